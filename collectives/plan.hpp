@@ -1,0 +1,75 @@
+// collectives/plan.hpp - everything one rank needs to know to run one shape of call, made once and cached.
+// Planning is pure: no MPI, no clock, no rank-local facts except which rank this is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/schedule.hpp"
+#include "compress/codec_id.hpp"
+#include "reduce/element_type.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
+enum class Exchange : std::uint8_t { direct, ring };
+
+/// How the branches of one vertex talk to each other.
+struct VertexChoice {
+    Exchange exchange = Exchange::direct;
+    CodecId codec = CodecId::exact;
+};
+
+/// What is to be planned: only facts that all ranks know alike. All ranks' plans for one spec fit together.
+struct PlanSpec {
+    Collective collective = Collective::allreduce;
+    std::int64_t count_elems = 0;          ///< of the whole vector (reduce_scatter_block and allgather: ranks * block)
+    ElementType type = ElementType::f32;
+    std::uint32_t elem_bytes = 4;
+    bool in_place = false;                 ///< input is the output buffer
+    std::int64_t granule_elems = 1;        ///< multiple of codec_block_elems of every codec used
+    std::int64_t chunk_elems = 0;          ///< multiple of the granule; 0: all in one chunk. allreduce only
+    std::vector<VertexChoice> choices;     ///< by vertex id (leaves ignored); empty: direct and exact everywhere
+    CodecId down_codec = CodecId::exact;   ///< of the allgather phase: what owners encode once. Levels whose choice is
+                                           ///< exact pass the decoded values on as they are, all others forward the
+                                           ///< owner's bytes. exact: the whole allgather phase is exact
+    bool feedback = false;                 ///< encode steps add and update a residual
+
+    friend bool operator==(const PlanSpec&, const PlanSpec&) = default;
+    std::uint64_t hash() const;
+};
+bool operator==(const VertexChoice&, const VertexChoice&);
+
+struct Plan {
+    PlanSpec spec;
+    int rank = 0;
+    int rank_count = 1;
+    std::int64_t chunk_count = 0;   ///< 0 for an empty vector
+    Schedule body;                  ///< of every chunk but a shorter last one
+    Schedule tail;                  ///< of the last chunk if it is shorter; empty otherwise
+    std::uint32_t stage_count = 0;  ///< messages' stage numbers are below this, the same on all ranks
+
+    const Schedule& schedule_of(std::int64_t chunk) const {
+        return chunk + 1 == chunk_count && !tail.steps.empty() ? tail : body;
+    }
+    std::int64_t residual_elems() const;
+    std::string to_text() const;
+};
+
+/// The plan of `rank`. Cost in time and memory follows the number of messages of this rank, never other ranks' plans.
+/// Errors: invalid_argument for a spec that contradicts itself (granule and codecs, choices of the wrong length...).
+///
+/// allreduce: `input` and `output` are count_elems elements.
+/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector is reduced on the tree's own
+///   ownership in scratch, then every piece goes to the rank whose block it belongs to.
+/// allgather: input is one block, output count_elems; the mirror image.
+Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
+
+/// Bytes that this plan's rank sends to each peer (index: rank), headers included; what `GC_Comm_get_stats` and the
+/// benchmark call wire bytes.
+std::vector<std::uint64_t> bytes_to_peers(const Plan& plan);
+
+}  // namespace gradcoll

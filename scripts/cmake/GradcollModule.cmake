@@ -1,0 +1,64 @@
+# gradcoll_module(NAME [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...])
+#
+# One folder is one static library gradcoll_NAME with the alias gradcoll::NAME. Its include path holds only
+# itself and its DEPS, so an include that goes against the layers does not compile. Files are included as
+# "NAME/file.hpp" (or "ROOT/file.hpp" for a folder below another one, such as topology/sources).
+function(gradcoll_module name)
+  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPS;LINK" ${ARGN})
+  if(NOT arg_ROOT)
+    set(arg_ROOT ${name})
+  endif()
+  set(root "${CMAKE_BINARY_DIR}/roots/${name}")
+  get_filename_component(parent "${root}/${arg_ROOT}" DIRECTORY)
+  file(MAKE_DIRECTORY "${parent}")
+  file(CREATE_LINK "${CMAKE_CURRENT_SOURCE_DIR}" "${root}/${arg_ROOT}" SYMBOLIC)
+
+  add_library(gradcoll_${name} STATIC ${arg_SOURCES})
+  add_library(gradcoll::${name} ALIAS gradcoll_${name})
+  target_include_directories(gradcoll_${name} PUBLIC "${root}")
+  target_link_libraries(gradcoll_${name} PRIVATE gradcoll_flags)
+  foreach(dep IN LISTS arg_DEPS)
+    target_link_libraries(gradcoll_${name} PUBLIC gradcoll::${dep})
+  endforeach()
+  target_link_libraries(gradcoll_${name} PUBLIC ${arg_LINK})
+endfunction()
+
+# gradcoll_test(module.noun SOURCES ... [DEPS modules...] [LINK targets...] [LABELS ...])
+# A GoogleTest program of one process.
+function(gradcoll_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK;LABELS" ${ARGN})
+  gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} LINK ${arg_LINK} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+# gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...])
+# A GoogleTest program under mpirun, one CTest entry for each rank count; its main is tests/support/mpi_main.cpp.
+function(gradcoll_mpi_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS" ${ARGN})
+  gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS}
+    LINK ${arg_LINK} gradcoll_test_support_mpi GTest::gtest)
+  foreach(ranks IN LISTS arg_RANKS)
+    gradcoll_add_mpirun_test(${name}.np${ranks} RANKS ${ranks} ENV ${arg_ENV} LABELS ${arg_LABELS}
+      COMMAND $<TARGET_FILE:${name}> ${arg_ARGS})
+  endforeach()
+endfunction()
+
+# Registers any command under mpirun with the flags that two shared cores and a root user need.
+function(gradcoll_add_mpirun_test name)
+  cmake_parse_arguments(arg "" "RANKS" "COMMAND;ENV;LABELS" ${ARGN})
+  add_test(NAME ${name} COMMAND "${CMAKE_SOURCE_DIR}/scripts/mpirun" -n ${arg_RANKS} ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT 300 PROCESSORS 2
+    ENVIRONMENT "${arg_ENV}")
+endfunction()
+
+function(gradcoll_test_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  target_compile_definitions(${name} PRIVATE GRADCOLL_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
+  target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
+  foreach(dep IN LISTS arg_DEPS)
+    target_link_libraries(${name} PRIVATE gradcoll::${dep})
+  endforeach()
+endfunction()

@@ -1,0 +1,37 @@
+# What a user of the build may choose, and the compile flags that follow.
+option(GRADCOLL_DEV "Build tests, examples and benchmarks, warnings are errors" ${PROJECT_IS_TOP_LEVEL})
+set(GRADCOLL_CUDA "AUTO" CACHE STRING "Build the CUDA kernels: AUTO (if nvcc is found), ON or OFF")
+set_property(CACHE GRADCOLL_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(GRADCOLL_SANITIZE "" CACHE STRING "Sanitizers for everything: address,undefined or thread; empty for none")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(GRADCOLL_CCACHE ccache)
+if(GRADCOLL_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${GRADCOLL_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GRADCOLL_CCACHE})
+endif()
+
+add_library(gradcoll_flags INTERFACE)
+# Contraction is off so that every instruction-set version of a kernel gives the same bits.
+target_compile_options(gradcoll_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wno-sign-conversion;-ffp-contract=off>)
+if(GRADCOLL_DEV)
+  target_compile_options(gradcoll_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
+endif()
+if(GRADCOLL_SANITIZE)
+  target_compile_options(gradcoll_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRADCOLL_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>)
+  target_link_options(gradcoll_flags INTERFACE -fsanitize=${GRADCOLL_SANITIZE})
+endif()

@@ -1,0 +1,14 @@
+// base/mpi/mpi.hpp - <mpi.h> and the one way to turn an MPI return code into a Status.
+// Inside the library only PMPI_ names are called, so that tools above us see the user's calls and not ours.
+#pragma once
+
+#include <mpi.h>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
+Status from_mpi(int mpi_code, const char* call);
+
+}  // namespace gradcoll

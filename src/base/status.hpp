@@ -1,0 +1,77 @@
+// base/status.hpp - how every function inside the library says that it failed, and why.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gradcoll {
+
+/// What kind of failure; src/api maps each code to one MPI error class.
+enum class Code : std::uint8_t {
+    ok,
+    invalid_argument,  ///< an argument has a value that is not allowed
+    invalid_count,     ///< a count is negative or too large
+    invalid_buffer,    ///< a buffer is null or overlaps another one
+    invalid_type,      ///< a datatype does not fit the call or the codec
+    invalid_op,        ///< an operation does not fit the datatype
+    invalid_comm,      ///< a communicator is null or of the wrong kind
+    unsupported,       ///< nothing is wrong, we just do not do it: leads to the MPI library's own call
+    out_of_memory,
+    io,           ///< a file could not be read or written
+    corrupt,      ///< bytes from a peer or a file do not mean what they should
+    transport,    ///< the MPI library (or another channel) reported an error
+    peer_failed,  ///< another rank reported that it failed in this operation
+    internal      ///< a bug in this library
+};
+
+/// Ok, or a code with a message that names the argument, its value, and what is allowed.
+/// Cheap when ok (no allocation).
+class [[nodiscard]] Status {
+  public:
+    Status() = default;
+    Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+
+    bool ok() const { return code_ == Code::ok; }
+    explicit operator bool() const { return ok(); }
+    Code code() const { return code_; }
+    const std::string& message() const { return message_; }
+
+  private:
+    Code code_ = Code::ok;
+    std::string message_;
+};
+
+/// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : value_(std::move(value)) {}                 // NOLINT: implicit by design
+    Result(Status status) : status_(std::move(status)) { assert(!status_.ok()); }  // NOLINT
+
+    bool ok() const { return value_.has_value(); }
+    explicit operator bool() const { return ok(); }
+    const Status& status() const { return status_; }
+    T& value() & { return *value_; }
+    const T& value() const& { return *value_; }
+    T&& value() && { return std::move(*value_); }
+    T& operator*() & { return *value_; }
+    const T& operator*() const& { return *value_; }
+    T* operator->() { return &*value_; }
+    const T* operator->() const { return &*value_; }
+
+  private:
+    std::optional<T> value_;
+    Status status_;
+};
+
+}  // namespace gradcoll
+
+/// Leaves the function with the Status if it is not ok. One of the only two check macros of the house.
+#define GRADCOLL_TRY(expression)                                                    \
+    do {                                                                            \
+        if (::gradcoll::Status gradcoll_status_ = (expression); !gradcoll_status_.ok()) \
+            return gradcoll_status_;                                                \
+    } while (false)

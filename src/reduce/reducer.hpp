@@ -1,0 +1,37 @@
+// reduce/reducer.hpp - combining two vectors element by element, for every type and op that we do ourselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "reduce/element_type.hpp"
+
+namespace gradcoll {
+
+enum class ReduceOp : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor };
+
+/// out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b` (exactly, not shifted); no other overlap.
+/// `context` is what the Reducer carries (null for our own kernels).
+using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out, std::size_t count);
+
+/// How one call combines elements. A value; copying it is cheap. Thread safe. Never allocates.
+/// Same bits from every instruction set: min/max/sum of floats follow the scalar reference exactly
+/// (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32 and rounded to nearest even at once.
+struct Reducer {
+    ReduceFunction function = nullptr;
+    const void* context = nullptr;
+    std::size_t element_bytes = 0;
+
+    explicit operator bool() const { return function != nullptr; }
+    void operator()(const void* a, const void* b, void* out, std::size_t count) const {
+        function(context, a, b, out, count);
+    }
+};
+
+/// The best kernel on this CPU; empty if the op is not defined for the type (such as band on floats).
+Reducer reducer_for(ReduceOp op, ElementType type);
+
+std::string_view name_of(ReduceOp op);
+
+}  // namespace gradcoll

@@ -1,0 +1,66 @@
+// runtime/executor.hpp - walks a plan: the only place where schedule, codec, channel and user memory meet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.hpp"
+#include "collectives/plan.hpp"
+#include "reduce/reducer.hpp"
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+/// Where one call's data are.
+struct Binding {
+    const void* input = nullptr;   ///< equals `output` for in-place calls
+    void* output = nullptr;
+    void* residual = nullptr;      ///< plan.residual_elems() values (fp32; fp64 for fp64 elements), or null
+    Reducer reducer;
+    std::uint32_t sequence = 0;    ///< number of the operation on its communicator, the same on all ranks: keeps the
+                                   ///< messages of operations that overlap in time apart
+};
+
+enum class Progress : std::uint8_t { idle, advanced, complete };
+
+/// What one operation cost, added up since the object was made.
+struct RunStats {
+    std::uint64_t messages_sent = 0;
+    std::uint64_t bytes_sent = 0;       ///< on the wire, frame headers included
+    std::uint64_t codec_ns = 0;         ///< in encode, decode and decode_reduce; measured only when `timed`
+    std::uint64_t wait_ns = 0;          ///< in wait(), outside of local steps; measured only when `timed`
+};
+
+/// Runs one plan, again and again; several chunks are in flight at once so that all levels of the tree work at the
+/// same time. All memory is taken when it is made. One operation at a time; used by one thread at a time.
+/// A frame that does not check out, or a codec that refuses its input, fails the operation but not the protocol: the
+/// remaining messages are still exchanged (marked as failed where they are framed), so that other ranks end too.
+class Executor {
+  public:
+    struct Options {
+        int chunks_in_flight = 4;
+        bool yield_always = false;  ///< ranks outnumber cores: give the core away at every idle turn
+        bool timed = false;
+    };
+    static Result<std::unique_ptr<Executor>> make(std::shared_ptr<const Plan> plan, Channel& channel,
+                                                  const Options& options);
+    ~Executor();
+
+    const Plan& plan() const;
+    Status start(const Binding& binding);
+    /// Does what can be done now. Never blocks.
+    Result<Progress> advance();
+    /// Advances until complete, yielding the core when idle.
+    Status wait();
+    /// Start and wait.
+    Status run(const Binding& binding);
+    const RunStats& stats() const;
+
+  private:
+    struct Impl;
+    explicit Executor(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gradcoll

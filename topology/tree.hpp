@@ -1,0 +1,94 @@
+// topology/tree.hpp - what the machine looks like: an immutable tree whose leaves are the ranks.
+// Pure data: no MPI, no hwloc, no clock. The same bytes on every rank (see serialize()).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+enum class VertexKind : std::uint8_t { rank, core, cache, numa, package, bridge, gpu, host, fabric_switch, group };
+
+std::string_view name_of(VertexKind kind);
+Result<VertexKind> vertex_kind_from(std::string_view name);
+
+/// The link from a vertex up to its parent. 0 means: not known.
+struct Uplink {
+    double bandwidth_gbytes_per_s = 0;
+    double latency_us = 0;
+};
+
+/// A tree as its sources describe it, before it is checked: any nesting, any order, degree-1 chains allowed.
+struct TreeSpec {
+    VertexKind kind = VertexKind::group;
+    std::string name;                ///< for people; may be empty
+    int rank = -1;                   ///< >= 0: this vertex is a leaf and `children` is empty
+    Uplink uplink;
+    std::vector<TreeSpec> children;  ///< in the order in which branches are numbered
+};
+
+struct Vertex {
+    VertexKind kind = VertexKind::group;
+    std::string name;
+    int parent = -1;            ///< vertex id; -1 for the root
+    int branch = -1;            ///< which child of its parent it is
+    int rank = -1;              ///< >= 0 for leaves
+    int height = 0;             ///< 0 for leaves, else 1 + the highest child
+    int leaf_count = 1;         ///< ranks below (1 for a leaf)
+    Uplink uplink;
+    std::vector<int> children;  ///< vertex ids; empty for leaves, at least two otherwise
+};
+
+/// Vertices are numbered in pre-order from the root (0). Every inner vertex has at least two children: chains are
+/// collapsed when the tree is made (the kept vertex is the lower one; of the links of a chain the slowest bandwidth
+/// and the summed latency are kept). A tree of one rank is that leaf alone.
+/// Immutable after make(), so thread safe.
+class Tree {
+  public:
+    /// Checks and collapses. Errors (invalid_argument): no rank; a rank below 0, twice, or missing from 0..n-1; a
+    /// vertex with a rank and children; an inner vertex without ranks below is dropped silently only if
+    /// `spec` marks it so (never: it is an error that names the vertex).
+    static Result<Tree> make(const TreeSpec& spec);
+
+    /// Every rank a child of one vertex.
+    static Tree flat(int rank_count);
+
+    int rank_count() const { return static_cast<int>(leaf_of_rank_.size()); }
+    int vertex_count() const { return static_cast<int>(vertices_.size()); }
+    int root() const { return 0; }
+    int height() const { return vertices_.front().height; }
+    const Vertex& vertex(int id) const { return vertices_[static_cast<std::size_t>(id)]; }
+    std::span<const int> children(int id) const { return vertex(id).children; }
+    int leaf_of(int rank) const { return leaf_of_rank_[static_cast<std::size_t>(rank)]; }
+    bool is_leaf(int id) const { return vertex(id).rank >= 0; }
+
+    /// The vertices on the way from the parent of `rank`'s leaf up to the root (empty for a tree of one rank).
+    std::vector<int> path_up(int rank) const;
+
+    /// The tree of a sub-communicator: rank i of the new tree is `ranks[i]` of this one. Errors: empty, unknown or
+    /// repeated rank.
+    Result<Tree> pruned(std::span<const int> ranks) const;
+
+    /// Back to the editable form (already collapsed).
+    TreeSpec spec() const;
+
+    /// A byte string that is equal on two ranks if and only if their trees are equal; parse with deserialize(),
+    /// which treats its input as untrusted.
+    std::string serialize() const;
+    static Result<Tree> deserialize(std::string_view bytes);
+
+    /// Hash of serialize(); part of every plan key.
+    std::uint64_t hash() const { return hash_; }
+
+  private:
+    std::vector<Vertex> vertices_;
+    std::vector<int> leaf_of_rank_;
+    std::uint64_t hash_ = 0;
+};
+
+}  // namespace gradcoll
