@@ -1,18 +1,32 @@
-// base/log.hpp - lines for people on stderr, `gradcoll[rank] level: text`; level from GC_LOG (default warn).
+// base/log.hpp - lines for people on stderr, `gradcoll[rank] level: text`; level from GC_LOG
+// (default warn).
 #pragma once
 
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include "base/status.hpp"
 
 namespace gradcoll {
 
-/// error: a call failed. warn: something the user set is ignored or odd. info: once per communicator (the tree, why a call
-/// passes through). debug: once per plan. trace: once per call.
+/// error: a call failed. warn: something the user set is ignored or odd. info: once per
+/// communicator (the tree, why a call passes through). debug: once per plan. trace: once per call.
 enum class LogLevel : int { error, warn, info, debug, trace };
 
+constexpr std::string_view name_of(LogLevel level) {
+    constexpr std::string_view names[] = {"error", "warn", "info", "debug", "trace"};
+    return names[static_cast<int>(level)];
+}
+/// Errors: invalid_argument naming GC_LOG, the text and the levels.
+Result<LogLevel> parse_log_level(std::string_view text);
+
+/// Cheap (one load) after the first call. A GC_LOG that is no level is reported once and counts as
+/// warn. Thread safe.
 bool log_enabled(LogLevel level);
+/// Writes one line whatever the level is set to. Lines of several threads do not mix. Thread safe.
 void log_line(LogLevel level, const std::string& text);
 /// Shown in front of every line once it is known.
 void set_log_rank(int rank);

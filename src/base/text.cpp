@@ -1,0 +1,113 @@
+// How texts that people wrote become values, and what we say when they do not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/options.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t longest_printed = 80;
+
+char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// The power of two that a unit stands for.
+std::optional<unsigned> shift_of_unit(std::string_view unit) {
+    constexpr std::pair<std::string_view, unsigned> units[] = {
+        {"", 0}, {"k", 10}, {"kib", 10}, {"m", 20}, {"mib", 20}, {"g", 30}, {"gib", 30}};
+    for (const auto& [name, shift] : units)
+        if (equal_ignoring_case(unit, name)) return shift;
+    return std::nullopt;
+}
+
+/// Letters to insert, drop, replace or swap with the neighbour to get from one word to the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0U : 1U)});
+            const bool swapped = i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                                 lower(a[i - 2]) == lower(b[j - 1]);
+            if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+    std::string result(text.substr(0, longest_printed));
+    for (char& c : result)
+        if (c < ' ' || c > '~') c = '?';
+    return text.size() > longest_printed ? result + "..." : result;
+}
+
+Status bad_value(std::string_view name, std::string_view value, std::string_view allowed) {
+    return {Code::invalid_argument,
+            fmt::format("{}={} is not allowed: {}", printable(name), printable(value), allowed)};
+}
+
+Result<std::uint64_t> parse_bytes(std::string_view text) {
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [unit, error] = std::from_chars(text.data(), end, number);
+    const std::optional<unsigned> shift =
+        error == std::errc{} ? shift_of_unit({unit, static_cast<std::size_t>(end - unit)})
+                             : std::nullopt;
+    if (shift && number <= std::numeric_limits<std::uint64_t>::max() >> *shift)
+        return number << *shift;
+    return bad_value("bytes", text,
+                     "a whole number below 2^64, alone or with K, M or G (or KiB, MiB, GiB)");
+}
+
+Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max) {
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc{} && rest == end && number >= min && number <= max) return number;
+    return bad_value("number", text, fmt::format("whole numbers from {} to {}", min, max));
+}
+
+Result<bool> parse_switch(std::string_view text) {
+    constexpr std::pair<std::string_view, bool> words[] = {
+        {"1", true},   {"0", false},  {"on", true},   {"off", false},
+        {"yes", true}, {"no", false}, {"true", true}, {"false", false}};
+    for (const auto& [word, value] : words)
+        if (equal_ignoring_case(text, word)) return value;
+    return bad_value("switch", text, "0 or 1, on or off, yes or no, true or false");
+}
+
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> known) {
+    std::optional<std::string_view> nearest;
+    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    for (const std::string_view candidate : known) {
+        const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
+        if (longer - shorter >= least) continue;
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = candidate;
+    }
+    return nearest;
+}
+
+}  // namespace gradcoll
