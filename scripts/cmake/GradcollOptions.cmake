@@ -34,4 +34,8 @@ if(GRADCOLL_SANITIZE)
   target_compile_options(gradcoll_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRADCOLL_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>)
   target_link_options(gradcoll_flags INTERFACE -fsanitize=${GRADCOLL_SANITIZE})
+  if(GRADCOLL_SANITIZE MATCHES "address")
+    target_sources(gradcoll_flags INTERFACE
+      $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_SOURCE_DIR}/scripts/sanitizers/keep_modules.c>)
+  endif()
 endif()
