@@ -1,0 +1,34 @@
+// transport/channel.cpp - the errors that every channel reports alike.
+#include "transport/channel.hpp"
+
+#include <fmt/format.h>
+
+namespace gradcoll {
+
+Status check_envelope(const Channel& channel, int peer, int tag) {
+    if (peer < 0 || peer >= channel.rank_count())
+        return Status(Code::invalid_argument,
+                      fmt::format("peer: {} is not a rank; allowed are 0 to {}", peer,
+                                  channel.rank_count() - 1));
+    if (tag < 0 || tag > channel.tag_limit())
+        return Status(
+            Code::invalid_argument,
+            fmt::format("tag: {} is out of range; allowed are 0 to {}", tag, channel.tag_limit()));
+    return {};
+}
+
+Status too_long(int peer, int tag, std::size_t asked_bytes, std::size_t arrived_bytes) {
+    const std::string arrived =
+        arrived_bytes > asked_bytes ? fmt::format("{} bytes", arrived_bytes) : "more bytes";
+    return Status(
+        Code::transport,
+        fmt::format("message from rank {} with tag {}: {} arrived where {} bytes were expected",
+                    peer, tag, arrived, asked_bytes));
+}
+
+Status lane_full(std::size_t capacity) {
+    return Status(Code::internal,
+                  fmt::format("lane: {} messages are in flight already, its capacity", capacity));
+}
+
+}  // namespace gradcoll

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "base/status.hpp"
 
@@ -13,29 +12,38 @@ namespace gradcoll {
 
 /// One message that finished.
 struct Completion {
-    std::uint32_t cookie = 0;       ///< what start_send/start_recv was given
-    std::size_t received_bytes = 0; ///< for receives; may be less than asked for: the caller checks
-    Status status;                  ///< transport error, if any (a longer message than asked for is one)
+    std::uint32_t cookie = 0;  ///< what start_send/start_recv was given
+    std::size_t received_bytes =
+        0;          ///< for receives; may be less than asked for: the caller checks
+    Status status;  ///< transport error, if any (a longer message than asked for is one)
 };
 
-/// The messages of one running operation. Used by one thread at a time. No allocation after construction as long as no
-/// more than `capacity` messages are in flight.
+/// The messages of one running operation. Used by one thread at a time. No allocation after
+/// construction as long as no more than `capacity` messages are in flight; starting one more is an
+/// error (internal).
 class Lane {
   public:
     virtual ~Lane() = default;
-    /// Buffers must stay valid and (for sends) unchanged until the message completes. Messages between one pair with
-    /// one tag arrive in the order of their starts.
-    virtual Status start_send(int peer, int tag, const void* data, std::size_t size_bytes, std::uint32_t cookie) = 0;
-    virtual Status start_recv(int peer, int tag, void* data, std::size_t size_bytes, std::uint32_t cookie) = 0;
-    /// Makes progress; appends what completed since the last call to the front of `out` and returns how many. Never blocks.
+    /// Buffers must stay valid and (for sends) unchanged until the message completes. Messages
+    /// between one pair with one tag arrive in the order of their starts. Errors: invalid_argument
+    /// for a peer or tag out of range; transport.
+    virtual Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                              std::uint32_t cookie) = 0;
+    virtual Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
+                              std::uint32_t cookie) = 0;
+    /// Makes progress; writes what completed since the last call to the front of `out` and returns
+    /// how many; what finds no room is kept for the next call. Never blocks.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;
     virtual std::size_t in_flight() const = 0;
-    /// Cancels what can be cancelled and waits no longer than needed; after it no buffer is touched any more.
+    /// Drops every message in flight without completions. Receives are cancelled: no buffer of
+    /// theirs is written any more. Sends that their peer does not take are cancelled where the
+    /// transport can do so (see its header).
     virtual void abandon() = 0;
 };
 
-/// A way to reach all ranks of one communicator. Lanes of different operations may be used by different threads at the
-/// same time if the MPI library runs with MPI_THREAD_MULTIPLE (for the MPI channel).
+/// A way to reach all ranks of one communicator. Lanes of different operations may be used by
+/// different threads at the same time if the MPI library runs with MPI_THREAD_MULTIPLE (for the MPI
+/// channel).
 class Channel {
   public:
     virtual ~Channel() = default;
@@ -45,5 +53,16 @@ class Channel {
     virtual int tag_limit() const = 0;
     virtual std::unique_ptr<Lane> open_lane(std::size_t capacity) = 0;
 };
+
+/// Ok if `peer` and `tag` are usable on the channel. Errors: invalid_argument naming the value and
+/// the range.
+Status check_envelope(const Channel& channel, int peer, int tag);
+
+/// What a receive reports when more arrived than was asked for. `arrived_bytes` 0: the transport
+/// cannot say.
+Status too_long(int peer, int tag, std::size_t asked_bytes, std::size_t arrived_bytes);
+
+/// What starting a message reports when `capacity` messages are in flight already.
+Status lane_full(std::size_t capacity);
 
 }  // namespace gradcoll

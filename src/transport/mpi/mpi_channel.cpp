@@ -1,0 +1,41 @@
+#include "transport/mpi/mpi_channel.hpp"
+
+#include "transport/mpi/mpi_lane.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr int guaranteed_tag_limit = 32767;  // MPI 3.1, 8.1.2
+
+Result<int> tag_limit_of(MPI_Comm comm) {
+    int* limit = nullptr;
+    int found = 0;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &limit, &found), "MPI_Comm_get_attr"));
+    return found ? *limit : guaranteed_tag_limit;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL)
+        return Status(Code::invalid_comm, "comm: MPI_COMM_NULL; an intracommunicator is needed");
+    int inter = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &inter), "MPI_Comm_test_inter"));
+    if (inter)
+        return Status(Code::invalid_comm,
+                      "comm: an intercommunicator; an intracommunicator is needed");
+    std::unique_ptr<MpiChannel> channel(new MpiChannel(comm));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &channel->rank_), "MPI_Comm_rank"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &channel->rank_count_), "MPI_Comm_size"));
+    Result<int> limit = tag_limit_of(comm);
+    if (!limit.ok()) return limit.status();
+    channel->tag_limit_ = *limit;
+    return channel;
+}
+
+std::unique_ptr<Lane> MpiChannel::open_lane(std::size_t capacity) {
+    return std::make_unique<MpiLane>(*this, capacity);
+}
+
+}  // namespace gradcoll

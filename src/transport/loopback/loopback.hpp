@@ -1,0 +1,50 @@
+// transport/loopback/loopback.hpp - ranks as threads of one process: the channel of tests.
+// It is stricter than a network: a send completes only when its bytes were taken (unless
+// `eager_bytes` says otherwise), streams can be delayed against each other, and bytes can be
+// tampered with on the way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+/// Which message a LoopbackOptions::Tamper looks at.
+struct LoopbackEnvelope {
+    int source = -1;
+    int destination = -1;
+    int tag = -1;
+};
+
+struct LoopbackOptions {
+    /// May change the delivered bytes; returns how many of them arrive (not more than there are).
+    /// Called by the receiving thread with the world locked.
+    using Tamper = std::function<std::size_t(const LoopbackEnvelope&, std::span<std::byte>)>;
+
+    std::size_t eager_bytes = 0;   ///< messages up to this size are copied when started; 0: none
+    double delay_probability = 0;  ///< that a deliverable message is held back at one poll; below 1
+    std::uint64_t seed = 1;        ///< of the delays
+    int tag_limit = 0x7fffffff;
+    Tamper tamper = {};  ///< none if empty
+};
+
+struct LoopbackState;
+
+/// `rank_count` channels that reach each other. Thread safe: one lock for the whole world. Outlives
+/// its channels' lanes.
+class LoopbackWorld {
+  public:
+    explicit LoopbackWorld(int rank_count, LoopbackOptions options = {});
+    ~LoopbackWorld();
+    Channel& channel(int rank);
+
+  private:
+    std::unique_ptr<LoopbackState> state_;
+};
+
+}  // namespace gradcoll

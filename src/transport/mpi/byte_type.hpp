@@ -1,0 +1,31 @@
+// transport/mpi/byte_type.hpp - messages of more bytes than an int can count.
+#pragma once
+
+#include <cstddef>
+
+#include "base/mpi/mpi.hpp"
+
+namespace gradcoll {
+
+/// How a number of bytes is said to MPI: `count` elements of `type`. Frees the type if it made one;
+/// MPI keeps it alive for the messages that use it.
+class ByteType {
+  public:
+    /// Up to INT_MAX bytes: plain MPI_BYTE, no MPI call. More: one element of a committed derived
+    /// type.
+    static Result<ByteType> of(std::size_t size_bytes);
+    ByteType(ByteType&& other) noexcept;
+    ByteType& operator=(ByteType&&) = delete;
+    ~ByteType();
+
+    MPI_Datatype type() const { return type_; }
+    int count() const { return count_; }
+
+  private:
+    ByteType(MPI_Datatype type, int count) : type_(type), count_(count) {}
+
+    MPI_Datatype type_;
+    int count_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,38 @@
+// transport/mpi/mpi_channel.hpp - bytes over MPI point-to-point messages.
+#pragma once
+
+#include <memory>
+
+#include "base/mpi/mpi.hpp"
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+/// All traffic of `comm`, which should be a private duplicate: nobody else may use its tags. Not
+/// owned; must outlive the channel and its lanes, and must have MPI_ERRORS_RETURN set, or errors
+/// never reach us.
+class MpiChannel final : public Channel {
+  public:
+    /// Errors: invalid_comm for MPI_COMM_NULL or an intercommunicator; transport.
+    static Result<std::unique_ptr<MpiChannel>> make(MPI_Comm comm);
+
+    int rank() const override { return rank_; }
+    int rank_count() const override { return rank_count_; }
+    int tag_limit() const override { return tag_limit_; }
+    /// The lane's abandon() waits up to a second for sends that the peer may still take (MPI cannot
+    /// cancel a send); what is left then is given up, and the MPI library may go on reading its
+    /// buffer.
+    std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
+
+    MPI_Comm comm() const { return comm_; }
+
+  private:
+    explicit MpiChannel(MPI_Comm comm) : comm_(comm) {}
+
+    MPI_Comm comm_;
+    int rank_ = 0;
+    int rank_count_ = 1;
+    int tag_limit_ = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,67 @@
+// The MPI channel: the contract on a duplicate of MPI_COMM_WORLD, and its own limits.
+#include "transport/mpi/mpi_channel.hpp"
+
+#include <climits>
+
+#include "transport/channel_contract.hpp"
+#include "transport/mpi/byte_type.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct ProcessWorld {
+    ProcessWorld() {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    }
+    ~ProcessWorld() {
+        MPI_Barrier(comm);
+        MPI_Comm_free(&comm);
+    }
+    static bool threads_allowed() {
+        int level = MPI_THREAD_SINGLE;
+        MPI_Query_thread(&level);
+        return level == MPI_THREAD_MULTIPLE;
+    }
+    template <class Body>
+    void run(Body body) {
+        const auto channel = MpiChannel::make(comm);
+        ASSERT_TRUE(channel.ok()) << channel.status().message();
+        body(**channel);
+    }
+
+    MPI_Comm comm = MPI_COMM_NULL;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Mpi, ChannelContract, ProcessWorld);
+
+TEST(MpiChannel, NullCommunicatorIsRefused) {
+    EXPECT_EQ(MpiChannel::make(MPI_COMM_NULL).status().code(), Code::invalid_comm);
+}
+
+TEST(ByteType, SmallSizesArePlainBytes) {
+    const auto bytes = ByteType::of(INT_MAX);
+    ASSERT_TRUE(bytes.ok());
+    EXPECT_EQ(bytes->type(), MPI_BYTE);
+    EXPECT_EQ(bytes->count(), INT_MAX);
+}
+
+TEST(ByteType, LargeSizesAreExactToTheByte) {
+    for (const std::size_t size :
+         {std::size_t{INT_MAX} + 1, (std::size_t{1} << 32) + 12345, std::size_t{3} << 40}) {
+        const auto bytes = ByteType::of(size);
+        ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+        MPI_Count each = 0;
+        MPI_Type_size_x(bytes->type(), &each);
+        EXPECT_EQ(static_cast<std::size_t>(each) * static_cast<std::size_t>(bytes->count()), size);
+    }
+}
+
+TEST(ByteType, ImpossibleSizeIsRefusedWithTheNumber) {
+    const auto bytes = ByteType::of(SIZE_MAX);
+    ASSERT_FALSE(bytes.ok());
+    EXPECT_NE(bytes.status().message().find(std::to_string(SIZE_MAX)), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gradcoll
