@@ -12,6 +12,7 @@ namespace {
 template <int Ranks, std::size_t EagerBytes, int DelayPercent>
 struct ThreadWorld {
     static bool threads_allowed() { return true; }
+    static bool self_messages_checked() { return true; }
 
     void run(const std::function<void(Channel&)>& body) {
         LoopbackWorld world(Ranks,

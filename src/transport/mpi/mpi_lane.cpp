@@ -72,16 +72,16 @@ Status MpiLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes
 Completion MpiLane::completion_of(const Message& message, const MPI_Status& status,
                                   bool failed) const {
     Completion completion{message.cookie, 0, {}};
-    if (failed && status.MPI_ERROR != MPI_SUCCESS) {
-        int error_class = MPI_SUCCESS;
-        PMPI_Error_class(status.MPI_ERROR, &error_class);
+    const std::size_t arrived = message.receives ? bytes_in(status) : 0;
+    int error_class = MPI_SUCCESS;
+    if (failed) PMPI_Error_class(status.MPI_ERROR, &error_class);
+    if (error_class == MPI_ERR_TRUNCATE)
+        completion.status = too_long(message.peer, message.tag, message.size_bytes, arrived);
+    else if (error_class != MPI_SUCCESS)
         completion.status =
-            error_class == MPI_ERR_TRUNCATE
-                ? too_long(message.peer, message.tag, message.size_bytes, bytes_in(status))
-                : from_mpi(status.MPI_ERROR, message.receives ? "MPI_Irecv" : "MPI_Isend");
-    } else if (message.receives) {
-        completion.received_bytes = bytes_in(status);
-    }
+            from_mpi(status.MPI_ERROR, message.receives ? "MPI_Irecv" : "MPI_Isend");
+    else
+        completion.received_bytes = arrived;
     return completion;
 }
 
