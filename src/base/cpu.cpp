@@ -1,0 +1,46 @@
+// How GC_CPU and the CPU together choose an instruction set.
+#include "base/cpu.hpp"
+
+#include <algorithm>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr InstructionSet all_sets[] = {InstructionSet::scalar, InstructionSet::avx2,
+                                       InstructionSet::avx512};
+
+InstructionSet limit_of_process() {
+    const Result<InstructionSet> limit = parse_instruction_set(option_text(OptionId::cpu));
+    if (limit.ok()) return *limit;
+    log(LogLevel::warn, "{}; using best", limit.status().message());
+    return InstructionSet::avx512;
+}
+
+InstructionSet choose() {
+    const InstructionSet limit = limit_of_process();
+    InstructionSet best = InstructionSet::scalar;
+    for (const InstructionSet set : all_sets)
+        if (set <= limit && cpu_has(set)) best = set;
+    return best;
+}
+
+}  // namespace
+
+Result<InstructionSet> parse_instruction_set(std::string_view text) {
+    if (text == "best") return InstructionSet::avx512;
+    const auto* found = std::find_if(std::begin(all_sets), std::end(all_sets),
+                                     [&](InstructionSet set) { return name_of(set) == text; });
+    if (found != std::end(all_sets)) return *found;
+    const OptionInfo& info = info_of(OptionId::cpu);
+    return bad_value(info.variable, text, info.allowed);
+}
+
+InstructionSet best_instruction_set() {
+    static const InstructionSet set = choose();
+    return set;
+}
+
+}  // namespace gradcoll

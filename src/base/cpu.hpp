@@ -1,0 +1,31 @@
+// base/cpu.hpp - which instruction set the kernels may use: what this CPU has, held down by GC_CPU.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Ordered: a later one includes the earlier ones. avx2 means AVX2 with F16C; avx512 means F, BW,
+/// DQ and VL.
+enum class InstructionSet : std::uint8_t { scalar, avx2, avx512 };
+
+constexpr std::string_view name_of(InstructionSet set) {
+    constexpr std::string_view names[] = {"scalar", "avx2", "avx512"};
+    return names[static_cast<std::size_t>(set)];
+}
+
+/// Whether this CPU and its operating system run code of that set.
+bool cpu_has(InstructionSet set);
+
+/// "best" (no limit), "scalar", "avx2", "avx512". Errors: invalid_argument naming GC_CPU and the
+/// text.
+Result<InstructionSet> parse_instruction_set(std::string_view text);
+
+/// The highest set that the CPU has and GC_CPU allows. A GC_CPU that is no set is reported once and
+/// counts as best. Thread safe; one load after the first call.
+InstructionSet best_instruction_set();
+
+}  // namespace gradcoll

@@ -1,0 +1,44 @@
+// The choice of the instruction set.
+#include "base/cpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace gradcoll {
+namespace {
+
+TEST(InstructionSets, ScalarIsAlwaysThereAndHigherSetsIncludeLowerOnes) {
+    EXPECT_TRUE(cpu_has(InstructionSet::scalar));
+    EXPECT_TRUE(!cpu_has(InstructionSet::avx512) || cpu_has(InstructionSet::avx2));
+}
+
+TEST(InstructionSets, TheLimitIsReadFromItsOwnNameAndBestIsNoLimit) {
+    for (const InstructionSet set :
+         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+        EXPECT_EQ(*parse_instruction_set(name_of(set)), set);
+    EXPECT_EQ(*parse_instruction_set("best"), InstructionSet::avx512);
+}
+
+TEST(InstructionSets, AnUnknownSetIsRefusedWithTheKnownOnes) {
+    EXPECT_EQ(parse_instruction_set("sse9").status().message(),
+              "GC_CPU=sse9 is not allowed: best, scalar, avx2, avx512");
+}
+
+[[noreturn]] void leave_with_limit(const char* limit) {
+    setenv("GC_CPU", limit, 1);
+    std::exit(best_instruction_set() == InstructionSet::scalar ? 0 : 1);
+}
+
+TEST(InstructionSets, TheVariableHoldsTheChoiceDown) {
+    EXPECT_EXIT(leave_with_limit("scalar"), testing::ExitedWithCode(0), "^$");
+}
+
+TEST(InstructionSets, ABrokenVariableIsReportedAndTheBestSetIsUsed) {
+    const int expected = cpu_has(InstructionSet::avx2) ? 1 : 0;
+    EXPECT_EXIT(leave_with_limit("sse9"), testing::ExitedWithCode(expected),
+                "GC_CPU=sse9 is not allowed.*using best");
+}
+
+}  // namespace
+}  // namespace gradcoll
