@@ -1,0 +1,27 @@
+// Picks the kernel for a call.
+#include "reduce/reducer.hpp"
+
+#include "reduce/kernels.hpp"
+
+namespace gradcoll {
+
+Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set) {
+    if (type == ElementType::opaque) return {};
+    const auto row = static_cast<std::size_t>(op);
+    const auto column = static_cast<std::size_t>(type);
+    const ReduceFunction function = kernels_of(set).function[row][column];
+    return function == nullptr ? Reducer{} : Reducer{function, nullptr, element_bytes(type)};
+}
+
+Reducer reducer_for(ReduceOp op, ElementType type) {
+    return reducer_for(op, type, best_instruction_set());
+}
+
+std::string_view name_of(ReduceOp op) {
+    constexpr std::string_view names[] = {"sum", "prod", "min",  "max", "land",
+                                          "lor", "lxor", "band", "bor", "bxor"};
+    static_assert(std::size(names) == reduce_op_count);
+    return names[static_cast<std::size_t>(op)];
+}
+
+}  // namespace gradcoll

@@ -1,23 +1,27 @@
-// reduce/reducer.hpp - combining two vectors element by element, for every type and op that we do ourselves.
+// reduce/reducer.hpp - combining two vectors element by element, for every type and op that we do
+// ourselves.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "base/cpu.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
 
 enum class ReduceOp : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor };
 
-/// out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b` (exactly, not shifted); no other overlap.
-/// `context` is what the Reducer carries (null for our own kernels).
-using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out, std::size_t count);
+/// out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b` (exactly, not shifted); no
+/// other overlap. `context` is what the Reducer carries (null for our own kernels).
+using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out,
+                                std::size_t count);
 
 /// How one call combines elements. A value; copying it is cheap. Thread safe. Never allocates.
 /// Same bits from every instruction set: min/max/sum of floats follow the scalar reference exactly
-/// (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32 and rounded to nearest even at once.
+/// (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32 and rounded to nearest
+/// even at once.
 struct Reducer {
     ReduceFunction function = nullptr;
     const void* context = nullptr;
@@ -29,8 +33,11 @@ struct Reducer {
     }
 };
 
-/// The best kernel on this CPU; empty if the op is not defined for the type (such as band on floats).
+/// The best kernel on this CPU; empty if the op is not defined for the type (such as band on
+/// floats).
 Reducer reducer_for(ReduceOp op, ElementType type);
+/// The kernel of one instruction set, which this CPU must have (cpu_has); for tests and benchmarks.
+Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set);
 
 std::string_view name_of(ReduceOp op);
 

@@ -1,0 +1,28 @@
+// reduce/kernels.hpp - the kernels of one instruction set as a table; private to this folder and
+// its tests.
+#pragma once
+
+#include <cstddef>
+
+#include "base/cpu.hpp"
+#include "reduce/reducer.hpp"
+
+namespace gradcoll {
+
+constexpr std::size_t reduce_op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
+constexpr std::size_t element_type_count = static_cast<std::size_t>(ElementType::opaque);
+
+/// Null where the op is not defined for the type.
+struct KernelTable {
+    ReduceFunction function[reduce_op_count][element_type_count];
+};
+
+/// One per file kernels_*.cpp. Call only what cpu_has() the set of.
+const KernelTable& scalar_kernels();
+const KernelTable& avx2_kernels();
+const KernelTable& avx512_kernels();
+
+/// The table of a set that this CPU has (tables_x86.cpp, tables_portable.cpp).
+const KernelTable& kernels_of(InstructionSet set);
+
+}  // namespace gradcoll

@@ -1,0 +1,31 @@
+// Kernels for AVX2 with F16C; compiled with those flags, called only where the CPU has them.
+#include <immintrin.h>
+
+#include "reduce/kernels_impl.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct Avx2 {
+    static constexpr std::size_t vector_bytes = 32;
+
+    template <class Floats, class Stored>
+    [[gnu::always_inline]] static Floats f32_from_f16(Stored halves) {
+        return __builtin_bit_cast(Floats, _mm256_cvtph_ps(__builtin_bit_cast(__m128i, halves)));
+    }
+    template <class Stored, class Floats>
+    [[gnu::always_inline]] static Stored f16_from_f32(Floats floats) {
+        return __builtin_bit_cast(
+            Stored, _mm256_cvtps_ph(__builtin_bit_cast(__m256, floats), _MM_FROUND_TO_NEAREST_INT));
+    }
+};
+
+constexpr KernelTable table = make_kernel_table<Avx2>();
+
+}  // namespace
+
+const KernelTable& avx2_kernels() {
+    return table;
+}
+
+}  // namespace gradcoll
