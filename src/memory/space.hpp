@@ -1,0 +1,17 @@
+// memory/space.hpp - whether the CPU can read what a pointer points to.
+#pragma once
+
+#include <cstdint>
+
+namespace gradcoll {
+
+/// device: memory of a GPU that the CPU cannot read. Managed and pinned memory are host: the CPU
+/// can read them.
+enum class MemorySpace : std::uint8_t { host, device };
+
+/// Where the memory at `pointer` is. Null, unknown and ordinary pointers are host; without a CUDA
+/// build, a driver or a device all are. Never initialises a CUDA context that the program has not
+/// made. Thread safe. Never fails.
+MemorySpace space_of(const void* pointer);
+
+}  // namespace gradcoll

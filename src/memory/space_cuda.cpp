@@ -1,0 +1,41 @@
+// Memory spaces of a build with CUDA. The driver is looked up at run time, so that nothing of CUDA
+// is linked and the library runs where there is no driver. The driver is asked rather than the
+// runtime: a process has one driver, but may hold several runtimes, linked statically.
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include "memory/space.hpp"
+
+namespace gradcoll {
+namespace {
+
+using GetAttributes = decltype(&cuPointerGetAttributes);
+
+/// Null where there is no driver. Loading it initialises nothing; it stays loaded, as other
+/// libraries may use it.
+GetAttributes find_get_attributes() {
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver == nullptr) return nullptr;
+    return reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
+}
+
+}  // namespace
+
+MemorySpace space_of(const void* pointer) {
+    static const GetAttributes get_attributes = find_get_attributes();
+    if (get_attributes == nullptr || pointer == nullptr) return MemorySpace::host;
+    unsigned memory_type = 0;
+    unsigned is_managed = 0;
+    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                   CU_POINTER_ATTRIBUTE_IS_MANAGED};
+    void* values[] = {&memory_type, &is_managed};
+    // Leaves zeros for a pointer that the driver does not know; fails if the program has not
+    // initialised CUDA.
+    const CUresult result =
+        get_attributes(2, names, values, reinterpret_cast<CUdeviceptr>(pointer));
+    const bool on_device =
+        result == CUDA_SUCCESS && memory_type == CU_MEMORYTYPE_DEVICE && is_managed == 0;
+    return on_device ? MemorySpace::device : MemorySpace::host;
+}
+
+}  // namespace gradcoll
