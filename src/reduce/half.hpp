@@ -37,33 +37,41 @@ template <class F32, class U32>
 /// fp16 bits nearest to the fp32 value with these bits.
 template <class F32, class U32>
 [[gnu::always_inline]] constexpr U32 f16_bits_from_f32_bits(U32 bits) {
-    constexpr std::uint32_t infinity = 0xffU << 23;
-    constexpr std::uint32_t too_large = (127U + 16U) << 23;
-    constexpr std::uint32_t smallest_normal = (127U - 14U) << 23;
+    constexpr float too_large = 65536.0F;
+    constexpr float smallest_normal = 0x1p-14F;
     constexpr std::uint32_t magic = (127U - 15U + 23U - 10U + 1U) << 23;  // its last place is 2^-24
     const U32 sign = (bits >> 16) & 0x8000U;
     const U32 magnitude = bits & 0x7fffffffU;
+    // Compared as fp32, for vectors of unsigned integers cannot be compared in one instruction
+    // everywhere.
+    const F32 value = __builtin_bit_cast(F32, magnitude);
     // Adding the magic number makes the FPU round a subnormal result at the right place.
-    const F32 sum =
-        __builtin_bit_cast(F32, magnitude) + __builtin_bit_cast(F32, (bits & 0U) + magic);
+    const F32 sum = value + __builtin_bit_cast(F32, (bits & 0U) + magic);
     const U32 subnormal = __builtin_bit_cast(U32, sum) - magic;
     const U32 odd = (magnitude >> 13) & 1U;
     const U32 normal = (magnitude - ((127U - 15U) << 23) + 0xfffU + odd) >> 13;
     const U32 nan = ((magnitude >> 13) & 0x3ffU) | 0x7e00U;
-    const U32 all_infinity = (bits & 0U) + 0x7c00U;
-    const U32 special = magnitude > infinity ? nan : all_infinity;
-    const U32 finite = magnitude < smallest_normal ? subnormal : normal;
-    const U32 rounded = magnitude >= too_large ? special : finite;
-    return sign | rounded;
+    const U32 infinity = (bits & 0U) + 0x7c00U;
+    const U32 finite = value < smallest_normal ? subnormal : normal;
+    const U32 number = value < too_large ? finite : infinity;
+    return sign | (value == value ? number : nan);
+}
+
+/// fp32 bits of the value of bf16 bits.
+template <class U32>
+[[gnu::always_inline]] constexpr U32 f32_bits_from_bf16_bits(U32 half) {
+    return half << 16;
 }
 
 /// bf16 bits nearest to the fp32 value with these bits.
-template <class U32>
+template <class F32, class U32>
 [[gnu::always_inline]] constexpr U32 bf16_bits_from_f32_bits(U32 bits) {
+    constexpr std::uint32_t quiet_bit = 1U << 22;
+    const F32 value = __builtin_bit_cast(F32, bits);
     const U32 odd = (bits >> 16) & 1U;
-    const U32 rounded = (bits + 0x7fffU + odd) >> 16;
-    const U32 quiet_nan = (bits >> 16) | 0x40U;
-    return (bits & 0x7fffffffU) > 0x7f800000U ? quiet_nan : rounded;
+    const U32 rounded = bits + (odd + 0x7fffU);
+    const U32 nan = bits | quiet_bit;
+    return (value == value ? rounded : nan) >> 16;
 }
 
 [[gnu::always_inline]] constexpr float float_from_f16(std::uint16_t half) {
@@ -76,12 +84,12 @@ template <class U32>
 }
 
 [[gnu::always_inline]] constexpr float float_from_bf16(std::uint16_t half) {
-    return __builtin_bit_cast(float, std::uint32_t{half} << 16);
+    return __builtin_bit_cast(float, f32_bits_from_bf16_bits(std::uint32_t{half}));
 }
 
 [[gnu::always_inline]] constexpr std::uint16_t bf16_from_float(float value) {
     return static_cast<std::uint16_t>(
-        bf16_bits_from_f32_bits(__builtin_bit_cast(std::uint32_t, value)));
+        bf16_bits_from_f32_bits<float>(__builtin_bit_cast(std::uint32_t, value)));
 }
 
 }  // namespace gradcoll

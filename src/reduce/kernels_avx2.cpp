@@ -8,13 +8,14 @@ namespace {
 
 struct Avx2 {
     static constexpr std::size_t vector_bytes = 32;
+    using F16 = ConvertedF16<Avx2>;
 
     template <class Floats, class Stored>
-    [[gnu::always_inline]] static Floats f32_from_f16(Stored halves) {
+    [[gnu::always_inline]] static Floats widened(Stored halves) {
         return __builtin_bit_cast(Floats, _mm256_cvtph_ps(__builtin_bit_cast(__m128i, halves)));
     }
     template <class Stored, class Floats>
-    [[gnu::always_inline]] static Stored f16_from_f32(Floats floats) {
+    [[gnu::always_inline]] static Stored narrowed(Floats floats) {
         return __builtin_bit_cast(
             Stored, _mm256_cvtps_ph(__builtin_bit_cast(__m256, floats), _MM_FROUND_TO_NEAREST_INT));
     }

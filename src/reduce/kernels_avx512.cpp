@@ -9,17 +9,18 @@ namespace {
 
 struct Avx512 {
     static constexpr std::size_t vector_bytes = 64;
+    using F16 = ConvertedF16<Avx512>;
     // The unmasked intrinsics of gcc 12 read an uninitialized variable by design, and it warns
     // about that.
     static constexpr __mmask16 all_lanes = 0xffff;
 
     template <class Floats, class Stored>
-    [[gnu::always_inline]] static Floats f32_from_f16(Stored halves) {
+    [[gnu::always_inline]] static Floats widened(Stored halves) {
         return __builtin_bit_cast(
             Floats, _mm512_maskz_cvtph_ps(all_lanes, __builtin_bit_cast(__m256i, halves)));
     }
     template <class Stored, class Floats>
-    [[gnu::always_inline]] static Stored f16_from_f32(Floats floats) {
+    [[gnu::always_inline]] static Stored narrowed(Floats floats) {
         return __builtin_bit_cast(
             Stored, _mm512_maskz_cvtps_ph(all_lanes, __builtin_bit_cast(__m512, floats),
                                           _MM_FROUND_TO_NEAREST_INT));

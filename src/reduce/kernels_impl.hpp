@@ -6,8 +6,8 @@
 // linker with one that was compiled for another CPU. For the same reason nothing here may call an
 // inline function that is not forced inline.
 //
-// Target: vector_bytes; f32_from_f16(Vector<uint16_t>) and f16_from_f32 for vector_bytes / 4 values
-// at once.
+// Target: vector_bytes, and F16, the layout of fp16 (PairedHalves or one with conversion
+// instructions).
 #pragma once
 
 #include <cstddef>
@@ -38,53 +38,83 @@ template <class V>
     std::memcpy(to, &vector, sizeof vector);
 }
 
-// How the elements of one block lie in memory and what they are computed as.
+// How the elements of one block lie in memory and what they are computed as: combine<Op>(a, b, out)
+// reads one block of each operand whole before it writes, so `out` may be `a` or `b`.
 
 template <class Target, class T>
 struct Native {
     static constexpr std::size_t element_bytes = sizeof(T);
-    static constexpr std::size_t block_elems = Target::vector_bytes / sizeof(T);
-    using Computed = Vector<T, block_elems>;
-    [[gnu::always_inline]] static Computed read(const unsigned char* from) {
-        return load<Computed>(from);
-    }
-    [[gnu::always_inline]] static void write(unsigned char* to, Computed value) {
-        store(to, value);
+    static constexpr std::size_t block_bytes = Target::vector_bytes;
+
+    template <class Op>
+    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
+                                               unsigned char* out) {
+        using Values = Vector<T, block_bytes / sizeof(T)>;
+        store(out, Op::apply(load<Values>(a), load<Values>(b)));
     }
 };
 
-/// Two-byte floats: a block of them is computed as one full vector of fp32.
-template <class Target>
-struct Halves {
+struct Bf16Format {
+    template <class F32, class U32>
+    [[gnu::always_inline]] static U32 widened(U32 half) {
+        return f32_bits_from_bf16_bits(half);
+    }
+    template <class F32, class U32>
+    [[gnu::always_inline]] static U32 narrowed(U32 bits) {
+        return bf16_bits_from_f32_bits<F32>(bits);
+    }
+};
+
+struct F16Format {
+    template <class F32, class U32>
+    [[gnu::always_inline]] static U32 widened(U32 half) {
+        return f32_bits_from_f16_bits<F32>(half);
+    }
+    template <class F32, class U32>
+    [[gnu::always_inline]] static U32 narrowed(U32 bits) {
+        return f16_bits_from_f32_bits<F32>(bits);
+    }
+};
+
+/// Two-byte floats, loaded as 32-bit lanes of two neighbours each: all lower ones are combined in
+/// fp32, then all upper ones. Shifts within a lane take the place of moves between lanes.
+template <class Target, class Format>
+struct PairedHalves {
     static constexpr std::size_t element_bytes = 2;
-    static constexpr std::size_t block_elems = Target::vector_bytes / sizeof(float);
-    using Stored = Vector<std::uint16_t, block_elems>;
-    using Computed = Vector<float, block_elems>;
-    using Bits = Vector<std::uint32_t, block_elems>;
+    static constexpr std::size_t block_bytes = Target::vector_bytes;
+    using Pairs = Vector<std::uint32_t, block_bytes / 4>;
+    using Floats = Vector<float, block_bytes / 4>;
+
+    template <class Op>
+    [[gnu::always_inline]] static Pairs combine_lower(Pairs a, Pairs b) {
+        const auto x = __builtin_bit_cast(Floats, Format::template widened<Floats>(a & 0xffffU));
+        const auto y = __builtin_bit_cast(Floats, Format::template widened<Floats>(b & 0xffffU));
+        return Format::template narrowed<Floats>(__builtin_bit_cast(Pairs, Op::apply(x, y)));
+    }
+    template <class Op>
+    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
+                                               unsigned char* out) {
+        const auto x = load<Pairs>(a);
+        const auto y = load<Pairs>(b);
+        store(out, combine_lower<Op>(x, y) | combine_lower<Op>(x >> 16, y >> 16) << 16);
+    }
 };
 
+/// fp16 where Target has instructions that convert a half vector of fp16 to a vector of fp32 and
+/// back.
 template <class Target>
-struct Bf16 : Halves<Target> {
-    using typename Halves<Target>::Stored, typename Halves<Target>::Computed,
-        typename Halves<Target>::Bits;
-    [[gnu::always_inline]] static Computed read(const unsigned char* from) {
-        const Bits bits = __builtin_convertvector(load<Stored>(from), Bits) << 16;
-        return __builtin_bit_cast(Computed, bits);
-    }
-    [[gnu::always_inline]] static void write(unsigned char* to, Computed value) {
-        const Bits bits = bf16_bits_from_f32_bits(__builtin_bit_cast(Bits, value));
-        store(to, __builtin_convertvector(bits, Stored));
-    }
-};
+struct ConvertedF16 {
+    static constexpr std::size_t element_bytes = 2;
+    static constexpr std::size_t block_bytes = Target::vector_bytes / 2;
+    using Stored = Vector<std::uint16_t, block_bytes / 2>;
+    using Floats = Vector<float, block_bytes / 2>;
 
-template <class Target>
-struct F16 : Halves<Target> {
-    using typename Halves<Target>::Stored, typename Halves<Target>::Computed;
-    [[gnu::always_inline]] static Computed read(const unsigned char* from) {
-        return Target::template f32_from_f16<Computed>(load<Stored>(from));
-    }
-    [[gnu::always_inline]] static void write(unsigned char* to, Computed value) {
-        store(to, Target::template f16_from_f32<Stored>(value));
+    template <class Op>
+    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
+                                               unsigned char* out) {
+        const auto x = Target::template widened<Floats>(load<Stored>(a));
+        const auto y = Target::template widened<Floats>(load<Stored>(b));
+        store(out, Target::template narrowed<Stored>(Op::apply(x, y)));
     }
 };
 
@@ -153,36 +183,27 @@ struct Lxor {
     }
 };
 
-template <class Layout, class Op>
-[[gnu::always_inline]] inline void combine_block(const unsigned char* a, const unsigned char* b,
-                                                 unsigned char* out) {
-    Layout::write(out, Op::apply(Layout::read(a), Layout::read(b)));
-}
-
 /// The last block is copied to whole vectors: one code path gives all elements the same arithmetic.
 template <class Layout, class Op>
 [[gnu::always_inline]] inline void combine_rest(const unsigned char* a, const unsigned char* b,
                                                 unsigned char* out, std::size_t rest_bytes) {
-    constexpr std::size_t block_bytes = Layout::block_elems * Layout::element_bytes;
-    unsigned char padded_a[block_bytes] = {};
-    unsigned char padded_b[block_bytes] = {};
+    unsigned char padded_a[Layout::block_bytes] = {};
+    unsigned char padded_b[Layout::block_bytes] = {};
     std::memcpy(padded_a, a, rest_bytes);
     std::memcpy(padded_b, b, rest_bytes);
-    combine_block<Layout, Op>(padded_a, padded_b, padded_a);
+    Layout::template combine<Op>(padded_a, padded_b, padded_a);
     std::memcpy(out, padded_a, rest_bytes);
 }
 
-/// A block is read whole before it is written, so `out` may be `a` or `b`.
 template <class Layout, class Op>
 void combine(const void* /*context*/, const void* a, const void* b, void* out, std::size_t count) {
-    constexpr std::size_t block_bytes = Layout::block_elems * Layout::element_bytes;
     const auto* pa = static_cast<const unsigned char*>(a);
     const auto* pb = static_cast<const unsigned char*>(b);
     auto* po = static_cast<unsigned char*>(out);
     const std::size_t size_bytes = count * Layout::element_bytes;
-    const std::size_t whole_bytes = size_bytes - size_bytes % block_bytes;
-    for (std::size_t at = 0; at < whole_bytes; at += block_bytes)
-        combine_block<Layout, Op>(pa + at, pb + at, po + at);
+    const std::size_t whole_bytes = size_bytes - size_bytes % Layout::block_bytes;
+    for (std::size_t at = 0; at < whole_bytes; at += Layout::block_bytes)
+        Layout::template combine<Op>(pa + at, pb + at, po + at);
     if (whole_bytes < size_bytes)
         combine_rest<Layout, Op>(pa + whole_bytes, pb + whole_bytes, po + whole_bytes,
                                  size_bytes - whole_bytes);
@@ -199,8 +220,9 @@ constexpr void add_native(KernelTable& table, ReduceOp op) {
 template <class Target, class Op>
 constexpr void add_floats(KernelTable& table, ReduceOp op) {
     ReduceFunction* row = table.function[static_cast<std::size_t>(op)];
-    row[static_cast<std::size_t>(ElementType::f16)] = combine<F16<Target>, Op>;
-    row[static_cast<std::size_t>(ElementType::bf16)] = combine<Bf16<Target>, Op>;
+    row[static_cast<std::size_t>(ElementType::f16)] = combine<typename Target::F16, Op>;
+    row[static_cast<std::size_t>(ElementType::bf16)] =
+        combine<PairedHalves<Target, Bf16Format>, Op>;
     add_native<Target, Op, ElementType::f32, float>(table, op);
     add_native<Target, Op, ElementType::f64, double>(table, op);
 }
