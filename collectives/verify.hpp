@@ -8,12 +8,13 @@
 
 namespace gradcoll {
 
-/// `plans[r]` is rank r's. Ok if: sends and receives match one to one (stage, bytes, codec); following the
-/// contributions symbolically, every rank's output ends with every rank's contribution to every element exactly once;
-/// every element has one owner after the reduce-scatter phase; no step reads what was not written or overwrites what
-/// is still being read; no slot lies outside the scratch; the graph over all ranks has no cycle (so no deadlock under
-/// any message order, all messages being asynchronous); all ranks' outputs come from the same encoding; nothing is
-/// encoded twice on the way down. Errors: internal, naming the rank, the step and the property.
+/// `plans[r]` is rank r's. Ok if: sends and receives match one to one (stage, bytes, codec);
+/// following the contributions symbolically, every rank's output ends with every rank's
+/// contribution to every element exactly once; every element has one owner after the reduce-scatter
+/// phase; no step reads what was not written or overwrites what is still being read; no slot lies
+/// outside the scratch; the graph over all ranks has no cycle (so no deadlock under any message
+/// order, all messages being asynchronous); all ranks' outputs come from the same encoding; nothing
+/// is encoded twice on the way down. Errors: internal, naming the rank, the step and the property.
 Status verify(const Tree& tree, std::span<const Plan> plans);
 
 /// Bytes over each vertex's uplink (index: vertex id).
