@@ -100,8 +100,11 @@ std::optional<std::string_view> nearest_word(std::string_view word,
     std::optional<std::string_view> nearest;
     std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
     for (const std::string_view candidate : known) {
-        const auto [shorter, longer] = std::minmax(word.size(), candidate.size());
-        if (longer - shorter >= least) continue;
+        // The lengths alone differ by as many letters: cheap, and it bounds the work for absurdly
+        // long words.
+        const bool too_long = word.size() >= candidate.size() + least;
+        const bool too_short = candidate.size() >= word.size() + least;
+        if (too_long || too_short) continue;
         const std::size_t distance = edit_distance(word, candidate);
         if (distance >= least) continue;
         least = distance;
