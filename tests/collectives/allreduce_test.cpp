@@ -1,4 +1,4 @@
-// tests/collectives/test_allreduce.cpp - all ranks' plans together give the sum, whatever the order
+// tests/collectives/allreduce_test.cpp - all ranks' plans together give the sum, whatever the order
 // of events.
 #include <gtest/gtest.h>
 

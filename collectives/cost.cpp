@@ -1,0 +1,84 @@
+// collectives/cost.cpp - alpha-beta cost of the tree.
+#include "collectives/cost.hpp"
+
+#include <algorithm>
+
+#include "collectives/exchange.hpp"
+
+namespace gradcoll {
+namespace {
+
+double wire_bytes(const PlanSpec& spec, CodecId codec, std::int64_t count_elems) {
+    return static_cast<double>(
+        encoded_bytes(codec, spec.elem_bytes, static_cast<std::size_t>(count_elems)));
+}
+
+/// Both phases, or the one that the collective has, of one chunk at one vertex.
+double vertex_us(const Tree& tree, const PlanSpec& spec, int vertex, std::int64_t chunk_elems) {
+    const VertexChoice choice =
+        spec.choices.empty() ? VertexChoice{} : spec.choices[static_cast<std::size_t>(vertex)];
+    const CodecId down = choice.codec == CodecId::exact ? CodecId::exact : spec.down_codec;
+    double us = 0;
+    if (spec.collective != Collective::allgather)
+        us += phase_us(tree, vertex, choice.exchange, wire_bytes(spec, choice.codec, chunk_elems));
+    if (spec.collective != Collective::reduce_scatter_block)
+        us += phase_us(tree, vertex, choice.exchange, wire_bytes(spec, down, chunk_elems));
+    return us;
+}
+
+}  // namespace
+
+bool connects_hosts(const Tree& tree, int vertex) {
+    const VertexKind kind = tree.vertex(vertex).kind;
+    return kind == VertexKind::fabric_switch || kind == VertexKind::group;
+}
+
+LinkFigures link_figures(const Tree& tree, int vertex) {
+    const LinkFigures usual =
+        connects_hosts(tree, vertex) ? default_between_hosts : default_inside_host;
+    LinkFigures slowest;
+    for (int child : tree.children(vertex)) {
+        const Uplink& link = tree.vertex(child).uplink;
+        const double speed =
+            link.bandwidth_gbytes_per_s > 0 ? link.bandwidth_gbytes_per_s : usual.gbytes_per_s;
+        const double latency = link.latency_us > 0 ? link.latency_us : usual.latency_us;
+        slowest.gbytes_per_s =
+            slowest.gbytes_per_s > 0 ? std::min(slowest.gbytes_per_s, speed) : speed;
+        slowest.latency_us = std::max(slowest.latency_us, latency);
+    }
+    return slowest;
+}
+
+double phase_us(const Tree& tree, int vertex, Exchange exchange, double bytes) {
+    const LinkFigures link = link_figures(tree, vertex);
+    const int degree = static_cast<int>(tree.children(vertex).size());
+    const int rounds = round_count(exchange, degree);
+    const int senders = (degree - 1) / rounds;
+    const double loss =
+        connects_hosts(tree, vertex) ? 1 + incast_loss_per_sender * (senders - 1) : 1;
+    const double link_us = bytes * (degree - 1) / degree / (link.gbytes_per_s * 1e3);
+    return rounds * link.latency_us + link_us * loss;
+}
+
+double predicted_us(const Tree& tree, const PlanSpec& spec) {
+    if (spec.count_elems == 0) return 0;
+    const std::int64_t chunk =
+        spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
+    std::vector<double> by_level(static_cast<std::size_t>(tree.height()), 0.0);
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+        if (tree.is_leaf(vertex)) continue;
+        double& slowest = by_level[static_cast<std::size_t>(tree.vertex(vertex).height - 1)];
+        slowest = std::max(slowest, vertex_us(tree, spec, vertex, chunk));
+    }
+    double sum = 0;
+    double slowest = 0;
+    for (double us : by_level) {
+        sum += us;
+        slowest = std::max(slowest, us);
+    }
+    const double further_chunks =
+        static_cast<double>(spec.count_elems) / static_cast<double>(chunk) - 1;
+    return sum + further_chunks * slowest;
+}
+
+}  // namespace gradcoll

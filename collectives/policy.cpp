@@ -1,0 +1,148 @@
+// collectives/policy.cpp - how a call is done on a tree.
+#include "collectives/policy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "collectives/cost.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Calls item(text) -> Result<T> for every comma separated entry.
+template <class T, class Item>
+Result<std::vector<T>> list_from(std::string_view text, Item item) {
+    std::vector<T> list;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        Result<T> entry = item(text.substr(0, comma));
+        if (!entry.ok()) return entry.status();
+        list.push_back(*entry);
+        if (comma == std::string_view::npos) return list;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+Result<ExchangeWish> exchange_from(std::string_view name) {
+    if (name == "auto") return ExchangeWish::automatic;
+    if (name == "direct") return ExchangeWish::direct;
+    if (name == "ring") return ExchangeWish::ring;
+    return Status(Code::invalid_argument,
+                  fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring", name));
+}
+
+/// Entry of a list by level; the last one holds for all levels above.
+template <class T>
+T at_level(const std::vector<T>& list, int level, T otherwise) {
+    if (list.empty()) return otherwise;
+    return list[std::min(static_cast<std::size_t>(level), list.size() - 1)];
+}
+
+Exchange exchange_of(const Tree& tree, int vertex, ExchangeWish wish, double wire_bytes) {
+    if (wish == ExchangeWish::direct) return Exchange::direct;
+    if (wish == ExchangeWish::ring) return Exchange::ring;
+    const double direct_us = phase_us(tree, vertex, Exchange::direct, wire_bytes);
+    const double ring_us = phase_us(tree, vertex, Exchange::ring, wire_bytes);
+    return ring_us < direct_us ? Exchange::ring : Exchange::direct;
+}
+
+std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
+                                      const PolicyOptions& options) {
+    std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+        if (tree.is_leaf(vertex)) continue;
+        const int level = tree.vertex(vertex).height - 1;
+        VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
+        choice.codec = at_level(options.level_codecs, level, CodecId::exact);
+        const auto count = static_cast<std::size_t>(call.count_elems);
+        const auto bytes = static_cast<double>(encoded_bytes(choice.codec, call.elem_bytes, count));
+        choice.exchange = exchange_of(
+            tree, vertex, at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes);
+    }
+    return choices;
+}
+
+/// The way down uses the codec of the highest lossy level unless the user named one.
+CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
+    if (options.down_codec) return *options.down_codec;
+    for (int level = tree.height() - 1; level >= 0; --level) {
+        const CodecId codec = at_level(options.level_codecs, level, CodecId::exact);
+        if (codec != CodecId::exact) return codec;
+    }
+    return CodecId::exact;
+}
+
+bool is_lossy(const PlanSpec& spec) {
+    const auto lossy = [](const VertexChoice& choice) { return choice.codec != CodecId::exact; };
+    return spec.down_codec != CodecId::exact ||
+           std::any_of(spec.choices.begin(), spec.choices.end(), lossy);
+}
+
+std::int64_t granule_for(const PlanSpec& spec) {
+    if (spec.feedback || is_lossy(spec)) return static_cast<std::int64_t>(lossy_block_elems);
+    return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
+}
+
+std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec,
+                       std::optional<std::int64_t> chunk_bytes) {
+    const std::int64_t elem_bytes = spec.elem_bytes;
+    if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
+        return 0;
+    const bool fits_whole = spec.count_elems <= auto_whole_bytes / elem_bytes;
+    if (!chunk_bytes && fits_whole) return 0;
+    std::int64_t granules =
+        chunk_bytes.value_or(auto_chunk_bytes) / elem_bytes / spec.granule_elems;
+    if (!chunk_bytes) granules = std::max(granules, min_granules_per_rank * tree.rank_count());
+    return std::max<std::int64_t>(1, granules) * spec.granule_elems;
+}
+
+std::string why_text(const Tree& tree, const PlanSpec& spec, int vertex) {
+    const Vertex& v = tree.vertex(vertex);
+    const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
+    const auto count = static_cast<std::size_t>(spec.count_elems);
+    const auto bytes = static_cast<double>(encoded_bytes(choice.codec, spec.elem_bytes, count));
+    return fmt::format(
+        "vertex {} ({} {}, level {}, {} branches): {} exchange, {}; a phase would take direct "
+        "{:.1f} us, ring {:.1f} us\n",
+        vertex, name_of(v.kind), v.name, v.height - 1, v.children.size(),
+        choice.exchange == Exchange::ring ? "ring" : "direct", name_of(choice.codec),
+        phase_us(tree, vertex, Exchange::direct, bytes),
+        phase_us(tree, vertex, Exchange::ring, bytes));
+}
+
+std::string why_text(const Tree& tree, const PlanSpec& spec, double predicted) {
+    std::string text;
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
+        if (!tree.is_leaf(vertex)) text += why_text(tree, spec, vertex);
+    return text + fmt::format(
+                      "down: {}; granule {} elems; chunks of {} elems (0: whole); about {:.1f} us "
+                      "in all\n",
+                      name_of(spec.down_codec), spec.granule_elems, spec.chunk_elems, predicted);
+}
+
+}  // namespace
+
+Result<std::vector<CodecId>> level_codecs_from(std::string_view text) {
+    return list_from<CodecId>(text, codec_from_name);
+}
+
+Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text) {
+    return list_from<ExchangeWish>(text, exchange_from);
+}
+
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    Decision decision{call, 0, {}};
+    PlanSpec& spec = decision.spec;
+    spec.feedback = options.feedback;
+    spec.choices = choices_for(tree, call, options);
+    spec.down_codec = down_codec_for(tree, options);
+    spec.granule_elems = granule_for(spec);
+    spec.chunk_elems = chunk_for(tree, spec, options.chunk_bytes);
+    decision.predicted_us = predicted_us(tree, spec);
+    decision.why = why_text(tree, spec, decision.predicted_us);
+    return decision;
+}
+
+}  // namespace gradcoll

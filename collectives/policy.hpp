@@ -1,0 +1,54 @@
+// collectives/policy.hpp - how a call is done on a tree: exchange by vertex, codecs by level,
+// granule, chunk. Decided only on what all ranks know alike, so that all ranks decide the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+enum class ExchangeWish : std::uint8_t { automatic, direct, ring };
+
+/// What the user asked for. Lists go by level, nearest the ranks first; the last entry holds for
+/// all levels above.
+struct PolicyOptions {
+    std::vector<CodecId> level_codecs;          ///< empty: exact
+    std::optional<CodecId> down_codec;          ///< nothing: that of the highest lossy level
+    std::vector<ExchangeWish> level_exchanges;  ///< empty: automatic
+    std::optional<std::int64_t> chunk_bytes;    ///< nothing: automatic; 0: no pipelining
+    bool feedback = false;
+};
+
+/// "2:4" or "exact,2:4": codecs by level. Errors: invalid_argument naming the entry and what is
+/// allowed.
+Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
+/// "auto", "direct", "ring" or a list by level. Errors: as above.
+Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
+
+/// Automatic chunks: calls up to whole_bytes go in one piece, others in pieces of chunk_bytes (of
+/// the vector). First guesses: to be tuned on measurements.
+inline constexpr std::int64_t auto_whole_bytes = 512 * 1024;
+inline constexpr std::int64_t auto_chunk_bytes = 256 * 1024;
+/// A chunk has at least so many granules for each rank, or shares would be too unequal.
+inline constexpr std::int64_t min_granules_per_rank = 4;
+/// Exact ranges are cut at cache lines.
+inline constexpr std::int64_t exact_granule_bytes = 64;
+
+struct Decision {
+    PlanSpec spec;
+    double predicted_us = 0;
+    std::string why;  ///< for people: one line a choice
+};
+
+/// Fills the rest of `call` (collective, count_elems, type, elem_bytes, in_place as given). The
+/// answer is not yet checked against the type: make_plan does that.
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options);
+
+}  // namespace gradcoll
