@@ -1,0 +1,74 @@
+// runtime/chunk_run.hpp - one chunk under way: which steps still wait, which are ready.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "memory/arena.hpp"
+#include "runtime/chunk_view.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/program.hpp"
+
+namespace gradcoll {
+
+/// Steps in the order in which they became ready. Every step is put in once, so the room never
+/// needs to wrap.
+class ReadyList {
+  public:
+    void reserve(std::size_t steps) { steps_.resize(steps); }
+    void clear() { first_ = end_ = 0; }
+    bool empty() const { return first_ == end_; }
+    void push(std::uint32_t step) { steps_[end_++] = step; }
+    std::uint32_t pop() { return steps_[first_++]; }
+
+  private:
+    std::vector<std::uint32_t> steps_;
+    std::size_t first_ = 0;
+    std::size_t end_ = 0;
+};
+
+/// The state of one place in the window of chunks. Used for one chunk after another; allocates only
+/// when made. Messages go first: whatever is ready to leave or to be received is started before any
+/// local work.
+class ChunkRun {
+  public:
+    /// Room for chunks of these programs. `place` is this run's number in the window; it comes back
+    /// in cookies.
+    ChunkRun(std::uint32_t place, std::size_t max_steps, std::size_t max_slots, Arena scratch);
+
+    void begin(const Program& program, std::int64_t chunk, const Operation& operation);
+    bool active() const { return unfinished_ > 0; }
+    /// Forgets the chunk. The lane must not use its buffers any more.
+    void drop() { unfinished_ = 0; }
+
+    /// Starts every message that is ready; true if there was one. Errors: those of the lane.
+    Result<bool> start_messages(Operation& operation);
+    /// Runs one local step that is ready; false if there is none. After a failure steps are
+    /// counted, but do nothing.
+    bool run_local(Operation& operation);
+    /// Takes note that the message of `step` has completed.
+    void finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
+
+    static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
+    static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }
+
+  private:
+    const Step& step(std::uint32_t index) const { return program_->schedule().steps[index]; }
+    void make_ready(std::uint32_t index);
+    void finish(std::uint32_t index);
+    void head_once(const Step& send, const Operation& operation);
+
+    std::uint32_t place_;
+    Arena scratch_;
+    std::vector<std::uint32_t> waiting_for_;  ///< by step: dependencies that have not completed
+    std::vector<std::uint8_t> has_header_;    ///< by slot: the header was written for this chunk
+    ReadyList messages_;
+    ReadyList locals_;
+    const Program* program_ = nullptr;
+    ChunkView view_;
+    int first_tag_ = 0;
+    std::size_t unfinished_ = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,49 @@
+// runtime/chunk_view.hpp - where the places of one chunk lie in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "collectives/plan.hpp"
+#include "runtime/executor.hpp"
+
+namespace gradcoll {
+
+/// Turns slots and ranges into addresses. A value; owns nothing.
+class ChunkView {
+  public:
+    ChunkView() = default;
+    ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
+              const Binding& binding, std::byte* scratch);
+
+    /// First byte of a place that may be read; null for Slot::none().
+    const std::byte* source(Slot slot, Range range) const;
+    /// First byte of a place that may be written; null for the input and Slot::none().
+    std::byte* target(Slot slot, Range range) const;
+    /// Size of a message from or to a place: a scratch slot goes whole, of a vector the range.
+    std::size_t message_bytes(Slot slot, Range range) const;
+    std::size_t bytes_of(Range range) const {
+        return static_cast<std::size_t>(range.size()) * elem_bytes_;
+    }
+    /// The residual that belongs to the chunk's residual element `first_elem`; null without
+    /// feedback.
+    std::byte* residual(std::int64_t first_elem) const;
+
+  private:
+    std::ptrdiff_t offset(std::int64_t elem) const {
+        return elem * static_cast<std::ptrdiff_t>(elem_bytes_);
+    }
+
+    const Schedule* schedule_ = nullptr;
+    const std::byte* input_ = nullptr;
+    std::byte* output_ = nullptr;
+    std::byte* scratch_ = nullptr;
+    std::byte* residual_ = nullptr;
+    std::int64_t input_shift_elems_ =
+        0;  ///< element 0 of the chunk lies here in the caller's input
+    std::int64_t output_shift_elems_ = 0;
+    std::size_t elem_bytes_ = 1;
+    std::size_t residual_elem_bytes_ = 4;
+};
+
+}  // namespace gradcoll

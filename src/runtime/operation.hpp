@@ -1,0 +1,42 @@
+// runtime/operation.hpp - what all chunks of the running operation share.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "collectives/plan.hpp"
+#include "compress/codec.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/tags.hpp"
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+struct Operation {
+    const Plan& plan;
+    Lane& lane;
+    TagLayout tags;
+    std::array<Codec, codec_count>
+        codecs;  ///< by CodecId; those that the plan does not use are empty
+    bool timed = false;
+    Binding binding;
+    Status error;  ///< the first one; from then on local steps are skipped
+    std::uint64_t local_ns =
+        0;  ///< in local steps, since the object was made; measured only when `timed`
+    RunStats stats;
+
+    bool failed() const { return !error.ok(); }
+    void fail(Status status) {
+        if (error.ok()) error = std::move(status);
+    }
+    const Codec& codec(CodecId id) const { return codecs[static_cast<std::size_t>(id)]; }
+};
+
+inline std::uint64_t now_ns() {
+    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
+                                      std::chrono::nanoseconds(1));
+}
+
+}  // namespace gradcoll

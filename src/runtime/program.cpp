@@ -1,0 +1,59 @@
+#include "runtime/program.hpp"
+
+#include <fmt/format.h>
+
+namespace gradcoll {
+namespace {
+
+std::span<const std::uint32_t> deps_of(const Schedule& schedule, const Step& step) {
+    return {schedule.deps.data() + step.first_dep, step.dep_count};
+}
+
+}  // namespace
+
+Result<Program> Program::make(const Schedule& schedule) {
+    if (schedule.steps.size() > max_steps)
+        return Status(Code::internal, fmt::format("schedule of {} steps: at most {} can be run",
+                                                  schedule.steps.size(), max_steps));
+    Program program(schedule);
+    GRADCOLL_TRY(program.link_successors());
+    program.place_residuals();
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
+        if (schedule.steps[i].dep_count == 0) program.roots_.push_back(i);
+        if (is_message(schedule.steps[i].kind)) ++program.message_count_;
+    }
+    return program;
+}
+
+Status Program::link_successors() {
+    const std::size_t count = step_count();
+    first_successor_.assign(count + 1, 0);
+    for (std::size_t i = 0; i < count; ++i)
+        for (const std::uint32_t dep : deps_of(*schedule_, schedule_->steps[i])) {
+            if (dep >= i)
+                return Status(
+                    Code::internal,
+                    fmt::format("step {} waits for step {}, which is not before it", i, dep));
+            ++first_successor_[dep + 1];
+        }
+    for (std::size_t i = 0; i < count; ++i) first_successor_[i + 1] += first_successor_[i];
+    successors_.resize(schedule_->deps.size());
+    std::vector<std::uint32_t> next(first_successor_.begin(), first_successor_.end() - 1);
+    for (std::uint32_t i = 0; i < count; ++i)
+        for (const std::uint32_t dep : deps_of(*schedule_, schedule_->steps[i]))
+            successors_[next[dep]++] = i;
+    return {};
+}
+
+void Program::place_residuals() {
+    residual_first_elem_.assign(step_count(), 0);
+    std::int64_t first = 0;
+    for (std::size_t i = 0; i < step_count(); ++i) {
+        const Step& step = schedule_->steps[i];
+        if (step.kind != StepKind::encode) continue;
+        residual_first_elem_[i] = first;
+        first += step.range.size();
+    }
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,56 @@
+// runtime/program.hpp - a schedule prepared for walking: what a finished step sets free, and where
+// to begin.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/schedule.hpp"
+
+namespace gradcoll {
+
+constexpr bool is_message(StepKind kind) {
+    return kind == StepKind::send || kind == StepKind::recv;
+}
+
+/// Immutable after make(). Refers to the schedule, which must outlive it.
+class Program {
+  public:
+    /// Errors: internal if a dependency does not point backwards or the schedule has more than
+    /// `max_steps` steps.
+    static Result<Program> make(const Schedule& schedule);
+
+    static constexpr std::size_t max_steps = std::size_t{1} << 24;
+
+    const Schedule& schedule() const { return *schedule_; }
+    std::size_t step_count() const { return schedule_->steps.size(); }
+    /// Sends and receives: bounds the messages of one chunk that are in flight.
+    std::size_t message_count() const { return message_count_; }
+    /// Steps that wait for `step`, ascending.
+    std::span<const std::uint32_t> successors(std::size_t step) const {
+        return {successors_.data() + first_successor_[step],
+                first_successor_[step + 1] - first_successor_[step]};
+    }
+    /// Steps that wait for nothing, ascending.
+    std::span<const std::uint32_t> roots() const { return roots_; }
+    /// Where the residual of an encode step begins in the chunk's residuals: encode ranges one
+    /// after another, in step order.
+    std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
+
+  private:
+    explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
+    Status link_successors();
+    void place_residuals();
+
+    const Schedule* schedule_;
+    std::size_t message_count_ = 0;
+    std::vector<std::uint32_t> first_successor_;
+    std::vector<std::uint32_t> successors_;
+    std::vector<std::uint32_t> roots_;
+    std::vector<std::int64_t> residual_first_elem_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,58 @@
+#include "runtime/tags.hpp"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+#include <set>
+
+namespace gradcoll {
+namespace {
+
+TEST(TagLayout, FieldsOfThirtyOneBitsAreElevenFourAndSixteen) {
+    const auto tags = TagLayout::make(INT_MAX, 65536);
+    ASSERT_TRUE(tags.ok()) << tags.status().message();
+    EXPECT_EQ(tags->sequence_count(), 1U << 11);
+    EXPECT_EQ(tags->stage_count(), 1U << 16);
+    EXPECT_EQ(tags->base((1U << 11) - 1, 15) + 65535, INT_MAX);
+}
+
+TEST(TagLayout, FieldsOfTheStandardsFifteenBitsAreFourFourAndSeven) {
+    const auto tags = TagLayout::make(32767, 128);
+    ASSERT_TRUE(tags.ok()) << tags.status().message();
+    EXPECT_EQ(tags->sequence_count(), 16U);
+    EXPECT_EQ(tags->stage_count(), 128U);
+    EXPECT_EQ(tags->base(15, 15) + 127, 32767);
+}
+
+TEST(TagLayout, OperationsAndChunksInFlightNeverShareATag) {
+    const auto tags = TagLayout::make(32767, 3);
+    ASSERT_TRUE(tags.ok());
+    std::set<int> seen;
+    for (std::uint32_t sequence = 100; sequence < 116; ++sequence)
+        for (std::int64_t chunk = 1000; chunk < 1016; ++chunk)
+            for (int stage = 0; stage < 3; ++stage)
+                EXPECT_TRUE(seen.insert(tags->base(sequence, chunk) + stage).second);
+}
+
+TEST(TagLayout, ALimitThatIsNoPowerOfTwoIsNotExceeded) {
+    const auto tags = TagLayout::make(100'000, 1);
+    ASSERT_TRUE(tags.ok());
+    EXPECT_LE(
+        tags->base(tags->sequence_count() - 1, 15) + static_cast<int>(tags->stage_count()) - 1,
+        100'000);
+}
+
+TEST(TagLayout, TooManyStagesAreRefusedWithBothNumbers) {
+    const auto tags = TagLayout::make(32767, 129);
+    ASSERT_FALSE(tags.ok());
+    EXPECT_EQ(tags.status().code(), Code::unsupported);
+    EXPECT_NE(tags.status().message().find("129"), std::string::npos);
+    EXPECT_NE(tags.status().message().find("128"), std::string::npos);
+}
+
+TEST(TagLayout, ALimitBelowTheStandardIsRefused) {
+    EXPECT_EQ(TagLayout::make(1000, 1).status().code(), Code::unsupported);
+}
+
+}  // namespace
+}  // namespace gradcoll
