@@ -62,6 +62,12 @@ TEST(F16, OverflowGivesInfinityFromHalfAStepAboveTheLargest) {
     EXPECT_EQ(f16_from_float(std::numeric_limits<float>::max()), 0x7c00);
 }
 
+TEST(F16, ANanStaysNanQuietAndKeepsTheTopOfItsPayload) {
+    EXPECT_EQ(f16_from_float(std::bit_cast<float>(0x7f800001U)), 0x7e00);
+    EXPECT_EQ(f16_from_float(std::bit_cast<float>(0xff802001U)), 0xfe01);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(float_from_f16(0xfc01)), 0xffc02000U);
+}
+
 TEST(F16, UnderflowKeepsTheSign) {
     EXPECT_EQ(f16_from_float(-0.0F), 0x8000);
     EXPECT_EQ(f16_from_float(std::numeric_limits<float>::denorm_min()), 0);
