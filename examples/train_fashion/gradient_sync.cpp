@@ -1,0 +1,128 @@
+// train_fashion/gradient_sync.cpp - one persistent Gradcoll request for each parameter, and the
+// MPI_Allreduce peer.
+#include "gradient_sync.hpp"
+
+#include <fmt/format.h>
+#include <gradcoll/gradcoll.h>
+
+#include <array>
+
+namespace train {
+namespace {
+
+void check_gc(int code, const std::string& what) {
+    if (code == MPI_SUCCESS) return;
+    std::array<char, GC_MAX_ERROR_STRING> text{};
+    GC_Error_string(code, text.data(), nullptr);
+    throw SyncError(fmt::format("{}: {}", what, text.data()));
+}
+
+/// The settings of a request as an MPI_Info; what the user left out is not in it.
+class RequestInfo {
+  public:
+    explicit RequestInfo(const Options& options) {
+        MPI_Info_create(&info_);
+        set("gc_codec", options.codec);
+        set("gc_schedule", options.schedule);
+        set("gc_feedback", options.feedback);
+        set("gc_level_codecs", options.level_codecs);
+        set("gc_down_codec", options.down_codec);
+        set("gc_min_bytes", options.min_bytes);
+    }
+    ~RequestInfo() { MPI_Info_free(&info_); }
+    RequestInfo(const RequestInfo&) = delete;
+    RequestInfo& operator=(const RequestInfo&) = delete;
+
+    MPI_Info get() const { return info_; }
+
+  private:
+    void set(const char* key, const std::string& value) {
+        if (!value.empty()) MPI_Info_set(info_, key, value.c_str());
+    }
+
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
+class GradcollSync : public GradientSync {
+  public:
+    GradcollSync(std::vector<Parameter>& parameters, const Options& options, MPI_Comm comm)
+        : comm_(comm) {
+        const RequestInfo info(options);
+        try {
+            for (Parameter& parameter : parameters) add_request(parameter, info.get());
+        } catch (const SyncError& error) {
+            free_requests();
+            throw SettingsError(error.what());
+        }
+    }
+    ~GradcollSync() override { free_requests(); }
+
+    std::optional<WireBytes> wire_bytes() const override {
+        GC_Stats stats{};
+        check_gc(GC_Comm_get_stats(comm_, &stats), "statistics");
+        return WireBytes{stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
+    }
+
+  private:
+    void add_request(Parameter& parameter, MPI_Info info) {
+        GC_Request request = GC_REQUEST_NULL;
+        check_gc(GC_Allreduce_init(MPI_IN_PLACE, parameter.gradient.data(),
+                                   static_cast<MPI_Count>(parameter.gradient.size()), MPI_FLOAT,
+                                   MPI_SUM, comm_, info, &request),
+                 parameter.name);
+        requests_.push_back(request);
+    }
+    void free_requests() {
+        for (GC_Request& request : requests_) GC_Request_free(&request);
+    }
+    void do_start(std::size_t index) override { check_gc(GC_Start(&requests_[index]), "start"); }
+    void do_finish() override {
+        check_gc(GC_Waitall(static_cast<int>(requests_.size()), requests_.data()), "wait");
+    }
+
+    MPI_Comm comm_;
+    std::vector<GC_Request> requests_;
+};
+
+class MpiSync : public GradientSync {
+  public:
+    MpiSync(std::vector<Parameter>& parameters, MPI_Comm comm)
+        : parameters_(parameters), comm_(comm) {}
+
+    std::optional<WireBytes> wire_bytes() const override { return std::nullopt; }
+
+  private:
+    void do_start(std::size_t index) override {
+        std::vector<float>& gradient = parameters_[index].gradient;
+        const int code =
+            MPI_Allreduce(MPI_IN_PLACE, gradient.data(), static_cast<int>(gradient.size()),
+                          MPI_FLOAT, MPI_SUM, comm_);
+        if (code != MPI_SUCCESS) throw SyncError("MPI_Allreduce failed");
+    }
+    void do_finish() override {}
+
+    std::vector<Parameter>& parameters_;
+    MPI_Comm comm_;
+};
+
+}  // namespace
+
+void GradientSync::start(std::size_t index) {
+    const double begin = MPI_Wtime();
+    do_start(index);
+    seconds_ += MPI_Wtime() - begin;
+}
+
+void GradientSync::finish() {
+    const double begin = MPI_Wtime();
+    do_finish();
+    seconds_ += MPI_Wtime() - begin;
+}
+
+std::unique_ptr<GradientSync> make_gradient_sync(std::vector<Parameter>& parameters,
+                                                 const Options& options, MPI_Comm comm) {
+    if (!options.uses_gradcoll()) return std::make_unique<MpiSync>(parameters, comm);
+    return std::make_unique<GradcollSync>(parameters, options, comm);
+}
+
+}  // namespace train

@@ -1,0 +1,49 @@
+// train_fashion/options.hpp - what the command line may say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace train {
+
+/// Defaults are those of the program; empty strings leave the library's own setting alone.
+struct Options {
+    // gradient sums
+    std::string codec =
+        "exact";  ///< a codec of Gradcoll, or "mpi": MPI_Allreduce instead of Gradcoll
+    std::string schedule;
+    std::string feedback;
+    std::string level_codecs;
+    std::string down_codec;
+    std::string min_bytes;
+    bool check_first_step = false;
+    // training
+    std::size_t epochs = 5;
+    std::size_t steps = 0;  ///< stop after so many steps; 0: no limit
+    std::size_t batch = 256;
+    float rate = 0.05F;
+    float momentum = 0.9F;
+    std::uint64_t seed = 1;
+    std::string data = "/usr/share/datasets/fashion-mnist";
+    // output
+    std::string csv;
+    std::string table_row;
+    bool quiet = false;
+
+    bool uses_gradcoll() const { return codec != "mpi"; }
+};
+
+/// Either options to run with, or the exit code to leave with (0 after --help, 2 after an error)
+/// and what to print first.
+struct ParsedOptions {
+    Options options;
+    bool run = true;
+    int exit_code = 0;
+    std::string text;
+};
+
+/// Local and the same on every rank: the caller prints `text` on one of them.
+ParsedOptions parse_options(int argc, const char* const* argv);
+
+}  // namespace train

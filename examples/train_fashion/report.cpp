@@ -1,0 +1,158 @@
+// train_fashion/report.cpp - formatting.
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+
+namespace train {
+namespace {
+
+constexpr std::size_t bar_width = 40;
+
+std::ofstream open_for_writing(const std::string& path, std::ios::openmode mode) {
+    if (path.empty()) return {};
+    std::ofstream file(path, mode);
+    if (!file) throw FileError(fmt::format("{}: cannot be written", path));
+    return file;
+}
+
+/// Open MPI gives every rank a terminal of its own, so the launcher's output counts, too, where it
+/// can be seen.
+bool stdout_reaches_terminal() {
+    if (isatty(STDOUT_FILENO) != 1) return false;
+    std::error_code unseen;
+    const auto output =
+        std::filesystem::read_symlink(fmt::format("/proc/{}/fd/1", getppid()), unseen).string();
+    return unseen || output.starts_with("/dev/pts/") || output.starts_with("/dev/tty");
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+    return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string wire_text(const std::optional<WireBytes>& bytes) {
+    if (!bytes) return fmt::format("{:>12}{:>12}{:>7}", "-", "-", "-");
+    const double saving =
+        bytes->sent > 0 ? static_cast<double>(bytes->sent_exact) / static_cast<double>(bytes->sent)
+                        : 1.0;
+    return fmt::format("{:>12}{:>12}{:>6.2f}x", mebibytes(bytes->sent),
+                       mebibytes(bytes->sent_exact), saving);
+}
+
+std::string seconds_text(double part, double whole) {
+    return fmt::format("{:.2f} s of {:.2f} s ({:.0f} %)", part, whole,
+                       whole > 0 ? 100 * part / whole : 0.0);
+}
+
+std::string csv_bytes(const std::optional<WireBytes>& bytes) {
+    return bytes ? fmt::format("{},{}", bytes->sent, bytes->sent_exact) : std::string(",");
+}
+
+/// Settings hold commas, so they are quoted.
+std::string csv_settings(const Options& options) {
+    return fmt::format("{},\"{}\",{},\"{}\",{}", options.codec, options.schedule, options.feedback,
+                       options.level_codecs, options.down_codec);
+}
+
+}  // namespace
+
+double EpochReport::mean_loss() const {
+    const double sum =
+        std::accumulate(steps.begin(), steps.end(), 0.0,
+                        [](double total, const StepReport& step) { return total + step.loss; });
+    return steps.empty() ? 0.0 : sum / static_cast<double>(steps.size());
+}
+
+Report::Report(const Options& options, int rank, int ranks)
+    : options_(options), ranks_(ranks), speaks_(rank == 0), terminal_(stdout_reaches_terminal()) {
+    if (!speaks_) return;
+    csv_ = open_for_writing(options.csv, std::ios::trunc);
+    if (csv_.is_open())
+        csv_ << "step,epoch,loss,test_accuracy,wire_bytes,wire_bytes_exact,sum_seconds\n";
+    table_ = open_for_writing(options.table_row, std::ios::app);
+    if (table_.is_open() && std::filesystem::file_size(options.table_row) == 0)
+        table_ << "ranks,codec,schedule,feedback,level_codecs,down_codec,steps,batch,lr,momentum,"
+                  "seed,loss,"
+                  "test_accuracy,wire_bytes,wire_bytes_exact,sum_seconds,seconds,weights_hash\n";
+}
+
+void Report::begin(const std::string& tree, std::size_t pictures, std::size_t parameters) {
+    if (!talks()) return;
+    fmt::print(
+        "{} pictures, {} weights ({} of gradients a step), {} ranks, {} pictures a step, seed {}\n",
+        pictures, parameters, mebibytes(parameters * sizeof(float)), ranks_, options_.batch,
+        options_.seed);
+    fmt::print("sums: {}{}\n",
+               options_.uses_gradcoll() ? "Gradcoll, codec " + options_.codec : "MPI_Allreduce",
+               options_.schedule.empty() ? "" : ", schedule " + options_.schedule);
+    if (!tree.empty()) fmt::print("tree: {}\n", tree);
+    std::fflush(stdout);
+}
+
+void Report::progress(std::size_t step, std::size_t steps) {
+    if (!talks() || !terminal_) return;
+    const std::size_t done = bar_width * step / steps;
+    if (step < steps && done == bar_width * (step - 1) / steps) return;
+    fmt::print("\r[{:=<{}}{:<{}}] {}/{} ", "", done, "", bar_width - done, step, steps);
+    if (step == steps) fmt::print("\r{:{}}\r", "", bar_width + 30);
+    std::fflush(stdout);
+}
+
+void Report::epoch(const EpochReport& report) {
+    if (talks()) {
+        if (!heading_printed_)
+            fmt::print("{:>5}{:>9}{:>10}{:>12}{:>12}{:>7}  {}\n", "epoch", "loss", "accuracy",
+                       "sent", "exact", "saved", "time in sums");
+        heading_printed_ = true;
+        fmt::print("{:>5}{:>9.4f}{:>8.2f} %{}  {}\n", report.epoch, report.mean_loss(),
+                   100 * report.accuracy, wire_text(report.steps.back().bytes),
+                   seconds_text(report.steps.back().seconds, report.seconds));
+        std::fflush(stdout);
+    }
+    write_csv(report);
+}
+
+void Report::write_csv(const EpochReport& report) {
+    if (!csv_.is_open()) return;
+    for (const StepReport& step : report.steps)
+        csv_ << fmt::format(
+            "{},{},{:.6f},{},{},{:.6f}\n", step.step, report.epoch, step.loss,
+            &step == &report.steps.back() ? fmt::format("{:.4f}", report.accuracy) : "",
+            csv_bytes(step.bytes), step.seconds);
+    csv_.flush();
+}
+
+void Report::sum_checks(const std::vector<SumCheck>& checks, bool lossy) {
+    if (!talks()) return;
+    fmt::print("first step against MPI_Allreduce ({} sums):\n", lossy ? "some lossy" : "exact");
+    fmt::print("{:>10}{:>10}{:>13}{:>14}  {}\n", "tensor", "elements", "rel. L2", "order bounds",
+               "all ranks");
+    for (const SumCheck& check : checks)
+        fmt::print("{:>10}{:>10}{:>13.2e}{:>14.3g}  {}\n", check.name, check.elements,
+                   check.relative_l2, check.order_bounds,
+                   check.identical_bits ? "identical bits" : "DIFFERENT BITS");
+}
+
+void Report::end(const EpochReport& last, std::uint64_t weights_hash, bool identical) {
+    if (!speaks_) return;
+    fmt::print(
+        "weights {:016x} {} on {} ranks, test accuracy {:.2f} % after {} steps, loss {:.4f}\n",
+        weights_hash, identical ? "identical" : "DIFFERENT", ranks_, 100 * last.accuracy,
+        last.steps.back().step, last.mean_loss());
+    append_table_row(last, weights_hash);
+}
+
+void Report::append_table_row(const EpochReport& last, std::uint64_t weights_hash) {
+    if (!table_.is_open()) return;
+    const StepReport& step = last.steps.back();
+    table_ << fmt::format("{},{},{},{},{},{},{},{:.6f},{:.4f},{},{:.3f},{:.3f},{:016x}\n", ranks_,
+                          csv_settings(options_), step.step, options_.batch, options_.rate,
+                          options_.momentum, options_.seed, last.mean_loss(), last.accuracy,
+                          csv_bytes(step.bytes), step.seconds, last.seconds, weights_hash);
+}
+
+}  // namespace train

@@ -1,0 +1,61 @@
+// train_fashion/report.hpp - everything that the user sees: tables, progress bar, CSV files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gradient_sync.hpp"
+#include "idx.hpp"
+#include "options.hpp"
+#include "replicas.hpp"
+
+namespace train {
+
+/// State after one step, over all ranks.
+struct StepReport {
+    std::size_t step = 0;            ///< from 1, through all epochs
+    double loss = 0;                 ///< mean over the step's global batch
+    double seconds = 0;              ///< so far in sums, mean over ranks
+    std::optional<WireBytes> bytes;  ///< so far, sum over ranks
+};
+
+struct EpochReport {
+    std::size_t epoch = 0;  ///< from 1
+    std::vector<StepReport> steps;
+    double accuracy = 0;  ///< on the test set, 0 to 1
+    double seconds = 0;   ///< since the training began
+
+    double mean_loss() const;
+};
+
+/// Writes on one rank and does nothing on the others. Not thread safe.
+class Report {
+  public:
+    /// Throws FileError if a file of the options cannot be written.
+    Report(const Options& options, int rank, int ranks);
+
+    void begin(const std::string& tree, std::size_t pictures, std::size_t parameters);
+    void progress(std::size_t step, std::size_t steps);
+    void epoch(const EpochReport& report);
+    void sum_checks(const std::vector<SumCheck>& checks, bool lossy);
+    void end(const EpochReport& last, std::uint64_t weights_hash, bool identical);
+
+  private:
+    bool talks() const { return speaks_ && !options_.quiet; }
+    void write_csv(const EpochReport& report);
+    void append_table_row(const EpochReport& last, std::uint64_t weights_hash);
+
+    const Options& options_;
+    int ranks_;
+    bool speaks_;
+    bool terminal_;
+    bool heading_printed_ = false;
+    std::ofstream csv_;
+    std::ofstream table_;
+};
+
+}  // namespace train
