@@ -2,6 +2,7 @@
 // Pure data: no MPI, no hwloc, no clock. The same bytes on every rank (see serialize()).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,22 +13,44 @@
 
 namespace gradcoll {
 
-enum class VertexKind : std::uint8_t { rank, core, cache, numa, package, bridge, gpu, host, fabric_switch, group };
+enum class VertexKind : std::uint8_t {
+    rank,
+    core,
+    cache,
+    numa,
+    package,
+    bridge,
+    gpu,
+    host,
+    fabric_switch,
+    group
+};
 
+/// Trees larger than this are refused: the walks that draw or rewrite a tree recurse once a level,
+/// and a rank number that is read from a text decides how much memory is taken.
+inline constexpr int max_tree_depth =
+    1024;  ///< edges from the root to the deepest vertex, before collapsing
+inline constexpr int max_tree_ranks = 1 << 20;
+inline constexpr std::size_t max_name_bytes = 1024;
+
+/// "rank", "core", "cache", "numa", "package", "bridge", "gpu", "host", "switch", "group".
 std::string_view name_of(VertexKind kind);
+/// Errors: invalid_argument listing the kinds.
 Result<VertexKind> vertex_kind_from(std::string_view name);
 
-/// The link from a vertex up to its parent. 0 means: not known.
+/// The link from a vertex up to its parent. 0 means: not known. Neither negative nor infinite nor
+/// NaN.
 struct Uplink {
     double bandwidth_gbytes_per_s = 0;
     double latency_us = 0;
 };
 
-/// A tree as its sources describe it, before it is checked: any nesting, any order, degree-1 chains allowed.
+/// A tree as its sources describe it, before it is checked: any nesting, any order, degree-1 chains
+/// allowed.
 struct TreeSpec {
     VertexKind kind = VertexKind::group;
-    std::string name;                ///< for people; may be empty
-    int rank = -1;                   ///< >= 0: this vertex is a leaf and `children` is empty
+    std::string name;  ///< for people; may be empty
+    int rank = -1;     ///< >= 0: this vertex is a leaf and `children` is empty
     Uplink uplink;
     std::vector<TreeSpec> children;  ///< in the order in which branches are numbered
 };
@@ -35,27 +58,31 @@ struct TreeSpec {
 struct Vertex {
     VertexKind kind = VertexKind::group;
     std::string name;
-    int parent = -1;            ///< vertex id; -1 for the root
-    int branch = -1;            ///< which child of its parent it is
-    int rank = -1;              ///< >= 0 for leaves
-    int height = 0;             ///< 0 for leaves, else 1 + the highest child
-    int leaf_count = 1;         ///< ranks below (1 for a leaf)
+    int parent = -1;     ///< vertex id; -1 for the root
+    int branch = -1;     ///< which child of its parent it is
+    int rank = -1;       ///< >= 0 for leaves
+    int height = 0;      ///< 0 for leaves, else 1 + the highest child
+    int leaf_count = 1;  ///< ranks below (1 for a leaf)
     Uplink uplink;
     std::vector<int> children;  ///< vertex ids; empty for leaves, at least two otherwise
 };
 
-/// Vertices are numbered in pre-order from the root (0). Every inner vertex has at least two children: chains are
-/// collapsed when the tree is made (the kept vertex is the lower one; of the links of a chain the slowest bandwidth
-/// and the summed latency are kept). A tree of one rank is that leaf alone.
-/// Immutable after make(), so thread safe.
+/// Vertices are numbered in pre-order from the root (0). Every inner vertex has at least two
+/// children: chains are collapsed when the tree is made (the kept vertex is the lower one; of the
+/// links of a chain the slowest bandwidth and the summed latency are kept). A tree of one rank is
+/// that leaf alone. The root has no uplink. A leaf written without a kind (that is: group) is of
+/// kind rank. Immutable after make(), so thread safe.
 class Tree {
   public:
-    /// Checks and collapses. Errors (invalid_argument): no rank; a rank below 0, twice, or missing from 0..n-1; a
-    /// vertex with a rank and children; an inner vertex without ranks below is dropped silently only if
-    /// `spec` marks it so (never: it is an error that names the vertex).
+    /// Checks and collapses. Errors (invalid_argument), each naming the vertex by its path, such as
+    /// /children/1/children/0 (which is also its JSON pointer in the nested JSON form): a rank
+    /// below 0, twice, or missing from 0..n-1; a vertex with a rank and children; a vertex with
+    /// neither (no inner vertex may be without ranks below); an inner vertex of kind rank; an
+    /// uplink that is negative or not finite; a tree beyond the max_ limits above. Complexity:
+    /// linear in vertices.
     static Result<Tree> make(const TreeSpec& spec);
 
-    /// Every rank a child of one vertex.
+    /// Every rank a child of one vertex. Needs 1 <= rank_count <= max_tree_ranks.
     static Tree flat(int rank_count);
 
     int rank_count() const { return static_cast<int>(leaf_of_rank_.size()); }
@@ -67,18 +94,21 @@ class Tree {
     int leaf_of(int rank) const { return leaf_of_rank_[static_cast<std::size_t>(rank)]; }
     bool is_leaf(int id) const { return vertex(id).rank >= 0; }
 
-    /// The vertices on the way from the parent of `rank`'s leaf up to the root (empty for a tree of one rank).
+    /// The vertices on the way from the parent of `rank`'s leaf up to the root (empty for a tree of
+    /// one rank).
     std::vector<int> path_up(int rank) const;
 
-    /// The tree of a sub-communicator: rank i of the new tree is `ranks[i]` of this one. Errors: empty, unknown or
-    /// repeated rank.
+    /// The tree of a sub-communicator: rank i of the new tree is `ranks[i]` of this one. Errors:
+    /// empty, unknown or repeated rank. Complexity: linear in the vertices of this tree.
     Result<Tree> pruned(std::span<const int> ranks) const;
 
     /// Back to the editable form (already collapsed).
     TreeSpec spec() const;
 
-    /// A byte string that is equal on two ranks if and only if their trees are equal; parse with deserialize(),
-    /// which treats its input as untrusted.
+    /// A byte string that is equal on two ranks if and only if their trees are equal; parse with
+    /// deserialize(), which treats its input as untrusted (errors: corrupt). Little-endian: "GCTR",
+    /// u32 version 1, u32 vertex count, then each vertex in pre-order: u8 kind, u32 children, i32
+    /// rank, f64 bandwidth, f64 latency, u32 name length, name.
     std::string serialize() const;
     static Result<Tree> deserialize(std::string_view bytes);
 
@@ -86,6 +116,10 @@ class Tree {
     std::uint64_t hash() const { return hash_; }
 
   private:
+    /// Fills in everything that follows from kind, name, parent, rank and uplink. `vertices` are
+    /// collapsed, checked, in pre-order.
+    static Tree assembled(std::vector<Vertex> vertices);
+
     std::vector<Vertex> vertices_;
     std::vector<int> leaf_of_rank_;
     std::uint64_t hash_ = 0;

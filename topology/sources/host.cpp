@@ -1,0 +1,102 @@
+// topology/sources/host.cpp - from host paths to the subtree of a host.
+#include "topology/sources/host.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "topology/sources/machine.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+/// A vertex under construction; children are found by what they are, and kept in the order in which
+/// they came.
+struct Branch {
+    TreeSpec spec;
+    std::vector<Branch> children;
+    std::map<std::pair<VertexKind, std::uint32_t>, std::size_t> child_of;
+
+    Branch& child(const HostPath::Object& object) {
+        const auto [found, fresh] =
+            child_of.emplace(std::pair{object.kind, object.index}, children.size());
+        if (fresh) {
+            Branch& branch = children.emplace_back();
+            branch.spec.kind = object.kind;
+            branch.spec.name = object.name;
+        }
+        return children[found->second];
+    }
+    void add_leaf(int rank) {
+        Branch& leaf = children.emplace_back();
+        leaf.spec.kind = VertexKind::rank;
+        leaf.spec.rank = rank;
+    }
+    TreeSpec take() {
+        for (Branch& branch : children) spec.children.push_back(branch.take());
+        return std::move(spec);
+    }
+};
+
+Result<TreeSpec> dealt(const Result<Machine>& machine, std::span<const int> ranks) {
+    if (!machine.ok()) return machine.status();
+    if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
+    const std::vector<HostPath> cores = machine->paths_of_cores();
+    if (cores.empty()) return Status(Code::invalid_argument, "the described host has no cores");
+    std::vector<HostPath> paths;
+    for (std::size_t i = 0; i < ranks.size(); ++i) paths.push_back(cores[i % cores.size()]);
+    return merge_host(machine->host_name(), paths, ranks);
+}
+
+}  // namespace
+
+Result<HostPath> this_rank_host_path() {
+    const Result<Machine> machine = Machine::local();
+    if (!machine.ok()) return machine.status();
+    HostPath path = machine->path_of_this_process();
+    if (path.host_name.empty()) {
+        char name[256] = "";
+        gethostname(name, sizeof name - 1);
+        path.host_name = name;
+    }
+    return path;
+}
+
+Result<TreeSpec> host_from_synthetic(std::string_view description, std::span<const int> ranks) {
+    return dealt(Machine::synthetic(std::string(description)), ranks);
+}
+
+Result<TreeSpec> host_from_xml(std::string_view path, std::span<const int> ranks) {
+    return dealt(Machine::xml(std::string(path)), ranks);
+}
+
+Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks) {
+    std::error_code ignored;
+    const bool is_path = description.ends_with(".xml") ||
+                         description.find('/') != description.npos ||
+                         std::filesystem::exists(description, ignored);
+    return is_path ? host_from_xml(description, ranks) : host_from_synthetic(description, ranks);
+}
+
+TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,
+                    std::span<const int> ranks) {
+    Branch host;
+    host.spec.kind = VertexKind::host;
+    host.spec.name = host_name;
+    std::vector<std::size_t> order(ranks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
+    for (const std::size_t i : order) {
+        Branch* at = &host;
+        for (const HostPath::Object& object : paths[i].objects) at = &at->child(object);
+        at->add_leaf(ranks[i]);
+    }
+    return host.take();
+}
+
+}  // namespace gradcoll

@@ -1,36 +1,54 @@
 // topology/sources/host.hpp - the part of a tree inside one host, from hwloc.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
 
-/// Where one rank is inside its host, as it found itself: the objects from the machine down to the smallest one that
-/// holds the rank's binding (package, NUMA node, L3, core; bridge and GPU where hwloc shows that a GPU is near).
+/// Where one rank is inside its host, as it found itself: the objects from the machine down to the
+/// smallest one that holds the rank's binding (package, NUMA node, L3, core; bridge and GPU where
+/// hwloc shows that a GPU is near).
 struct HostPath {
     std::string host_name;
     struct Object {
         VertexKind kind;
-        std::uint32_t index;  ///< hwloc logical index, so that ranks that name the same object agree
+        std::uint32_t index;  ///< lowest PU of the object, NUMA number or PCI address: ranks that
+                              ///< name the same object agree, also when cgroups show each of them
+                              ///< other parts of the host
         std::string name;
     };
     std::vector<Object> objects;  ///< outermost first; without the host itself
 };
 
-/// Where the calling process is bound, on this machine (or on the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show).
+/// Where the calling process is bound, on this machine (or on the one that HWLOC_XMLFILE /
+/// HWLOC_SYNTHETIC show). Bound to several objects: down to the smallest that covers them; not
+/// bound: as far as the whole machine is one object. Errors: io, out_of_memory with hwloc's reason.
 Result<HostPath> this_rank_host_path();
 
-/// The same for a described host: `description` is an hwloc synthetic string ("pack:2 core:4 pu:1") or the path of an hwloc
-/// XML file; the ranks of the host are dealt one each to the PUs (or cores) in order, round robin when there are more.
-/// Errors: invalid_argument/io naming the file or the string and hwloc's reason.
+/// The same for a described host: `description` is an hwloc synthetic string ("pack:2 core:4 pu:1")
+/// or the path of an hwloc XML file (it ends in .xml, holds a slash, or names a file that is
+/// there); the ranks of the host are dealt one each to the cores in order (to the PUs where no core
+/// is described), round robin when there are more. Errors: invalid_argument/io naming the file or
+/// the string and hwloc's reason; invalid_argument if there are no ranks.
 Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks);
+Result<TreeSpec> host_from_synthetic(std::string_view description, std::span<const int> ranks);
+Result<TreeSpec> host_from_xml(std::string_view path, std::span<const int> ranks);
 
-/// Merges the paths of the ranks of one host to its subtree (not yet collapsed).
-TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths, std::span<const int> ranks);
+/// Merges the paths of the ranks of one host to its subtree (not yet collapsed). Branches are in
+/// the order of their first rank; every rank is a leaf of its own, also when several name the same
+/// object. Needs paths.size() == ranks.size() > 0.
+TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,
+                    std::span<const int> ranks);
+
+/// A path as bytes for another rank, and back; the bytes are not trusted. Errors: corrupt.
+std::string host_path_bytes(const HostPath& path);
+Result<HostPath> host_path_from(std::string_view bytes);
 
 }  // namespace gradcoll

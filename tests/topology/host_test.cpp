@@ -1,0 +1,181 @@
+// tests/topology/host_test.cpp - hosts as hwloc shows them: described, recorded from real machines,
+// and this one.
+#include "topology/sources/host.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include "topology/draw/draw.hpp"
+#include "topology/random_tree.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::vector<int> ranks_to(int count) {
+    std::vector<int> ranks(static_cast<std::size_t>(count));
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
+}
+
+std::string expression_from(std::string_view description, int rank_count) {
+    const Result<TreeSpec> host = host_from_description(description, ranks_to(rank_count));
+    if (!host.ok()) return host.status().message();
+    const Result<Tree> tree = Tree::make(*host);
+    return tree.ok() ? expression_of(*tree) : tree.status().message();
+}
+
+TEST(DescribedHost, RanksAreDealtToCoresInOrder) {
+    EXPECT_EQ(expression_from("pack:2 core:3 pu:2", 6), "((0-2)(3-5))");
+    EXPECT_EQ(expression_from("pack:2 core:3 pu:2", 4), "((0-2)3)");
+    EXPECT_EQ(expression_from("pack:2 [numa] l3:2 core:2 pu:1", 8), "(((0 1)(2 3))((4 5)(6 7)))");
+}
+
+TEST(DescribedHost, MoreRanksThanCoresGoRoundRobinAndStayLeaves) {
+    EXPECT_EQ(expression_from("pack:2 core:1 pu:1", 3), "((0 2)1)");
+    EXPECT_EQ(expression_from("pack:1 core:1 pu:1", 4), "(0-3)");
+}
+
+TEST(DescribedHost, WithoutCoresRanksAreDealtToPus) {
+    EXPECT_EQ(expression_from("pack:2 pu:2", 4), "((0 1)(2 3))");
+}
+
+TEST(DescribedHost, ErrorsQuoteTheStringAndHwlocsReason) {
+    EXPECT_EQ(expression_from("pakc:2 core:3", 2),
+              "synthetic topology \"pakc:2 core:3\": hwloc does not take it: Invalid argument; "
+              "expected levels such as "
+              "\"pack:2 numa:1 core:4 pu:1\"");
+    EXPECT_EQ(expression_from("pack:100000 core:100000 pu:1", 2),
+              "synthetic topology \"pack:100000 core:100000 pu:1\": more than 1048576 objects in a "
+              "level");
+    EXPECT_EQ(expression_from("/nowhere/a.xml", 2),
+              "hwloc XML file \"/nowhere/a.xml\": it cannot be read: No such file or directory");
+    EXPECT_EQ(host_from_description("pack:1 pu:1", {}).status().message(),
+              "a described host has no ranks");
+}
+
+TEST(DescribedHost, XmlThatIsNotHwlocsIsRefused) {
+    const std::string path = testing::TempDir() + "gradcoll_not_hwloc.xml";
+    std::ofstream(path) << "<hello><world/></hello>\n";
+    const Result<TreeSpec> host = host_from_description(path, ranks_to(2));
+    ASSERT_FALSE(host.ok());
+    EXPECT_EQ(host.status().code(), Code::invalid_argument);
+    EXPECT_NE(host.status().message().find(path), std::string::npos) << host.status().message();
+    EXPECT_NE(host.status().message().find("hwloc does not"), std::string::npos)
+        << host.status().message();
+}
+
+struct Recorded {
+    const char* file;
+    int cores;
+};
+
+class RecordedMachine : public testing::TestWithParam<Recorded> {};
+
+TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
+    const std::string name = GetParam().file;
+    const Result<TreeSpec> host = host_from_description(test::golden_path("hwloc/" + name + ".xml"),
+                                                        ranks_to(GetParam().cores));
+    ASSERT_TRUE(host.ok()) << host.status().message();
+    const Result<Tree> tree = Tree::make(*host);
+    ASSERT_TRUE(tree.ok()) << tree.status().message();
+    EXPECT_EQ(tree->rank_count(), GetParam().cores);
+    test::expect_golden("hwloc/" + name + ".txt", draw_text(*tree));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Hwloc, RecordedMachine,
+    testing::Values(Recorded{"16em64t-4s2c2t-offlines", 6}, Recorded{"32amd64-4s2n4c-cgroup2", 6},
+                    Recorded{"64intel64-3g2n+2n-irregulargroups+pci", 16},
+                    Recorded{"AMD-17h-Zen-2xEpyc-7451", 48},
+                    Recorded{"Intel-RaptorLake-Corei7-1370P", 14},
+                    Recorded{"32em64t-2n8c2t-pci-wholeio", 16}, Recorded{"nvidiaDGX2", 4},
+                    Recorded{"power8gpudistances", 8}),
+    [](const auto& param_info) { return "Machine" + std::to_string(param_info.index); });
+
+/// Kinds of the vertices from the `package`-th package down to its first rank.
+std::string kinds_below(const TreeSpec& host, std::size_t package) {
+    std::string kinds;
+    for (const TreeSpec* at = &host.children[package]; !at->children.empty();
+         at = &at->children.front())
+        kinds += std::string(name_of(at->kind)) + " ";
+    return kinds;
+}
+
+TEST(RecordedMachines, AGpuIsNearWhereItIsAloneAndElseTheBridgeThatAllShare) {
+    const Result<TreeSpec> host = host_from_description(
+        test::golden_path("hwloc/32em64t-2n8c2t-pci-wholeio.xml"), ranks_to(16));
+    ASSERT_TRUE(host.ok()) << host.status().message();
+    ASSERT_EQ(host->children.size(), 2u);
+    EXPECT_EQ(kinds_below(*host, 0),
+              "package numa bridge gpu cache core ");  // a Tesla, and a console that does not count
+    EXPECT_EQ(kinds_below(*host, 1),
+              "package numa bridge cache core ");  // three GPUs below one host bridge
+    const Result<TreeSpec> dgx2 =
+        host_from_description(test::golden_path("hwloc/nvidiaDGX2.xml"), ranks_to(4));
+    EXPECT_EQ(kinds_below(*dgx2, 0),
+              "package numa cache core ");  // eight GPUs below two host bridges
+}
+
+TEST(MergeHost, RanksThatNameTheSameObjectsShareThemInOrderOfTheirFirstRank) {
+    const HostPath::Object pack0{VertexKind::package, 0, "P0"};
+    const HostPath::Object pack1{VertexKind::package, 4, "P1"};
+    const auto core = [](std::uint32_t pu) { return HostPath::Object{VertexKind::core, pu, "C"}; };
+    const std::vector<HostPath> paths{{"n", {pack1, core(4)}},
+                                      {"n", {pack0, core(0)}},
+                                      {"n", {pack1, core(4)}},
+                                      {"n", {pack0}},
+                                      {"n", {}}};
+    const TreeSpec host = merge_host("n", paths, std::vector<int>{10, 3, 7, 12, 20});
+    ASSERT_EQ(host.kind, VertexKind::host);
+    EXPECT_EQ(host.name, "n");
+    ASSERT_EQ(host.children.size(), 3u);
+    EXPECT_EQ(host.children[0].name, "P0");  // rank 3 comes first
+    EXPECT_EQ(host.children[1].name, "P1");
+    EXPECT_EQ(host.children[2].rank, 20);
+    ASSERT_EQ(host.children[1].children.size(), 1u);              // one core ...
+    EXPECT_EQ(host.children[1].children[0].children.size(), 2u);  // ... with two ranks
+    EXPECT_EQ(host.children[0].children[1].rank, 12);             // bound to the package as a whole
+}
+
+TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
+    cpu_set_t before;
+    ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &before)) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const Result<HostPath> bound = this_rank_host_path();
+    ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+    const Result<HostPath> free = this_rank_host_path();
+    ASSERT_TRUE(bound.ok() && free.ok());
+    ASSERT_FALSE(bound->objects.empty());
+    EXPECT_EQ(bound->objects.back().kind, VertexKind::core);
+    EXPECT_FALSE(bound->host_name.empty());
+    EXPECT_LE(free->objects.size(), bound->objects.size());
+}
+
+TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
+    ASSERT_EQ(setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1", 1), 0);
+    const Result<HostPath> path = this_rank_host_path();
+    unsetenv("HWLOC_SYNTHETIC");
+    ASSERT_TRUE(path.ok()) << path.status().message();
+    EXPECT_FALSE(path->host_name.empty());
+    for (const auto& object : path->objects)
+        EXPECT_EQ(object.kind, VertexKind::numa);  // not bound there: the whole machine
+}
+
+TEST(HostPathBytes, ComeBackEqual) {
+    const HostPath path{
+        "n1", {{VertexKind::package, 0, "Package#0"}, {VertexKind::gpu, 0xffff0000u, ""}}};
+    const Result<HostPath> back = host_path_from(host_path_bytes(path));
+    ASSERT_TRUE(back.ok());
+    EXPECT_EQ(host_path_bytes(*back), host_path_bytes(path));
+    EXPECT_EQ(host_path_from(host_path_bytes(path) + "x").status().code(), Code::corrupt);
+    EXPECT_EQ(host_path_from("").status().code(), Code::corrupt);
+}
+
+}  // namespace
+}  // namespace gradcoll

@@ -1,0 +1,78 @@
+// tests/topology/reports_test.cpp - several hosts, as one machine cannot have them: trees from
+// made-up reports of ranks.
+#include "topology/sources/reports.hpp"
+
+#include <gtest/gtest.h>
+
+#include "topology/random_tree.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Rank r of the result is on the host whose lowest rank is firsts[r], bound to core cores[r].
+std::vector<std::string> reports(const std::vector<std::uint32_t>& firsts,
+                                 const std::vector<std::uint32_t>& cores) {
+    std::vector<std::string> all;
+    for (std::size_t r = 0; r < firsts.size(); ++r)
+        all.push_back(report_bytes(
+            {firsts[r],
+             {"node",
+              {{VertexKind::package, cores[r] / 2, "P"}, {VertexKind::core, cores[r], "C"}}},
+             ""}));
+    return all;
+}
+
+std::string expression_or_error(const Result<DiscoveredTree>& found) {
+    return found.ok() ? expression_of(found->tree) : found.status().message();
+}
+
+TEST(Reports, HostsOfEqualNameAreToldApartAndOrderedByTheirLowestRank) {
+    const Result<DiscoveredTree> found =
+        tree_from_reports({}, reports({0, 1, 0, 1, 4}, {0, 0, 1, 2, 0}));
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(expression_of(found->tree), "((0 2)(1 3)4)");
+    EXPECT_EQ(found->tree.vertex(0).kind, VertexKind::group);
+}
+
+TEST(Reports, RanksOnTheSameCoreAreBothLeaves) {
+    EXPECT_EQ(expression_or_error(tree_from_reports({}, reports({0, 0, 0}, {0, 0, 3}))),
+              "((0 1)2)");
+}
+
+TEST(Reports, ARankWithoutHwlocHangsRightBelowItsHost) {
+    std::vector<std::string> all = reports({0, 0, 0}, {0, 1, 0});
+    all[2] = report_bytes({0, {"node", {}}, "this machine: hwloc does not load it"});
+    const Result<DiscoveredTree> found = tree_from_reports({}, all);
+    ASSERT_TRUE(found.ok());
+    EXPECT_EQ(expression_of(found->tree), "((0 1)2)");
+    EXPECT_EQ(
+        found->origin,
+        "discovered: hwloc + shared-memory split (rank 2: this machine: hwloc does not load it)");
+}
+
+TEST(Reports, EachHostTakesItsOwnDescription) {
+    const std::string path = testing::TempDir() + "gradcoll_reports_hosts";
+    std::ofstream(path) << "a pack:2 core:2 pu:1\n* pack:1 core:4 pu:1\n";
+    std::vector<std::string> all;
+    for (const std::uint32_t first : {0u, 0u, 0u, 3u, 3u})
+        all.push_back(report_bytes({first, {first == 0 ? "a" : "b", {}}, ""}));
+    const WrittenSource source{SourceForm::hosts, path, "GC_TOPOLOGY hosts"};
+    EXPECT_EQ(expression_or_error(tree_from_reports(source, all)), "(((0 1)2)(3 4))");
+
+    std::ofstream(path) << "a pack:2 core:2 pu:1\n";
+    EXPECT_EQ(expression_or_error(tree_from_reports(source, all)),
+              "GC_TOPOLOGY hosts: host b: hosts file \"" + path +
+                  "\": host b has no line, and there is no line for *");
+}
+
+TEST(Reports, MalformedBytesNameTheRank) {
+    std::vector<std::string> all = reports({0, 0}, {0, 1});
+    all[1].pop_back();
+    EXPECT_NE(expression_or_error(tree_from_reports({}, all)).find("rank 1: "), std::string::npos);
+    EXPECT_EQ(expression_or_error(tree_from_reports({}, reports({0, 9}, {0, 1}))).substr(0, 8),
+              "rank 1: ");
+}
+
+}  // namespace
+}  // namespace gradcoll

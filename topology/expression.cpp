@@ -1,0 +1,218 @@
+// topology/expression.cpp - the nested expression: reader (with positions in its errors) and
+// writer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+
+#include "topology/rank_ledger.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_paren(char c) {
+    return c == '(' || c == ')';
+}
+
+/// Recursive descent, one function a grammar rule (topology/README.md); depth is limited by
+/// max_tree_depth.
+class ExpressionReader {
+  public:
+    ExpressionReader(std::string_view text, int rank_count) : text_(text), ranks_(rank_count) {}
+
+    Result<Tree> read() {
+        skip_spaces();
+        TreeSpec top;
+        if (at_end() || is_digit(text_[at_])) {
+            GRADCOLL_TRY(single_rank(top));
+        } else {
+            GRADCOLL_TRY(vertex(top, 0));
+        }
+        skip_spaces();
+        if (!at_end()) return unexpected("the end: a tree has one outermost parenthesis");
+        if (const Status status = ranks_.complete(); !status.ok())
+            return wrong(at_, status.message());
+        return Tree::make(top);
+    }
+
+  private:
+    Status single_rank(TreeSpec& leaf) {
+        const std::size_t begin = at_;
+        const Status status = number(leaf.rank, "( or a rank");
+        return status.ok() ? claim(leaf.rank, begin) : status;
+    }
+
+    /// vertex := [kind [":" name]] "(" item+ ")"
+    Status vertex(TreeSpec& spec, int depth) {
+        const std::size_t begin = at_;
+        if (is_letter(text_[at_])) GRADCOLL_TRY(label(spec));
+        if (at_end() || text_[at_] != '(')
+            return unexpected(at_ == begin ? "( or a rank" : "( after kind and name");
+        if (depth >= max_tree_depth)
+            return wrong(at_,
+                         fmt::format("parentheses nest deeper than the {} levels that are allowed",
+                                     max_tree_depth));
+        const std::size_t open = at_++;
+        for (skip_spaces(); !at_end() && text_[at_] != ')'; skip_spaces())
+            GRADCOLL_TRY(item(spec, depth));
+        if (at_end())
+            return unexpected(
+                fmt::format("a rank, ( or the ) that closes the ( at {}", position(open)));
+        if (spec.children.empty())
+            return wrong(at_,
+                         fmt::format("found ), expected a rank or (: the vertex at {} has no ranks",
+                                     position(open)));
+        ++at_;
+        return {};
+    }
+
+    /// item := rank | rank "-" rank | vertex
+    Status item(TreeSpec& parent, int depth) {
+        if (!is_digit(text_[at_])) return vertex(parent.children.emplace_back(), depth + 1);
+        const std::size_t begin = at_;
+        int first = 0;
+        GRADCOLL_TRY(number(first, "a rank"));
+        int last = first;
+        if (!at_end() && text_[at_] == '-') {
+            ++at_;
+            GRADCOLL_TRY(number(last, "the last rank of the range"));
+        }
+        if (!at_end() && !is_space(text_[at_]) && !is_paren(text_[at_]))
+            return unexpected("a space, ( or )");
+        if (last < first)
+            return wrong(begin, fmt::format("the range {}-{} runs backwards: write {}-{}", first,
+                                            last, last, first));
+        for (int rank = first; rank <= last; ++rank) {
+            GRADCOLL_TRY(claim(rank, begin));
+            parent.children.emplace_back().rank = rank;
+        }
+        return {};
+    }
+
+    Status label(TreeSpec& spec) {
+        const std::size_t begin = at_;
+        while (!at_end() && is_letter(text_[at_])) ++at_;
+        const Result<VertexKind> kind = vertex_kind_from(text_.substr(begin, at_ - begin));
+        if (!kind.ok()) return wrong(begin, kind.status().message());
+        if (*kind == VertexKind::rank)
+            return wrong(
+                begin, "found rank, expected the kind of an inner vertex: ranks are plain numbers");
+        spec.kind = *kind;
+        if (at_end() || text_[at_] != ':') return {};
+        const std::size_t name = ++at_;
+        while (!at_end() && !is_space(text_[at_]) && !is_paren(text_[at_])) ++at_;
+        spec.name = text_.substr(name, at_ - name);
+        if (spec.name.empty()) return unexpected("a name after the colon");
+        if (spec.name.size() > max_name_bytes)
+            return wrong(name, fmt::format("the name has {} bytes: at most {} are allowed",
+                                           spec.name.size(), max_name_bytes));
+        return {};
+    }
+
+    Status number(int& value, const char* expected) {
+        const char* begin = text_.data() + at_;
+        const char* end = text_.data() + text_.size();
+        if (begin == end || !is_digit(*begin)) return unexpected(expected);
+        const auto [stop, error] = std::from_chars(begin, end, value);
+        if (error != std::errc{})
+            return wrong(at_, fmt::format("rank {} is too large: at most {} ranks are allowed",
+                                          token(), max_tree_ranks));
+        at_ += static_cast<std::size_t>(stop - begin);
+        return {};
+    }
+
+    Status claim(int rank, std::size_t place) {
+        const Status status = ranks_.add(rank, place);
+        if (status.ok()) return {};
+        const bool twice = ranks_.contains(rank);
+        return wrong(place, status.message() +
+                                (twice ? ", first at " + position(ranks_.place_of(rank)) : ""));
+    }
+
+    void skip_spaces() {
+        while (!at_end() && is_space(text_[at_])) ++at_;
+    }
+    bool at_end() const { return at_ == text_.size(); }
+
+    /// What stands at the reading position, shortened.
+    std::string token() const {
+        std::size_t end = at_ + 1;
+        if (!is_paren(text_[at_]))
+            while (end < text_.size() && !is_space(text_[end]) && !is_paren(text_[end])) ++end;
+        return std::string(text_.substr(at_, std::min<std::size_t>(end - at_, 24)));
+    }
+
+    std::string position(std::size_t offset) const {
+        const std::string_view before = text_.substr(0, offset);
+        const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+        const std::size_t newline = before.rfind('\n');
+        const std::size_t column = newline == before.npos ? offset + 1 : offset - newline;
+        return fmt::format("line {}, column {}", line, column);
+    }
+    Status unexpected(std::string_view expected) const {
+        return wrong(at_, fmt::format("found {}, expected {}",
+                                      at_end() ? "the end of the text" : token(), expected));
+    }
+    Status wrong(std::size_t offset, const std::string& what) const {
+        return {Code::invalid_argument,
+                fmt::format("topology expression: {}: {}", position(offset), what)};
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    RankLedger ranks_;
+};
+
+/// The leaves `children[first...]` whose ranks follow each other; at least one.
+std::size_t run_length(const Tree& tree, std::span<const int> children, std::size_t first) {
+    const int rank = tree.vertex(children[first]).rank;
+    std::size_t length = 1;
+    while (first + length < children.size() &&
+           tree.vertex(children[first + length]).rank == rank + static_cast<int>(length))
+        ++length;
+    return length;
+}
+
+void write_vertex(const Tree& tree, int id, std::string& out) {
+    if (tree.is_leaf(id)) {
+        out += fmt::to_string(tree.vertex(id).rank);
+        return;
+    }
+    const auto children = tree.children(id);
+    out += '(';
+    for (std::size_t c = 0; c < children.size();) {
+        if (c > 0 && out.back() != ')' && tree.is_leaf(children[c])) out += ' ';
+        write_vertex(tree, children[c], out);
+        const std::size_t run = tree.is_leaf(children[c]) ? run_length(tree, children, c) : 1;
+        if (run >= 3)
+            out += fmt::format("-{}", tree.vertex(children[c]).rank + static_cast<int>(run) - 1);
+        c += run >= 3 ? run : 1;
+    }
+    out += ')';
+}
+
+}  // namespace
+
+Result<Tree> tree_from_expression(std::string_view text, int rank_count) {
+    return ExpressionReader(text, rank_count).read();
+}
+
+std::string expression_of(const Tree& tree) {
+    std::string out;
+    write_vertex(tree, tree.root(), out);
+    return out;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,248 @@
+// topology/sources/machine.cpp - reads host paths out of hwloc 2.
+#include "topology/sources/machine.hpp"
+
+#include <fmt/format.h>
+#include <hwloc.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+namespace gradcoll {
+
+namespace {
+
+struct BitmapDeleter {
+    void operator()(hwloc_bitmap_t set) const { hwloc_bitmap_free(set); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
+
+/// The kinds that a path shows; the others (PUs, small private caches, misc) are passed over.
+std::optional<VertexKind> kind_of(hwloc_obj_t object) {
+    switch (object->type) {
+        case HWLOC_OBJ_PACKAGE:
+            return VertexKind::package;
+        case HWLOC_OBJ_NUMANODE:
+            return VertexKind::numa;
+        case HWLOC_OBJ_L3CACHE:
+        case HWLOC_OBJ_L4CACHE:
+        case HWLOC_OBJ_L5CACHE:
+            return VertexKind::cache;
+        case HWLOC_OBJ_CORE:
+            return VertexKind::core;
+        case HWLOC_OBJ_DIE:
+        case HWLOC_OBJ_GROUP:
+            return VertexKind::group;
+        default:
+            return std::nullopt;
+    }
+}
+
+std::uint32_t pci_address(hwloc_obj_t device) {
+    const auto& pci = device->attr->pcidev;
+    return (static_cast<std::uint32_t>(pci.domain) << 16) | (std::uint32_t{pci.bus} << 8) |
+           (std::uint32_t{pci.dev} << 3) | pci.func;
+}
+
+/// A number that ranks agree on even if cgroups show each of them other parts of the host, which
+/// shifts hwloc's logical indexes: the lowest PU that the object has when nothing is hidden.
+std::uint32_t index_of(hwloc_obj_t object) {
+    if (object->type == HWLOC_OBJ_NUMANODE) return object->os_index;
+    if (object->type == HWLOC_OBJ_PCI_DEVICE) return pci_address(object);
+    if (object->type == HWLOC_OBJ_BRIDGE) {
+        const auto& pci = object->attr->bridge.downstream.pci;
+        return (static_cast<std::uint32_t>(pci.domain) << 16) |
+               (std::uint32_t{pci.secondary_bus} << 8);
+    }
+    return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
+}
+
+HostPath::Object path_object(VertexKind kind, hwloc_obj_t object) {
+    char type[64];
+    hwloc_obj_type_snprintf(type, sizeof type, object, 0);
+    const std::uint32_t index = index_of(object);
+    return {kind, index, fmt::format("{}#{}", type, index)};
+}
+
+/// The NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2, perhaps
+/// below a memory-side cache. Where an object has several (DRAM and HBM), the first stands for all.
+hwloc_obj_t numa_at(hwloc_obj_t object) {
+    for (hwloc_obj_t memory = object->memory_first_child; memory; memory = memory->next_sibling) {
+        hwloc_obj_t node = memory;
+        while (node && node->type == HWLOC_OBJ_MEMCACHE) node = node->memory_first_child;
+        if (node && node->cpuset && hwloc_bitmap_isequal(node->cpuset, object->cpuset)) return node;
+    }
+    return nullptr;
+}
+
+/// A display device (PCI class 03), or another one that the system calls a GPU; without the small
+/// ones that servers have for their console (Matrox, ASPEED, ATI ES1000).
+bool is_gpu(hwloc_obj_t pci_device) {
+    const auto& pci = pci_device->attr->pcidev;
+    const bool es1000 = pci.vendor_id == 0x1002 && pci.device_id == 0x515e;
+    if (pci.vendor_id == 0x102b || pci.vendor_id == 0x1a03 || es1000) return false;
+    if ((pci.class_id >> 8) == 0x03) return true;
+    for (hwloc_obj_t os = pci_device->io_first_child; os; os = os->next_sibling)
+        if (os->type == HWLOC_OBJ_OS_DEVICE && os->attr->osdev.type == HWLOC_OBJ_OSDEV_GPU)
+            return true;
+    return false;
+}
+
+void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
+    for (hwloc_obj_t io = object->io_first_child; io; io = io->next_sibling) {
+        if (io->type == HWLOC_OBJ_PCI_DEVICE && is_gpu(io)) out.push_back(io);
+        collect_gpus(io, out);
+    }
+}
+
+/// The GPU that hangs at `object` and the bridge above it. With several GPUs there, which of them a
+/// rank uses is not known: then only a bridge that all of them share is near.
+void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
+    std::vector<hwloc_obj_t> gpus;
+    collect_gpus(object, gpus);
+    if (gpus.empty()) return;
+    hwloc_obj_t bridge = gpus.front()->parent;
+    const auto above = [](hwloc_obj_t upper, hwloc_obj_t lower) {
+        while (lower && lower != upper) lower = lower->parent;
+        return lower == upper;
+    };
+    while (
+        bridge->type == HWLOC_OBJ_BRIDGE &&
+        !std::all_of(gpus.begin(), gpus.end(), [&](hwloc_obj_t gpu) { return above(bridge, gpu); }))
+        bridge = bridge->parent;
+    if (bridge->type == HWLOC_OBJ_BRIDGE) path.push_back(path_object(VertexKind::bridge, bridge));
+    if (gpus.size() == 1) path.push_back(path_object(VertexKind::gpu, gpus.front()));
+}
+
+/// From the machine down to `object`.
+std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object) {
+    std::vector<hwloc_obj_t> line;
+    for (; object; object = object->parent) line.push_back(object);
+    std::vector<HostPath::Object> path;
+    for (auto it = line.rbegin(); it != line.rend(); ++it) {
+        if (const auto kind = kind_of(*it)) path.push_back(path_object(*kind, *it));
+        if (const hwloc_obj_t numa = numa_at(*it))
+            path.push_back(path_object(VertexKind::numa, numa));
+        append_gpus_at(*it, path);
+    }
+    return path;
+}
+
+/// The largest number of objects in a level that a synthetic description asks for; attributes in ()
+/// do not count.
+double widest_level(const std::string& description) {
+    double product = 1;
+    int parentheses = 0;
+    for (std::size_t i = 0; i < description.size(); ++i) {
+        if (description[i] == '(') ++parentheses;
+        if (description[i] == ')') --parentheses;
+        const bool starts_number =
+            std::isdigit(static_cast<unsigned char>(description[i])) &&
+            (i == 0 || description[i - 1] == ':' || description[i - 1] == ' ');
+        if (parentheses <= 0 && starts_number)
+            product *= std::max(1.0, std::strtod(description.c_str() + i, nullptr));
+    }
+    return product;
+}
+
+std::string reason_of(int error) {
+    return error ? std::strerror(error) : "no reason given";
+}
+
+}  // namespace
+
+void Machine::Deleter::operator()(hwloc_topology* topology) const {
+    hwloc_topology_destroy(topology);
+}
+
+Result<Machine::Handle> Machine::prepared() {
+    hwloc_topology_t raw = nullptr;
+    if (hwloc_topology_init(&raw) != 0)
+        return Status(Code::out_of_memory, "hwloc_topology_init failed: " + reason_of(errno));
+    Handle topology(raw);
+    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    // These would start GPU drivers or connect to a display only to look at devices that PCI
+    // already shows.
+    for (const char* component : {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"})
+        hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
+    return topology;
+}
+
+Result<Machine> Machine::loaded(Handle topology, const std::string& what, Code code) {
+    errno = 0;
+    if (hwloc_topology_load(topology.get()) != 0)
+        return Status(code, fmt::format("{}: hwloc does not load it: {}", what, reason_of(errno)));
+    return Machine(std::move(topology));
+}
+
+Result<Machine> Machine::local() {
+    Result<Handle> topology = prepared();
+    if (!topology.ok()) return topology.status();
+    return loaded(std::move(*topology), "this machine", Code::io);
+}
+
+Result<Machine> Machine::synthetic(const std::string& description) {
+    const std::string what = fmt::format("synthetic topology \"{}\"", description.substr(0, 200));
+    if (widest_level(description) > max_tree_ranks)
+        return Status(Code::invalid_argument,
+                      fmt::format("{}: more than {} objects in a level", what, max_tree_ranks));
+    Result<Handle> topology = prepared();
+    if (!topology.ok()) return topology.status();
+    errno = 0;
+    if (hwloc_topology_set_synthetic(topology->get(), description.c_str()) != 0)
+        return Status(Code::invalid_argument,
+                      fmt::format("{}: hwloc does not take it: {}; expected levels such as "
+                                  "\"pack:2 numa:1 core:4 pu:1\"",
+                                  what, reason_of(errno)));
+    return loaded(std::move(*topology), what, Code::invalid_argument);
+}
+
+Result<Machine> Machine::xml(const std::string& path) {
+    const std::string what = fmt::format("hwloc XML file \"{}\"", path);
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (char first = 0; !file || !file.get(first))
+        return Status(Code::io, fmt::format("{}: it cannot be read: {}", what,
+                                            errno ? reason_of(errno) : "it is empty"));
+    Result<Handle> topology = prepared();
+    if (!topology.ok()) return topology.status();
+    errno = 0;
+    if (hwloc_topology_set_xml(topology->get(), path.c_str()) != 0)
+        return Status(Code::invalid_argument,
+                      fmt::format("{}: hwloc does not take it: {}; expected the output of lstopo "
+                                  "in XML version 1 or 2",
+                                  what, reason_of(errno)));
+    return loaded(std::move(*topology), what, Code::invalid_argument);
+}
+
+std::string Machine::host_name() const {
+    const char* name = hwloc_obj_get_info_by_name(hwloc_get_root_obj(topology_.get()), "HostName");
+    return name ? std::string(name).substr(0, max_name_bytes) : "";
+}
+
+HostPath Machine::path_of_this_process() const {
+    const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
+    const Bitmap bound(hwloc_bitmap_alloc());
+    hwloc_obj_t smallest = root;
+    if (bound && hwloc_get_cpubind(topology_.get(), bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
+        hwloc_bitmap_and(bound.get(), bound.get(), root->cpuset);
+        const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), bound.get());
+        if (covering) smallest = covering;
+    }
+    return {host_name(), objects_down_to(smallest)};
+}
+
+std::vector<HostPath> Machine::paths_of_cores() const {
+    const int cores = hwloc_get_nbobjs_by_type(topology_.get(), HWLOC_OBJ_CORE);
+    const hwloc_obj_type_t type = cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+    std::vector<HostPath> paths;
+    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology_.get(), type, nullptr); object;
+         object = hwloc_get_next_obj_by_type(topology_.get(), type, object))
+        paths.push_back({host_name(), objects_down_to(object)});
+    return paths;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,48 @@
+// topology/sources/machine.hpp - one host as hwloc sees it; the only file that knows hwloc is
+// machine.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "topology/sources/host.hpp"
+
+struct hwloc_topology;
+
+namespace gradcoll {
+
+/// Owns a loaded hwloc topology. Not thread safe while loading, read only (so thread safe)
+/// afterwards.
+class Machine {
+  public:
+    /// This machine, or the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show. Errors: io with hwloc's
+    /// reason.
+    static Result<Machine> local();
+    /// Errors: invalid_argument quoting the string; more than 2^20 objects in a level are refused.
+    static Result<Machine> synthetic(const std::string& description);
+    /// Errors: io if the file cannot be read, invalid_argument if hwloc does not take it.
+    static Result<Machine> xml(const std::string& path);
+
+    std::string host_name() const;
+    /// Down to the smallest object that holds the binding of the calling process (the whole machine
+    /// if it has none).
+    HostPath path_of_this_process() const;
+    /// Down to each core in order, or to each PU where no core is described.
+    std::vector<HostPath> paths_of_cores() const;
+
+  private:
+    struct Deleter {
+        void operator()(hwloc_topology* topology) const;
+    };
+    using Handle = std::unique_ptr<hwloc_topology, Deleter>;
+
+    explicit Machine(Handle topology) : topology_(std::move(topology)) {}
+    static Result<Handle> prepared();
+    static Result<Machine> loaded(Handle topology, const std::string& what, Code code);
+
+    Handle topology_;
+};
+
+}  // namespace gradcoll
