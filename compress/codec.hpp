@@ -10,16 +10,18 @@
 
 namespace gradcoll {
 
-/// The kernels of one codec for one element type on this CPU. Stateless; thread safe if buffers do not overlap; never
-/// allocates. Every instruction set gives the same bytes (tests/compress). Buffers need no alignment; 64 bytes is fastest.
+/// The kernels of one codec for one element type on this CPU. Stateless; thread safe if buffers do
+/// not overlap; never allocates. Every instruction set gives the same bytes (tests/compress).
+/// Buffers need no alignment; 64 bytes is fastest.
 struct Codec {
     /// Writes exactly encoded_bytes(id, element size, count) bytes to `out`.
     using Encode = void (*)(const void* in, std::size_t count, std::byte* out);
-    /// Like Encode for the values in[i] + residual[i]; afterwards residual[i] is what the receiver will not get
-    /// (0 where that would be NaN or Inf). Residuals are fp32, for fp64 elements fp64.
-    using EncodeWithResidual = void (*)(const void* in, void* residual, std::size_t count, std::byte* out);
-    /// `in` holds exactly encoded_bytes(...) bytes from a peer, untrusted: false if they are not a valid encoding
-    /// (then `out` is unspecified but nothing outside it was touched).
+    /// Like Encode for the values in[i] + residual[i]; afterwards residual[i] is what the receiver
+    /// will not get (0 where that would be NaN or Inf). Residuals are fp32, for fp64 elements fp64.
+    using EncodeWithResidual = void (*)(const void* in, void* residual, std::size_t count,
+                                        std::byte* out);
+    /// `in` holds exactly encoded_bytes(...) bytes from a peer, untrusted: false if they are not a
+    /// valid encoding (then `out` is unspecified but nothing outside it was touched).
     using Decode = bool (*)(const std::byte* in, std::size_t count, void* out);
     /// out[i] = base[i] + decoded[i]; `base` may be `out`.
     using DecodeSum = bool (*)(const std::byte* in, std::size_t count, const void* base, void* out);
@@ -33,11 +35,12 @@ struct Codec {
 };
 
 /// The best kernels on this CPU. Errors: unsupported if the codec is not defined for the type.
-/// `exact` is here too (encode is a copy), so that error feedback can flush a residual through an exact hop.
+/// `exact` is here too (encode is a copy), so that error feedback can flush a residual through an
+/// exact hop.
 Result<Codec> codec_for(CodecId id, ElementType type);
 
-/// Instruction sets, for tests and benchmarks that compare them. `best` is what codec_for(id, type) uses; it can be
-/// lowered for the whole process with GC_CPU=scalar|avx2|avx512.
+/// Instruction sets, for tests and benchmarks that compare them. `best` is what codec_for(id, type)
+/// uses; it can be lowered for the whole process with GC_CPU=scalar|avx2|avx512.
 enum class Isa : std::uint8_t { scalar, avx2, avx512, best };
 bool isa_available(Isa isa);
 Result<Codec> codec_for(CodecId id, ElementType type, Isa isa);

@@ -1,4 +1,5 @@
-// compress/codec_id.hpp - the codecs by number, name and size: all that a planner needs to know of them.
+// compress/codec_id.hpp - the codecs by number, name and size: all that a planner needs to know of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +33,14 @@ std::string_view name_of(CodecId codec);
 /// Whether the codec is defined for elements of this type (exact: for all; nm: floats; bf16: fp32).
 bool codec_supports(CodecId codec, ElementType type);
 
-/// Lossy codecs work on blocks of this many elements: ranges are cut at multiples of it, so that a piece encodes to
-/// the same bytes wherever it is cut out (a planner's granule). 1 for exact.
+/// Lossy codecs work on blocks of this many elements: ranges are cut at multiples of it, so that a
+/// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact.
 std::size_t codec_block_elems(CodecId codec);
 inline constexpr std::size_t lossy_block_elems = 512;
 
-/// Bytes that `count` elements of `elem_bytes` each encode to, exactly (all codecs of this version have a fixed
-/// rate). Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of the block.
+/// Bytes that `count` elements of `elem_bytes` each encode to, exactly (all codecs of this version
+/// have a fixed rate). Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a
+/// multiple of the block.
 std::size_t encoded_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
 
 }  // namespace gradcoll

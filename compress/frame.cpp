@@ -1,0 +1,139 @@
+// compress/frame.cpp - writing and checking the message header (layout: compress/README.md).
+#include "compress/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+namespace gradcoll {
+namespace {
+
+constexpr char magic[4] = {'G', 'C', 'F', '1'};
+constexpr std::uint8_t flag_sender_failed = 1;
+
+/// Byte offsets.
+enum Field : std::size_t {
+    at_magic = 0,
+    at_version = 4,
+    at_codec = 6,
+    at_type = 7,
+    at_flags = 8,
+    at_reserved = 9,
+    at_count = 16,
+    at_payload = 24,
+    at_rest = 32
+};
+
+template <class T>
+void put(std::byte* header, Field at, T value) {
+    for (std::size_t i = 0; i < sizeof value; ++i)
+        header[at + i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
+}
+
+template <class T>
+T get(const std::byte* header, Field at) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+        value |= static_cast<std::uint64_t>(header[at + i]) << (8 * i);
+    return static_cast<T>(value);
+}
+
+template <class Got, class Expected>
+Status wrong(std::string_view field, const Got& got, const Expected& expected) {
+    return {Code::corrupt,
+            fmt::format("message header: {} is {}, expected {}", field, got, expected)};
+}
+
+bool all_zero(const std::byte* header, std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i)
+        if (header[i] != std::byte{0}) return false;
+    return true;
+}
+
+Status check_fixed_fields(const std::byte* header) {
+    if (std::memcmp(header + at_magic, magic, sizeof magic) != 0)
+        return wrong("magic", fmt::format("{:#010x}", get<std::uint32_t>(header, at_magic)),
+                     "\"GCF1\"");
+    const auto version = get<std::uint16_t>(header, at_version);
+    if (version != frame_version) return wrong("version", version, frame_version);
+    const unsigned flags = get<std::uint8_t>(header, at_flags);
+    if ((flags & ~unsigned{flag_sender_failed}) != 0) return wrong("flags", flags, "0 or 1");
+    if (!all_zero(header, at_reserved, at_count) || !all_zero(header, at_rest, frame_header_bytes))
+        return wrong("a reserved byte", "not zero", "zero");
+    return {};
+}
+
+Status check_codec_and_type(const std::byte* header) {
+    const unsigned codec = get<std::uint8_t>(header, at_codec);
+    if (codec >= codec_count) return wrong("codec", codec, fmt::format("0 to {}", codec_count - 1));
+    const unsigned type = get<std::uint8_t>(header, at_type);
+    const unsigned last_type = static_cast<unsigned>(ElementType::opaque);
+    if (type > last_type) return wrong("type", type, fmt::format("0 to {}", last_type));
+    const auto type_id = static_cast<ElementType>(type);
+    const auto codec_id = static_cast<CodecId>(codec);
+    if (!codec_supports(codec_id, type_id))
+        return wrong("type", name_of(type_id), fmt::format("one of codec {}", name_of(codec_id)));
+    return {};
+}
+
+/// No bytes without elements, no elements without bytes, and a count whose plain size fits 64 bits.
+Status check_counts(const FrameHeader& header) {
+    const std::size_t elem = element_bytes(header.type);
+    const std::uint64_t most =
+        std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(elem == 0 ? 1 : elem);
+    if (header.count_elems > most)
+        return wrong("count", header.count_elems, fmt::format("at most {}", most));
+    const bool empty = header.count_elems == 0;
+    if (empty != (header.payload_bytes == 0))
+        return wrong(
+            "payload bytes", header.payload_bytes,
+            fmt::format("{} for {} elements", empty ? "0" : "more than 0", header.count_elems));
+    return {};
+}
+
+}  // namespace
+
+void write_frame_header(const FrameHeader& header, std::byte* out) {
+    std::memset(out, 0, frame_header_bytes);
+    std::memcpy(out + at_magic, magic, sizeof magic);
+    put(out, at_version, frame_version);
+    put(out, at_codec, static_cast<std::uint8_t>(header.codec));
+    put(out, at_type, static_cast<std::uint8_t>(header.type));
+    put(out, at_flags, header.sender_failed ? flag_sender_failed : std::uint8_t{0});
+    put(out, at_count, header.count_elems);
+    put(out, at_payload, header.payload_bytes);
+}
+
+Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t message_bytes) {
+    if (message_bytes < frame_header_bytes)
+        return wrong("message length", message_bytes,
+                     fmt::format("at least {}", frame_header_bytes));
+    if (Status status = check_fixed_fields(message); !status) return status;
+    if (Status status = check_codec_and_type(message); !status) return status;
+    FrameHeader header;
+    header.codec = static_cast<CodecId>(get<std::uint8_t>(message, at_codec));
+    header.type = static_cast<ElementType>(get<std::uint8_t>(message, at_type));
+    header.sender_failed = get<std::uint8_t>(message, at_flags) == flag_sender_failed;
+    header.count_elems = get<std::uint64_t>(message, at_count);
+    header.payload_bytes = get<std::uint64_t>(message, at_payload);
+    if (Status status = check_counts(header); !status) return status;
+    if (header.payload_bytes != message_bytes - frame_header_bytes)
+        return wrong("payload bytes", header.payload_bytes, message_bytes - frame_header_bytes);
+    return header;
+}
+
+Status check_frame(const FrameHeader& got, const FrameHeader& expected) {
+    if (got.sender_failed)
+        return {Code::peer_failed, "message header: the sender failed in this operation"};
+    if (got.codec != expected.codec)
+        return wrong("codec", name_of(got.codec), name_of(expected.codec));
+    if (got.type != expected.type) return wrong("type", name_of(got.type), name_of(expected.type));
+    if (got.count_elems != expected.count_elems)
+        return wrong("count", got.count_elems, expected.count_elems);
+    if (got.payload_bytes != expected.payload_bytes)
+        return wrong("payload bytes", got.payload_bytes, expected.payload_bytes);
+    return {};
+}
+
+}  // namespace gradcoll

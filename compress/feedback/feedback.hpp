@@ -1,0 +1,75 @@
+// compress/feedback/feedback.hpp - encoding with error feedback, once for all codecs
+// (compress/feedback/README.md).
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+
+#include "compress/lanes/elementwise.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// For codecs that send each element by itself, in format `Sent`: exact (Input lanes = Sent lanes)
+/// and casts. step(lanes, i) gives the wide value of element i; the sent register goes to out.
+template <class Lanes, class LoadInput>
+inline void encode_elements_with_residual(LoadInput load_input, void* residual, std::size_t count,
+                                          std::byte* out) {
+    for_lanes<Lanes>(count, [=](auto lanes, std::size_t i) {
+        using L = decltype(lanes);
+        std::byte* rest = element_at<typename Lanes::Format::Wide>(residual, i);
+        const auto wanted = L::add(load_input(lanes, i), L::load_wide(rest));
+        const auto sent = L::narrow(wanted);
+        L::store(out + i * sizeof(typename Lanes::Format::Bits), sent);
+        L::store_wide(rest, L::finite_or_zero(L::subtract(wanted, L::widen(sent))));
+    });
+}
+
+/// For codecs that choose among the elements of a block. Works on `piece` elements at a time on the
+/// stack, so that nothing leaves the first-level cache: wanted = in + residual, encode, decode,
+/// residual = wanted - decoded.
+template <class Codec, class Lanes, std::size_t piece>
+struct BlockFeedback {
+    using Bits = typename Lanes::Format::Bits;
+    using WideElem = typename Lanes::Format::Wide;
+
+    struct Buffers {
+        alignas(64) WideElem wanted[piece];
+        alignas(64) Bits rounded[piece];
+        alignas(64) Bits sent[piece];
+    };
+
+    static void encode(const void* in, void* residual, std::size_t count, std::byte* out) {
+        Buffers buffers;
+        constexpr std::size_t piece_bytes = Codec::encoded_piece_bytes;
+        for (std::size_t first = 0; first < count; first += piece) {
+            const std::size_t elems = count - first < piece ? count - first : piece;
+            encode_piece(element_at<Bits>(in, first), element_at<WideElem>(residual, first), elems,
+                         out, buffers);
+            out += piece_bytes;
+        }
+    }
+
+  private:
+    static void encode_piece(const std::byte* in, std::byte* residual, std::size_t elems,
+                             std::byte* out, Buffers& buffers) {
+        for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
+            using L = decltype(lanes);
+            const auto wanted = L::add(L::widen(L::load(element_at<Bits>(in, i))),
+                                       L::load_wide(element_at<WideElem>(residual, i)));
+            L::store_wide(buffers.wanted + i, wanted);
+            L::store(buffers.rounded + i, L::narrow(wanted));
+        });
+        Codec::encode(buffers.rounded, elems, out);
+        Codec::restore(out, elems, buffers.sent);
+        for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
+            using L = decltype(lanes);
+            const auto unsent =
+                L::subtract(L::load_wide(buffers.wanted + i), L::widen(L::load(buffers.sent + i)));
+            L::store_wide(element_at<WideElem>(residual, i), L::finite_or_zero(unsent));
+        });
+    }
+};
+
+}  // namespace
+}  // namespace gradcoll

@@ -1,0 +1,22 @@
+// compress/kernels.hpp - what one instruction set offers for one codec and one element type.
+// Included by files that are compiled with extra instruction-set flags: no inline function of the
+// standard library may be instantiated from here, or the linker could keep the copy that needs
+// those instructions.
+#pragma once
+
+#include <cstddef>
+
+namespace gradcoll {
+
+/// Function pointers with the meaning that codec.hpp gives to them; all null if the codec is not
+/// defined for the type.
+struct Kernels {
+    void (*encode)(const void* in, std::size_t count, std::byte* out) = nullptr;
+    void (*encode_with_residual)(const void* in, void* residual, std::size_t count,
+                                 std::byte* out) = nullptr;
+    bool (*decode)(const std::byte* in, std::size_t count, void* out) = nullptr;
+    bool (*decode_sum)(const std::byte* in, std::size_t count, const void* base,
+                       void* out) = nullptr;
+};
+
+}  // namespace gradcoll

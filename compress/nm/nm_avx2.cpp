@@ -1,0 +1,18 @@
+// compress/nm/nm_avx2.cpp - N:M with AVX2.
+#include "compress/lanes/avx2.hpp"
+#include "compress/nm/nm_table.hpp"
+#include "compress/nm/nm_window_avx2.hpp"
+
+namespace gradcoll {
+namespace {
+
+template <class Shape, class Format>
+using Block = nm::VectorBlock<Shape, nm::Avx2Window<typename Format::Bits>, Avx2Lanes<Format>>;
+
+}  // namespace
+
+Kernels nm_kernels_avx2(CodecId id, ElementType type) {
+    return nm::kernels_for<Block>(id, type);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,18 @@
+// compress/nm/nm_avx512.cpp - N:M with AVX-512.
+#include "compress/lanes/avx512.hpp"
+#include "compress/nm/nm_table.hpp"
+#include "compress/nm/nm_window_avx512.hpp"
+
+namespace gradcoll {
+namespace {
+
+template <class Shape, class Format>
+using Block = nm::VectorBlock<Shape, nm::Avx512Window<typename Format::Bits>, Avx512Lanes<Format>>;
+
+}  // namespace
+
+Kernels nm_kernels_avx512(CodecId id, ElementType type) {
+    return nm::kernels_for<Block>(id, type);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,153 @@
+// compress/nm/nm_block.hpp - one whole block of 512 elements: the vector version (a Window) and the
+// scalar reference.
+//
+// A block coder offers, for a Shape S:
+//   Lanes          the lanes vocabulary of its instruction set for its format
+//   overrun_bytes  how far encode may write, and decode and sum may read, behind the block's
+//   encoding encode(in, out)         block_elems elements -> mask words and kept values decode(in,
+//   out)         the mask words are legal already sum(in, base, out)      out = base + decoded;
+//   `base` may be `out`
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "compress/lanes/elementwise.hpp"
+#include "compress/nm/nm_lanes.hpp"
+#include "compress/nm/nm_layout.hpp"
+
+namespace gradcoll::nm {
+namespace {
+
+inline std::uint32_t read_word(const std::byte* mask, std::size_t index) {
+    std::uint32_t word;
+    std::memcpy(&word, mask + index * sizeof word, sizeof word);
+    return word;
+}
+inline void write_word(std::byte* mask, std::size_t index, std::uint32_t word) {
+    std::memcpy(mask + index * sizeof word, &word, sizeof word);
+}
+
+template <class S, class Window, class LanesOfFormat>
+struct VectorBlock {
+    using Shape = S;
+    using Lanes = LanesOfFormat;
+    using Bits = typename Lanes::Format::Bits;
+    static constexpr std::size_t overrun_bytes = Window::overrun_bytes;
+    static constexpr std::size_t window_bytes = window_elems * sizeof(Bits);
+    static constexpr std::size_t kept_bytes = S::window_kept * sizeof(Bits);
+
+    static void encode(const std::byte* in, std::byte* out) {
+        for (std::size_t w = 0; w < block_words; ++w) {
+            prefetch_ahead(in + w * window_bytes);
+            const typename Window::Values values = Window::load(in + w * window_bytes);
+            const std::uint32_t word = kept_word<Window, S>(Window::magnitude(values));
+            write_word(out, w, word);
+            Window::template pack<S>(values, word, out + block_mask_bytes + w * kept_bytes);
+        }
+    }
+
+    static void decode(const std::byte* in, std::byte* out) {
+        for_windows(in, [out](std::size_t offset, typename Lanes::Reg values) {
+            Lanes::store(out + offset, values);
+        });
+    }
+
+    static void sum(const std::byte* in, const std::byte* base, std::byte* out) {
+        for_windows(in, [base, out](std::size_t offset, typename Lanes::Reg values) {
+            prefetch_ahead(base + offset);
+            Lanes::store(out + offset, sum_of<Lanes>(Lanes::load(base + offset), values));
+        });
+    }
+
+  private:
+    /// Calls step(byte offset in the block, values) for every register of the decoded block.
+    template <class Step>
+    static void for_windows(const std::byte* in, Step step) {
+        for (std::size_t w = 0; w < block_words; ++w) {
+            const std::byte* kept = in + block_mask_bytes + w * kept_bytes;
+            prefetch_ahead(kept);
+            const typename Window::Values values =
+                Window::template unpack<S>(kept, read_word(in, w));
+            for (int k = 0; k < Window::registers; ++k)
+                step(w * window_bytes + k * sizeof values.r[0], values.r[k]);
+        }
+    }
+
+    /// One core keeps more cache lines under way than the hardware prefetcher asks for. By
+    /// integers, because there may be nothing at that distance; a prefetch does not fault.
+    static void prefetch_ahead(const std::byte* at) {
+        __builtin_prefetch(
+            reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + prefetch_bytes));
+    }
+    static constexpr std::uintptr_t prefetch_bytes = 2048;
+};
+
+template <class S, class T>
+struct ScalarBlock {
+    using Shape = S;
+    using Lanes = ScalarLanes<T>;
+    using Bits = typename T::Bits;
+    static constexpr std::size_t overrun_bytes = 0;
+
+    static void encode(const std::byte* in, std::byte* out) {
+        std::byte* kept = out + block_mask_bytes;
+        std::memset(out, 0, block_mask_bytes);
+        for (std::size_t first = 0; first < block_elems; first += S::M) {
+            for (int i = 0; i < S::M; ++i) {
+                if (!is_kept(in + first * sizeof(Bits), i)) continue;
+                const std::size_t at = first + i;
+                const std::size_t w = at / window_elems;
+                write_word(out, w, read_word(out, w) | 1u << at % window_elems);
+                std::memcpy(kept, in + at * sizeof(Bits), sizeof(Bits));
+                kept += sizeof(Bits);
+            }
+        }
+    }
+
+    static void decode(const std::byte* in, std::byte* out) {
+        for_elements(in, [out](std::size_t offset, Bits value) {
+            std::memcpy(out + offset, &value, sizeof value);
+        });
+    }
+
+    static void sum(const std::byte* in, const std::byte* base, std::byte* out) {
+        for_elements(in, [base, out](std::size_t offset, Bits value) {
+            Lanes::store(out + offset, sum_of<Lanes>(Lanes::load(base + offset), value));
+        });
+    }
+
+  private:
+    /// Element i of a group is kept if fewer than N others go before it: larger ones, and equal
+    /// ones of lower index.
+    static bool is_kept(const std::byte* group, int i) {
+        const Bits mine = magnitude(group, i);
+        int before = 0;
+        for (int j = 0; j < S::M; ++j) {
+            const Bits other = magnitude(group, j);
+            before += other > mine || (other == mine && j < i) ? 1 : 0;
+        }
+        return before < S::N;
+    }
+    static Bits magnitude(const std::byte* group, int i) {
+        constexpr Bits all_but_sign = static_cast<Bits>(~Bits{0}) >> 1;
+        return static_cast<Bits>(Lanes::load(group + i * sizeof(Bits)) & all_but_sign);
+    }
+
+    template <class Step>
+    static void for_elements(const std::byte* in, Step step) {
+        const std::byte* kept = in + block_mask_bytes;
+        for (std::size_t i = 0; i < block_elems; ++i) {
+            Bits value = 0;
+            if ((read_word(in, i / window_elems) >> i % window_elems & 1) != 0) {
+                std::memcpy(&value, kept, sizeof value);
+                kept += sizeof value;
+            }
+            step(i * sizeof value, value);
+        }
+    }
+};
+
+}  // namespace
+}  // namespace gradcoll::nm

@@ -1,0 +1,66 @@
+// compress/nm/nm_table.hpp - fills the table of kernels for one instruction set.
+#pragma once
+
+#include "compress/feedback/feedback.hpp"
+#include "compress/nm/nm_kernels.hpp"
+#include "compress/nm/nm_stream.hpp"
+
+namespace gradcoll::nm {
+namespace {
+
+/// What error feedback needs of a codec. The bytes are our own, so restoring cannot fail.
+template <class Block>
+struct FeedbackCodec : Stream<Block> {
+    static constexpr std::size_t encoded_piece_bytes =
+        block_bytes<typename Block::Shape>(sizeof(typename Block::Bits));
+    static void restore(const std::byte* in, std::size_t count, void* out) {
+        (void)Stream<Block>::decode(in, count, out);
+    }
+};
+
+template <class Block>
+Kernels kernels_of() {
+    using Feedback = BlockFeedback<FeedbackCodec<Block>, typename Block::Lanes, block_elems>;
+    return {Stream<Block>::encode, Feedback::encode, Stream<Block>::decode,
+            Stream<Block>::decode_sum};
+}
+
+template <template <class Shape, class Format> class Block, class Shape>
+Kernels kernels_for_type(ElementType type) {
+    switch (type) {
+        case ElementType::f16:
+            return kernels_of<Block<Shape, Fp16>>();
+        case ElementType::bf16:
+            return kernels_of<Block<Shape, Bf16>>();
+        case ElementType::f32:
+            return kernels_of<Block<Shape, Fp32>>();
+        case ElementType::f64:
+            return kernels_of<Block<Shape, Fp64>>();
+        default:
+            return {};
+    }
+}
+
+/// `Block` is the instruction set's block coder (nm_block.hpp).
+template <template <class Shape, class Format> class Block>
+Kernels kernels_for(CodecId id, ElementType type) {
+    switch (id) {
+        case CodecId::nm_1_4:
+            return kernels_for_type<Block, Shape<1, 4>>(type);
+        case CodecId::nm_2_4:
+            return kernels_for_type<Block, Shape<2, 4>>(type);
+        case CodecId::nm_1_8:
+            return kernels_for_type<Block, Shape<1, 8>>(type);
+        case CodecId::nm_2_8:
+            return kernels_for_type<Block, Shape<2, 8>>(type);
+        case CodecId::nm_4_8:
+            return kernels_for_type<Block, Shape<4, 8>>(type);
+        case CodecId::nm_1_16:
+            return kernels_for_type<Block, Shape<1, 16>>(type);
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::nm

@@ -1,0 +1,131 @@
+// osu-bench/kernels/gc_kernels.cpp - codec kernels against memcpy.
+//
+//   gc_kernels                        every kernel as a Google Benchmark (use --benchmark_filter)
+//   gc_kernels --table [--codec 2:4] [--type fp32] [--isa avx512] [--size 67108864] [--repetitions
+//   9]
+//                                     one line a codec, type, instruction set and size, in Markdown
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "kernel_runs.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+constexpr Isa isas[] = {Isa::scalar, Isa::avx2, Isa::avx512};
+constexpr ElementType types[] = {ElementType::f32, ElementType::f16, ElementType::bf16,
+                                 ElementType::f64};
+constexpr std::size_t sizes[] = {256u << 10, 4u << 20, 64u << 20};
+
+struct Case {
+    Codec codec;
+    Isa isa;
+    std::size_t bytes;
+};
+
+/// What --table is limited to; empty or 0: all.
+struct Selection {
+    std::string codec, type, isa;
+    std::size_t bytes = 0;
+    int repetitions = 9;
+
+    bool takes(CodecId codec_id, ElementType type_id, Isa isa_id, std::size_t size) const {
+        return (codec.empty() || codec == gradcoll::name_of(codec_id)) &&
+               (type.empty() || type == gradcoll::name_of(type_id)) &&
+               (isa.empty() || isa == name_of(isa_id)) && (bytes == 0 || bytes == size);
+    }
+};
+
+std::vector<Case> cases(const Selection& selection) {
+    std::vector<Case> out;
+    for (int id = 0; id < codec_count; ++id)
+        for (const ElementType type : types)
+            for (const Isa isa : isas)
+                for (const std::size_t size : sizes) {
+                    const auto codec_id = static_cast<CodecId>(id);
+                    if (!selection.takes(codec_id, type, isa, size)) continue;
+                    const Result<Codec> codec = codec_for(codec_id, type, isa);
+                    if (codec.ok()) out.push_back({*codec, isa, size});
+                }
+    return out;
+}
+
+std::string size_text(std::size_t bytes) {
+    return bytes >= 1u << 20 ? fmt::format("{} MiB", bytes >> 20)
+                             : fmt::format("{} KiB", bytes >> 10);
+}
+
+void print_table(const Selection& selection) {
+    fmt::print(
+        "GB/s of plain elements, one core; in brackets: ratio to memcpy, which ran by turns with "
+        "the kernel\n\n");
+    fmt::print(
+        "| codec | type | isa | size | encode | encode+residual | decode | decode+sum | memcpy "
+        "|\n");
+    fmt::print("|---|---|---|---|---|---|---|---|---|\n");
+    for (const Case& c : cases(selection)) {
+        fmt::print("| {} | {} | {} | {} |", gradcoll::name_of(c.codec.id),
+                   gradcoll::name_of(c.codec.type), name_of(c.isa), size_text(c.bytes));
+        double memcpy_gb_s = 0;
+        for (const Kernel kernel : all_kernels) {
+            const Rates rates = measure(c.codec, kernel, c.bytes, selection.repetitions);
+            fmt::print(" {:.1f} ({:.2f}x) |", rates.kernel_gb_s, rates.ratio());
+            memcpy_gb_s = rates.memcpy_gb_s;
+        }
+        fmt::print(" {:.1f} |\n", memcpy_gb_s);
+        std::fflush(stdout);
+    }
+}
+
+void register_all() {
+    for (const Case& c : cases({}))
+        for (const Kernel kernel : all_kernels) {
+            const std::string name =
+                fmt::format("{}/{}/{}/{}/{}", name_of(kernel), gradcoll::name_of(c.codec.id),
+                            gradcoll::name_of(c.codec.type), name_of(c.isa), c.bytes);
+            benchmark::RegisterBenchmark(name.c_str(),
+                                         [c, kernel](benchmark::State& state) {
+                                             Rates rates;
+                                             for (auto _ : state) {
+                                                 rates = measure(c.codec, kernel, c.bytes, 9);
+                                                 state.SetIterationTime(rates.kernel_s);
+                                             }
+                                             state.counters["GB/s"] = rates.kernel_gb_s;
+                                             state.counters["memcpy_GB/s"] = rates.memcpy_gb_s;
+                                             state.counters["x_memcpy"] = rates.ratio();
+                                         })
+                ->UseManualTime()
+                ->Iterations(1);
+        }
+}
+
+}  // namespace
+}  // namespace gradcoll::bench
+
+int main(int argc, char** argv) {
+    using namespace gradcoll::bench;
+    benchmark::Initialize(&argc, argv);
+    CLI::App app{"Codec kernels against memcpy"};
+    Selection selection;
+    bool table = false;
+    app.add_flag("--table", table, "print a Markdown table");
+    app.add_option("--codec", selection.codec, "only this codec in the table");
+    app.add_option("--type", selection.type, "only this element type in the table");
+    app.add_option("--isa", selection.isa, "only this instruction set in the table");
+    app.add_option("--size", selection.bytes,
+                   "only this size in bytes: 262144, 4194304 or 67108864");
+    app.add_option("--repetitions", selection.repetitions, "turns of kernel and memcpy")
+        ->check(CLI::Range(1, 1000));
+    CLI11_PARSE(app, argc, argv);
+    if (table) {
+        print_table(selection);
+    } else {
+        register_all();
+        benchmark::RunSpecifiedBenchmarks();
+    }
+    return 0;
+}

@@ -1,0 +1,136 @@
+// osu-bench/kernels/kernel_runs.cpp - buffers, turns and medians.
+#include "kernel_runs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace gradcoll::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Free {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+};
+using Buffer = std::unique_ptr<std::byte, Free>;
+
+/// Aligned to a page and touched.
+Buffer make_buffer(std::size_t bytes) {
+    const std::size_t rounded = (bytes + 4095) / 4096 * 4096;
+    Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(4096, rounded)));
+    std::memset(buffer.get(), 0, rounded);
+    return buffer;
+}
+
+template <class T, class FromFloat>
+void fill(std::byte* out, std::size_t count, FromFloat from_float) {
+    std::mt19937 generator(1);
+    std::normal_distribution<float> normal;
+    for (std::size_t i = 0; i < count; ++i) {
+        const T value = from_float(normal(generator));
+        std::memcpy(out + i * sizeof value, &value, sizeof value);
+    }
+}
+
+/// Upper half of the fp32 bits: right for bf16, and as fp16 also finite values of all signs and
+/// many magnitudes.
+std::uint16_t upper_half(float value) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return static_cast<std::uint16_t>(bits >> 16);
+}
+
+void fill_normal(ElementType type, std::byte* out, std::size_t count) {
+    const auto same = [](float value) { return value; };
+    switch (element_bytes(type)) {
+        case 2:
+            return fill<std::uint16_t>(out, count, upper_half);
+        case 8:
+            return fill<double>(out, count, same);
+        default:
+            return fill<float>(out, count, same);
+    }
+}
+
+struct Job {
+    Job(const Codec& with, std::size_t plain_bytes)
+        : codec(with),
+          count(plain_bytes / element_bytes(with.type)),
+          in(make_buffer(plain_bytes)),
+          other(make_buffer(plain_bytes)),
+          residual(make_buffer(count * sizeof(double))),
+          encoded(make_buffer(encoded_bytes(with.id, element_bytes(with.type), count))) {
+        fill_normal(with.type, in.get(), count);
+        codec.encode(in.get(), count, encoded.get());
+    }
+
+    void run(Kernel kernel) const {
+        switch (kernel) {
+            case Kernel::encode:
+                return codec.encode(in.get(), count, encoded.get());
+            case Kernel::encode_with_residual:
+                return codec.encode_with_residual(in.get(), residual.get(), count, encoded.get());
+            case Kernel::decode:
+                return must(codec.decode(encoded.get(), count, other.get()));
+            case Kernel::decode_sum:
+                return must(codec.decode_sum(encoded.get(), count, other.get(), other.get()));
+        }
+    }
+    static void must(bool valid) {
+        if (!valid) std::abort();  // our own encoding was refused
+    }
+
+    Codec codec;
+    std::size_t count;
+    Buffer in, other, residual, encoded;
+};
+
+double seconds_per_call(int calls, const std::function<void()>& call) {
+    const auto start = Clock::now();
+    for (int i = 0; i < calls; ++i) call();
+    return std::chrono::duration<double>(Clock::now() - start).count() / calls;
+}
+
+double median(std::vector<double> values) {
+    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+    return values[values.size() / 2];
+}
+
+}  // namespace
+
+std::string_view name_of(Kernel kernel) {
+    constexpr std::string_view names[] = {"encode", "encode+residual", "decode", "decode+sum"};
+    return names[static_cast<std::size_t>(kernel)];
+}
+
+std::string_view name_of(Isa isa) {
+    constexpr std::string_view names[] = {"scalar", "avx2", "avx512", "best"};
+    return names[static_cast<std::size_t>(isa)];
+}
+
+Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions) {
+    const Job job(codec, plain_bytes);
+    const Buffer copy = make_buffer(plain_bytes);
+    const int calls = static_cast<int>(std::clamp<std::size_t>((4u << 20) / plain_bytes, 1, 64));
+    std::vector<double> kernel_s, copy_s;
+    for (int r = 0; r < repetitions + 1; ++r) {  // the first turn warms up
+        copy_s.push_back(seconds_per_call(calls, [&] {
+            std::memcpy(copy.get(), job.in.get(), plain_bytes);
+            asm volatile("" ::"r"(copy.get()) : "memory");
+        }));
+        kernel_s.push_back(seconds_per_call(calls, [&] { job.run(kernel); }));
+    }
+    kernel_s.erase(kernel_s.begin());
+    copy_s.erase(copy_s.begin());
+    const double gigabytes = static_cast<double>(plain_bytes) * 1e-9;
+    const double kernel_median = median(kernel_s);
+    return {gigabytes / kernel_median, gigabytes / median(copy_s), kernel_median};
+}
+
+}  // namespace gradcoll::bench

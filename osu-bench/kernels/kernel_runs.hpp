@@ -1,0 +1,31 @@
+// osu-bench/kernels/kernel_runs.hpp - timing one codec kernel beside memcpy, on the same data in
+// the same run.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "compress/codec.hpp"
+
+namespace gradcoll::bench {
+
+enum class Kernel { encode, encode_with_residual, decode, decode_sum };
+inline constexpr Kernel all_kernels[] = {Kernel::encode, Kernel::encode_with_residual,
+                                         Kernel::decode, Kernel::decode_sum};
+std::string_view name_of(Kernel kernel);
+std::string_view name_of(Isa isa);
+
+/// Median rates over the repetitions, in GB/s (10^9 bytes) of plain elements, whatever the codec's
+/// own bytes are.
+struct Rates {
+    double kernel_gb_s = 0;
+    double memcpy_gb_s = 0;
+    double kernel_s = 0;  ///< median time of one call
+    double ratio() const { return kernel_gb_s / memcpy_gb_s; }
+};
+
+/// Runs kernel and memcpy by turns, `repetitions` times each; small inputs several calls at a time.
+/// Input: normal deviates.
+Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions);
+
+}  // namespace gradcoll::bench

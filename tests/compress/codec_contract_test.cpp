@@ -1,0 +1,111 @@
+// What every codec owes, for every element type and instruction set: the bytes of the plain
+// reference, no byte outside its buffers, no alignment needed.
+#include "compress/codec_cases.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+class CodecContract : public testing::TestWithParam<CodecCase> {
+  protected:
+    void SetUp() override {
+        Result<Codec> codec = codec_for(GetParam().codec, GetParam().type, GetParam().isa);
+        ASSERT_TRUE(codec.ok()) << codec.status().message();
+        codec_ = *codec;
+    }
+    std::size_t bytes_of_encoding(std::size_t count) const {
+        return encoded_bytes(codec_.id, element_bytes(codec_.type), count);
+    }
+    Bytes encode(const Bytes& plain) const {
+        const std::size_t count = elements_in(plain, codec_.type);
+        Bytes out(bytes_of_encoding(count));
+        codec_.encode(plain.data(), count, out.data());
+        return out;
+    }
+    Codec codec_;
+};
+
+TEST_P(CodecContract, EncodesToTheBytesOfTheReference) {
+    for (const Data data : all_data)
+        for (const std::size_t count : hard_counts()) {
+            const Bytes plain = make_data(data, codec_.type, count);
+            ASSERT_EQ(encode(plain), reference_encode(codec_.id, codec_.type, plain)) << count;
+        }
+}
+
+TEST_P(CodecContract, DecodesToTheValuesOfTheReference) {
+    for (const Data data : all_data)
+        for (const std::size_t count : hard_counts()) {
+            const Bytes encoded = encode(make_data(data, codec_.type, count));
+            Bytes out(count * element_bytes(codec_.type));
+            ASSERT_TRUE(codec_.decode(encoded.data(), count, out.data()));
+            ASSERT_EQ(out, reference_decode(codec_.id, codec_.type, encoded, count)) << count;
+        }
+}
+
+TEST_P(CodecContract, AddsDecodedValuesToTheBase) {
+    for (const Data data : all_data)
+        for (const std::size_t count : hard_counts()) {
+            const Bytes encoded = encode(make_data(data, codec_.type, count));
+            const Bytes base = make_data(data, codec_.type, count, 2);
+            Bytes out(base.size());
+            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), out.data()));
+            const Bytes want = reference_sum(codec_.id, codec_.type, encoded, base);
+            ASSERT_TRUE(same_but_nan_payload(codec_.type, out, want)) << count << " elements";
+        }
+}
+
+TEST_P(CodecContract, AddsInPlace) {
+    const std::size_t count = 1025;
+    const Bytes encoded = encode(make_data(Data::normal, codec_.type, count));
+    Bytes base = make_data(Data::normal, codec_.type, count, 2);
+    const Bytes want = reference_sum(codec_.id, codec_.type, encoded, base);
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), base.data()));
+    EXPECT_EQ(base, want);
+}
+
+TEST_P(CodecContract, DroppedElementsAddPlusZero) {
+    const std::size_t count = 512;
+    const std::uint64_t minus_zero = is_floating(codec_.type) ? bits_of(codec_.type, -0.0) : 0;
+    Bytes base;
+    for (std::size_t i = 0; i < count; ++i) append_element(base, codec_.type, minus_zero);
+    const Bytes encoded = encode(make_data(Data::normal, codec_.type, count));
+    Bytes sum(base.size()), decoded(base.size());
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), sum.data()));
+    ASSERT_TRUE(codec_.decode(encoded.data(), count, decoded.data()));
+    EXPECT_EQ(sum, decoded);  // -0 + +0 is +0, -0 + x is x
+}
+
+TEST_P(CodecContract, TouchesNothingOutsideItsBuffersAtAnyAlignment) {
+    for (const std::size_t shift : {0, 1, 2, 4, 13, 63})
+        for (const std::size_t count : {1, 5, 31, 33, 511, 512, 513, 1024, 1500}) {
+            const Bytes plain = make_data(Data::normal, codec_.type, count);
+            GuardedBuffer in(plain, shift), encoded(bytes_of_encoding(count), shift);
+            GuardedBuffer out(plain.size(), shift), sum(plain, shift);
+            codec_.encode(in.data(), count, encoded.data());
+            ASSERT_TRUE(codec_.decode(encoded.data(), count, out.data()));
+            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, sum.data(), sum.data()));
+            ASSERT_TRUE(in.canaries_intact() && encoded.canaries_intact());
+            ASSERT_TRUE(out.canaries_intact() && sum.canaries_intact());
+            ASSERT_EQ(encoded.content(), encode(plain));
+            ASSERT_EQ(out.content(),
+                      reference_decode(codec_.id, codec_.type, encoded.content(), count));
+        }
+}
+
+TEST_P(CodecContract, LargeArraysEncodeAsTheirBlocksDo) {
+    const std::size_t count = 100'003, cut = 60 * codec_block_elems(codec_.id);
+    const Bytes plain = make_data(Data::normal, codec_.type, count);
+    const auto middle =
+        plain.begin() + static_cast<std::ptrdiff_t>(cut * element_bytes(codec_.type));
+    const Bytes whole = encode(plain);
+    Bytes pieces = encode(Bytes(plain.begin(), middle));
+    const Bytes rest = encode(Bytes(middle, plain.end()));
+    pieces.insert(pieces.end(), rest.begin(), rest.end());
+    EXPECT_EQ(whole, pieces);
+    EXPECT_EQ(whole, reference_encode(codec_.id, codec_.type, plain));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CodecContract, testing::ValuesIn(all_codec_cases()), case_name);
+
+}  // namespace
+}  // namespace gradcoll::test

@@ -1,0 +1,80 @@
+// Bytes from a peer may be anything: a decoder refuses what is no encoding and stays inside its
+// buffers.
+#include <random>
+
+#include "compress/codec_cases.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+class CodecCorruption : public testing::TestWithParam<CodecCase> {
+  protected:
+    void SetUp() override {
+        codec_ = *codec_for(GetParam().codec, GetParam().type, GetParam().isa);
+    }
+    /// What decode says of bytes in buffers of exactly the right size.
+    bool decodes(const Bytes& encoded, std::size_t count) const {
+        const auto in = std::make_unique<std::byte[]>(encoded.size());
+        std::memcpy(in.get(), encoded.data(), encoded.size());
+        GuardedBuffer out(count * element_bytes(codec_.type)),
+            sum(count * element_bytes(codec_.type));
+        const bool decoded = codec_.decode(in.get(), count, out.data());
+        const bool summed = codec_.decode_sum(in.get(), count, sum.data(), sum.data());
+        EXPECT_EQ(decoded, summed);
+        EXPECT_TRUE(out.canaries_intact() && sum.canaries_intact());
+        return decoded;
+    }
+    Bytes encoding(std::size_t count) const {
+        const Bytes plain = make_data(Data::normal, codec_.type, count);
+        Bytes out(encoded_bytes(codec_.id, element_bytes(codec_.type), count));
+        codec_.encode(plain.data(), count, out.data());
+        return out;
+    }
+    Codec codec_;
+};
+
+TEST_P(CodecCorruption, EveryFlippedMaskBitIsRefused) {
+    if (codec_.id == CodecId::bf16) return;  // no masks: any bytes are an encoding;
+    for (const std::size_t count : {16, 48, 100, 511, 512, 560}) {
+        const Bytes good = encoding(count);
+        const std::size_t group = codec_.id == CodecId::nm_1_16  ? 16
+                                  : codec_.id >= CodecId::nm_1_8 ? 8
+                                                                 : 4;
+        const std::size_t mask_bytes = std::min<std::size_t>(count, 512) / group * group / 32 * 4;
+        ASSERT_TRUE(decodes(good, count));
+        for (std::size_t bit = 0; bit < mask_bytes * 8; ++bit) {
+            Bytes bad = good;
+            bad[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+            ASSERT_FALSE(decodes(bad, count)) << "bit " << bit << " of " << count << " elements";
+        }
+    }
+}
+
+TEST_P(CodecCorruption, UnusedBitsOfTheLastMaskWordMustBeZero) {
+    if (codec_.id == CodecId::bf16) return;  // no masks: any bytes are an encoding;
+    const std::size_t count = 16;  // one mask word, sixteen bits of it unused
+    for (std::size_t bit = 16; bit < 32; ++bit) {
+        Bytes bad = encoding(count);
+        bad[bit / 8] |= static_cast<std::byte>(1 << bit % 8);
+        ASSERT_FALSE(decodes(bad, count)) << bit;
+    }
+}
+
+TEST_P(CodecCorruption, RandomBytesNeverLeaveTheBuffers) {
+    std::mt19937 generator(7);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t count = generator() % 1100;
+        Bytes bytes = encoding(count);
+        const std::size_t changes = bytes.empty() ? 0 : generator() % 8;
+        for (std::size_t i = 0; i < changes; ++i)
+            bytes[generator() % bytes.size()] = static_cast<std::byte>(generator());
+        if (round % 4 == 0)
+            for (std::byte& b : bytes) b = static_cast<std::byte>(generator());
+        (void)decodes(bytes, count);  // the checks are inside
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lossy, CodecCorruption, testing::ValuesIn(lossy_codec_cases()), case_name);
+
+}  // namespace
+}  // namespace gradcoll::test
