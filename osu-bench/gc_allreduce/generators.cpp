@@ -1,0 +1,122 @@
+// generators.cpp - random vectors of known distribution, and raw files.
+#include "generators.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <span>
+#include <stdexcept>
+
+namespace gradcoll::bench {
+namespace {
+
+constexpr std::string_view file_prefix = "file:";
+constexpr double integer_scale = 100.0;
+
+using Engine = std::mt19937_64;
+using Draw = std::function<double(Engine&)>;
+
+double draw_laplace(Engine& engine) {
+    std::exponential_distribution<double> magnitude;
+    const bool negative = (engine() & 1u) != 0;
+    return negative ? -magnitude(engine) : magnitude(engine);
+}
+
+struct NamedDraw {
+    std::string_view name;
+    Draw (*make)();
+};
+
+const std::array draws = {
+    NamedDraw{"normal", [] { return Draw(std::normal_distribution<double>()); }},
+    NamedDraw{"uniform", [] { return Draw(std::uniform_real_distribution<double>(-1.0, 1.0)); }},
+    NamedDraw{"laplace", [] { return Draw(draw_laplace); }},
+    NamedDraw{"t3", [] { return Draw(std::student_t_distribution<double>(3.0)); }},
+    NamedDraw{"constant", [] { return Draw([](Engine&) { return 1.0; }); }},
+};
+
+const NamedDraw* find_draw(std::string_view name) {
+    const auto found = std::find_if(draws.begin(), draws.end(),
+                                    [&](const NamedDraw& d) { return d.name == name; });
+    return found == draws.end() ? nullptr : found;
+}
+
+std::vector<std::byte> generate_random(const NamedDraw& named, const Element& element,
+                                       std::size_t count, std::uint64_t seed, int rank) {
+    constexpr std::size_t block_elems = 4096;
+    std::array<double, block_elems> values;
+    std::seed_seq seeds{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                        static_cast<std::uint32_t>(rank)};
+    Engine engine(seeds);
+    const Draw draw = named.make();
+    const double scale = element.unit_roundoff == 0 ? integer_scale : 1.0;
+    std::vector<std::byte> out(count * element.bytes);
+    for (std::size_t begin = 0; begin < count; begin += block_elems) {
+        const std::size_t block = std::min(block_elems, count - begin);
+        std::generate_n(values.begin(), block, [&] { return scale * draw(engine); });
+        element.store(values.data(), block, out.data() + begin * element.bytes);
+    }
+    return out;
+}
+
+std::vector<std::byte> read_file(const std::string& path, std::size_t element_bytes) {
+    std::ifstream file(path, std::ios::binary | std::ios::ate);
+    if (!file) {
+        throw std::runtime_error("--data: cannot open " + path);
+    }
+    const std::size_t size = static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0));
+    std::vector<std::byte> bytes(size - size % element_bytes);
+    file.seekg(0);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file || bytes.empty()) {
+        throw std::runtime_error("--data: " + path + " cannot be read or holds no element");
+    }
+    return bytes;
+}
+
+std::vector<std::byte> generate_from_file(const std::string& path, const Element& element,
+                                          std::size_t count, int rank) {
+    const std::vector<std::byte> bytes = read_file(path, element.bytes);
+    std::vector<std::byte> out(count * element.bytes);
+    std::size_t from = static_cast<std::size_t>(rank) * out.size() % bytes.size();
+    for (std::size_t to = 0; to < out.size();) {
+        const std::size_t piece = std::min(out.size() - to, bytes.size() - from);
+        std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(from), piece,
+                    out.begin() + static_cast<std::ptrdiff_t>(to));
+        to += piece;
+        from = 0;
+    }
+    return out;
+}
+
+}  // namespace
+
+bool is_data_name(std::string_view name) {
+    return !data_file(name).empty() || find_draw(name) != nullptr;
+}
+
+std::string data_file(std::string_view name) {
+    return name.starts_with(file_prefix) ? std::string(name.substr(file_prefix.size()))
+                                         : std::string();
+}
+
+std::string data_names() {
+    std::string names;
+    for (const NamedDraw& draw : draws) {
+        names += std::string(draw.name) + ", ";
+    }
+    return names + "file:PATH";
+}
+
+std::vector<std::byte> generate(std::string_view name, const Element& element, std::size_t count,
+                                std::uint64_t seed, int rank) {
+    if (const NamedDraw* named = find_draw(name)) {
+        return generate_random(*named, element, count, seed, rank);
+    }
+    return generate_from_file(data_file(name), element, count, rank);
+}
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,29 @@
+// generators.hpp - what is in the vectors that are summed. Codecs are judged on data, so it must be
+// chosen knowingly.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "element.hpp"
+
+namespace gradcoll::bench {
+
+/// "normal" (0, 1), "uniform" (-1, 1), "laplace" (0, 1), "t3" (Student's t, 3 degrees of freedom:
+/// heavy tails, as gradients have), "constant" (1.0) or "file:PATH" (raw elements, read round and
+/// round). int32: the same values times 100, rounded.
+bool is_data_name(std::string_view name);
+std::string data_names();
+/// PATH of "file:PATH", empty for the others.
+std::string data_file(std::string_view name);
+
+/// `count` elements as raw bytes; the same for one seed and rank every time, different on every
+/// rank. A file is read from element rank * count on. Throws std::runtime_error naming the file if
+/// it cannot be read or holds no element.
+std::vector<std::byte> generate(std::string_view name, const Element& element, std::size_t count,
+                                std::uint64_t seed, int rank);
+
+}  // namespace gradcoll::bench

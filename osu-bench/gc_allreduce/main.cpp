@@ -1,0 +1,173 @@
+// gc_allreduce - measures GC_Allreduce beside MPI_Allreduce. Exit status: 0; 1 if a check failed; 2
+// for bad options.
+#include <fmt/format.h>
+#include <gradcoll/gradcoll.h>
+
+#include <array>
+#include <climits>
+#include <cstdio>
+#include <stdexcept>
+
+#include "case.hpp"
+#include "generators.hpp"
+#include "options.hpp"
+#include "peer_op.hpp"
+#include "subject.hpp"
+#include "writers/writers.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+int my_rank() {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+// The first line of what the MPI library says about itself, up to its package details.
+std::string mpi_library() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    const std::string all(text.data());
+    return all.substr(0, all.find_first_of(",\n"));
+}
+
+TableHead head_of(const Options& options, const Subject& subject) {
+    TableHead head;
+    head.codec = subject.codec();
+    head.tree_expression = subject.tree(GC_TREE_EXPRESSION);
+    head.tree_origin = subject.tree(GC_TREE_ORIGIN);
+    head.mpi_library = mpi_library();
+    head.peer_uses_user_op = !options.element->has_mpi_ops;
+    MPI_Comm_size(MPI_COMM_WORLD, &head.ranks);
+    return head;
+}
+
+/// Rank 0 prints and writes; the other ranks only take part.
+class Reporter {
+  public:
+    Reporter(const Options& options, bool is_root)
+        : options_(options), is_root_(is_root), csv_(options.csv_path) {}
+
+    void begin_table(const TableHead& head) {
+        if (is_root_) {
+            print_head(options_, head);
+        }
+    }
+    void add(const Row& row) {
+        failed_ |= row.verdict.has_value() && !row.verdict->passed;
+        if (!is_root_) {
+            return;
+        }
+        print_row(options_, row);
+        rows_.push_back(columns_of(options_, row));
+        if (!options_.csv_path.empty()) {
+            csv_.write(rows_.back());
+        }
+    }
+    void end_table(const std::vector<Row>& rows) const {
+        if (is_root_) {
+            print_remarks(rows);
+        }
+    }
+    int finish() const {
+        if (is_root_ && !options_.json_path.empty()) {
+            write_json(options_.json_path, mpi_library(), rows_);
+        }
+        return failed_ ? 1 : 0;
+    }
+
+  private:
+    const Options& options_;
+    bool is_root_;
+    CsvWriter csv_;
+    std::vector<Columns> rows_;
+    bool failed_ = false;
+};
+
+void measure_codec(const Options& options, const std::string& codec,
+                   std::span<const std::byte> input, Reporter& reporter) {
+    const Subject subject(options, codec);
+    std::vector<Row> rows;
+    reporter.begin_table(head_of(options, subject));
+    for (const std::size_t size_bytes : options.sizes_bytes) {
+        rows.push_back(measure(options, subject, size_bytes, input));
+        reporter.add(rows.back());
+    }
+    reporter.end_table(rows);
+}
+
+int measure_all(const Options& options) {
+    const std::size_t max_count = options.sizes_bytes.back() / options.element->bytes;
+    const std::vector<std::byte> input =
+        generate(options.data, *options.element, max_count, options.seed, my_rank());
+    Reporter reporter(options, my_rank() == 0);
+    for (const std::string& codec : options.codecs) {
+        measure_codec(options, codec, input, reporter);
+    }
+    return reporter.finish();
+}
+
+int print_tree(const Options& options) {
+    const Subject subject(options, options.codecs.front());
+    const std::string text = subject.tree(GC_TREE_TEXT);
+    const std::string origin = subject.tree(GC_TREE_ORIGIN);
+    if (my_rank() == 0) {
+        fmt::print("{}\n{}", origin, text);
+    }
+    return 0;
+}
+
+// All ranks leave together: what one of them refuses (a file that only its host lacks), all refuse.
+int agreed_exit_status(const CommandLine& command_line) {
+    int worst = 0;
+    MPI_Allreduce(&command_line.exit_status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return worst;
+}
+
+// Printed by the lowest rank that has something to say.
+void print_once(const CommandLine& command_line) {
+    const int mine = command_line.text.empty() ? INT_MAX : my_rank();
+    int speaker = INT_MAX;
+    MPI_Allreduce(&mine, &speaker, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (mine == speaker) {
+        fmt::print(command_line.exit_status == 0 ? stdout : stderr, "{}", command_line.text);
+    }
+}
+
+int run(int argc, char** argv) {
+    const CommandLine command_line = parse_command_line(argc, argv);
+    const int status = agreed_exit_status(command_line);
+    print_once(command_line);
+    if (status != 0 || !command_line.options) {
+        return status;
+    }
+    const Options& options = *command_line.options;
+    return options.print_tree ? print_tree(options) : measure_all(options);
+}
+
+// Usage errors are thrown by all ranks alike; anything else may be one rank's own.
+int run_guarded(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::invalid_argument& error) {
+        if (my_rank() == 0) {
+            fmt::print(stderr, "gc_allreduce: {}\n", error.what());
+        }
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gc_allreduce: rank {}: {}\n", my_rank(), error.what());
+        return MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::bench
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const int status = gradcoll::bench::run_guarded(argc, argv);
+    MPI_Finalize();
+    return status;
+}

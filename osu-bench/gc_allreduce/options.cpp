@@ -1,0 +1,173 @@
+// options.cpp - the command line, after osu_allreduce and nccl-tests.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <climits>
+#include <fstream>
+
+#include "generators.hpp"
+#include "peer_op.hpp"
+#include "sizes.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+constexpr int usage_error = 2;
+
+// As typed, before the names are looked up.
+struct Raw {
+    std::string sizes = "4:4M";
+    std::string element = "float";
+    std::vector<std::string> settings;
+    int iterations = 0;
+    int warmup = 0;
+};
+
+void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
+    app.add_option("-m,--message-size", raw.sizes,
+                   "bytes, with K, M, G: min:max (doubling), max, or a list a,b,c")
+        ->capture_default_str();
+    app.add_option("-i,--iterations", raw.iterations,
+                   "timed calls a repeat (default: 1000 to 8K, 100 to 1M, 20 above)")
+        ->check(CLI::Range(1, 1000000000));
+    app.add_option("-x,--warmup", raw.warmup,
+                   "calls before them that are not timed (default: a tenth)")
+        ->check(CLI::Range(0, 1000000000));
+    app.add_option("--repeats", options.repeats,
+                   "times that ours and MPI_Allreduce take turns; medians are printed")
+        ->check(CLI::Range(1, 1000000000))
+        ->capture_default_str();
+    app.add_flag("-c,--check", options.check,
+                 "compare results with an fp64 reference; exit status 1 if they are wrong");
+    app.add_flag("-f,--full", options.full, "also print minimum, maximum and iterations");
+    app.add_option("--csv", options.csv_path, "append a row a size to this file");
+    app.add_option("--json", options.json_path, "write everything to this file");
+}
+
+void declare_workload(CLI::App& app, Options& options, Raw& raw) {
+    app.add_option("-T,--type", raw.element, "element type")
+        ->check(CLI::IsMember(element_names()))
+        ->capture_default_str();
+    app.add_option("--op", options.op, "reduction")
+        ->check(CLI::IsMember(op_names()))
+        ->capture_default_str();
+    app.add_option("--codec", options.codecs, "codecs, comma separated; a table each")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--tree", options.tree,
+                   "tree, as GC_TOPOLOGY: flat, ((0 1) (2 3 4)), json:FILE, ...");
+    app.add_option("--data", options.data, data_names())->capture_default_str();
+    app.add_option("--seed", options.seed, "seed of the random data")->capture_default_str();
+    app.add_option("--option", raw.settings,
+                   "KEY=VALUE, a gc_* setting of the communicator; repeatable")
+        ->allow_extra_args(false);
+    app.add_flag("--in-place", options.in_place,
+                 "MPI_IN_PLACE; the input is put back between calls, outside the timing");
+    app.add_flag("--feedback", options.feedback, "error feedback through a residual");
+    app.add_flag("--print-tree", options.print_tree,
+                 "print the communicator's tree and measure nothing");
+}
+
+std::optional<std::string> resolve_settings(const Raw& raw, Options& options) {
+    for (const std::string& setting : raw.settings) {
+        const std::size_t equals = setting.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return fmt::format("--option {}: must be KEY=VALUE", setting);
+        }
+        options.settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> resolve_sizes(const Raw& raw, Options& options) {
+    const std::size_t element_bytes = options.element->bytes;
+    const auto sizes = parse_sizes(raw.sizes, element_bytes);
+    if (!sizes) {
+        return fmt::format(
+            "--message-size {}: must be min:max with min <= max, max, or a list, in bytes with K, "
+            "M or G",
+            raw.sizes);
+    }
+    if (sizes->back() / element_bytes > INT_MAX) {
+        return fmt::format("--message-size {}: MPI_Allreduce, the peer, takes at most {} elements",
+                           raw.sizes, INT_MAX);
+    }
+    options.sizes_bytes = *sizes;
+    return std::nullopt;
+}
+
+std::optional<std::string> problem_with_file(const std::string& data) {
+    const std::string path = data_file(data);
+    if (!path.empty() && !std::ifstream(path)) {
+        return fmt::format("--data {}: the file cannot be opened", data);
+    }
+    return std::nullopt;
+}
+
+// What is wrong with the values as a whole, or nothing.
+std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options& options) {
+    options.element = find_element(raw.element);
+    if (app.count("--iterations") > 0) {
+        options.iterations = raw.iterations;
+    }
+    if (app.count("--warmup") > 0) {
+        options.warmup = raw.warmup;
+    }
+    if (!is_data_name(options.data)) {
+        return fmt::format("--data {}: must be one of {}", options.data, data_names());
+    }
+    if (const auto problem = problem_with_file(options.data)) {
+        return problem;
+    }
+    if (options.feedback && (options.op != "sum" || options.element->unit_roundoff == 0)) {
+        return fmt::format("--feedback: needs --op sum and a floating-point type, not {} of {}",
+                           options.op, raw.element);
+    }
+    if (const auto problem = resolve_settings(raw, options)) {
+        return problem;
+    }
+    return resolve_sizes(raw, options);
+}
+
+}  // namespace
+
+int Options::iterations_for(std::size_t size_bytes) const {
+    constexpr std::size_t small = std::size_t{8} << 10;
+    constexpr std::size_t medium = std::size_t{1} << 20;
+    return iterations.value_or(size_bytes <= small ? 1000 : size_bytes <= medium ? 100 : 20);
+}
+
+int Options::warmup_for(std::size_t size_bytes) const {
+    return warmup.value_or(std::max(iterations_for(size_bytes) / 10, 1));
+}
+
+CommandLine parse_command_line(int argc, char** argv) {
+    CLI::App app("GC_Allreduce beside MPI_Allreduce, in turns in one process", "gc_allreduce");
+    CommandLine result;
+    Options options;
+    Raw raw;
+    declare_measurement(app, options, raw);
+    declare_workload(app, options, raw);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        result.text = app.help();
+        return result;
+    } catch (const CLI::ParseError& error) {
+        result.text = fmt::format("gc_allreduce: {}\n", error.what());
+        result.exit_status = usage_error;
+        return result;
+    }
+    if (const auto problem = resolve(app, raw, options)) {
+        result.text = fmt::format("gc_allreduce: {}\n", *problem);
+        result.exit_status = usage_error;
+        return result;
+    }
+    result.options = std::move(options);
+    return result;
+}
+
+}  // namespace gradcoll::bench

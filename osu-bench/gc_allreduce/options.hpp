@@ -1,0 +1,47 @@
+// options.hpp - what the command line says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "element.hpp"
+
+namespace gradcoll::bench {
+
+struct Options {
+    std::vector<std::size_t> sizes_bytes;  ///< ascending, multiples of the element's size
+    std::optional<int> iterations;         ///< unset: chosen by size
+    std::optional<int> warmup;             ///< unset: a tenth of the iterations
+    int repeats = 3;
+    const Element* element = nullptr;
+    std::string op = "sum";
+    std::vector<std::string> codecs{"exact"};
+    std::string tree;  ///< as GC_TOPOLOGY; empty: as the library chooses
+    std::string data = "normal";
+    std::uint64_t seed = 1;
+    std::vector<std::pair<std::string, std::string>> settings;  ///< info key, value
+    bool in_place = false;
+    bool feedback = false;
+    bool full = false;
+    bool check = false;
+    bool print_tree = false;
+    std::string csv_path;
+    std::string json_path;
+
+    int iterations_for(std::size_t size_bytes) const;
+    int warmup_for(std::size_t size_bytes) const;
+};
+
+/// Either options, or a text to print (help or what is wrong) and the exit status.
+struct CommandLine {
+    std::optional<Options> options;
+    std::string text;
+    int exit_status = 0;
+};
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,78 @@
+// writers/columns.cpp - the names and the order of the columns.
+#include "writers/columns.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+Value integer(auto value) {
+    return static_cast<std::int64_t>(value);
+}
+Value yes_no(bool value) {
+    return std::string(value ? "yes" : "no");
+}
+
+std::string joined_settings(const Options& options) {
+    std::string text;
+    for (const auto& [key, value] : options.settings) {
+        text += (text.empty() ? "" : ";") + key + "=" + value;
+    }
+    return text;
+}
+
+void add_configuration(Columns& columns, const Options& options, const Row& row) {
+    columns.insert(columns.end(), {
+                                      {"ranks", integer(row.ranks)},
+                                      {"tree", options.tree},
+                                      {"tree_used", row.tree_used},
+                                      {"codec", row.codec},
+                                      {"type", std::string(options.element->name)},
+                                      {"op", options.op},
+                                      {"data", options.data},
+                                      {"seed", integer(options.seed)},
+                                      {"in_place", yes_no(options.in_place)},
+                                      {"feedback", yes_no(options.feedback)},
+                                      {"settings", joined_settings(options)},
+                                      {"size_bytes", integer(row.size_bytes)},
+                                      {"count", integer(row.count)},
+                                      {"iterations", integer(row.iterations)},
+                                      {"repeats", integer(options.repeats)},
+                                  });
+}
+
+void add_times(Columns& columns, const Row& row) {
+    columns.insert(columns.end(), {
+                                      {"avg_us", row.ours.avg_us},
+                                      {"min_us", row.ours.min_us},
+                                      {"max_us", row.ours.max_us},
+                                      {"mpi_avg_us", row.peer.avg_us},
+                                      {"mpi_min_us", row.peer.min_us},
+                                      {"mpi_max_us", row.peer.max_us},
+                                      {"ratio", row.ratio},
+                                      {"algbw_gbs", row.algbw_gbs},
+                                      {"busbw_gbs", row.busbw_gbs},
+                                      {"wire_max_bytes", row.wire_max_bytes},
+                                      {"wire_sum_bytes", row.wire_sum_bytes},
+                                      {"path", row.path},
+                                  });
+}
+
+void add_verdict(Columns& columns, const std::optional<Verdict>& verdict) {
+    const bool known = verdict.has_value();
+    columns.emplace_back("max_abs_err", known ? Value(verdict->max_abs_err) : Value());
+    columns.emplace_back("rel_l2_err", known ? Value(verdict->rel_l2_err) : Value());
+    columns.emplace_back("wrong_ranks", known ? integer(verdict->wrong_ranks) : Value());
+    columns.emplace_back("check",
+                         known ? Value(std::string(verdict->passed ? "pass" : "fail")) : Value());
+}
+
+}  // namespace
+
+Columns columns_of(const Options& options, const Row& row) {
+    Columns columns;
+    add_configuration(columns, options, row);
+    add_times(columns, row);
+    add_verdict(columns, row.verdict);
+    return columns;
+}
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,50 @@
+// writers/writers.hpp - where rows go. All are used by one rank only.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "row.hpp"
+#include "writers/columns.hpp"
+
+namespace gradcoll::bench {
+
+/// What is the same for every row of one table.
+struct TableHead {
+    std::string codec;
+    std::string tree_expression;
+    std::string tree_origin;
+    std::string mpi_library;
+    bool peer_uses_user_op = false;
+    int ranks = 0;
+};
+
+/// The OSU-style table on stdout; every line is flushed.
+void print_head(const Options& options, const TableHead& head);
+void print_row(const Options& options, const Row& row);
+/// Remarks on the rows of one table: what was passed to the MPI library and why.
+void print_remarks(const std::vector<Row>& rows);
+
+/// Appends rows to a CSV file (RFC 4180), a header first if the file is new or empty. Throws
+/// std::runtime_error if it cannot be written or has other columns.
+class CsvWriter {
+  public:
+    explicit CsvWriter(std::string path) : path_(std::move(path)) {}
+    /// On disk when it returns, so that an interrupted sweep loses no finished row.
+    void write(const Columns& columns);
+
+  private:
+    void open(const std::string& header);
+
+    std::string path_;
+    std::ofstream file_;
+};
+
+/// Writes {"version", "mpi_library", "rows": [...]}. Throws std::runtime_error if the file cannot
+/// be written.
+void write_json(const std::string& path, const std::string& mpi_library,
+                const std::vector<Columns>& rows);
+
+}  // namespace gradcoll::bench
