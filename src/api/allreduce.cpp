@@ -1,0 +1,148 @@
+// GC_Allreduce, GC_Allreduce_c, GC_Allreduce_residual.
+#include "api/allreduce.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "api/attachments.hpp"
+#include "api/blocking.hpp"
+#include "api/handles.hpp"
+#include "api/route.hpp"
+#include "gradcoll/collectives.h"
+
+namespace gradcoll {
+namespace {
+
+std::string type_text(MPI_Datatype datatype) {
+    if (const auto known = known_type(datatype)) return std::string(name_of(known->type));
+    int size_bytes = 0;
+    PMPI_Type_size(datatype, &size_bytes);
+    return fmt::format("another type of {} bytes", size_bytes);
+}
+
+std::string op_text(MPI_Op op) {
+    const auto known = known_op(op);
+    return known ? std::string(name_of(*known)) : "another op";
+}
+
+Route route_in(const CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
+    RouteQuestion question;
+    question.in_place = in_place;
+    question.feedback = feedback;
+    question.step = context.step();
+    question.sums = shape.op == ReduceOp::sum;
+    return route_of(context.settings(), shape, question);
+}
+
+Outcome pass(CommContext& context, const ReduceArguments& arguments, const char* reason) {
+    context.count_passed(reason);
+    return pass_allreduce(arguments);
+}
+
+Outcome allreduce(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_allreduce(arguments));
+    const auto found = context_of(arguments.comm);
+    if (!found) return found.status();
+    if (!*found) return pass_allreduce(arguments);  // an intercommunicator
+    CommContext& context = **found;
+    const CallTimer timer(context);
+    if (context.checks_calls())
+        GRADCOLL_TRY(context.check_alike(claims_of("GC_Allreduce", arguments)));
+
+    const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
+    if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason);
+    if (context.rank_count() == 1) {
+        copy_to_self(arguments, call.shape);
+        context.count_local_call(call.shape.size_bytes());
+        return Status();
+    }
+    const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/false);
+    if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason);
+    return run_blocking(context, route.key, binding_of(arguments, call.shape));
+}
+
+Status check_residual(const ReduceArguments& arguments, const CallShape& shape,
+                      const GC_Residual_s* residual) {
+    if (residual == nullptr)
+        return {Code::invalid_argument,
+                "residual is GC_RESIDUAL_NULL; GC_Allreduce does without one"};
+    if (!is_floating(shape.type))
+        return {Code::invalid_type,
+                fmt::format("datatype is {}; a residual goes with floating-point types",
+                            name_of(shape.type))};
+    if (shape.op != ReduceOp::sum)
+        return {Code::invalid_op,
+                fmt::format("op is {}; a residual goes with MPI_SUM", name_of(shape.op))};
+    if (residual->context->user_comm() != arguments.comm)
+        return {Code::invalid_argument, "residual was made on another communicator"};
+    return {};
+}
+
+Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual residual) {
+    GRADCOLL_TRY(check_allreduce(arguments));
+    const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
+    if (call.pass_reason != nullptr)
+        return Status(Code::invalid_type, fmt::format("with a residual, {}", call.pass_reason));
+    GRADCOLL_TRY(check_residual(arguments, call.shape, residual));
+    CommContext& context = *residual->context;
+    const CallTimer timer(context);
+    if (context.checks_calls())
+        GRADCOLL_TRY(context.check_alike(claims_of("GC_Allreduce_residual", arguments)));
+    if (context.rank_count() == 1) {
+        copy_to_self(arguments, call.shape);
+        context.count_local_call(call.shape.size_bytes());
+        return Status();
+    }
+    const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/true);
+    return run_blocking(context, route.key, binding_of(arguments, call.shape), &residual->residual);
+}
+
+}  // namespace
+
+std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments) {
+    return {{"the call", call},
+            {"count", std::to_string(arguments.count)},
+            {"datatype", type_text(arguments.datatype)},
+            {"op", op_text(arguments.op)}};
+}
+
+Binding binding_of(const ReduceArguments& arguments, const CallShape& shape) {
+    Binding binding;
+    binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
+    binding.output = arguments.recvbuf;
+    binding.reducer = shape.reducer;
+    return binding;
+}
+
+void copy_to_self(const ReduceArguments& arguments, const CallShape& shape) {
+    if (is_in_place(arguments) || shape.count == 0) return;
+    std::memcpy(arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
+}
+
+}  // namespace gradcoll
+
+using gradcoll::at_boundary;
+
+extern "C" int GC_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                            MPI_Op op, MPI_Comm comm) {
+    return at_boundary(comm, "GC_Allreduce", [&] {
+        return gradcoll::allreduce({sendbuf, recvbuf, count, datatype, op, comm});
+    });
+}
+
+extern "C" int GC_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return at_boundary(comm, "GC_Allreduce_c", [&] {
+        return gradcoll::allreduce({sendbuf, recvbuf, count, datatype, op, comm});
+    });
+}
+
+extern "C" int GC_Allreduce_residual(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                     GC_Residual residual) {
+    return at_boundary(comm, "GC_Allreduce_residual", [&] {
+        return gradcoll::allreduce_with_residual({sendbuf, recvbuf, count, datatype, op, comm},
+                                                 residual);
+    });
+}

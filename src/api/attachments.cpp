@@ -1,0 +1,92 @@
+#include "api/attachments.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "api/lifetime.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The attribute's value.
+struct Attachment {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::shared_ptr<CommContext> context;
+};
+
+std::mutex mutex;
+std::vector<Attachment*> attachments;  // in the order of their making; guarded by mutex
+std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under mutex
+
+int detach(MPI_Comm, int, void* value, void*) noexcept {
+    const std::unique_ptr<Attachment> attachment(static_cast<Attachment*>(value));
+    {
+        const std::scoped_lock lock(mutex);
+        std::erase(attachments, attachment.get());
+    }
+    attachment->context->forget_user_comm();
+    return MPI_SUCCESS;
+}
+
+Attachment* oldest_attachment() {
+    const std::scoped_lock lock(mutex);
+    return attachments.empty() ? nullptr : attachments.front();
+}
+
+/// In the order of their making, which all ranks share as far as they share communicators.
+void detach_all() {
+    while (const Attachment* oldest = oldest_attachment())
+        PMPI_Comm_delete_attr(oldest->comm, attachment_keyval);
+    int keyval = attachment_keyval.exchange(MPI_KEYVAL_INVALID);
+    PMPI_Comm_free_keyval(&keyval);
+    const std::scoped_lock lock(mutex);
+    attachments.shrink_to_fit();
+}
+
+Status make_keyval() {
+    const std::scoped_lock lock(mutex);
+    if (attachment_keyval != MPI_KEYVAL_INVALID) return {};
+    int keyval = MPI_KEYVAL_INVALID;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &keyval, nullptr),
+                          "MPI_Comm_create_keyval"));
+    GRADCOLL_TRY(at_finalize(detach_all));
+    attachment_keyval = keyval;
+    return {};
+}
+
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm) {
+    GRADCOLL_TRY(make_keyval());
+    auto context = CommContext::make(comm);
+    if (!context) return context.status();
+    auto attachment = std::make_unique<Attachment>(Attachment{comm, *context});
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
+                          "MPI_Comm_set_attr"));
+    const std::scoped_lock lock(mutex);
+    attachments.push_back(attachment.release());
+    return context;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
+    const int keyval = attachment_keyval.load(std::memory_order_acquire);
+    if (keyval == MPI_KEYVAL_INVALID) return std::shared_ptr<CommContext>();
+    void* value = nullptr;
+    int found = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
+    if (found == 0) return std::shared_ptr<CommContext>();
+    return static_cast<Attachment*>(value)->context;
+}
+
+Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
+    auto context = attached_context(comm);
+    if (!context || *context) return context;
+    int is_inter = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
+    if (is_inter != 0) return std::shared_ptr<CommContext>();
+    return attach(comm);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,39 @@
+#include "api/blocking.hpp"
+
+#include <sched.h>
+
+#include "api/started_calls.hpp"
+
+namespace gradcoll {
+namespace {
+
+Status wait_with_others(Executor& executor) {
+    for (;;) {
+        const auto progress = executor.advance();
+        if (!progress) return progress.status();
+        if (*progress == Progress::complete) return {};
+        if (*progress == Progress::idle && !advance_started_calls()) sched_yield();
+    }
+}
+
+Status start_and_wait(Executor& executor, const Binding& binding) {
+    GRADCOLL_TRY(executor.start(binding));
+    return any_started_calls() ? wait_with_others(executor) : executor.wait();
+}
+
+}  // namespace
+
+Status run_blocking(CommContext& context, const CallKey& key, Binding binding, Residual* residual) {
+    auto lease = context.begin(key);
+    if (!lease) return lease.status();
+    if (residual != nullptr) {
+        GRADCOLL_TRY(residual->check_fits(*lease->call));
+        binding.residual = residual->data();
+    }
+    binding.sequence = lease->sequence;
+    const Status status = start_and_wait(*lease->executor, binding);
+    context.end(std::move(lease).value(), status);
+    return status;
+}
+
+}  // namespace gradcoll

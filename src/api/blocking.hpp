@@ -1,0 +1,16 @@
+// api/blocking.hpp - an operation on the tree from begin to end, while the caller waits.
+#pragma once
+
+#include "api/comm_context.hpp"
+#include "api/residual.hpp"
+
+namespace gradcoll {
+
+/// Begins the operation, makes progress (also of persistent requests that are started, so that no
+/// rank waits for another in vain) until it is complete, and counts it. The binding's sequence and
+/// residual are filled in; a residual goes with keys that have feedback. Errors: those of the
+/// executor; invalid_argument if the residual does not fit.
+Status run_blocking(CommContext& context, const CallKey& key, Binding binding,
+                    Residual* residual = nullptr);
+
+}  // namespace gradcoll

@@ -1,0 +1,135 @@
+// api/comm_context.hpp - everything the library keeps for one communicator.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "api/agreement.hpp"
+#include "api/planned_call.hpp"
+#include "api/settings.hpp"
+#include "base/mpi/mpi.hpp"
+#include "topology/sources/discover.hpp"
+#include "transport/mpi/mpi_channel.hpp"
+
+namespace gradcoll {
+
+/// Counters of GC_Stats.
+struct CallStats {
+    std::uint64_t calls_tree = 0;
+    std::uint64_t calls_compressed = 0;
+    std::uint64_t calls_passed = 0;
+    std::uint64_t bytes_reduced = 0;
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_sent_exact = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t nanoseconds = 0;
+    const char* last_pass_reason = "no call has passed to the MPI library";
+};
+
+/// An operation under way: its plan, an executor of its own, and its number.
+struct Lease {
+    std::shared_ptr<PlannedCall> call;
+    std::unique_ptr<Executor> executor;
+    RunStats before;
+    std::uint32_t sequence = 0;
+};
+
+/// Owns a private duplicate of the communicator, the tree, the settings, the plans and the
+/// statistics. Shared by the communicator's attribute and by handles and operations that are under
+/// way. Thread safe, but collective calls on one communicator must be ordered by the caller, as in
+/// MPI.
+class CommContext {
+  public:
+    /// Collective over `comm`, an intracommunicator. Errors, the same on every rank: a setting of
+    /// the environment that differs across ranks or is not allowed, a tree that does not fit.
+    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm);
+    ~CommContext();
+    CommContext(const CommContext&) = delete;
+    CommContext& operator=(const CommContext&) = delete;
+
+    /// The caller's communicator; MPI_COMM_NULL once it has been freed.
+    MPI_Comm user_comm() const { return user_comm_; }
+    void forget_user_comm() { user_comm_ = MPI_COMM_NULL; }
+    MPI_Comm private_comm() const { return private_comm_; }
+    int rank() const { return channel_->rank(); }
+    int rank_count() const { return channel_->rank_count(); }
+
+    const Settings& settings() const { return settings_; }
+    const SettingsText& settings_text() const { return text_; }
+    const Tree& tree() const { return tree_->tree; }
+    /// Kept by whoever goes on planning for this tree, whatever gc_topology becomes.
+    std::shared_ptr<const DiscoveredTree> tree_handle() const { return tree_; }
+    std::int64_t step() const { return step_; }
+    void set_step(std::int64_t step) { step_ = step; }
+
+    /// Collective: takes the proposed settings if all ranks propose the same and they are allowed,
+    /// else changes nothing. `complaint`: what this rank found wrong with its arguments already
+    /// (empty: nothing); then all ranks fail.
+    Status change_settings(const SettingsText& proposed, const Status& complaint);
+    /// The same check for settings that hold for one request only.
+    Result<Settings> agreed_settings(const SettingsText& proposed, const Status& complaint) const;
+
+    /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
+    /// or new ones. Every rank begins its operations in the same order. Never waits for other
+    /// ranks.
+    Result<Lease> begin(const CallKey& key);
+    /// Counts the operation; its executor is used again unless the operation failed.
+    void end(Lease lease, const Status& outcome);
+
+    /// For operations with settings of their own: a plan that is not cached, and the parts of
+    /// begin() and end().
+    Result<std::shared_ptr<PlannedCall>> plan_apart(const Tree& tree, const Settings& settings,
+                                                    const CallKey& key);
+    std::uint32_t next_sequence();
+    void count_tree_call(const PlannedCall& call, const RunStats& before, const RunStats& after);
+    void count_local_call(std::uint64_t size_bytes);
+    void count_passed(const char* reason);
+    void count_time(std::chrono::nanoseconds time);
+
+    CallStats stats() const;
+    void reset_stats();
+
+    /// With gc_check=collective: fails on all ranks if their claims differ. Collective then, else
+    /// nothing.
+    Status check_alike(const std::vector<Claim>& claims) const;
+    bool checks_calls() const { return settings_.check == CheckLevel::collective; }
+
+  private:
+    CommContext() = default;
+    Status set_up(MPI_Comm comm);
+    Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
+    void make_room_in_cache();
+
+    MPI_Comm user_comm_ = MPI_COMM_NULL;
+    MPI_Comm private_comm_ = MPI_COMM_NULL;
+    std::unique_ptr<MpiChannel> channel_;
+    std::shared_ptr<const DiscoveredTree> tree_;
+    SettingsText text_;
+    Settings settings_;
+    std::int64_t step_ = 0;
+    bool yield_always_ = false;
+
+    mutable std::mutex mutex_;  ///< guards all below
+    std::vector<std::shared_ptr<PlannedCall>> cache_;
+    std::uint64_t uses_ = 0;
+    std::uint32_t sequence_ = 0;
+    CallStats stats_;
+};
+
+/// Adds the time of its life to the statistics.
+class CallTimer {
+  public:
+    explicit CallTimer(CommContext& context) : context_(context) {}
+    ~CallTimer() { context_.count_time(std::chrono::steady_clock::now() - start_); }
+    CallTimer(const CallTimer&) = delete;
+    CallTimer& operator=(const CallTimer&) = delete;
+
+  private:
+    CommContext& context_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,99 @@
+// GC_Comm_get_tree, GC_Comm_get_stats, GC_Comm_reset_stats.
+#include "gradcoll/inspect.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "api/attachments.hpp"
+#include "api/boundary.hpp"
+#include "api/request.hpp"
+#include "topology/draw/draw.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+Result<std::shared_ptr<CommContext>> intra_context(MPI_Comm comm, bool attach) {
+    GRADCOLL_TRY(check_comm(comm));
+    auto context = attach ? context_of(comm) : attached_context(comm);
+    if (context.ok() && !*context)
+        return Status(Code::invalid_comm, attach ? "comm is an intercommunicator, which has no tree"
+                                                 : "comm is not attached; GC_Comm_attach does it");
+    return context;
+}
+
+Result<std::string> tree_text(const DiscoveredTree& tree, GC_Tree_format format) {
+    switch (format) {
+        case GC_TREE_TEXT:
+            return draw_text(tree.tree);
+        case GC_TREE_JSON:
+            return json_of(tree.tree);
+        case GC_TREE_DOT:
+            return draw_dot(tree.tree);
+        case GC_TREE_EXPRESSION:
+            return expression_of(tree.tree);
+        case GC_TREE_ORIGIN:
+            return tree.origin;
+    }
+    return Status(Code::invalid_argument,
+                  fmt::format("format is {}; allowed are GC_TREE_TEXT, GC_TREE_JSON, "
+                              "GC_TREE_DOT, GC_TREE_EXPRESSION, GC_TREE_ORIGIN",
+                              static_cast<int>(format)));
+}
+
+Status get_tree(MPI_Comm comm, GC_Tree_format format, char* text, std::size_t* length) {
+    const auto context = intra_context(comm, /*attach=*/true);
+    if (!context) return context.status();
+    if (length == nullptr) return {Code::invalid_argument, "length is null"};
+    const auto drawn = tree_text(*(*context)->tree_handle(), format);
+    if (!drawn) return drawn.status();
+    const std::size_t size = *length;
+    *length = drawn->size() + 1;
+    if (text == nullptr) return {};
+    if (size < drawn->size() + 1)
+        return {Code::invalid_argument,
+                fmt::format("*length is {}, but the text needs {} bytes", size, drawn->size() + 1)};
+    std::memcpy(text, drawn->c_str(), drawn->size() + 1);
+    return {};
+}
+
+Status get_stats(MPI_Comm comm, GC_Stats* out) {
+    const auto context = intra_context(comm, /*attach=*/false);
+    if (!context) return context.status();
+    if (out == nullptr) return {Code::invalid_argument, "stats is null"};
+    const CallStats stats = (*context)->stats();
+    out->calls_tree = stats.calls_tree;
+    out->calls_compressed = stats.calls_compressed;
+    out->calls_passed = stats.calls_passed;
+    out->bytes_reduced = stats.bytes_reduced;
+    out->bytes_sent = stats.bytes_sent;
+    out->bytes_sent_exact = stats.bytes_sent_exact;
+    out->messages_sent = stats.messages_sent;
+    out->seconds_total = static_cast<double>(stats.nanoseconds) * 1e-9;
+    out->last_pass_reason = stats.last_pass_reason;
+    return {};
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length) {
+    return at_boundary(comm, "GC_Comm_get_tree",
+                       [&] { return get_tree(comm, format, text, length); });
+}
+
+extern "C" int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats) {
+    return at_boundary(comm, "GC_Comm_get_stats", [&] { return get_stats(comm, stats); });
+}
+
+extern "C" int GC_Comm_reset_stats(MPI_Comm comm) {
+    return at_boundary(comm, "GC_Comm_reset_stats", [&]() -> Status {
+        const auto context = intra_context(comm, /*attach=*/false);
+        if (!context) return context.status();
+        (*context)->reset_stats();
+        return {};
+    });
+}

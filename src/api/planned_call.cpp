@@ -1,0 +1,97 @@
+#include "api/planned_call.hpp"
+
+#include <numeric>
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "collectives/verify.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::uint64_t bytes_sent(const Plan& plan) {
+    const auto bytes = bytes_to_peers(plan);
+    return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+}
+
+/// The same vector with every codec exact and no residual: what the statistics compare with.
+PlanSpec exact_twin_of(PlanSpec spec) {
+    for (VertexChoice& choice : spec.choices) choice.codec = CodecId::exact;
+    spec.down_codec = CodecId::exact;
+    spec.feedback = false;
+    return spec;
+}
+
+/// The verifier looks at all ranks' plans together, which costs time and memory in proportion to
+/// them.
+Status verify_all_ranks(const Tree& tree, const PlanSpec& spec) {
+    constexpr int most_ranks = 64;
+    if (tree.rank_count() > most_ranks) return {};
+    std::vector<Plan> plans;
+    for (int rank = 0; rank < tree.rank_count(); ++rank) {
+        auto plan = make_plan(tree, spec, rank);
+        if (!plan) return plan.status();
+        plans.push_back(std::move(plan).value());
+    }
+    return verify(tree, plans);
+}
+
+void add_encode_ranges(Hash& hash, const Schedule& schedule) {
+    for (const Step& step : schedule.steps)
+        if (step.kind == StepKind::encode)
+            hash.value(step.level).value(step.range.begin).value(step.range.end);
+}
+
+/// Residuals hold a value for every encoded element, in step order, chunk after chunk.
+std::uint64_t residual_layout_of(const Plan& plan) {
+    Hash hash;
+    hash.value(plan.chunk_count).value(plan.residual_elems());
+    add_encode_ranges(hash, plan.body);
+    add_encode_ranges(hash, plan.tail);
+    return hash.digest();
+}
+
+bool is_lossy(const PlanSpec& spec) {
+    for (const VertexChoice& choice : spec.choices)
+        if (choice.codec != CodecId::exact) return true;
+    return spec.down_codec != CodecId::exact;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
+                                                       const Settings& settings,
+                                                       const CallKey& key) {
+    const PlanSpec spec = spec_of(facts.tree, settings, key);
+    auto plan = make_plan(facts.tree, spec, facts.rank);
+    if (!plan) return plan.status();
+    if (settings.check != CheckLevel::off) GRADCOLL_TRY(verify_all_ranks(facts.tree, spec));
+
+    std::shared_ptr<PlannedCall> call(new PlannedCall);
+    call->key_ = key;
+    call->lossy_ = is_lossy(spec);
+    call->residual_layout_ = residual_layout_of(*plan);
+    call->exact_bytes_ = bytes_sent(*plan);
+    if (call->lossy_ || spec.feedback) {
+        const auto twin = make_plan(facts.tree, exact_twin_of(spec), facts.rank);
+        if (!twin) return twin.status();
+        call->exact_bytes_ = bytes_sent(*twin);
+    }
+    call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
+    call->channel_ = &facts.channel;
+    call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
+    call->executor_options_.yield_always = facts.yield_always;
+    log(LogLevel::debug, "planned {} of {} x {}: {} chunks, sends {} bytes ({} if exact)",
+        key.collective == Collective::allreduce ? "allreduce" : "block collective", key.count,
+        name_of(key.type), call->plan_->chunk_count, bytes_sent(*call->plan_), call->exact_bytes_);
+    return call;
+}
+
+Result<std::unique_ptr<Executor>> PlannedCall::take_executor() {
+    if (idle_.empty()) return Executor::make(plan_, *channel_, executor_options_);
+    auto executor = std::move(idle_.back());
+    idle_.pop_back();
+    return executor;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,176 @@
+#include "api/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <limits>
+
+#include "memory/space.hpp"
+
+namespace gradcoll {
+namespace {
+
+bool is_sixteen_bit_float(MPI_Datatype datatype) {
+    const auto known = known_type(datatype);
+    return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
+}
+
+bool is_named(MPI_Datatype datatype) {
+    int integers = 0;
+    int addresses = 0;
+    int datatypes = 0;
+    int combiner = 0;
+    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) ==
+               MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+/// Bytes of one element if it is one contiguous piece at displacement 0, else 0.
+std::size_t plain_element_bytes(MPI_Datatype datatype) {
+    if (const auto known = known_type(datatype)) return element_bytes(known->type);
+    if (!is_named(datatype)) return 0;
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    PMPI_Type_get_extent(datatype, &lower_bound, &extent);
+    return lower_bound == 0 && extent > 0 ? static_cast<std::size_t>(extent) : 0;
+}
+
+/// Calls `reduce(sendbuf, recvbuf, count)` for pieces whose counts fit in an int. An op works
+/// element by element, so that pieces give what the whole would.
+template <class Reduce>
+int in_pieces(const ReduceArguments& arguments, Reduce&& reduce) {
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    if (const int code = PMPI_Type_get_extent(arguments.datatype, &lower_bound, &extent);
+        code != MPI_SUCCESS)
+        return code;
+    const bool in_place = arguments.sendbuf == MPI_IN_PLACE;
+    MPI_Count done = 0;
+    do {
+        const int count = static_cast<int>(std::min<MPI_Count>(arguments.count - done, INT_MAX));
+        const MPI_Aint offset = static_cast<MPI_Aint>(done) * extent;
+        const void* sendbuf =
+            in_place ? MPI_IN_PLACE : static_cast<const char*>(arguments.sendbuf) + offset;
+        const int code = reduce(sendbuf, static_cast<char*>(arguments.recvbuf) + offset, count);
+        if (code != MPI_SUCCESS) return code;
+        done += count;
+    } while (done < arguments.count);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+Status check_comm(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return {Code::invalid_comm, "comm is MPI_COMM_NULL"};
+    return {};
+}
+
+Status check_op(MPI_Op op) {
+    if (op == MPI_OP_NULL) return {Code::invalid_op, "op is MPI_OP_NULL"};
+    return {};
+}
+
+Status check_datatype(const char* name, MPI_Datatype datatype) {
+    if (datatype == MPI_DATATYPE_NULL)
+        return {Code::invalid_type, fmt::format("{} is MPI_DATATYPE_NULL", name)};
+    return {};
+}
+
+Status check_count(const char* name, MPI_Count count) {
+    constexpr MPI_Count limit = std::numeric_limits<MPI_Count>::max() / 64;
+    if (count < 0)
+        return {Code::invalid_count, fmt::format("{} is {}; allowed is 0 and more", name, count)};
+    if (count > limit)
+        return {Code::invalid_count,
+                fmt::format("{} is {}; allowed is up to {}", name, count, limit)};
+    return {};
+}
+
+Status check_buffer(const BufferArgument& buffer) {
+    if (buffer.size_bytes == 0) return {};
+    if (buffer.data == nullptr)
+        return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
+                                                  buffer.name, buffer.size_bytes)};
+    if (space_of(buffer.data) == MemorySpace::device)
+        return {
+            Code::invalid_buffer,
+            fmt::format(
+                "{} = {} is memory of a GPU, which the collectives of this version do not reach; "
+                "copy it to the host first, or use managed memory",
+                buffer.name, buffer.data)};
+    return {};
+}
+
+Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
+    const auto begin_a = reinterpret_cast<std::uintptr_t>(a.data);
+    const auto begin_b = reinterpret_cast<std::uintptr_t>(b.data);
+    if (begin_a + a.size_bytes <= begin_b || begin_b + b.size_bytes <= begin_a ||
+        a.size_bytes == 0 || b.size_bytes == 0)
+        return {};
+    return {
+        Code::invalid_buffer,
+        fmt::format(
+            "{} = {} ({} bytes) and {} = {} ({} bytes) overlap; allowed are separate buffers, or "
+            "MPI_IN_PLACE",
+            a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
+}
+
+Status check_allreduce(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_comm(arguments.comm));
+    GRADCOLL_TRY(check_op(arguments.op));
+    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
+    GRADCOLL_TRY(check_count("count", arguments.count));
+    if (arguments.recvbuf == MPI_IN_PLACE)
+        return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
+    const std::size_t size_bytes =
+        static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype);
+    const BufferArgument receive{"recvbuf", arguments.recvbuf, size_bytes};
+    GRADCOLL_TRY(check_buffer(receive));
+    if (arguments.sendbuf == MPI_IN_PLACE) return {};
+    const BufferArgument send{"sendbuf", arguments.sendbuf, size_bytes};
+    GRADCOLL_TRY(check_buffer(send));
+    return check_disjoint(send, receive);
+}
+
+Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    const auto known = known_type(datatype);
+    if (!known) return {{}, "datatype is derived, or has no kernels here"};
+    const auto reduce_op = known_op(op);
+    if (!reduce_op) return {{}, "op is user-defined, or has no kernels here"};
+    const Reducer reducer =
+        op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
+    if (!reducer) return {{}, "op is not defined for the datatype"};
+    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer}, nullptr};
+}
+
+Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {
+    const auto reduce_op = known_op(op);
+    if (!reduce_op || !is_sixteen_bit_float(datatype)) return op;
+    return op_for_16_bit_floats(*reduce_op);
+}
+
+Outcome pass_allreduce(const ReduceArguments& arguments) {
+    const auto op = op_for_mpi(arguments.op, arguments.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(in_pieces(arguments, [&](const void* sendbuf, void* recvbuf, int count) {
+        return PMPI_Allreduce(sendbuf, recvbuf, count, arguments.datatype, *op, arguments.comm);
+    }));
+}
+
+Outcome pass_iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
+    if (arguments.count > INT_MAX)
+        return Status(
+            Code::invalid_count,
+            fmt::format(
+                "count is {}, and this call passes to MPI_Iallreduce, which counts up to {}; "
+                "GC_Comm_attach and MPI_THREAD_MULTIPLE let it use the tree",
+                arguments.count, INT_MAX));
+    const auto op = op_for_mpi(arguments.op, arguments.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(PMPI_Iallreduce(arguments.sendbuf, arguments.recvbuf,
+                                           static_cast<int>(arguments.count), arguments.datatype,
+                                           *op, arguments.comm, request));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,54 @@
+// api/residual.hpp - what one rank's encoders dropped for one tensor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/comm_context.hpp"
+
+namespace gradcoll {
+
+/// What a residual belongs to; equal on all ranks but for the rank and the layout.
+struct ResidualIdentity {
+    std::uint64_t count = 0;
+    ElementType type = ElementType::f32;
+    std::uint64_t tree_hash = 0;
+    std::uint64_t rank = 0;
+    std::uint64_t layout = 0;  ///< hash of the encoded ranges, in the order of the plan
+    std::uint64_t elems = 0;   ///< values kept
+};
+
+/// Values in the layout of the feedback plan: fp32, or fp64 for fp64 elements. Not thread safe.
+class Residual {
+  public:
+    explicit Residual(const ResidualIdentity& identity);
+
+    const ResidualIdentity& identity() const { return identity_; }
+    void* data() { return values_.data(); }
+
+    /// Errors: invalid_argument naming what differs, if the values are not those of this plan.
+    Status check_fits(const PlannedCall& call) const;
+
+    /// Errors: invalid_argument if the factor is not finite.
+    Status scale(double factor);
+    void reset();
+
+    /// The checkpoint: a header that says what it belongs to, the values, and a checksum. Layout:
+    /// docs/formats.md.
+    std::size_t checkpoint_bytes() const;
+    void save(std::byte* out) const;
+    /// `bytes` is untrusted. Errors: invalid_argument naming what differs; nothing is changed then.
+    Status load(const std::byte* bytes, std::size_t size_bytes);
+
+  private:
+    ResidualIdentity identity_;
+    std::vector<std::byte> values_;
+};
+
+/// What kind of calls a residual of this type can go with. Errors: invalid_type if no codec knows
+/// the type.
+Status check_residual_type(MPI_Datatype datatype);
+
+}  // namespace gradcoll

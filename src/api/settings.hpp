@@ -1,0 +1,71 @@
+// api/settings.hpp - what was chosen for one communicator (or one request): as text, and in our
+// types.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/codec_schedule.hpp"
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "compress/codec_id.hpp"
+
+namespace gradcoll {
+
+/// The text of every setting. A value that can be copied, changed and compared before it is
+/// believed.
+class SettingsText {
+  public:
+    /// The environment's values and the defaults.
+    static SettingsText from_environment();
+
+    const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
+    void set(OptionId id, std::string_view text) { texts_[index(id)] = text; }
+    /// Sets the setting of an info key. Errors: invalid_argument, naming the key and the nearest
+    /// known one.
+    Status set_key(std::string_view info_key, std::string_view text);
+    friend bool operator==(const SettingsText&, const SettingsText&) = default;
+
+  private:
+    static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
+
+    std::array<std::string, static_cast<std::size_t>(OptionId::count)> texts_;
+};
+
+/// The setting of an info key such as "gc_codec". Errors: invalid_argument, naming the nearest
+/// known key.
+Result<OptionId> option_of_key(std::string_view info_key);
+
+enum class ExchangeChoice : std::uint8_t { automatic, direct, ring };
+enum class CheckLevel : std::uint8_t { off, local, collective };
+
+/// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
+/// above.
+struct Settings {
+    CodecId codec = CodecId::exact;
+    std::vector<CodecId> level_codecs;  ///< empty: `codec` everywhere
+    std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
+    std::uint64_t min_bytes = 0;
+    std::uint64_t tree_min_bytes = 0;
+    std::vector<ExchangeChoice> exchange;      ///< at least one
+    std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
+    int chunks_in_flight = 4;
+    CodecSchedule schedule;  ///< if not empty: instead of `codec` and `level_codecs`
+    bool feedback = true;
+    CheckLevel check = CheckLevel::off;
+
+    /// Errors: invalid_argument naming the info key, the value and what is allowed.
+    static Result<Settings> parse(const SettingsText& text);
+
+    /// The codec of a level at a step of the schedule.
+    CodecId codec_of(int level, std::int64_t step) const;
+    /// Whether some level's codec is lossy for elements of this type at `step`; at any step.
+    bool compresses(ElementType type, std::int64_t step) const;
+    bool ever_compresses(ElementType type) const;
+};
+
+}  // namespace gradcoll
