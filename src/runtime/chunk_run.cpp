@@ -72,8 +72,7 @@ Result<bool> ChunkRun::start_messages(Operation& operation) {
     return true;
 }
 
-bool ChunkRun::run_local(Operation& operation) {
-    if (locals_.empty()) return false;
+std::int64_t ChunkRun::run_local(Operation& operation) {
     const std::uint32_t index = locals_.pop();
     if (!operation.failed()) {
         const std::int64_t residual = program_->residual_first_elem(index);
@@ -82,7 +81,7 @@ bool ChunkRun::run_local(Operation& operation) {
         if (!status.ok()) operation.fail(std::move(status));
     }
     finish(index);
-    return true;
+    return step(index).range.size();
 }
 
 void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,

@@ -44,9 +44,10 @@ class ChunkRun {
 
     /// Starts every message that is ready; true if there was one. Errors: those of the lane.
     Result<bool> start_messages(Operation& operation);
-    /// Runs one local step that is ready; false if there is none. After a failure steps are
-    /// counted, but do nothing.
-    bool run_local(Operation& operation);
+    bool has_local() const { return !locals_.empty(); }
+    /// Runs the local step that has been ready for longest and returns its number of elements;
+    /// has_local() must hold. After a failure steps are counted, but do nothing.
+    std::int64_t run_local(Operation& operation);
     /// Takes note that the message of `step` has completed.
     void finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
 

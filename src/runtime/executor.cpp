@@ -18,6 +18,10 @@ namespace {
 /// Idle turns before the core is given away: about as long as a message between two cores takes.
 constexpr int idle_turns_before_yield = 200;
 constexpr std::size_t completions_per_poll = 64;
+/// Local work between two looks at the network: some microseconds. A small step counts as this many
+/// elements.
+constexpr std::int64_t local_bytes_per_turn = 32768;
+constexpr std::int64_t least_elems_per_step = 256;
 
 Status check_options(const Plan& plan, const Channel& channel, const Executor::Options& options) {
     if (options.chunks_in_flight < 1 || options.chunks_in_flight > max_chunks_in_flight)
@@ -79,7 +83,7 @@ struct Executor::Impl {
     Result<bool> turn();
     Result<bool> start_messages();
     Result<bool> take_completions();
-    bool run_local();
+    Result<bool> run_local();
     Status abandon(Status status);
     Status end();
 
@@ -159,11 +163,21 @@ Result<bool> Executor::Impl::take_completions() {
     return *count > 0;
 }
 
-/// One step of the oldest chunk that has one ready: between two steps the network is looked after.
-bool Executor::Impl::run_local() {
-    for (std::int64_t chunk = oldest_chunk; chunk < next_chunk; ++chunk)
-        if (run_of(chunk).run_local(operation)) return true;
-    return false;
+/// Local steps, those of older chunks first, until it is time to look after the network again.
+/// Messages that become ready leave at once. True if there was any. Errors: those of the lane.
+Result<bool> Executor::Impl::run_local() {
+    std::int64_t elems_left = local_bytes_per_turn / plan->spec.elem_bytes;
+    bool any = false;
+    for (std::int64_t chunk = oldest_chunk; chunk < next_chunk && elems_left > 0; ++chunk) {
+        ChunkRun& run = run_of(chunk);
+        while (elems_left > 0 && run.has_local()) {
+            any = true;
+            elems_left -= std::max(run.run_local(operation), least_elems_per_step);
+            const Result<bool> started = run.start_messages(operation);
+            if (!started.ok()) return started;
+        }
+    }
+    return any;
 }
 
 /// True if anything was done. Errors: transport errors only.
@@ -174,8 +188,9 @@ Result<bool> Executor::Impl::turn() {
     if (!started.ok()) return started;
     const Result<bool> completed = take_completions();
     if (!completed.ok()) return completed;
-    const bool worked = run_local();
-    return *started || *completed || worked;
+    const Result<bool> worked = run_local();
+    if (!worked.ok()) return worked;
+    return *started || *completed || *worked;
 }
 
 /// After a transport error there is no way to tell the other ranks.
