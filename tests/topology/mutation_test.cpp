@@ -139,13 +139,15 @@ TEST(Mutation, OfHostPathBytes) {
     }
 }
 
+// Without the [] of attached memory: hwloc 2.9 leaks a few bytes when it refuses a string that has
+// them.
 TEST(Mutation, OfSyntheticStrings) {
     Random random(37);
     const std::vector<int> ranks{0, 1, 2};
     int refused = 0;
     for (int i = 0; i < 500; ++i) {
         const std::string text =
-            mutated(random, "pack:2 [numa] l3:2 core:2 pu:1", "packore:123 []()");
+            mutated(random, "pack:2 numa:1 l3:2 core:2 pu:1", "packore:123 ()");
         refused += host_from_synthetic(text, ranks).ok() ? 0 : 1;
     }
     EXPECT_GT(refused, 0);
