@@ -1,6 +1,8 @@
 // collectives/footprint.cpp - which memory a step reads and writes.
 #include "collectives/footprint.hpp"
 
+#include "compress/frame.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -41,8 +43,10 @@ Geometry geometry_of(const Schedule& schedule, const PlanSpec& spec) {
 Footprint footprint_of(const Step& step, const Geometry& geometry) {
     const Access x =
         step.from_input ? access(Slot::input(), step.range, geometry, false) : Access{};
-    return {access(step.from, step.range, geometry, false),
-            access(step.to, step.range, geometry, true), x};
+    Access from = access(step.from, step.range, geometry, false);
+    if (step.kind == StepKind::send && step.codec != CodecId::exact)
+        from.extent.begin += static_cast<std::int64_t>(frame_header_bytes);
+    return {from, access(step.to, step.range, geometry, true), x};
 }
 
 }  // namespace gradcoll

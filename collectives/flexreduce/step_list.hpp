@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "collectives/flexreduce/hazards.hpp"
+#include "collectives/hazards.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/schedule.hpp"
 

@@ -1,122 +1,119 @@
 // tests/collectives/allreduce_test.cpp - all ranks' plans together give the sum, whatever the order
 // of events.
-#include <gtest/gtest.h>
-
-#include "support/random_trees.hpp"
-#include "support/world.hpp"
+#include "collectives/shapes.hpp"
 
 namespace gradcoll {
 namespace {
 
-using testing::HeadCodec;
-using testing::World;
-
-std::vector<Plan> plans_of(const Tree& tree, const PlanSpec& spec) {
-    std::vector<Plan> plans;
-    for (int rank = 0; rank < tree.rank_count(); ++rank) {
-        Result<Plan> plan = make_plan(tree, spec, rank);
-        if (!plan.ok()) throw std::runtime_error(plan.status().message());
-        plans.push_back(std::move(*plan));
-    }
-    return plans;
-}
-
-struct Shape {
-    Tree tree;
-    PlanSpec spec;
-    std::uint64_t seed;
-};
-
-std::int64_t random_count(std::mt19937_64& random, int rank_count) {
-    const std::int64_t most = rank_count <= 6 ? 100000 : 3000;
-    switch (random() % 4) {
-        case 0:
-            return static_cast<std::int64_t>(random() % 20);
-        case 1:
-            return static_cast<std::int64_t>(random() % 1000);
-        default:
-            return static_cast<std::int64_t>(random() % most);
-    }
-}
-
-Shape random_shape(std::uint64_t seed, bool lossy) {
-    std::mt19937_64 random(seed);
-    const int ranks = random() % 3 == 0 ? 1 + static_cast<int>(random() % 40)
-                                        : 1 + static_cast<int>(random() % 9);
-    Shape shape{testing::random_tree(ranks, random), {}, random()};
-    PlanSpec& spec = shape.spec;
-    spec.count_elems = random_count(random, ranks);
-    spec.in_place = random() % 2 == 0;
-    const std::int64_t granules[] = {1, 2, 16, 7};
-    spec.granule_elems = lossy ? 512 : granules[random() % 4];
-    if (lossy) spec.count_elems *= 1 + static_cast<std::int64_t>(random() % 4);
-    if (random() % 2 == 0)
-        spec.chunk_elems = spec.granule_elems * (1 + static_cast<std::int64_t>(random() % 40));
-    if (spec.chunk_elems > 0 && spec.count_elems / spec.chunk_elems > 12) spec.chunk_elems = 0;
-    spec.choices.resize(static_cast<std::size_t>(shape.tree.vertex_count()));
-    const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
-    for (VertexChoice& choice : spec.choices) {
-        choice.exchange = random() % 2 == 0 ? Exchange::direct : Exchange::ring;
-        if (lossy) choice.codec = codecs[random() % 4];
-    }
-    if (lossy) spec.down_codec = codecs[random() % 4];
-    return shape;
-}
-
-/// Small whole numbers: their sums are exact in every type. `everywhere` false: only the first
-/// elements of every codec block are not 0, so that no codec loses anything.
-template <class T>
-World<T> filled_world(const Shape& shape, bool everywhere) {
-    World<T> world(plans_of(shape.tree, shape.spec));
-    std::mt19937_64 random(shape.seed);
-    const auto count = static_cast<std::size_t>(shape.spec.count_elems);
-    for (int rank = 0; rank < shape.tree.rank_count(); ++rank) {
-        std::vector<T> data(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::size_t safe = count - i / 512 * 512 < 512 ? 1 : 16;
-            const bool keeps = everywhere || i % 512 < safe;
-            data[i] = keeps ? static_cast<T>(random() % 64) : T{};
-        }
-        world.inputs.push_back(data);
-        world.outputs.push_back(shape.spec.in_place ? data : std::vector<T>(count, T{99}));
-    }
-    return world;
-}
-
-template <class T>
-std::vector<T> sum_of(const std::vector<std::vector<T>>& inputs) {
-    std::vector<T> sum(inputs.front().size());
-    for (const std::vector<T>& input : inputs)
-        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += input[i];
-    return sum;
-}
-
-template <class T>
-void expect_sum_everywhere(World<T>& world, std::uint64_t seed) {
-    const std::vector<T> expected = sum_of(world.inputs);
-    ASSERT_EQ(world.run(seed), "");
-    for (std::size_t rank = 0; rank < world.outputs.size(); ++rank)
-        ASSERT_EQ(world.outputs[rank], expected);
-}
+using namespace testing;
 
 TEST(Allreduce, ExactEqualsTheSumOnEveryRankOfRandomTrees) {
-    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
-        SCOPED_TRACE(seed);
-        const Shape shape = random_shape(seed, false);
-        auto world = filled_world<float>(shape, true);
-        expect_sum_everywhere(world, seed);
-        if (HasFatalFailure()) return;
-    }
+    expect_results<float>({}, 1200);
+}
+
+TEST(Allreduce, WorksForElementsOfEightBytesAndUpTo64Ranks) {
+    Wish wish;
+    wish.most_ranks = 64;
+    expect_results<double>(wish, 150);
+    expect_results<std::int64_t>(wish, 150);
 }
 
 TEST(Allreduce, LossyMixesEqualTheSumWhereNothingIsLost) {
-    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
-        SCOPED_TRACE(seed);
-        const Shape shape = random_shape(seed, true);
-        auto world = filled_world<float>(shape, false);
-        expect_sum_everywhere(world, seed);
-        if (HasFatalFailure()) return;
+    Wish wish;
+    wish.lossy = true;
+    expect_results<float>(wish, 800);
+    expect_results<double>(wish, 100);
+}
+
+TEST(Allreduce, AllRanksHaveTheSameBitsWhateverIsLost) {
+    Wish wish;
+    wish.lossy = true;
+    for (std::uint64_t seed = 5000; seed < 5400; ++seed) {
+        const Shape shape = random_shape<float>(seed, wish);
+        World<float> world(plans_of(shape.tree, shape.spec));
+        fill(world, shape, random_data<float>(shape, false));
+        ASSERT_EQ(world.run(seed), "") << "seed " << seed;
+        for (const auto& output : world.outputs)
+            ASSERT_EQ(output, world.outputs[0]) << "seed " << seed;
     }
+}
+
+TEST(Allreduce, ResultDoesNotDependOnTheOrderOfEvents) {
+    Wish wish;
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        const Shape shape = random_shape<float>(seed, wish);
+        auto data = random_data<float>(shape, false);
+        for (auto& of_rank : data)
+            for (float& x : of_rank) x = 1.0F / (1.0F + x);  // sums are rounded
+        World<float> world(plans_of(shape.tree, shape.spec));
+        fill(world, shape, data);
+        ASSERT_EQ(world.run(1), "");
+        const auto once = world.outputs;
+        fill(world, shape, data);
+        ASSERT_EQ(world.run(2), "");
+        ASSERT_EQ(world.outputs, once) << "seed " << seed;
+    }
+}
+
+TEST(Allreduce, WhatALossyCallKeepsBackLeavesWithTheNextExactOne) {
+    Wish wish;
+    wish.lossy = true;
+    wish.feedback = true;
+    for (std::uint64_t seed = 0; seed < 300; ++seed) {
+        Shape shape = random_shape<float>(seed, wish);
+        const auto data = random_data<float>(shape, false);
+        World<float> lossy(plans_of(shape.tree, shape.spec));
+        fill(lossy, shape, data);
+        ASSERT_EQ(lossy.run(seed), "");
+        shape.spec.down_codec = CodecId::exact;
+        for (VertexChoice& choice : shape.spec.choices) choice.codec = CodecId::exact;
+        World<float> exact(plans_of(shape.tree, shape.spec));
+        fill(exact, shape, data);
+        ASSERT_EQ(exact.residuals.size(), lossy.residuals.size());
+        exact.residuals = lossy.residuals;
+        ASSERT_EQ(exact.run(seed), "");
+        const auto sum = expected(shape, data, 0);
+        for (std::size_t rank = 0; rank < data.size(); ++rank)
+            for (std::size_t i = 0; i < sum.size(); ++i)
+                ASSERT_EQ(lossy.outputs[rank][i] + exact.outputs[rank][i], 2 * sum[i])
+                    << "seed " << seed << " rank " << rank << " element " << i;
+    }
+}
+
+TEST(Allreduce, ResidualLayoutDoesNotDependOnCodecs) {
+    Wish wish;
+    wish.lossy = true;
+    wish.feedback = true;
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Shape shape = random_shape<float>(seed, wish);
+        const auto layout = [&] {
+            std::vector<std::pair<Range, int>> ranges;
+            for (const Plan& plan : plans_of(shape.tree, shape.spec))
+                for (const Step& step : plan.body.steps)
+                    if (step.kind == StepKind::encode) ranges.emplace_back(step.range, plan.rank);
+            return ranges;
+        };
+        const auto before = layout();
+        for (VertexChoice& choice : shape.spec.choices) choice.codec = CodecId::nm_1_4;
+        shape.spec.down_codec = CodecId::bf16;
+        ASSERT_EQ(layout(), before) << "seed " << seed;
+    }
+}
+
+TEST(ReduceScatterBlock, EveryRankGetsItsBlockOfTheSum) {
+    Wish wish;
+    wish.collective = Collective::reduce_scatter_block;
+    expect_results<float>(wish, 400);
+    wish.lossy = true;
+    expect_results<float>(wish, 150);
+}
+
+TEST(Allgather, EveryRankGetsAllBlocks) {
+    Wish wish;
+    wish.collective = Collective::allgather;
+    expect_results<float>(wish, 400);
+    wish.lossy = true;
+    expect_results<float>(wish, 150);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// collectives/flexreduce/hazards.cpp - dependencies from memory footprints.
-#include "collectives/flexreduce/hazards.hpp"
+// collectives/hazards.cpp - dependencies from memory footprints.
+#include "collectives/hazards.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-// collectives/flexreduce/hazards.hpp - finds the steps that a new step must wait for.
+// collectives/hazards.hpp - finds the steps that a new step must wait for.
 #pragma once
 
 #include <array>
