@@ -95,7 +95,8 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
         return Status();
     }
     const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/true);
-    return run_blocking(context, route.key, binding_of(arguments, call.shape), &residual->residual);
+    return run_blocking(context, route.key, binding_of(arguments, call.shape),
+                        residual->residual.get());
 }
 
 }  // namespace

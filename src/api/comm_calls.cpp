@@ -39,20 +39,15 @@ Status change_settings(MPI_Comm comm, Change&& change) {
 
 Status set_text(SettingsText& text, OptionId id, const char* argument, const char* value) {
     if (value == nullptr) return {Code::invalid_argument, fmt::format("{} is null", argument)};
-    text.set(id, value);
+    text.say(id, value);
     return {};
-}
-
-Status set_codec(SettingsText& text, const char* codec) {
-    text.set(OptionId::level_codecs, "");
-    text.set(OptionId::schedule, "");
-    return set_text(text, OptionId::codec, "codec", codec);
 }
 
 Status set_option(SettingsText& text, const char* key, const char* value) {
     if (key == nullptr) return {Code::invalid_argument, "key is null"};
-    if (value == nullptr) return {Code::invalid_argument, "value is null"};
-    return text.set_key(key, value);
+    const auto id = option_of_key(key);
+    if (!id) return id.status();
+    return set_text(text, *id, "value", value);
 }
 
 Status get_option(MPI_Comm comm, const char* key, std::string& out) {
@@ -89,7 +84,9 @@ extern "C" int GC_Comm_attach(MPI_Comm comm) {
 
 extern "C" int GC_Comm_set_codec(MPI_Comm comm, const char* codec) {
     return at_boundary(comm, "GC_Comm_set_codec", [&] {
-        return change_settings(comm, [&](SettingsText& text) { return set_codec(text, codec); });
+        return change_settings(comm, [&](SettingsText& text) {
+            return set_text(text, OptionId::codec, "codec", codec);
+        });
     });
 }
 

@@ -4,11 +4,18 @@
 #include <memory>
 
 #include "api/comm_context.hpp"
+#include "api/persistent_call.hpp"
 #include "api/residual.hpp"
+#include "gradcoll/persistent.h"
 #include "gradcoll/residual.h"
 
 struct GC_Residual_s {
     std::shared_ptr<gradcoll::CommContext> context;
-    gradcoll::Residual residual;
-    bool owned_by_request = false;
+    std::shared_ptr<gradcoll::Residual> residual;
+    bool of_request = false;  ///< then it is freed with the request
+};
+
+struct GC_Request_s {
+    std::unique_ptr<gradcoll::PersistentCall> call;
+    GC_Residual_s residual;  ///< its `residual` is null if the request has none
 };

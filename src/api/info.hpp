@@ -6,7 +6,9 @@
 
 namespace gradcoll {
 
-/// Takes every gc_* key of `info`; other keys are ignored; MPI_INFO_NULL holds nothing. Errors:
+/// Takes every gc_* key (in the order of the table of settings: a schedule wins over a codec that
+/// stands beside it)
+///  of `info`; other keys are ignored; MPI_INFO_NULL holds nothing. Errors:
 /// invalid_argument for a gc_* key that is no setting.
 Status add_info(MPI_Info info, SettingsText& text);
 

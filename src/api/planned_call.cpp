@@ -62,7 +62,8 @@ bool is_lossy(const PlanSpec& spec) {
 Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
                                                        const Settings& settings,
                                                        const CallKey& key) {
-    const PlanSpec spec = spec_of(facts.tree, settings, key);
+    const Decision decision = decision_for(facts.tree, settings, key);
+    const PlanSpec& spec = decision.spec;
     auto plan = make_plan(facts.tree, spec, facts.rank);
     if (!plan) return plan.status();
     if (settings.check != CheckLevel::off) GRADCOLL_TRY(verify_all_ranks(facts.tree, spec));
@@ -81,9 +82,8 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
     call->executor_options_.yield_always = facts.yield_always;
-    log(LogLevel::debug, "planned {} of {} x {}: {} chunks, sends {} bytes ({} if exact)",
-        key.collective == Collective::allreduce ? "allreduce" : "block collective", key.count,
-        name_of(key.type), call->plan_->chunk_count, bytes_sent(*call->plan_), call->exact_bytes_);
+    log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}", key.count,
+        name_of(key.type), bytes_sent(*call->plan_), call->exact_bytes_, decision.why);
     return call;
 }
 

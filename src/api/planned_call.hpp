@@ -8,6 +8,7 @@
 
 #include "api/settings.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/policy.hpp"
 #include "runtime/executor.hpp"
 #include "topology/tree.hpp"
 
@@ -22,8 +23,6 @@ struct CallKey {
     bool in_place = false;
     bool feedback = false;
     bool compress = false;  ///< use the settings' codecs; else all exact
-    bool lossy_granule =
-        false;  ///< cut at the blocks of lossy codecs, though this call may be exact
     std::uint32_t elem_bytes = 0;
     std::int64_t count = 0;  ///< elements of the whole vector
     friend bool operator==(const CallKey&, const CallKey&) = default;
@@ -37,8 +36,8 @@ struct PlanningFacts {
     bool yield_always = false;
 };
 
-/// The spec of a shape; the same on every rank but for `in_place`. Pure.
-PlanSpec spec_of(const Tree& tree, const Settings& settings, const CallKey& key);
+/// How a shape is done, and why; the same on every rank but for `in_place`. Pure.
+Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key);
 
 /// Thread safe only from outside: the owner's lock guards it.
 class PlannedCall {

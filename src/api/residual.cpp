@@ -156,6 +156,17 @@ Status Residual::load(const std::byte* bytes, std::size_t size_bytes) {
     return {};
 }
 
+ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank) {
+    ResidualIdentity identity;
+    identity.count = static_cast<std::uint64_t>(call.key().count);
+    identity.type = call.key().type;
+    identity.tree_hash = tree.hash();
+    identity.rank = static_cast<std::uint64_t>(rank);
+    identity.layout = call.residual_layout();
+    identity.elems = static_cast<std::uint64_t>(call.plan().residual_elems());
+    return identity;
+}
+
 Status check_residual_type(MPI_Datatype datatype) {
     const auto known = known_type(datatype);
     if (known && known->kind == TypeKind::floating) return {};

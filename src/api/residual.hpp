@@ -47,6 +47,8 @@ class Residual {
     std::vector<std::byte> values_;
 };
 
+ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);
+
 /// What kind of calls a residual of this type can go with. Errors: invalid_type if no codec knows
 /// the type.
 Status check_residual_type(MPI_Datatype datatype);

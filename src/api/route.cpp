@@ -14,8 +14,6 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.in_place = question.in_place;
     route.key.feedback = question.feedback;
     route.key.compress = compress;
-    route.key.lossy_granule =
-        question.feedback || (may_be_lossy && settings.ever_compresses(shape.type));
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
     if (!compress && !question.feedback && shape.size_bytes() < settings.tree_min_bytes)

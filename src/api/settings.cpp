@@ -39,30 +39,21 @@ Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
     return Status(Code::invalid_argument, fmt::format("'{}' is not allowed: {}", word, allowed));
 }
 
-Result<ExchangeChoice> parse_exchange(std::string_view word) {
-    constexpr std::string_view names[] = {"auto", "direct", "ring"};
-    return one_of<ExchangeChoice>(word, names, info_of(OptionId::exchange).allowed);
-}
-
 Result<CheckLevel> parse_check(std::string_view word) {
     constexpr std::string_view names[] = {"off", "local", "collective"};
     return one_of<CheckLevel>(word, names, info_of(OptionId::check).allowed);
 }
 
-template <class T, class Parse>
-Result<std::vector<T>> parse_list(std::string_view text, Parse&& parse) {
-    std::vector<T> values;
-    for (const std::string_view word : split_at_commas(text)) {
-        const auto value = parse(word);
-        if (!value) return value.status();
-        values.push_back(*value);
-    }
-    return values;
+/// "exact, 2:4" is meant as "exact,2:4".
+std::string without_blanks(std::string_view text) {
+    std::string out(text);
+    std::erase(out, ' ');
+    return out;
 }
 
 Result<std::vector<CodecId>> parse_level_codecs(std::string_view text) {
     if (text.empty()) return std::vector<CodecId>();
-    return parse_list<CodecId>(text, codec_from_name);
+    return level_codecs_from(without_blanks(text));
 }
 
 Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
@@ -107,11 +98,13 @@ Result<OptionId> option_of_key(std::string_view info_key) {
                                       : std::string("; see docs/settings.md for all of them")));
 }
 
-Status SettingsText::set_key(std::string_view info_key, std::string_view text) {
-    const auto id = option_of_key(info_key);
-    if (!id) return id.status();
-    set(*id, text);
-    return {};
+void SettingsText::say(OptionId id, std::string_view text) {
+    constexpr OptionId codec_settings[] = {OptionId::codec, OptionId::level_codecs,
+                                           OptionId::schedule};
+    if (std::find(std::begin(codec_settings), std::end(codec_settings), id) !=
+        std::end(codec_settings))
+        for (const OptionId other : codec_settings) set(other, info_of(other).default_value);
+    set(id, text);
 }
 
 Result<Settings> Settings::parse(const SettingsText& text) {
@@ -123,7 +116,7 @@ Result<Settings> Settings::parse(const SettingsText& text) {
     reader.read(OptionId::min_bytes, out.min_bytes, parse_bytes);
     reader.read(OptionId::tree_min_bytes, out.tree_min_bytes, parse_bytes);
     reader.read(OptionId::exchange, out.exchange,
-                [](std::string_view t) { return parse_list<ExchangeChoice>(t, parse_exchange); });
+                [](std::string_view t) { return level_exchanges_from(without_blanks(t)); });
     reader.read(OptionId::chunk_bytes, out.chunk_bytes, parse_chunk_bytes);
     reader.read(OptionId::chunks_in_flight, out.chunks_in_flight, parse_chunks_in_flight);
     reader.read(OptionId::schedule, out.schedule, CodecSchedule::parse);
@@ -150,8 +143,12 @@ bool Settings::compresses(ElementType type, std::int64_t step) const {
 
 bool Settings::ever_compresses(ElementType type) const {
     if (schedule.empty()) return compresses(type, 0);
-    return std::any_of(schedule.phases().begin(), schedule.phases().end(),
-                       [&](const auto& phase) { return compresses(type, phase.first_step); });
+    const auto compressing = [&](const auto& phase) { return compresses(type, phase.first_step); };
+    return std::any_of(schedule.phases().begin(), schedule.phases().end(), compressing);
+}
+
+bool Settings::ever_lossy() const {
+    return ever_compresses(ElementType::f32);  // every codec is defined for it
 }
 
 }  // namespace gradcoll

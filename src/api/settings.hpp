@@ -12,6 +12,7 @@
 #include "api/codec_schedule.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "collectives/policy.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {
@@ -25,9 +26,9 @@ class SettingsText {
 
     const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
     void set(OptionId id, std::string_view text) { texts_[index(id)] = text; }
-    /// Sets the setting of an info key. Errors: invalid_argument, naming the key and the nearest
-    /// known one.
-    Status set_key(std::string_view info_key, std::string_view text);
+    /// Sets what the user said. Of gc_codec, gc_level_codecs and gc_schedule, which all say the
+    /// codec, the last said wins: the others are cleared.
+    void say(OptionId id, std::string_view text);
     friend bool operator==(const SettingsText&, const SettingsText&) = default;
 
   private:
@@ -40,7 +41,6 @@ class SettingsText {
 /// known key.
 Result<OptionId> option_of_key(std::string_view info_key);
 
-enum class ExchangeChoice : std::uint8_t { automatic, direct, ring };
 enum class CheckLevel : std::uint8_t { off, local, collective };
 
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
@@ -51,7 +51,7 @@ struct Settings {
     std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
     std::uint64_t min_bytes = 0;
     std::uint64_t tree_min_bytes = 0;
-    std::vector<ExchangeChoice> exchange;      ///< at least one
+    std::vector<ExchangeWish> exchange;        ///< at least one
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     CodecSchedule schedule;  ///< if not empty: instead of `codec` and `level_codecs`
@@ -63,9 +63,12 @@ struct Settings {
 
     /// The codec of a level at a step of the schedule.
     CodecId codec_of(int level, std::int64_t step) const;
-    /// Whether some level's codec is lossy for elements of this type at `step`; at any step.
+    /// Whether some level's codec is lossy for elements of this type at `step`.
     bool compresses(ElementType type, std::int64_t step) const;
+    /// The same at some step.
     bool ever_compresses(ElementType type) const;
+    /// Whether some level is lossy at some step, whatever the type.
+    bool ever_lossy() const;
 };
 
 }  // namespace gradcoll

@@ -1,0 +1,152 @@
+#include "api/persistent_call.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "api/allreduce.hpp"
+
+namespace gradcoll {
+
+Status check_codecs_fit(const Settings& settings, const Classified& call) {
+    if (!settings.ever_lossy()) return {};
+    if (call.pass_reason != nullptr)
+        return {Code::invalid_argument,
+                fmt::format("info asks for a lossy codec, but {}", call.pass_reason)};
+    if (!is_floating(call.shape.type))
+        return {
+            Code::invalid_argument,
+            fmt::format(
+                "info asks for a lossy codec, but datatype is {}; allowed are floating-point types",
+                name_of(call.shape.type))};
+    if (call.shape.op != ReduceOp::sum)
+        return {Code::invalid_op,
+                fmt::format("info asks for a lossy codec, but op is {}; allowed is MPI_SUM",
+                            name_of(call.shape.op))};
+    return {};
+}
+
+Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<CommContext> context,
+                                                             const ReduceArguments& arguments,
+                                                             const Settings& settings) {
+    std::unique_ptr<PersistentCall> call(new PersistentCall);
+    call->context_ = std::move(context);
+    call->arguments_ = arguments;
+    call->settings_ = settings;
+    GRADCOLL_TRY(call->set_up());
+    return call;
+}
+
+PersistentCall::~PersistentCall() {
+    Outcome ignored{Status()};
+    while (!test(ignored)) sched_yield();
+}
+
+MPI_Comm PersistentCall::comm() const {
+    return context_ != nullptr ? context_->user_comm() : arguments_.comm;
+}
+
+Status PersistentCall::set_up() {
+    const Classified call = classify(arguments_.count, arguments_.datatype, arguments_.op);
+    shape_ = call.shape;
+    pass_reason_ = context_ == nullptr ? "comm is an intercommunicator" : call.pass_reason;
+    if (pass_reason_ != nullptr || context_->rank_count() == 1) return {};
+    tree_ = context_->tree_handle();
+    wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
+                      shape_.size_bytes() >= settings_.min_bytes &&
+                      settings_.ever_compresses(shape_.type);
+    if (route_at(step_).pass_reason != nullptr) return {};
+    const auto phase = phase_at(step_);
+    if (!phase) return phase.status();
+    if (wants_feedback_)  // all phases have the layout of this one
+        residual_ =
+            std::make_shared<Residual>(identity_of(*(*phase)->call, tree_->tree, context_->rank()));
+    return {};
+}
+
+Route PersistentCall::route_at(std::int64_t step) const {
+    RouteQuestion question;
+    question.in_place = is_in_place(arguments_);
+    question.feedback = wants_feedback_;
+    question.step = step;
+    question.sums = shape_.op == ReduceOp::sum;
+    return route_of(settings_, shape_, question);
+}
+
+Result<PersistentCall::Phase*> PersistentCall::phase_at(std::int64_t step) {
+    const CallKey key = route_at(step).key;
+    for (Phase& phase : phases_)
+        if (phase.call->key() == key) return &phase;
+    auto call = context_->plan_apart(tree_->tree, settings_, key);
+    if (!call) return call.status();
+    auto executor = (*call)->take_executor();
+    if (!executor) return executor.status();
+    phases_.push_back({std::move(call).value(), std::move(executor).value()});
+    return &phases_.back();
+}
+
+Outcome PersistentCall::start() {
+    const char* reason = pass_reason_;
+    if (reason == nullptr && context_->rank_count() == 1) {
+        copy_to_self(arguments_, shape_);
+        context_->count_local_call(shape_.size_bytes());
+    } else {
+        if (reason == nullptr) reason = route_at(step_).pass_reason;
+        const Outcome begun = reason != nullptr ? start_passing(reason) : Outcome(start_on_tree());
+        if (begun.mpi_code != MPI_SUCCESS) return begun;
+    }
+    started_ = true;
+    ++step_;
+    return Status();
+}
+
+Outcome PersistentCall::start_passing(const char* reason) {
+    if (context_ != nullptr) context_->count_passed(reason);
+    return pass_iallreduce(arguments_, &mpi_request_);
+}
+
+Status PersistentCall::start_on_tree() {
+    const auto phase = phase_at(step_);
+    if (!phase) return phase.status();
+    running_ = *phase;
+    before_ = running_->executor->stats();
+    Binding binding = binding_of(arguments_, shape_);
+    binding.sequence = context_->next_sequence();
+    if (residual_ != nullptr) binding.residual = residual_->data();
+    GRADCOLL_TRY(running_->executor->start(binding));
+    complete_ = false;
+    add_started_call(*this);
+    return {};
+}
+
+StartedCall::Turn PersistentCall::advance() {
+    const auto progress = running_->executor->advance();
+    if (progress.ok() && *progress != Progress::complete)
+        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+    if (progress.ok())
+        context_->count_tree_call(*running_->call, before_, running_->executor->stats());
+    status_ = progress.status();
+    complete_.store(true, std::memory_order_release);
+    return Turn::finished;
+}
+
+bool PersistentCall::test(Outcome& outcome) {
+    if (!started_) return true;
+    if (mpi_request_ != MPI_REQUEST_NULL) {
+        int done = 0;
+        const int code = PMPI_Test(&mpi_request_, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && done == 0) {
+            advance_started_calls();
+            return false;
+        }
+        outcome = Outcome::passed(code);
+    } else {
+        if (!complete_.load(std::memory_order_acquire)) advance_started_calls();
+        if (!complete_.load(std::memory_order_acquire)) return false;
+        outcome = status_;
+        status_ = {};
+    }
+    started_ = false;
+    return true;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,79 @@
+// api/persistent_call.hpp - an allreduce that is set up once and started many times.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+
+#include "api/comm_context.hpp"
+#include "api/request.hpp"
+#include "api/residual.hpp"
+#include "api/route.hpp"
+#include "api/started_calls.hpp"
+
+namespace gradcoll {
+
+/// One persistent operation. Started and completed by one thread at a time; advanced by any.
+class PersistentCall final : public StartedCall {
+  public:
+    /// `context` is null for intercommunicators: every start then passes. Local. Errors: of
+    /// planning.
+    static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
+                                                        const ReduceArguments& arguments,
+                                                        const Settings& settings);
+    ~PersistentCall() override;
+
+    MPI_Comm comm() const;
+    CommContext* context() const { return context_.get(); }
+    const std::shared_ptr<CommContext>& context_handle() const { return context_; }
+    bool is_started() const { return started_; }
+    void set_step(std::int64_t step) { step_ = step; }
+    /// Null if it has none.
+    const std::shared_ptr<Residual>& residual() const { return residual_; }
+
+    /// Never waits for other ranks. Must not be started already.
+    Outcome start();
+    /// True if complete (also if not started); the outcome of the operation is then in `outcome`,
+    /// once.
+    bool test(Outcome& outcome);
+
+    Turn advance() override;
+
+  private:
+    /// The plan for one codec of the schedule, with an executor that belongs to this call alone.
+    struct Phase {
+        std::shared_ptr<PlannedCall> call;
+        std::unique_ptr<Executor> executor;
+    };
+
+    PersistentCall() = default;
+    Status set_up();
+    Route route_at(std::int64_t step) const;
+    Result<Phase*> phase_at(std::int64_t step);
+    Outcome start_passing(const char* reason);
+    Status start_on_tree();
+
+    std::shared_ptr<CommContext> context_;
+    std::shared_ptr<const DiscoveredTree> tree_;
+    ReduceArguments arguments_;
+    Settings settings_;
+    CallShape shape_;
+    const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
+    std::shared_ptr<Residual> residual_;
+    std::list<Phase> phases_;  ///< stay where they are while one is running
+    std::int64_t step_ = 0;
+    bool wants_feedback_ = false;
+
+    bool started_ = false;
+    MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
+    Phase* running_ = nullptr;
+    RunStats before_;
+    Status status_;  ///< of the operation; written before complete_ is set
+    std::atomic<bool> complete_{true};
+};
+
+/// The codec settings of one request, given in its own info, must fit its type and op; those of the
+/// communicator just do not apply. Errors: invalid_argument, invalid_op.
+Status check_codecs_fit(const Settings& settings, const Classified& call);
+
+}  // namespace gradcoll
