@@ -40,7 +40,6 @@ struct VectorBlock {
 
     static void encode(const std::byte* in, std::byte* out) {
         for (std::size_t w = 0; w < block_words; ++w) {
-            prefetch_ahead(in + w * window_bytes);
             const typename Window::Values values = Window::load(in + w * window_bytes);
             const std::uint32_t word = kept_word<Window, S>(Window::magnitude(values));
             write_word(out, w, word);
@@ -56,7 +55,6 @@ struct VectorBlock {
 
     static void sum(const std::byte* in, const std::byte* base, std::byte* out) {
         for_windows(in, [base, out](std::size_t offset, typename Lanes::Reg values) {
-            prefetch_ahead(base + offset);
             Lanes::store(out + offset, sum_of<Lanes>(Lanes::load(base + offset), values));
         });
     }
@@ -67,21 +65,12 @@ struct VectorBlock {
     static void for_windows(const std::byte* in, Step step) {
         for (std::size_t w = 0; w < block_words; ++w) {
             const std::byte* kept = in + block_mask_bytes + w * kept_bytes;
-            prefetch_ahead(kept);
             const typename Window::Values values =
                 Window::template unpack<S>(kept, read_word(in, w));
             for (int k = 0; k < Window::registers; ++k)
                 step(w * window_bytes + k * sizeof values.r[0], values.r[k]);
         }
     }
-
-    /// One core keeps more cache lines under way than the hardware prefetcher asks for. By
-    /// integers, because there may be nothing at that distance; a prefetch does not fault.
-    static void prefetch_ahead(const std::byte* at) {
-        __builtin_prefetch(
-            reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + prefetch_bytes));
-    }
-    static constexpr std::uintptr_t prefetch_bytes = 2048;
 };
 
 template <class S, class T>

@@ -65,4 +65,13 @@ constexpr std::uint32_t kept_word(typename Machine::Keys keys) {
     }
 }
 
+/// Whether the word keeps the lane, and how many kept lanes are before it: its place among the
+/// window's kept values.
+constexpr bool keeps(std::uint32_t word, unsigned lane) {
+    return (word >> lane & 1u) != 0;
+}
+constexpr std::uint32_t kept_before(std::uint32_t word, unsigned lane) {
+    return word & ((1u << lane) - 1u);  // count its bits with the machine's own instruction
+}
+
 }  // namespace gradcoll::nm

@@ -1,8 +1,9 @@
 // osu-bench/kernels/kernel_runs.cpp - buffers, turns and medians.
 #include "kernel_runs.hpp"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -13,7 +14,12 @@
 namespace gradcoll::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+/// CPU time of this thread, so that other programs on a shared machine do not count.
+double cpu_seconds() {
+    timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 struct Free {
     void operator()(std::byte* bytes) const { std::free(bytes); }
@@ -92,9 +98,9 @@ struct Job {
 };
 
 double seconds_per_call(int calls, const std::function<void()>& call) {
-    const auto start = Clock::now();
+    const double start = cpu_seconds();
     for (int i = 0; i < calls; ++i) call();
-    return std::chrono::duration<double>(Clock::now() - start).count() / calls;
+    return (cpu_seconds() - start) / calls;
 }
 
 double median(std::vector<double> values) {

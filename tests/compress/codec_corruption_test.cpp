@@ -52,7 +52,7 @@ TEST_P(CodecCorruption, EveryFlippedMaskBitIsRefused) {
 
 TEST_P(CodecCorruption, UnusedBitsOfTheLastMaskWordMustBeZero) {
     if (codec_.id == CodecId::bf16) return;  // no masks: any bytes are an encoding;
-    const std::size_t count = 16;  // one mask word, sixteen bits of it unused
+    const std::size_t count = 16;            // one mask word, sixteen bits of it unused
     for (std::size_t bit = 16; bit < 32; ++bit) {
         Bytes bad = encoding(count);
         bad[bit / 8] |= static_cast<std::byte>(1 << bit % 8);

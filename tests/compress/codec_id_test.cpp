@@ -1,0 +1,80 @@
+// The registry: names, sizes, and which type has which codec.
+#include "compress/codec_id.hpp"
+
+#include <gtest/gtest.h>
+
+#include "compress/codec.hpp"
+
+namespace gradcoll {
+namespace {
+
+TEST(CodecId, EveryNameLeadsBackToItsCodec) {
+    for (int id = 0; id < codec_count; ++id) {
+        const auto codec = static_cast<CodecId>(id);
+        const Result<CodecId> found = codec_from_name(name_of(codec));
+        ASSERT_TRUE(found.ok());
+        EXPECT_EQ(*found, codec);
+    }
+    for (const char* name : {"off", "none", "4:4", "exact"})
+        EXPECT_EQ(*codec_from_name(name), CodecId::exact);
+}
+
+TEST(CodecId, UnknownNamesAreNamedWithTheAllowedOnes) {
+    for (const char* name : {"", "3:4", "2:4 ", "zip", "2:"}) {
+        const Result<CodecId> found = codec_from_name(name);
+        ASSERT_FALSE(found.ok()) << name;
+        EXPECT_EQ(found.status().code(), Code::invalid_argument);
+        EXPECT_NE(found.status().message().find(name), std::string::npos);
+        EXPECT_NE(found.status().message().find("1:16"), std::string::npos);
+    }
+}
+
+TEST(CodecId, WireSizesOfOneBlockAreThoseOfTheSpecification) {
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 512) * 128, 512 * 4 * 68u);  // 68 of 128 bits
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 2, 512) * 64, 512 * 2 * 36u);
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 8, 512) * 256, 512 * 8 * 132u);
+    EXPECT_EQ(encoded_bytes(CodecId::bf16, 4, 512), 1024u);
+    EXPECT_EQ(encoded_bytes(CodecId::exact, 12, 7), 84u);
+}
+
+TEST(CodecId, SizesAddUpAtMultiplesOfTheBlock) {
+    for (int id = 0; id < codec_count; ++id)
+        for (const std::size_t rest : {0, 1, 3, 31, 100, 511}) {
+            const auto codec = static_cast<CodecId>(id);
+            const std::size_t blocks = 7 * codec_block_elems(codec);
+            EXPECT_EQ(encoded_bytes(codec, 4, blocks + rest),
+                      encoded_bytes(codec, 4, blocks) + encoded_bytes(codec, 4, rest));
+        }
+}
+
+TEST(CodecId, SizesOfTailsFollowTheLayout) {
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 0), 0u);
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 3), 12u);  // three left over
+    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 5),
+              4 + 8 + 4u);  // one word, two kept, one left over
+    EXPECT_EQ(encoded_bytes(CodecId::nm_1_16, 8, 40), 4 + 2 * 8 + 8 * 8u);
+    EXPECT_EQ(encoded_bytes(CodecId::nm_4_8, 2, (1ull << 33) + 1),
+              (1ull << 33) / 512 * (64 + 512) + 2);
+}
+
+TEST(CodecFor, IsDefinedForExactlyTheTypesThatTheRegistryNames) {
+    for (int id = 0; id < codec_count; ++id)
+        for (int t = 0; t <= static_cast<int>(ElementType::u64); ++t) {
+            const auto codec = static_cast<CodecId>(id);
+            const auto type = static_cast<ElementType>(t);
+            const Result<Codec> found = codec_for(codec, type);
+            EXPECT_EQ(found.ok(), codec_supports(codec, type));
+            if (!found.ok()) {
+                EXPECT_EQ(found.status().code(), Code::unsupported);
+                EXPECT_NE(found.status().message().find(name_of(type)), std::string::npos);
+            }
+        }
+}
+
+TEST(CodecFor, OpaqueElementsHaveNoKernels) {
+    EXPECT_TRUE(codec_supports(CodecId::exact, ElementType::opaque));   // they travel as they are,
+    EXPECT_FALSE(codec_for(CodecId::exact, ElementType::opaque).ok());  // but are not ours to add
+}
+
+}  // namespace
+}  // namespace gradcoll

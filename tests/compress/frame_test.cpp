@@ -1,0 +1,104 @@
+// The message header: its bytes, and what of a peer's bytes is refused.
+#include "compress/frame.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace gradcoll {
+namespace {
+
+FrameHeader example() {
+    return {CodecId::nm_2_4, ElementType::f32, false, 5, 16};
+}
+
+std::vector<std::byte> message_of(const FrameHeader& header) {
+    std::vector<std::byte> message(frame_header_bytes + header.payload_bytes);
+    write_frame_header(header, message.data());
+    return message;
+}
+
+Result<FrameHeader> read(const std::vector<std::byte>& message) {
+    return read_frame_header(message.data(), message.size());
+}
+
+TEST(Frame, HasTheBytesThatTheReadmeShows) {
+    const unsigned char expected[frame_header_bytes] = {
+        'G', 'C', 'F', '1', 1, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
+    EXPECT_EQ(std::memcmp(message_of(example()).data(), expected, frame_header_bytes), 0);
+}
+
+TEST(Frame, ReadsWhatWasWritten) {
+    for (int id = 0; id < codec_count; ++id) {
+        FrameHeader header{static_cast<CodecId>(id), ElementType::f32, id % 2 == 0, 77, 300};
+        const Result<FrameHeader> got = read(message_of(header));
+        ASSERT_TRUE(got.ok()) << got.status().message();
+        EXPECT_EQ(got->codec, header.codec);
+        EXPECT_EQ(got->type, header.type);
+        EXPECT_EQ(got->sender_failed, header.sender_failed);
+        EXPECT_EQ(got->count_elems, header.count_elems);
+        EXPECT_EQ(got->payload_bytes, header.payload_bytes);
+    }
+}
+
+/// Every byte of the header but flag, count and lower type values is fixed: a change must be
+/// noticed.
+TEST(Frame, EveryChangedByteIsRefusedOrDiffersFromTheExpectedHeader) {
+    for (std::size_t at = 0; at < frame_header_bytes; ++at)
+        for (int change = 1; change < 256; ++change) {
+            std::vector<std::byte> message = message_of(example());
+            message[at] ^= static_cast<std::byte>(change);
+            const Result<FrameHeader> got = read(message);
+            if (!got.ok()) {
+                EXPECT_EQ(got.status().code(), Code::corrupt);
+            } else {
+                EXPECT_FALSE(check_frame(*got, example()).ok()) << at << " ^ " << change;
+            }
+        }
+}
+
+struct BadHeader {
+    const char* field;
+    std::size_t at;
+    unsigned char value;
+};
+
+TEST(Frame, NamesTheFieldThatIsWrong) {
+    const BadHeader bad[] = {{"magic", 0, 'X'},  {"version", 4, 9},   {"codec", 6, 200},
+                             {"type", 7, 200},   {"type", 7, 4},      {"flags", 8, 2},
+                             {"reserved", 9, 1}, {"reserved", 63, 1}, {"count", 23, 0x80},
+                             {"payload", 24, 17}};
+    for (const BadHeader& b : bad) {
+        std::vector<std::byte> message = message_of(example());
+        message[b.at] = static_cast<std::byte>(b.value);
+        const Result<FrameHeader> got = read(message);
+        ASSERT_FALSE(got.ok()) << b.field;
+        EXPECT_NE(got.status().message().find(b.field), std::string::npos)
+            << got.status().message();
+    }
+}
+
+TEST(Frame, ShortMessagesAreRefused) {
+    const std::vector<std::byte> message = message_of(example());
+    for (std::size_t bytes = 0; bytes < message.size(); ++bytes)
+        EXPECT_FALSE(read_frame_header(message.data(), bytes).ok()) << bytes;
+}
+
+TEST(Frame, ElementsWithoutBytesAndBytesWithoutElementsAreRefused) {
+    FrameHeader no_bytes = example(), no_elements = example();
+    no_bytes.payload_bytes = 0;
+    no_elements.count_elems = 0;
+    EXPECT_FALSE(read(message_of(no_bytes)).ok());
+    EXPECT_FALSE(read(message_of(no_elements)).ok());
+}
+
+TEST(Frame, AFailedSenderIsReportedAsPeerFailed) {
+    FrameHeader failed = example();
+    failed.sender_failed = true;
+    EXPECT_EQ(check_frame(failed, example()).code(), Code::peer_failed);
+    EXPECT_TRUE(check_frame(example(), example()).ok());
+}
+
+}  // namespace
+}  // namespace gradcoll

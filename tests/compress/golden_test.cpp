@@ -1,0 +1,83 @@
+// The wire format is what the files under tests/golden/codecs say, byte for byte.
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "compress/codec_cases.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+struct Vector {
+    ElementType type;
+    Bytes plain, encoded;
+};
+
+Bytes from_hex(const std::string& hex) {
+    Bytes out;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+        out.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    return out;
+}
+
+ElementType type_named(const std::string& name) {
+    for (const ElementType type :
+         {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64})
+        if (name_of(type) == name) return type;
+    return ElementType::opaque;
+}
+
+std::vector<Vector> vectors_of(CodecId codec) {
+    std::string file(name_of(codec));
+    std::replace(file.begin(), file.end(), ':', '_');
+    std::ifstream in(std::string(GRADCOLL_TESTS_DIR) + "/golden/codecs/" + file + ".txt");
+    std::vector<Vector> vectors;
+    for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        std::istringstream words(line);
+        std::string type, plain, encoded;
+        words >> type >> plain >> encoded;
+        vectors.push_back({type_named(type), from_hex(plain), from_hex(encoded)});
+    }
+    return vectors;
+}
+
+class Golden : public testing::TestWithParam<CodecId> {};
+
+TEST_P(Golden, EveryInstructionSetEncodesToThePinnedBytes) {
+    const std::vector<Vector> vectors = vectors_of(GetParam());
+    ASSERT_GE(vectors.size(), 11u);
+    for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
+        for (const Vector& v : vectors) {
+            if (!isa_available(isa)) continue;
+            const std::size_t count = elements_in(v.plain, v.type);
+            Bytes out(encoded_bytes(GetParam(), element_bytes(v.type), count));
+            codec_for(GetParam(), v.type, isa)->encode(v.plain.data(), count, out.data());
+            EXPECT_EQ(out, v.encoded) << name_of(v.type) << ", " << count << " elements";
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lossy, Golden,
+                         testing::Values(CodecId::nm_1_4, CodecId::nm_2_4, CodecId::nm_1_8,
+                                         CodecId::nm_2_8, CodecId::nm_4_8, CodecId::nm_1_16,
+                                         CodecId::bf16));
+
+/// The example of compress/nm/README.md.
+TEST(GoldenByHand, FiveFp32ElementsAsTwoOfFour) {
+    const float in[] = {1.0f, -3.0f, 2.0f, -2.0f, 0.5f};
+    std::byte out[16];
+    codec_for(CodecId::nm_2_4, ElementType::f32)->encode(in, 5, out);
+    EXPECT_EQ(Bytes(out, out + 16), from_hex("06000000000040c0000000400000003f"));
+}
+
+/// The example of compress/cast/README.md.
+TEST(GoldenByHand, Fp32AsBf16RoundsToEvenAndKeepsNan) {
+    const std::uint32_t in[] = {0x3f800000, 0x3f808000, 0x3f818000, 0x7f7fffff, 0x7f800001};
+    std::byte out[10];
+    codec_for(CodecId::bf16, ElementType::f32)->encode(in, 5, out);
+    EXPECT_EQ(Bytes(out, out + 10), from_hex("803f803f823f807fc07f"));
+}
+
+}  // namespace
+}  // namespace gradcoll::test
