@@ -27,7 +27,7 @@ struct CellText {
 std::string header_of(const Columns& columns) {
     std::string line;
     for (const auto& [name, value] : columns) {
-        line += (line.empty() ? "" : ",") + std::string(name);
+        line.append(line.empty() ? "" : ",").append(name);
     }
     return line;
 }
@@ -36,7 +36,7 @@ std::string line_of(const Columns& columns) {
     std::string line;
     const char* separator = "";
     for (const auto& [name, value] : columns) {
-        line += separator + std::visit(CellText{}, value);
+        line.append(separator).append(std::visit(CellText{}, value));
         separator = ",";
     }
     return line;
