@@ -26,15 +26,6 @@ std::string op_text(MPI_Op op) {
     return known ? std::string(name_of(*known)) : "another op";
 }
 
-Route route_in(const CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
-    RouteQuestion question;
-    question.in_place = in_place;
-    question.feedback = feedback;
-    question.step = context.step();
-    question.sums = shape.op == ReduceOp::sum;
-    return route_of(context.settings(), shape, question);
-}
-
 Outcome pass(CommContext& context, const ReduceArguments& arguments, const char* reason) {
     context.count_passed(reason);
     return pass_allreduce(arguments);
@@ -106,6 +97,15 @@ std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments)
             {"count", std::to_string(arguments.count)},
             {"datatype", type_text(arguments.datatype)},
             {"op", op_text(arguments.op)}};
+}
+
+Route route_in(const CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
+    RouteQuestion question;
+    question.in_place = in_place;
+    question.feedback = feedback;
+    question.step = context.step();
+    question.sums = shape.op == ReduceOp::sum;
+    return route_of(context.settings(), shape, question);
 }
 
 Binding binding_of(const ReduceArguments& arguments, const CallShape& shape) {

@@ -5,12 +5,16 @@
 
 #include "api/comm_context.hpp"
 #include "api/request.hpp"
+#include "api/route.hpp"
 
 namespace gradcoll {
 
 /// What gc_check=collective compares: names with values, the same on all ranks if the program is
 /// right.
 std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments);
+
+/// Where an allreduce goes under the settings and at the step of its communicator.
+Route route_in(const CommContext& context, const CallShape& shape, bool in_place, bool feedback);
 
 /// The input and output of a call as a binding; the sequence is filled in when the operation
 /// begins.

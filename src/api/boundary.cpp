@@ -63,9 +63,14 @@ bool mpi_is_running() {
     return initialized != 0 && finalized == 0;
 }
 
-int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept try {
+int keep_error(const char* call, const Outcome& failure) {
     last_error.mpi_class = failure.mpi_code;
     last_error.text = std::string(call) + ": " + failure.status.message();
+    return failure.mpi_code;
+}
+
+int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept try {
+    keep_error(call, failure);
     if (!mpi_is_running()) {
         log(LogLevel::error, "{}", last_error.text);
         return failure.mpi_code;

@@ -35,7 +35,10 @@ struct Outcome {
     }
 };
 
-/// Keeps the message for GC_Error_string, logs it, calls the error handler of `comm` (of
+/// Keeps the message for GC_Error_string on this thread; returns the MPI error class.
+int keep_error(const char* call, const Outcome& failure);
+
+/// Does that, logs it, calls the error handler of `comm` (of
 /// MPI_COMM_WORLD if `comm` is null, as MPI does) and returns the MPI error class.
 int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
 

@@ -77,6 +77,11 @@ Status CommContext::set_up(MPI_Comm comm) {
     const auto ranks_on_host = count_ranks_on_host(private_comm_);
     if (!ranks_on_host) return ranks_on_host.status();
     yield_always_ = should_yield(*ranks_on_host);
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    const auto have_threads = all_ranks(private_comm_, level == MPI_THREAD_MULTIPLE);
+    if (!have_threads) return have_threads.status();
+    all_ranks_have_threads_ = *have_threads;
     user_comm_ = comm;
     cache_.reserve(most_cached_calls);
     log(LogLevel::info, "attached a communicator of {} ranks; tree ({}): {}", rank_count(),

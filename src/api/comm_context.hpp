@@ -54,6 +54,8 @@ class CommContext {
     MPI_Comm user_comm() const { return user_comm_; }
     void forget_user_comm() { user_comm_ = MPI_COMM_NULL; }
     MPI_Comm private_comm() const { return private_comm_; }
+    /// Whether MPI_THREAD_MULTIPLE holds on every rank.
+    bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
     int rank() const { return channel_->rank(); }
     int rank_count() const { return channel_->rank_count(); }
 
@@ -111,6 +113,7 @@ class CommContext {
     Settings settings_;
     std::int64_t step_ = 0;
     bool yield_always_ = false;
+    bool all_ranks_have_threads_ = false;
 
     mutable std::mutex mutex_;  ///< guards all below
     std::vector<std::shared_ptr<PlannedCall>> cache_;

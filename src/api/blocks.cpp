@@ -1,0 +1,251 @@
+// GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
+// layout.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "api/allreduce.hpp"
+#include "api/attachments.hpp"
+#include "api/blocking.hpp"
+#include "api/signature.hpp"
+#include "gradcoll/collectives.h"
+
+namespace gradcoll {
+namespace {
+
+// ---- MPI_Reduce_scatter_block: `count` of the arguments is one block's
+
+Outcome pass_reduce_scatter(const ReduceArguments& arguments) {
+    const auto op = op_for_mpi(arguments.op, arguments.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(PMPI_Reduce_scatter_block(arguments.sendbuf, arguments.recvbuf,
+                                                     static_cast<int>(arguments.count),
+                                                     arguments.datatype, *op, arguments.comm));
+}
+
+/// In place the whole vector lies in recvbuf.
+Status check_reduce_scatter(const ReduceArguments& arguments, int rank_count) {
+    GRADCOLL_TRY(check_op(arguments.op));
+    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
+    GRADCOLL_TRY(check_count("recvcount", arguments.count));
+    const auto known = known_type(arguments.datatype);
+    const std::size_t block_bytes =
+        static_cast<std::size_t>(arguments.count) * (known ? element_bytes(known->type) : 0);
+    const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(rank_count);
+    if (is_in_place(arguments)) return check_buffer({"recvbuf", arguments.recvbuf, vector_bytes});
+    GRADCOLL_TRY(check_buffer({"recvbuf", arguments.recvbuf, block_bytes}));
+    GRADCOLL_TRY(check_buffer({"sendbuf", arguments.sendbuf, vector_bytes}));
+    return check_disjoint({"sendbuf", arguments.sendbuf, vector_bytes},
+                          {"recvbuf", arguments.recvbuf, block_bytes});
+}
+
+Route route_reduce_scatter(const CommContext& context, const CallShape& shape, bool in_place) {
+    RouteQuestion question;
+    question.collective = Collective::reduce_scatter_block;
+    question.in_place = in_place;
+    question.step = context.step();
+    question.sums = shape.op == ReduceOp::sum;
+    return route_of(context.settings(), shape, question);
+}
+
+Outcome reduce_scatter(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_comm(arguments.comm));
+    const auto found = context_of(arguments.comm);
+    if (!found) return found.status();
+    if (!*found) return pass_reduce_scatter(arguments);
+    CommContext& context = **found;
+    const CallTimer timer(context);
+    GRADCOLL_TRY(check_reduce_scatter(arguments, context.rank_count()));
+    if (context.checks_calls())
+        GRADCOLL_TRY(context.check_alike(claims_of("GC_Reduce_scatter_block", arguments)));
+
+    Classified call =
+        classify(arguments.count * context.rank_count(), arguments.datatype, arguments.op);
+    if (call.pass_reason == nullptr && context.rank_count() == 1) {
+        copy_to_self(arguments, call.shape);
+        context.count_local_call(call.shape.size_bytes());
+        return Status();
+    }
+    Route route;
+    route.pass_reason = call.pass_reason;
+    if (call.pass_reason == nullptr)
+        route = route_reduce_scatter(context, call.shape, is_in_place(arguments));
+    if (route.pass_reason == nullptr)
+        return run_blocking(context, route.key, binding_of(arguments, call.shape));
+    context.count_passed(route.pass_reason);
+    return pass_reduce_scatter(arguments);
+}
+
+// ---- MPI_Allgather
+
+struct GatherArguments {
+    const void* sendbuf = nullptr;
+    int sendcount = 0;
+    MPI_Datatype sendtype = MPI_DATATYPE_NULL;
+    void* recvbuf = nullptr;
+    int recvcount = 0;
+    MPI_Datatype recvtype = MPI_DATATYPE_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+
+    bool in_place() const { return sendbuf == MPI_IN_PLACE; }
+};
+
+Outcome pass_allgather(const GatherArguments& a) {
+    return Outcome::passed(PMPI_Allgather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf,
+                                          a.recvcount, a.recvtype, a.comm));
+}
+
+Status check_gather_types(const GatherArguments& a) {
+    GRADCOLL_TRY(check_comm(a.comm));
+    GRADCOLL_TRY(check_datatype("recvtype", a.recvtype));
+    GRADCOLL_TRY(check_count("recvcount", a.recvcount));
+    if (a.in_place()) return {};
+    GRADCOLL_TRY(check_datatype("sendtype", a.sendtype));
+    return check_count("sendcount", a.sendcount);
+}
+
+/// Blocks in bytes: the one description of them that all ranks share, whatever datatypes each of
+/// them uses.
+Result<std::size_t> block_bytes_of(const GatherArguments& a) {
+    const auto receive = data_bytes(a.recvtype);
+    if (!receive) return receive;
+    const std::size_t block = *receive * static_cast<std::size_t>(a.recvcount);
+    if (a.in_place()) return block;
+    const auto send = data_bytes(a.sendtype);
+    if (!send) return send;
+    if (*send * static_cast<std::size_t>(a.sendcount) != block)
+        return Status(
+            Code::invalid_count,
+            fmt::format(
+                "sendcount x sendtype is {} bytes, recvcount x recvtype is {}; they must be equal",
+                *send * static_cast<std::size_t>(a.sendcount), block));
+    return block;
+}
+
+Status check_gather_buffers(const GatherArguments& a, std::size_t block_bytes, int rank_count) {
+    const bool plain = is_plain(a.recvtype) && (a.in_place() || is_plain(a.sendtype));
+    if (!plain) return {};
+    const BufferArgument receive{"recvbuf", a.recvbuf,
+                                 block_bytes * static_cast<std::size_t>(rank_count)};
+    GRADCOLL_TRY(check_buffer(receive));
+    if (a.in_place()) return {};
+    const BufferArgument send{"sendbuf", a.sendbuf, block_bytes};
+    GRADCOLL_TRY(check_buffer(send));
+    return check_disjoint(send, receive);
+}
+
+/// Bytes if nothing is compressed; else elements of the type that a codec needs to know.
+Route route_allgather(const CommContext& context, const GatherArguments& a,
+                      std::size_t block_bytes) {
+    RouteQuestion question;
+    question.collective = Collective::allgather;
+    question.in_place = a.in_place();
+    question.step = context.step();
+    const auto vector_bytes = static_cast<std::int64_t>(block_bytes) * context.rank_count();
+    CallShape bytes{vector_bytes, ElementType::u8, 1, ReduceOp::sum, {}};
+    if (const auto element = uniform_element(a.recvtype); element && is_floating(element->type)) {
+        const std::size_t elem_bytes = element_bytes(element->type);
+        const CallShape floats{vector_bytes / static_cast<std::int64_t>(elem_bytes),
+                               element->type,
+                               elem_bytes,
+                               ReduceOp::sum,
+                               {}};
+        const Route route = route_of(context.settings(), floats, question);
+        if (route.key.compress) return route;
+    }
+    return route_of(context.settings(), bytes, question);
+}
+
+/// Derived types go through packed copies: only this rank knows, and only it pays.
+class GatherBuffers {
+  public:
+    GatherBuffers(const GatherArguments& a, const CommContext& context, std::size_t block_bytes)
+        : a_(a),
+          comm_(context.private_comm()),
+          rank_(context.rank()),
+          rank_count_(context.rank_count()) {
+        if (!is_plain(a.recvtype)) out_.resize(block_bytes * static_cast<std::size_t>(rank_count_));
+        if (!a.in_place() && !is_plain(a.sendtype)) in_.resize(block_bytes);
+    }
+
+    Status pack_input(std::size_t block_bytes) {
+        if (!in_.empty()) return pack(a_.sendbuf, a_.sendcount, a_.sendtype, in_.data(), comm_);
+        if (!a_.in_place() || out_.empty()) return {};
+        MPI_Aint lower_bound = 0;
+        MPI_Aint extent = 0;
+        PMPI_Type_get_extent(a_.recvtype, &lower_bound, &extent);
+        const char* mine = static_cast<const char*>(a_.recvbuf) + extent * a_.recvcount * rank_;
+        return pack(mine, a_.recvcount, a_.recvtype,
+                    &out_[block_bytes * static_cast<std::size_t>(rank_)], comm_);
+    }
+    Status unpack_output() {
+        if (out_.empty()) return {};
+        return unpack(out_.data(), static_cast<MPI_Count>(a_.recvcount) * rank_count_, a_.recvtype,
+                      a_.recvbuf, comm_);
+    }
+    Binding binding() {
+        Binding binding;
+        binding.output = out_.empty() ? a_.recvbuf : out_.data();
+        if (a_.in_place())
+            binding.input = binding.output;
+        else
+            binding.input = in_.empty() ? a_.sendbuf : in_.data();
+        return binding;
+    }
+
+  private:
+    const GatherArguments& a_;
+    MPI_Comm comm_;
+    int rank_;
+    int rank_count_;
+    std::vector<std::byte> in_;
+    std::vector<std::byte> out_;
+};
+
+Status gather_on_tree(CommContext& context, const GatherArguments& a, const CallKey& key,
+                      std::size_t block_bytes) {
+    GatherBuffers buffers(a, context, block_bytes);
+    GRADCOLL_TRY(buffers.pack_input(block_bytes));
+    GRADCOLL_TRY(run_blocking(context, key, buffers.binding()));
+    return buffers.unpack_output();
+}
+
+Outcome allgather(const GatherArguments& a) {
+    GRADCOLL_TRY(check_gather_types(a));
+    const auto found = context_of(a.comm);
+    if (!found) return found.status();
+    if (!*found) return pass_allgather(a);
+    CommContext& context = **found;
+    const CallTimer timer(context);
+    const auto block_bytes = block_bytes_of(a);
+    if (!block_bytes) return block_bytes.status();
+    GRADCOLL_TRY(check_gather_buffers(a, *block_bytes, context.rank_count()));
+    if (context.checks_calls())
+        GRADCOLL_TRY(context.check_alike(
+            {{"the call", "GC_Allgather"}, {"the size of a block", std::to_string(*block_bytes)}}));
+    Route route = route_allgather(context, a, *block_bytes);
+    if (context.rank_count() == 1) route.pass_reason = "a single rank";
+    if (route.pass_reason == nullptr) return gather_on_tree(context, a, route.key, *block_bytes);
+    context.count_passed(route.pass_reason);
+    return pass_allgather(a);
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    return at_boundary(comm, "GC_Reduce_scatter_block", [&] {
+        return reduce_scatter({sendbuf, recvbuf, recvcount, datatype, op, comm});
+    });
+}
+
+extern "C" int GC_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+    return at_boundary(comm, "GC_Allgather", [&] {
+        return allgather({sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm});
+    });
+}

@@ -1,0 +1,62 @@
+// GC_Iallreduce, GC_Iallreduce_c.
+#include "api/allreduce.hpp"
+#include "api/attachments.hpp"
+#include "api/progress_thread.hpp"
+#include "api/route.hpp"
+#include "gradcoll/collectives.h"
+
+namespace gradcoll {
+namespace {
+
+/// Attaching would wait for other ranks, which a nonblocking call must not.
+const char* reason_to_pass(const CommContext* context) {
+    if (context == nullptr) return "communicator is not attached";
+    if (!context->all_ranks_have_threads()) return "nonblocking calls need MPI_THREAD_MULTIPLE";
+    return context->rank_count() == 1 ? "a single rank" : nullptr;
+}
+
+Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason,
+             MPI_Request* request) {
+    if (context != nullptr) context->count_passed(reason);
+    return pass_iallreduce(arguments, request);
+}
+
+Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
+    GRADCOLL_TRY(check_allreduce(arguments));
+    if (request == nullptr) return Outcome::bad_request("request is a null pointer");
+    const auto found = attached_context(arguments.comm);
+    if (!found) return found.status();
+    CommContext* const context = found->get();
+    if (const char* reason = reason_to_pass(context))
+        return pass(context, arguments, reason, request);
+
+    const CallTimer timer(*context);
+    const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
+    if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason, request);
+    const Route route = route_in(*context, call.shape, is_in_place(arguments), /*feedback=*/false);
+    if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason, request);
+    auto started =
+        NonblockingCall::start(*found, route.key, binding_of(arguments, call.shape), request);
+    if (!started) return started.status();
+    return give_to_progress_thread(std::move(started).value());
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" int GC_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                             MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+    return at_boundary(comm, "GC_Iallreduce", [&] {
+        return iallreduce({sendbuf, recvbuf, count, datatype, op, comm}, request);
+    });
+}
+
+extern "C" int GC_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                               MPI_Request* request) {
+    return at_boundary(comm, "GC_Iallreduce_c", [&] {
+        return iallreduce({sendbuf, recvbuf, count, datatype, op, comm}, request);
+    });
+}

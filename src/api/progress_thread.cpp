@@ -1,0 +1,137 @@
+#include "api/progress_thread.hpp"
+
+#include <sched.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "api/boundary.hpp"
+#include "api/lifetime.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Calls = std::vector<std::unique_ptr<NonblockingCall>>;
+
+class ProgressThread {
+  public:
+    /// Starts the thread if it does not run.
+    Status give(std::unique_ptr<NonblockingCall> call) {
+        const std::scoped_lock lock(mutex_);
+        if (!thread_.joinable()) {
+            GRADCOLL_TRY(at_finalize([this] { stop(); }));
+            thread_ = std::thread([this] { run(); });
+        }
+        given_.push_back(std::move(call));
+        wake_.notify_one();
+        return {};
+    }
+
+  private:
+    void stop() {
+        {
+            const std::scoped_lock lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+
+    /// False: nothing is left to do, ever.
+    bool take_given(Calls& calls) {
+        std::unique_lock lock(mutex_);
+        if (calls.empty()) wake_.wait(lock, [this] { return stopping_ || !given_.empty(); });
+        for (auto& call : given_) calls.push_back(std::move(call));
+        given_.clear();
+        return !calls.empty();
+    }
+
+    void run() {
+        Calls calls;
+        while (take_given(calls)) {
+            bool advanced = false;
+            std::erase_if(calls, [&advanced](const auto& call) { return call->advance(advanced); });
+            if (!advanced) sched_yield();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    Calls given_;            // guarded by mutex_
+    bool stopping_ = false;  // guarded by mutex_
+    std::thread thread_;     // started under mutex_
+};
+
+/// Never destroyed: the thread is joined in MPI_Finalize, which a program that dies early does not
+/// reach.
+ProgressThread& progress_thread() {
+    static auto& thread = *new ProgressThread;
+    return thread;
+}
+
+}  // namespace
+
+Status give_to_progress_thread(std::unique_ptr<NonblockingCall> call) {
+    return progress_thread().give(std::move(call));
+}
+
+Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(
+    std::shared_ptr<CommContext> context, const CallKey& key, Binding binding,
+    MPI_Request* request) {
+    std::unique_ptr<NonblockingCall> call(new NonblockingCall);
+    auto lease = context->begin(key);
+    if (!lease) return lease.status();
+    binding.sequence = lease->sequence;
+    GRADCOLL_TRY(lease->executor->start(binding));
+    call->lease_ = std::move(lease).value();
+    call->context_ = std::move(context);
+    auto ending = std::make_unique<Ending>();
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &call->request_),
+                 "MPI_Grequest_start"));
+    call->ending_ = ending.release();
+    *request = call->request_;
+    return call;
+}
+
+bool NonblockingCall::advance(bool& advanced) {
+    const auto progress = lease_.executor->advance();
+    if (progress.ok() && *progress != Progress::complete) {
+        advanced = advanced || *progress == Progress::advanced;
+        return false;
+    }
+    advanced = true;
+    finish(progress.status());
+    return true;
+}
+
+/// After the request is complete its state belongs to the thread that waits for it.
+void NonblockingCall::finish(const Status& status) {
+    context_->end(std::move(lease_), status);
+    ending_->status = status;
+    PMPI_Grequest_complete(request_);
+}
+
+int NonblockingCall::query(void* state, MPI_Status* status) {
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    const Status& outcome = static_cast<const Ending*>(state)->status;
+    return outcome.ok() ? MPI_SUCCESS : keep_error("GC_Iallreduce", outcome);
+}
+
+int NonblockingCall::free_ending(void* state) {
+    delete static_cast<Ending*>(state);
+    return MPI_SUCCESS;
+}
+
+/// What peers may already have got cannot be taken back: the operation goes on (MPI allows a cancel
+/// to do nothing).
+int NonblockingCall::cancel(void*, int) {
+    return MPI_SUCCESS;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,46 @@
+// api/progress_thread.hpp - the thread that makes progress of GC_Iallreduce. Why a thread:
+// docs/decisions/003.
+#pragma once
+
+#include <memory>
+
+#include "api/comm_context.hpp"
+
+namespace gradcoll {
+
+/// One nonblocking operation on the tree, started, with the generalized request that the caller
+/// waits for.
+class NonblockingCall {
+  public:
+    /// Begins and starts the operation on the calling thread, and makes the request. Errors: of
+    /// begin() and the executor; transport.
+    static Result<std::unique_ptr<NonblockingCall>> start(std::shared_ptr<CommContext> context,
+                                                          const CallKey& key, Binding binding,
+                                                          MPI_Request* request);
+
+    /// True once it is complete: counted, and the caller's request completed.
+    bool advance(bool& advanced);
+
+  private:
+    /// What the caller's thread reads when it completes the request; MPI frees it with the request.
+    struct Ending {
+        Status status;
+    };
+    NonblockingCall() = default;
+    void finish(const Status& status);
+    static int query(void* state, MPI_Status* status);
+    static int free_ending(void* state);
+    static int cancel(void* state, int complete);
+
+    std::shared_ptr<CommContext> context_;
+    Lease lease_;
+    Ending* ending_ = nullptr;  ///< owned by the MPI request
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Hands the operation to the thread, which is started at the first use and stopped in
+/// MPI_Finalize, after all operations. It sleeps while there is none. Thread safe. Errors:
+/// transport.
+Status give_to_progress_thread(std::unique_ptr<NonblockingCall> call);
+
+}  // namespace gradcoll
