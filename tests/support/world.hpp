@@ -96,21 +96,21 @@ class World {
 
   private:
     enum class Outcome { waits, started, done };
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+    struct Channel {
+        std::size_t sender = none, receiver = none;
+        bool delivered = false;
+    };
     struct Task {
         int rank = 0;
         std::int64_t chunk = 0;
         std::uint32_t index = 0;
         std::uint32_t waits_for = 0;
-        bool started = false;
+        Channel* channel = nullptr;  ///< of a message that has started
         std::size_t residual_at = 0;
         std::vector<std::size_t> followers;
     };
     using Key = std::tuple<int, int, std::int64_t, int>;  ///< from, to, chunk, stage
-    struct Channel {
-        std::size_t sender = none, receiver = none;
-        bool delivered = false;
-    };
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     const Schedule& schedule(const Task& task) const { return plan(task).schedule_of(task.chunk); }
     const Plan& plan(const Task& task) const { return plans_[static_cast<std::size_t>(task.rank)]; }
@@ -168,23 +168,26 @@ class World {
     /// started; a receive's memory is garbage from its start to its end.
     Outcome turn_message(Task& task, const Step& s) {
         const bool sends = s.kind == StepKind::send;
-        const Key key{sends ? task.rank : s.peer, sends ? s.peer : task.rank, task.chunk, s.stage};
-        Channel& channel = channels_[key];
-        const auto id = static_cast<std::size_t>(&task - tasks_.data());
-        if (!task.started) {
-            std::size_t& end = sends ? channel.sender : channel.receiver;
-            if (end != none) error_ = "two messages with one key: " + describe(task);
-            end = id;
-            task.started = true;
-            if (!sends) std::memset(memory(task, s.to, s.range), 0x7f, bytes_of(task, s));
+        if (task.channel == nullptr) {
+            open(task, s, sends);
             return Outcome::started;
         }
+        Channel& channel = *task.channel;
         if (channel.delivered) return Outcome::done;
         if (channel.sender == none || channel.receiver == none) return Outcome::waits;
         if (random_() % 2 == 0) return Outcome::started;
         deliver(tasks_[channel.sender], tasks_[channel.receiver]);
         channel.delivered = true;
         return Outcome::done;
+    }
+
+    void open(Task& task, const Step& s, bool sends) {
+        const Key key{sends ? task.rank : s.peer, sends ? s.peer : task.rank, task.chunk, s.stage};
+        task.channel = &channels_[key];
+        std::size_t& end = sends ? task.channel->sender : task.channel->receiver;
+        if (end != none) error_ = "two messages with one key: " + describe(task);
+        end = static_cast<std::size_t>(&task - tasks_.data());
+        if (!sends) std::memset(memory(task, s.to, s.range), 0x7f, bytes_of(task, s));
     }
 
     void deliver(const Task& from, const Task& to) {
