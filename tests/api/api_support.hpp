@@ -1,0 +1,153 @@
+// tests/api/api_support.hpp - what the tests of the C API share: written trees, element types with
+// their values, equality across ranks.
+#pragma once
+
+#include <gradcoll.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gradcoll::test {
+
+inline int rank_of(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+inline int size_of(MPI_Comm comm) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+/// A duplicate of MPI_COMM_WORLD with return codes, freed with the object. Short vectors take the
+/// tree too.
+class OwnComm {
+  public:
+    OwnComm() {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    }
+    explicit OwnComm(const std::string& tree) : OwnComm() {
+        EXPECT_EQ(GC_Comm_set_option(comm_, "gc_topology", tree.c_str()), MPI_SUCCESS) << tree;
+        set("gc_tree_min_bytes", "0");
+        set("gc_min_bytes", "0");
+    }
+    ~OwnComm() { MPI_Comm_free(&comm_); }
+    OwnComm(const OwnComm&) = delete;
+    OwnComm& operator=(const OwnComm&) = delete;
+
+    operator MPI_Comm() const { return comm_; }  // NOLINT: stands for the communicator
+    int rank() const { return rank_of(comm_); }
+    int size() const { return size_of(comm_); }
+    void set(const char* key, const char* value) const {
+        EXPECT_EQ(GC_Comm_set_option(comm_, key, value), MPI_SUCCESS) << key << '=' << value;
+    }
+    GC_Stats stats() const {
+        GC_Stats stats{};
+        EXPECT_EQ(GC_Comm_get_stats(comm_, &stats), MPI_SUCCESS);
+        return stats;
+    }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+inline std::string error_text(int code) {
+    char text[GC_MAX_ERROR_STRING];
+    GC_Error_string(code, text, nullptr);
+    return text;
+}
+
+inline std::string ranks_from(int first, int end) {
+    std::string text;
+    for (int rank = first; rank < end; ++rank)
+        text += (rank > first ? " " : "") + std::to_string(rank);
+    return text;
+}
+
+/// Lopsided trees over n ranks: flat, all on one side, a chain, branches of 1 and the rest, of a
+/// third and the rest, even and odd ranks, three levels with ranks beside branches, backwards.
+inline std::vector<std::string> trees_for(int n) {
+    if (n == 1) return {"flat"};
+    if (n == 2) return {"flat", "(1 0)"};
+    std::string even, odd, chain, backwards;
+    for (int rank = 0; rank < n; ++rank) (rank % 2 == 0 ? even : odd) += " " + std::to_string(rank);
+    for (int rank = 0; rank < n - 2; ++rank) chain += "(" + std::to_string(rank) + " ";
+    chain += "(" + ranks_from(n - 2, n) + ")" + std::string(static_cast<std::size_t>(n - 2), ')');
+    for (int rank = n - 1; rank >= 2; --rank) backwards += std::to_string(rank) + " ";
+    const int third = std::max(1, n / 3);
+    std::vector<std::string> trees = {
+        "flat",
+        chain,
+        "(0 (" + ranks_from(1, n) + "))",
+        "((" + ranks_from(0, third) + ") (" + ranks_from(third, n) + "))",
+        "((" + even + ") (" + odd + "))",
+        "((1 0) " + backwards + ")",
+    };
+    if (n >= 5) trees.push_back("(((0 1) 2) (3 4) " + ranks_from(5, n) + ")");
+    if (n >= 7) trees.push_back("((0 (1 (2 3))) (4 5) ((6) " + ranks_from(7, n) + "))");
+    return trees;
+}
+
+inline std::uint64_t mix(std::uint64_t x) {
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdULL;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53ULL;
+    return x ^ (x >> 33);
+}
+
+/// In (-1, 1), the same for one rank and index in every run.
+inline double value_at(int rank, std::size_t index, std::uint64_t seed = 1) {
+    const std::uint64_t bits =
+        mix(seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(rank) * 1000003 + index);
+    return static_cast<double>(static_cast<std::int64_t>(bits)) / 9223372036854775808.0;
+}
+
+template <class T>
+std::vector<T> floats(int rank, std::size_t count, std::uint64_t seed = 1) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(value_at(rank, i, seed));
+    return values;
+}
+
+template <class T>
+std::vector<T> integers(int rank, std::size_t count) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = static_cast<T>(mix(i * 31 + static_cast<std::uint64_t>(rank)));
+    return values;
+}
+
+/// Whether every rank has the same bytes.
+inline bool same_on_all_ranks(const void* data, std::size_t size_bytes, MPI_Comm comm) {
+    const auto* bytes = static_cast<const unsigned char*>(data);
+    std::uint64_t hash = 1469598103934665603ULL;
+    for (std::size_t i = 0; i < size_bytes; ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
+    std::uint64_t bounds[2] = {hash, ~hash};
+    MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_UINT64_T, MPI_MIN, comm);
+    return bounds[0] == ~bounds[1];
+}
+
+template <class T>
+bool same_on_all_ranks(const std::vector<T>& values, MPI_Comm comm) {
+    return same_on_all_ranks(values.data(), values.size() * sizeof(T), comm);
+}
+
+inline float from_bf16(std::uint16_t bits) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+/// Only for values that bfloat16 has.
+inline std::uint16_t to_bf16(float value) {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+}
+
+}  // namespace gradcoll::test
