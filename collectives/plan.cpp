@@ -14,6 +14,7 @@ namespace gradcoll {
 namespace {
 
 constexpr int max_stages = std::numeric_limits<std::uint16_t>::max();
+constexpr int max_ranks = 32767;  // a step may wait for two messages a peer; Step counts to 65535
 constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
 constexpr std::int64_t max_vector_bytes = std::int64_t{1}
                                           << 56;  // scratch sums stay far from overflow
@@ -95,6 +96,9 @@ Status check_feedback(const PlanSpec& spec) {
 Status check(const Tree& tree, const PlanSpec& spec, int rank) {
     if (rank < 0 || rank >= tree.rank_count())
         return invalid("rank is {}: must be 0 to {}", rank, tree.rank_count() - 1);
+    if (tree.rank_count() > max_ranks)
+        return {Code::unsupported,
+                fmt::format("the tree has {} ranks: at most {}", tree.rank_count(), max_ranks)};
     if (tree.height() > max_height)
         return {Code::unsupported,
                 fmt::format("the tree is {} levels high: at most {}", tree.height(), max_height)};
