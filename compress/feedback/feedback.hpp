@@ -33,10 +33,17 @@ struct BlockFeedback {
     using Bits = typename Lanes::Format::Bits;
     using WideElem = typename Lanes::Format::Wide;
 
+    static constexpr bool rounds = sizeof(WideElem) != sizeof(Bits);
+
     struct Buffers {
         alignas(64) WideElem wanted[piece];
-        alignas(64) Bits rounded[piece];
+        alignas(64) Bits rounded[rounds ? piece : 1];  // otherwise `wanted` is what the codec takes
         alignas(64) Bits sent[piece];
+
+        const void* input() const {
+            if constexpr (rounds) return rounded;
+            return wanted;
+        }
     };
 
     static void encode(const void* in, void* residual, std::size_t count, std::byte* out) {
@@ -58,9 +65,9 @@ struct BlockFeedback {
             const auto wanted = L::add(L::widen(L::load(element_at<Bits>(in, i))),
                                        L::load_wide(element_at<WideElem>(residual, i)));
             L::store_wide(buffers.wanted + i, wanted);
-            L::store(buffers.rounded + i, L::narrow(wanted));
+            if constexpr (rounds) L::store(buffers.rounded + i, L::narrow(wanted));
         });
-        Codec::encode(buffers.rounded, elems, out);
+        Codec::encode(buffers.input(), elems, out);
         Codec::restore(out, elems, buffers.sent);
         for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
             using L = decltype(lanes);
