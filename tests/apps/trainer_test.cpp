@@ -111,7 +111,7 @@ TEST(SameOnAllRanks, TellsEqualFromDifferentValues) {
     EXPECT_EQ(same_on_all_ranks(rank == ranks - 1 ? 41 : 42, MPI_COMM_WORLD), ranks == 1);
 }
 
-TEST(SumChecker, FindsASumThatIsWrongByOneBitBeyondTheBound) {
+TEST(SumChecker, FindsASumThatIsWrongByMoreThanTheBound) {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     std::vector<Parameter> parameters{{"p", {}, {1.0F, -2.0F, 0.0F}}};
