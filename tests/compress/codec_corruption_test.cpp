@@ -1,5 +1,6 @@
 // Bytes from a peer may be anything: a decoder refuses what is no encoding and stays inside its
 // buffers.
+#include <algorithm>
 #include <random>
 
 #include "compress/codec_cases.hpp"
@@ -15,7 +16,7 @@ class CodecCorruption : public testing::TestWithParam<CodecCase> {
     /// What decode says of bytes in buffers of exactly the right size.
     bool decodes(const Bytes& encoded, std::size_t count) const {
         const auto in = std::make_unique<std::byte[]>(encoded.size());
-        std::memcpy(in.get(), encoded.data(), encoded.size());
+        std::copy(encoded.begin(), encoded.end(), in.get());
         GuardedBuffer out(count * element_bytes(codec_.type)),
             sum(count * element_bytes(codec_.type));
         const bool decoded = codec_.decode(in.get(), count, out.data());
