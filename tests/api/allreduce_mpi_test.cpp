@@ -73,9 +73,17 @@ void expect_equal_results(const TypeUnderTest& t, MPI_Op op, const std::vector<s
         expect_close<double>(got, expected, 1.2e-16 * n * n);
 }
 
+/// Open MPI 4.1 saturates sums of 8- and 16-bit integers where it uses AVX (its other paths, and
+/// ours, wrap): such sums are compared on values that do not overflow.
+void keep_small(std::vector<std::byte>& input, const TypeUnderTest& t) {
+    for (std::size_t at = 0; at < input.size(); ++at)
+        input[at] &= at % t.bytes == 0 ? std::byte{0x0f} : std::byte{0};
+}
+
 void compare_with_mpi(const OwnComm& comm, const TypeUnderTest& t, MPI_Op op, std::size_t count,
                       bool in_place) {
-    const std::vector<std::byte> input = input_of(t, comm.rank(), count);
+    std::vector<std::byte> input = input_of(t, comm.rank(), count);
+    if (op == MPI_SUM && t.bytes <= 2) keep_small(input, t);
     std::vector<std::byte> expected(input.size());
     std::vector<std::byte> got = input;
     const int n = static_cast<int>(count);

@@ -1,0 +1,133 @@
+// Lossy codecs: the same bits on every rank, fewer bytes on the wire, and only where they are
+// allowed.
+#include <map>
+
+#include "api/api_support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+constexpr const char* codecs[] = {"1:4", "2:4", "1:8", "2:8", "4:8", "1:16", "bf16"};
+
+template <class T>
+void sum_with_codec(const OwnComm& comm, const char* codec, MPI_Datatype type, std::size_t count) {
+    ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+    std::vector<T> values = floats<T>(comm.rank(), count);
+    ASSERT_EQ(
+        GC_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count), type, MPI_SUM, comm),
+        MPI_SUCCESS);
+    EXPECT_TRUE(same_on_all_ranks(values, comm)) << codec << ", " << count << " elements";
+    for (const T value : values) ASSERT_LE(std::abs(value), comm.size() * 1.01);
+}
+
+TEST(Codec, EveryRankEndsWithTheSameBitsOnEveryTree) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        for (const char* codec : codecs)
+            for (const std::size_t count : {1, 511, 5000}) {
+                sum_with_codec<float>(comm, codec, MPI_FLOAT, count);
+                sum_with_codec<double>(comm, codec, MPI_DOUBLE, count);
+            }
+        sum_with_codec<float>(comm, "2:4", MPI_FLOAT, 300007);
+    }
+}
+
+TEST(Codec, TwoOfFourSendsAboutHalfAndTheStatisticsShowIt) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    sum_with_codec<float>(comm, "2:4", MPI_FLOAT, 400000);
+    const GC_Stats stats = comm.stats();
+    EXPECT_EQ(stats.calls_compressed, 1U);
+    const double ratio =
+        static_cast<double>(stats.bytes_sent_exact) / static_cast<double>(stats.bytes_sent);
+    EXPECT_NEAR(ratio, 128.0 / 68.0, 0.02);
+}
+
+/// Values that have at most two nonzeros in any four survive every hop.
+TEST(Codec, SparseEnoughVectorsAreExact) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        const OwnComm comm(tree);
+        ASSERT_EQ(GC_Comm_set_codec(comm, "2:4"), MPI_SUCCESS);
+        std::vector<float> values(10000);
+        for (std::size_t i = 0; i < values.size(); i += 2)
+            values[i] = static_cast<float>(comm.rank() + 1);
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 10000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        const float sum = static_cast<float>(comm.size() * (comm.size() + 1)) / 2;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(values[i], i % 2 == 0 ? sum : 0.0F) << tree << i;
+    }
+}
+
+TEST(Codec, IntegersOtherOpsAndShortVectorsStayExact) {
+    const OwnComm comm("flat");
+    ASSERT_EQ(GC_Comm_set_codec(comm, "1:4"), MPI_SUCCESS);
+    std::vector<int> ints(2000, 3);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, ints.data(), 2000, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    EXPECT_EQ(ints, std::vector<int>(2000, 3 * comm.size()));
+
+    std::vector<float> values = floats<float>(comm.rank(), 2000), expected(2000);
+    MPI_Allreduce(values.data(), expected.data(), 2000, MPI_FLOAT, MPI_MAX, comm);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 2000, MPI_FLOAT, MPI_MAX, comm),
+              MPI_SUCCESS);
+    EXPECT_EQ(values, expected);
+
+    comm.set("gc_min_bytes", "1M");
+    std::vector<double> doubles(2000, 0.5);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, doubles.data(), 2000, MPI_DOUBLE, MPI_SUM, comm),
+              MPI_SUCCESS);
+    EXPECT_EQ(doubles, std::vector<double>(2000, 0.5 * comm.size()));
+    EXPECT_EQ(comm.stats().calls_compressed, 0U);
+}
+
+TEST(Codec, LevelsMayHaveTheirOwn) {
+    const int n = size_of(MPI_COMM_WORLD);
+    if (n < 3) GTEST_SKIP() << "one level only";
+    for (const char* levels : {"exact,2:4", "2:4,exact", "bf16,1:4"})
+        for (const char* down : {"same", "exact", "bf16"}) {
+            const OwnComm comm("((0 1) (" + ranks_from(2, n) + "))");
+            comm.set("gc_level_codecs", levels);
+            comm.set("gc_down_codec", down);
+            std::vector<float> values = floats<float>(comm.rank(), 8000);
+            ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 8000, MPI_FLOAT, MPI_SUM, comm),
+                      MPI_SUCCESS);
+            EXPECT_TRUE(same_on_all_ranks(values, comm)) << levels << " down " << down;
+            EXPECT_EQ(comm.stats().calls_compressed, 1U);
+        }
+}
+
+TEST(Codec, AScheduleOnTheCommunicatorFollowsGcStep) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    ASSERT_EQ(GC_Comm_set_schedule(comm, "0:exact,10:2:4,20:1:4"), MPI_SUCCESS);
+    std::vector<unsigned long long> sent;
+    for (const long long step : {0, 9, 10, 25}) {
+        ASSERT_EQ(GC_Step(comm, step), MPI_SUCCESS);
+        GC_Comm_reset_stats(comm);
+        std::vector<float> values = floats<float>(comm.rank(), 20000);
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 20000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        sent.push_back(comm.stats().bytes_sent);
+    }
+    EXPECT_EQ(sent[0], sent[1]);
+    EXPECT_LT(sent[2], sent[1]);
+    EXPECT_LT(sent[3], sent[2]);
+}
+
+TEST(Codec, NotANumberAndInfinityArriveEverywhere) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    for (const char* codec : codecs) {
+        ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+        std::vector<float> values(3000, 1.0F);
+        if (comm.rank() == 0) values[1000] = std::nanf("");
+        if (comm.rank() == comm.size() - 1) values[2000] = INFINITY;
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 3000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(std::isnan(values[1000])) << codec;
+        EXPECT_TRUE(std::isinf(values[2000])) << codec;
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::test
