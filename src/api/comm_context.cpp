@@ -8,6 +8,7 @@
 #include "api/boundary.hpp"
 #include "api/info.hpp"
 #include "base/log.hpp"
+#include "topology/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -84,8 +85,8 @@ Status CommContext::set_up(MPI_Comm comm) {
     all_ranks_have_threads_ = *have_threads;
     user_comm_ = comm;
     cache_.reserve(most_cached_calls);
-    log(LogLevel::info, "attached a communicator of {} ranks; tree ({}): {}", rank_count(),
-        tree_->origin, tree_->tree.height());
+    log(LogLevel::info, "attached a communicator of {} ranks: {} ({})", rank_count(),
+        expression_of(tree_->tree), tree_->origin);
     return {};
 }
 

@@ -14,12 +14,11 @@
 namespace gradcoll {
 namespace {
 
-Result<std::shared_ptr<CommContext>> intra_context(MPI_Comm comm, bool attach) {
+Result<std::shared_ptr<CommContext>> context_with_tree(MPI_Comm comm) {
     GRADCOLL_TRY(check_comm(comm));
-    auto context = attach ? context_of(comm) : attached_context(comm);
+    auto context = context_of(comm);
     if (context.ok() && !*context)
-        return Status(Code::invalid_comm, attach ? "comm is an intercommunicator, which has no tree"
-                                                 : "comm is not attached; GC_Comm_attach does it");
+        return Status(Code::invalid_comm, "comm is an intercommunicator, which has no tree");
     return context;
 }
 
@@ -43,7 +42,7 @@ Result<std::string> tree_text(const DiscoveredTree& tree, GC_Tree_format format)
 }
 
 Status get_tree(MPI_Comm comm, GC_Tree_format format, char* text, std::size_t* length) {
-    const auto context = intra_context(comm, /*attach=*/true);
+    const auto context = context_with_tree(comm);
     if (!context) return context.status();
     if (length == nullptr) return {Code::invalid_argument, "length is null"};
     const auto drawn = tree_text(*(*context)->tree_handle(), format);
@@ -58,11 +57,19 @@ Status get_tree(MPI_Comm comm, GC_Tree_format format, char* text, std::size_t* l
     return {};
 }
 
+CallStats stats_of(const CommContext* context) {
+    if (context != nullptr) return context->stats();
+    CallStats none;
+    none.last_pass_reason = "the communicator is not attached";
+    return none;
+}
+
 Status get_stats(MPI_Comm comm, GC_Stats* out) {
-    const auto context = intra_context(comm, /*attach=*/false);
-    if (!context) return context.status();
+    GRADCOLL_TRY(check_comm(comm));
     if (out == nullptr) return {Code::invalid_argument, "stats is null"};
-    const CallStats stats = (*context)->stats();
+    const auto context = attached_context(comm);
+    if (!context) return context.status();
+    const CallStats stats = stats_of(context->get());
     out->calls_tree = stats.calls_tree;
     out->calls_compressed = stats.calls_compressed;
     out->calls_passed = stats.calls_passed;
@@ -91,9 +98,10 @@ extern "C" int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats) {
 
 extern "C" int GC_Comm_reset_stats(MPI_Comm comm) {
     return at_boundary(comm, "GC_Comm_reset_stats", [&]() -> Status {
-        const auto context = intra_context(comm, /*attach=*/false);
+        GRADCOLL_TRY(check_comm(comm));
+        const auto context = attached_context(comm);
         if (!context) return context.status();
-        (*context)->reset_stats();
+        if (*context) (*context)->reset_stats();
         return {};
     });
 }

@@ -52,8 +52,4 @@ Status at_finalize(std::function<void()> action) {
     return {};
 }
 
-bool is_finalizing() {
-    return finalizing;
-}
-
 }  // namespace gradcoll

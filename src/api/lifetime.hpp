@@ -11,7 +11,4 @@ namespace gradcoll {
 /// first, so whoever needs something registers after it. Thread safe. Errors: transport.
 Status at_finalize(std::function<void()> action);
 
-/// Whether the actions have run (or are running): nothing may be made any more.
-bool is_finalizing();
-
 }  // namespace gradcoll

@@ -35,8 +35,9 @@ class Residual {
     Status scale(double factor);
     void reset();
 
-    /// The checkpoint: a header that says what it belongs to, the values, and a checksum. Layout:
-    /// docs/formats.md.
+    /// The checkpoint, little endian: eight 64-bit words (magic "GCCRES01", version 1, count,
+    /// element type, hash of the tree, rank, hash of the layout, number of values), the values as
+    /// they are in memory, and the FNV-1a hash of all before it.
     std::size_t checkpoint_bytes() const;
     void save(std::byte* out) const;
     /// `bytes` is untrusted. Errors: invalid_argument naming what differs; nothing is changed then.

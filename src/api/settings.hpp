@@ -29,7 +29,6 @@ class SettingsText {
     /// Sets what the user said. Of gc_codec, gc_level_codecs and gc_schedule, which all say the
     /// codec, the last said wins: the others are cleared.
     void say(OptionId id, std::string_view text);
-    friend bool operator==(const SettingsText&, const SettingsText&) = default;
 
   private:
     static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }

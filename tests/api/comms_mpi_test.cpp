@@ -205,6 +205,17 @@ TEST(Blocks, LossyAllgatherGivesAllRanksTheSameApproximation) {
     EXPECT_EQ(comm.stats().calls_compressed, 1U);
 }
 
+TEST(Inspect, CommunicatorsThatAreNotAttachedHaveEmptyStatistics) {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    GC_Stats stats{};
+    ASSERT_EQ(GC_Comm_get_stats(comm, &stats), MPI_SUCCESS);
+    EXPECT_EQ(stats.calls_tree + stats.calls_passed, 0U);
+    EXPECT_NE(std::string(stats.last_pass_reason).find("not attached"), std::string::npos);
+    EXPECT_EQ(GC_Comm_reset_stats(comm), MPI_SUCCESS);
+    MPI_Comm_free(&comm);
+}
+
 TEST(Inspect, TreesComeInEveryFormAndEqualOnAllRanks) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     for (const GC_Tree_format format :
