@@ -1,22 +1,26 @@
 /* gradcoll/gradcoll.h - the whole public C API of Gradcoll (C99 and C++).
  *
- * GC_Allreduce replaces MPI_Allreduce: it reduces over the tree of the machine (hosts, packages, NUMA nodes, caches,
- * however lopsided) and can compress inside each hop. Without a codec the result is what MPI promises; with one
- * (an opt-in, per communicator, per request or by environment) sums of floating-point vectors become approximate, and
- * still end with the same bits on every rank.
+ * GC_Allreduce replaces MPI_Allreduce: it reduces over the tree of the machine (hosts, packages,
+ * NUMA nodes, caches, however lopsided) and can compress inside each hop. Without a codec the
+ * result is what MPI promises; with one (an opt-in, per communicator, per request or by
+ * environment) sums of floating-point vectors become approximate, and still end with the same bits
+ * on every rank.
  *
- * Errors. Every call returns MPI_SUCCESS or an MPI error class, after calling the communicator's error handler with it
- * (MPI_ERRORS_ARE_FATAL, MPI's default, therefore aborts). GC_Error_string gives the full message of the last error
- * of the calling thread: it names the argument, its value and what is allowed.
+ * Errors. Every call returns MPI_SUCCESS or an MPI error class, after calling the communicator's
+ * error handler with it (MPI_ERRORS_ARE_FATAL, MPI's default, therefore aborts). GC_Error_string
+ * gives the full message of the last error of the calling thread: it names the argument, its value
+ * and what is allowed.
  *
- * Threads. As for MPI: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE, and collective calls on one
- * communicator must be ordered by the caller. Different communicators never wait for each other.
+ * Threads. As for MPI: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE, and
+ * collective calls on one communicator must be ordered by the caller. Different communicators never
+ * wait for each other.
  *
- * Life. Nothing to initialise: the state of a communicator is made by the first blocking collective GC_ call on it (or
- * GC_Comm_attach) and freed with it. No GC_ call may be made before MPI_Init or after MPI_Finalize.
+ * Life. Nothing to initialise: the state of a communicator is made by the first blocking collective
+ * GC_ call on it (or GC_Comm_attach) and freed with it. No GC_ call may be made before MPI_Init or
+ * after MPI_Finalize.
  *
- * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual) are freed by their own
- * calls, before their communicator.
+ * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual) are
+ * freed by their own calls, before their communicator.
  */
 #ifndef GRADCOLL_GRADCOLL_H
 #define GRADCOLL_GRADCOLL_H

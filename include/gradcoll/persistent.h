@@ -1,5 +1,6 @@
-/* gradcoll/persistent.h - an allreduce that is set up once and started many times: a gradient of a training step.
- * Being the same vector every time, it has an identity, so error feedback is on by default when its codec is lossy. */
+/* gradcoll/persistent.h - an allreduce that is set up once and started many times: a gradient of a
+ * training step. Being the same vector every time, it has an identity, so error feedback is on by
+ * default when its codec is lossy. */
 #ifndef GRADCOLL_PERSISTENT_H
 #define GRADCOLL_PERSISTENT_H
 
@@ -14,31 +15,35 @@ extern "C" {
 typedef struct GC_Request_s* GC_Request;
 #define GC_REQUEST_NULL ((GC_Request)0)
 
-/* Plans and allocates everything for repeated sums of `sendbuf` into `recvbuf` (MPI_IN_PLACE allowed). Collective;
- * ranks call it in the same order. `info` (or MPI_INFO_NULL) holds settings for this request alone: gc_codec,
- * gc_level_codecs, gc_down_codec, gc_schedule, gc_feedback, gc_min_bytes, ... (docs/settings.md); all ranks pass the same.
- * Buffers must stay valid until GC_Request_free. Errors: as GC_Allreduce; MPI_ERR_ARG for a setting (a codec on an integer
- * type, an unknown codec, a schedule that does not increase); MPI_ERR_OP for an op that is not MPI_SUM with a lossy codec.
- * Source: MPI 4.0 section 6.13 (persistent collective operations). */
-int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                      MPI_Comm comm, MPI_Info info, GC_Request* request);
+/* Plans and allocates everything for repeated sums of `sendbuf` into `recvbuf` (MPI_IN_PLACE
+ * allowed). Collective; ranks call it in the same order. `info` (or MPI_INFO_NULL) holds settings
+ * for this request alone: gc_codec, gc_level_codecs, gc_down_codec, gc_schedule, gc_feedback,
+ * gc_min_bytes, ... (docs/settings.md); all ranks pass the same. Buffers must stay valid until
+ * GC_Request_free. Errors: as GC_Allreduce; MPI_ERR_ARG for a setting (a codec on an integer type,
+ * an unknown codec, a schedule that does not increase); MPI_ERR_OP for an op that is not MPI_SUM
+ * with a lossy codec. Source: MPI 4.0 section 6.13 (persistent collective operations). */
+int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Info info, GC_Request* request);
 
-/* Starts the operation; the buffers are the library's until it completes. With a gc_schedule each start is one step.
- * Requests of one communicator are started in the same order on all ranks. Never waits for other ranks. Errors:
- * MPI_ERR_REQUEST if it is null or already started. */
+/* Starts the operation; the buffers are the library's until it completes. With a gc_schedule each
+ * start is one step. Requests of one communicator are started in the same order on all ranks. Never
+ * waits for other ranks. Errors: MPI_ERR_REQUEST if it is null or already started. */
 int GC_Start(GC_Request* request);
 int GC_Startall(int count, GC_Request requests[]);
 
-/* Progress and completion. A request that is not started is complete. Progress of all started requests of a
- * communicator is made by any GC_Test/GC_Wait on one of them. The request stays and can be started again. */
+/* Progress and completion. A request that is not started is complete. Progress of all started
+ * requests of a communicator is made by any GC_Test/GC_Wait on one of them. The request stays and
+ * can be started again. */
 int GC_Test(GC_Request* request, int* flag);
 int GC_Wait(GC_Request* request);
 int GC_Waitall(int count, GC_Request requests[]);
 
-/* The request's residual, to save, restore, scale or reset; GC_RESIDUAL_NULL if it has none. Belongs to the request. */
+/* The request's residual, to save, restore, scale or reset; GC_RESIDUAL_NULL if it has none.
+ * Belongs to the request. */
 int GC_Request_get_residual(GC_Request request, GC_Residual* residual);
 
-/* Sets the step of the request's schedule (the next start uses this one), for instance after a restart. */
+/* Sets the step of the request's schedule (the next start uses this one), for instance after a
+ * restart. */
 int GC_Request_set_step(GC_Request request, long long step);
 
 /* Waits if started, frees, and sets *request to GC_REQUEST_NULL. Local. */

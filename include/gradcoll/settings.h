@@ -1,5 +1,6 @@
-/* gradcoll/settings.h - what may be chosen for a communicator. The table of all settings: docs/settings.md.
- * Order of precedence: argument of the call > info of the request > these calls and info keys > GC_* variables > default. */
+/* gradcoll/settings.h - what may be chosen for a communicator. The table of all settings:
+ * docs/settings.md. Order of precedence: argument of the call > info of the request > these calls
+ * and info keys > GC_* variables > default. */
 #ifndef GRADCOLL_SETTINGS_H
 #define GRADCOLL_SETTINGS_H
 
@@ -9,26 +10,32 @@
 extern "C" {
 #endif
 
-/* All calls here are collective over `comm` (which gets attached) and compare the values across ranks: if they differ, or one
- * is not allowed, nothing changes and every rank returns MPI_ERR_ARG with a message naming the setting and the ranks. */
+/* All calls here are collective over `comm` (which gets attached) and compare the values across
+ * ranks: if they differ, or one is not allowed, nothing changes and every rank returns MPI_ERR_ARG
+ * with a message naming the setting and the ranks. */
 
-/* Makes the communicator's state now (tree, private duplicate), so that the first collective need not. */
+/* Makes the communicator's state now (tree, private duplicate), so that the first collective need
+ * not. */
 int GC_Comm_attach(MPI_Comm comm);
 
-/* "exact", "2:4", "1:4", "1:8", "2:8", "4:8", "1:16", "4:4" (= exact), "bf16": the codec of every hop from now on. Calls that
- * cannot be compressed (integers, ops other than MPI_SUM, fewer than gc_min_bytes) stay exact. */
+/* "exact", "2:4", "1:4", "1:8", "2:8", "4:8", "1:16", "4:4" (= exact), "bf16": the codec of every
+ * hop from now on. Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer than
+ * gc_min_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 
-/* Codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the first is 0). */
+/* Codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the first is 0).
+ */
 int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule);
-/* The step that the communicator's schedule is at; local, but all ranks must agree before their next collective. */
+/* The step that the communicator's schedule is at; local, but all ranks must agree before their
+ * next collective. */
 int GC_Step(MPI_Comm comm, long long step);
 
 /* Any setting by its info key ("gc_min_bytes", "256K"). */
 int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value);
 /* All gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
 int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);
-/* The value in force. Local. `value` holds `size` bytes, cut if too short; `length` (may be NULL) gets the full length. */
+/* The value in force. Local. `value` holds `size` bytes, cut if too short; `length` (may be NULL)
+ * gets the full length. */
 int GC_Comm_get_option(MPI_Comm comm, const char* key, char* value, int size, int* length);
 
 #ifdef __cplusplus

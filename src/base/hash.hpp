@@ -1,5 +1,5 @@
-// base/hash.hpp - one stable 64-bit hash (FNV-1a) for cache keys and for "are we equal on all ranks".
-// Not for untrusted data where collisions would matter.
+// base/hash.hpp - one stable 64-bit hash (FNV-1a) for cache keys and for "are we equal on all
+// ranks". Not for untrusted data where collisions would matter.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ enum class Code : std::uint8_t {
     invalid_type,      ///< a datatype does not fit the call or the codec
     invalid_op,        ///< an operation does not fit the datatype
     invalid_comm,      ///< a communicator is null or of the wrong kind
-    unsupported,       ///< nothing is wrong, we just do not do it: leads to the MPI library's own call
+    unsupported,  ///< nothing is wrong, we just do not do it: leads to the MPI library's own call
     out_of_memory,
     io,           ///< a file could not be read or written
     corrupt,      ///< bytes from a peer or a file do not mean what they should
@@ -48,7 +48,7 @@ class [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : value_(std::move(value)) {}                 // NOLINT: implicit by design
+    Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit by design
     Result(Status status) : status_(std::move(status)) { assert(!status_.ok()); }  // NOLINT
 
     bool ok() const { return value_.has_value(); }
@@ -69,9 +69,10 @@ class [[nodiscard]] Result {
 
 }  // namespace gradcoll
 
-/// Leaves the function with the Status if it is not ok. One of the only two check macros of the house.
-#define GRADCOLL_TRY(expression)                                                    \
-    do {                                                                            \
+/// Leaves the function with the Status if it is not ok. One of the only two check macros of the
+/// house.
+#define GRADCOLL_TRY(expression)                                                        \
+    do {                                                                                \
         if (::gradcoll::Status gradcoll_status_ = (expression); !gradcoll_status_.ok()) \
-            return gradcoll_status_;                                                \
+            return gradcoll_status_;                                                    \
     } while (false)

@@ -1,5 +1,6 @@
-// main() of every multi-rank test: runs GoogleTest on all ranks in step, and fails on all ranks if it failed on one.
-// GC_TEST_THREADS=multiple asks for MPI_THREAD_MULTIPLE; everything else runs with the level MPI gives.
+// main() of every multi-rank test: runs GoogleTest on all ranks in step, and fails on all ranks if
+// it failed on one. GC_TEST_THREADS=multiple asks for MPI_THREAD_MULTIPLE; everything else runs
+// with the level MPI gives.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -8,18 +9,22 @@
 
 int main(int argc, char** argv) {
     const char* threads = std::getenv("GC_TEST_THREADS");
-    const int wanted = threads && std::strcmp(threads, "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    const int wanted =
+        threads && std::strcmp(threads, "multiple") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
     int provided = 0;
     MPI_Init_thread(&argc, &argv, wanted, &provided);
     testing::InitGoogleTest(&argc, argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) {  // failures of other ranks are still printed by the assertions' own summary below
+    if (rank !=
+        0) {  // failures of other ranks are still printed by the assertions' own summary below
         auto& listeners = testing::UnitTest::GetInstance()->listeners();
         delete listeners.Release(listeners.default_result_printer());
         struct FailurePrinter : testing::EmptyTestEventListener {
             void OnTestPartResult(const testing::TestPartResult& r) override {
-                if (r.failed()) std::fprintf(stderr, "%s:%d: %s\n", r.file_name(), r.line_number(), r.message());
+                if (r.failed())
+                    std::fprintf(stderr, "%s:%d: %s\n", r.file_name(), r.line_number(),
+                                 r.message());
             }
         };
         listeners.Append(new FailurePrinter);

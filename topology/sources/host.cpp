@@ -55,7 +55,8 @@ Result<TreeSpec> dealt(const Result<Machine>& machine, std::span<const int> rank
 }  // namespace
 
 Result<HostPath> this_rank_host_path() {
-    const Result<Machine> machine = Machine::local();
+    // Loading takes tens of milliseconds and the machine stays the same; the binding is read anew.
+    static const Result<Machine> machine = Machine::local();
     if (!machine.ok()) return machine.status();
     HostPath path = machine->path_of_this_process();
     if (path.host_name.empty()) {

@@ -1,5 +1,6 @@
 // base/mpi/mpi.hpp - <mpi.h> and the one way to turn an MPI return code into a Status.
-// Inside the library only PMPI_ names are called, so that tools above us see the user's calls and not ours.
+// Inside the library only PMPI_ names are called, so that tools above us see the user's calls and
+// not ours.
 #pragma once
 
 #include <mpi.h>
