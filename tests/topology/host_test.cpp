@@ -7,6 +7,7 @@
 
 #include "topology/draw/draw.hpp"
 #include "topology/random_tree.hpp"
+#include "topology/sources/machine.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -159,11 +160,10 @@ TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
 
 TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
     ASSERT_EQ(setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1", 1), 0);
-    const Result<HostPath> path = this_rank_host_path();
+    const Result<Machine> machine = Machine::local();
     unsetenv("HWLOC_SYNTHETIC");
-    ASSERT_TRUE(path.ok()) << path.status().message();
-    EXPECT_FALSE(path->host_name.empty());
-    for (const auto& object : path->objects)
+    ASSERT_TRUE(machine.ok()) << machine.status().message();
+    for (const auto& object : machine->path_of_this_process().objects)
         EXPECT_EQ(object.kind, VertexKind::numa);  // not bound there: the whole machine
 }
 
