@@ -90,10 +90,11 @@ std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec,
     const std::int64_t elem_bytes = spec.elem_bytes;
     if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
         return 0;
-    const bool fits_whole = spec.count_elems <= auto_whole_bytes / elem_bytes;
+    const AutoChunk automatic = tree.height() > 1 ? many_level_chunk : one_level_chunk;
+    const bool fits_whole = spec.count_elems <= automatic.whole_bytes / elem_bytes;
     if (!chunk_bytes && fits_whole) return 0;
     std::int64_t granules =
-        chunk_bytes.value_or(auto_chunk_bytes) / elem_bytes / spec.granule_elems;
+        chunk_bytes.value_or(automatic.chunk_bytes) / elem_bytes / spec.granule_elems;
     if (!chunk_bytes) granules = std::max(granules, min_granules_per_rank * tree.rank_count());
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
 }

@@ -33,9 +33,14 @@ Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
 
 /// Automatic chunks: calls up to whole_bytes go in one piece, others in pieces of chunk_bytes (of
-/// the vector). First guesses: to be tuned on measurements.
-inline constexpr std::int64_t auto_whole_bytes = 512 * 1024;
-inline constexpr std::int64_t auto_chunk_bytes = 256 * 1024;
+/// the vector). With several levels, chunks keep all of them at work at once. With one there is
+/// nothing to overlap: large chunks only bound the scratch memory (docs/benchmarks.md, "Chunks").
+struct AutoChunk {
+    std::int64_t whole_bytes = 0;
+    std::int64_t chunk_bytes = 0;
+};
+inline constexpr AutoChunk one_level_chunk{16 << 20, 8 << 20};
+inline constexpr AutoChunk many_level_chunk{1 << 20, 512 << 10};
 /// A chunk has at least so many granules for each rank, or shares would be too unequal.
 inline constexpr std::int64_t min_granules_per_rank = 4;
 /// Exact ranges are cut at cache lines.

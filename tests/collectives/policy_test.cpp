@@ -41,11 +41,16 @@ TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     EXPECT_NE(decision.why.find("2:4"), std::string::npos);
 }
 
-TEST(Policy, SmallCallsGoWholeAndLongOnesInChunks) {
+void expect_chunks(const Tree& tree, AutoChunk automatic) {
+    const std::int64_t whole = automatic.whole_bytes / 4;
+    EXPECT_EQ(decide(tree, call_of(whole), {}).spec.chunk_elems, 0);
+    EXPECT_EQ(decide(tree, call_of(whole + 1), {}).spec.chunk_elems, automatic.chunk_bytes / 4);
+}
+
+TEST(Policy, SmallCallsGoWholeAndLongOnesInChunksSmallerWhereLevelsOverlap) {
     const Tree tree = two_level_tree({2, 3});
-    EXPECT_EQ(decide(tree, call_of(auto_whole_bytes / 4), {}).spec.chunk_elems, 0);
-    EXPECT_EQ(decide(tree, call_of(auto_whole_bytes / 4 + 1), {}).spec.chunk_elems,
-              auto_chunk_bytes / 4);
+    expect_chunks(tree, many_level_chunk);
+    expect_chunks(Tree::flat(4), one_level_chunk);
     PolicyOptions options;
     options.chunk_bytes = 0;
     EXPECT_EQ(decide(tree, call_of(1 << 24), options).spec.chunk_elems, 0);
