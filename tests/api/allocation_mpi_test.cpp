@@ -1,39 +1,7 @@
 // The second call of a shape allocates nothing of ours. Linked statically, so that every operator
 // new of the library is counted.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "api/api_support.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t size) {
-    ++allocations;
-    if (void* memory = std::malloc(size)) return memory;
-    throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) {
-    return counted(size);
-}
-void* operator new[](std::size_t size) {
-    return counted(size);
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "support/counting_new.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -48,9 +16,9 @@ TEST(Allocation, TheSecondCallOfAShapeAllocatesNothing) {
         };
         ASSERT_EQ(call(), MPI_SUCCESS);
 
-        const long before = allocations;
+        const long before = allocation_count();
         const int code = call();
-        const long after = allocations;
+        const long after = allocation_count();
 
         EXPECT_EQ(code, MPI_SUCCESS);
         EXPECT_EQ(after, before) << codec;
@@ -68,9 +36,9 @@ TEST(Allocation, TheSecondStartOfARequestAllocatesNothing) {
     const auto step = [&] { return GC_Start(&request) | GC_Wait(&request); };
     ASSERT_EQ(step(), MPI_SUCCESS);
 
-    const long before = allocations;
+    const long before = allocation_count();
     const int code = step();
-    const long after = allocations;
+    const long after = allocation_count();
 
     EXPECT_EQ(code, MPI_SUCCESS);
     EXPECT_EQ(after, before);

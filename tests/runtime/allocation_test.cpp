@@ -1,38 +1,6 @@
 // After the first run of a shape nothing is allocated. Counts every operator new of this program.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "runtime/mpi_ranks.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t size) {
-    ++allocations;
-    if (void* memory = std::malloc(size ? size : 1)) return memory;
-    throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) {
-    return counted(size);
-}
-void* operator new[](std::size_t size) {
-    return counted(size);
-}
-void operator delete(void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-    std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
-}
+#include "support/counting_new.hpp"
 
 namespace gradcoll {
 namespace {
@@ -47,10 +15,10 @@ TEST_F(Allocation, WarmRunsAllocateNothing) {
         const Floats in = sparse_input(channel_->rank(), 300'000);
         Floats out(in.size());
         ASSERT_TRUE(executor->run(binding_of(in, out, 0)).ok());
-        const long before = allocations;
+        const long before = test::allocation_count();
         for (std::uint32_t sequence = 1; sequence < 4; ++sequence)
             ASSERT_TRUE(executor->run(binding_of(in, out, sequence)).ok());
-        EXPECT_EQ(allocations - before, 0);
+        EXPECT_EQ(test::allocation_count() - before, 0);
     }
 }
 
