@@ -91,11 +91,13 @@ class Flattener {
 };
 
 /// Drops vertices without ranks below and collapses chains. `raw` is in pre-order, and so is the
-/// result.
+/// result. A host in a chain gives it kind and name: people look for hosts, and ranks below one
+/// share its memory, whichever of its parts they all sit in.
 std::vector<Vertex> condensed(std::vector<Vertex> raw) {
     struct Place {
         int id = -1;     // the nearest kept vertex at or above
         Uplink carried;  // the links of the collapsed vertices between here and there
+        int host = -1;   // the collapsed vertex between here and there that is a host
     };
     std::vector<int> branches(raw.size(), 0);  // that have ranks
     for (std::size_t v = raw.size(); v-- > 1;)
@@ -110,11 +112,16 @@ std::vector<Vertex> condensed(std::vector<Vertex> raw) {
         const Place above = v == 0 ? Place{} : places[static_cast<std::size_t>(raw[v].parent)];
         const Uplink link = in_a_row(above.carried, raw[v].uplink);
         if (!leaf && branches[v] == 1) {
-            places[v] = {above.id, link};
+            const bool host = raw[v].kind == VertexKind::host;
+            places[v] = {above.id, link, host ? static_cast<int>(v) : above.host};
             continue;
         }
         places[v] = {static_cast<int>(kept.size()), {}};
         kept.push_back(std::move(raw[v]));
+        if (!leaf && above.host >= 0) {
+            kept.back().kind = VertexKind::host;
+            kept.back().name = raw[static_cast<std::size_t>(above.host)].name;
+        }
         kept.back().parent = above.id;
         kept.back().uplink = above.id < 0 ? Uplink{} : link;
     }

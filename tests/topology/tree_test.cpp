@@ -65,6 +65,15 @@ TEST(Tree, CollapsedChainKeepsTheLowerVertexTheSlowestLinkAndTheSummedLatency) {
     EXPECT_EQ(tree.vertex_count(), 5);
 }
 
+TEST(Tree, CollapsedChainIsNamedAfterItsHost) {
+    TreeSpec host = inner({inner({leaf(0), leaf(1)}, {}, "L3#0")}, {}, "n1");
+    host.kind = VertexKind::host;
+    host.children[0].kind = VertexKind::cache;
+    const Tree tree = made(inner({host}, {}, "site"));
+    EXPECT_EQ(tree.vertex(0).kind, VertexKind::host);
+    EXPECT_EQ(tree.vertex(0).name, "n1");
+}
+
 TEST(Tree, FlatIsOneVertexWithEveryRank) {
     const Tree tree = Tree::flat(4);
     EXPECT_EQ(expression_of(tree), "(0-3)");
