@@ -111,6 +111,7 @@ bool NonblockingCall::advance(bool& advanced) {
 void NonblockingCall::finish(const Status& status) {
     context_->end(std::move(lease_), status);
     ending_->status = status;
+    ending_->is_set.store(true, std::memory_order_release);
     PMPI_Grequest_complete(request_);
 }
 
@@ -119,7 +120,9 @@ int NonblockingCall::query(void* state, MPI_Status* status) {
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
-    const Status& outcome = static_cast<const Ending*>(state)->status;
+    const auto* ending = static_cast<const Ending*>(state);
+    if (!ending->is_set.load(std::memory_order_acquire)) return MPI_SUCCESS;
+    const Status& outcome = ending->status;
     return outcome.ok() ? MPI_SUCCESS : keep_error("GC_Iallreduce", outcome);
 }
 

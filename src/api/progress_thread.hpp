@@ -2,6 +2,7 @@
 // docs/decisions/003.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "api/comm_context.hpp"
@@ -25,6 +26,9 @@ class NonblockingCall {
     /// What the caller's thread reads when it completes the request; MPI frees it with the request.
     struct Ending {
         Status status;
+        /// Set last, read first by the caller's thread: it then sees the status and the values
+        /// whatever the MPI library does to hand memory from one thread to the other.
+        std::atomic<bool> is_set{false};
     };
     NonblockingCall() = default;
     void finish(const Status& status);
