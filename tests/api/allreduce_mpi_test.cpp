@@ -147,20 +147,22 @@ TEST(Allreduce, RingsAndDirectExchangesGiveWhatMpiGives) {
     }
 }
 
-TEST(Allreduce, SixteenBitFloatsSumToWhatTheirValuesDo) {
+void expect_sums_of(MPI_Datatype type, std::uint16_t (*encoded)(float)) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     std::vector<std::uint16_t> values(1000);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = to_bf16(static_cast<float>(i % 8 + 1));
+    const auto value = [](std::size_t i) { return static_cast<float>(i % 8 + 1); };
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = encoded(value(i));
 
-    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 1000, GC_Type_bfloat16(), MPI_SUM, comm),
-              MPI_SUCCESS);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 1000, type, MPI_SUM, comm), MPI_SUCCESS);
 
     for (std::size_t i = 0; i < values.size(); ++i)
-        ASSERT_EQ(from_bf16(values[i]),
-                  static_cast<float>(i % 8 + 1) * static_cast<float>(comm.size()))
-            << i;
+        ASSERT_EQ(values[i], encoded(value(i) * static_cast<float>(comm.size()))) << i;
     EXPECT_EQ(comm.stats().calls_tree, 1U);
+}
+
+TEST(Allreduce, SixteenBitFloatsSumToWhatTheirValuesDo) {
+    expect_sums_of(GC_Type_bfloat16(), to_bf16);
+    expect_sums_of(GC_Type_float16(), to_f16);
 }
 
 TEST(Allreduce, LargeCountFormDoesTheSame) {

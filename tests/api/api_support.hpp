@@ -149,5 +149,12 @@ inline float from_bf16(std::uint16_t bits) {
 inline std::uint16_t to_bf16(float value) {
     return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
 }
+/// Only for values that binary16 has as normal numbers: rebased exponent, shorter fraction.
+inline std::uint16_t to_f16(float value) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    constexpr std::uint32_t rebased = (127 - 15) << 23;
+    return static_cast<std::uint16_t>((bits >> 16 & 0x8000u) |
+                                      ((bits & 0x7fffffffu) - rebased) >> 13);
+}
 
 }  // namespace gradcoll::test
