@@ -45,13 +45,19 @@ void use_handles(MPI_Comm comm) {
     expect(GC_Allreduce_residual(MPI_IN_PLACE, values.data(), 600, MPI_FLOAT, MPI_SUM, comm,
                                  residual) == MPI_SUCCESS,
            "allreduce with residual");
+    MPI_Request started = MPI_REQUEST_NULL;
+    expect(GC_Iallreduce(MPI_IN_PLACE, values.data(), 600, MPI_FLOAT, MPI_SUM, comm, &started) ==
+                   MPI_SUCCESS &&
+               MPI_Wait(&started, MPI_STATUS_IGNORE) == MPI_SUCCESS,
+           "iallreduce");
     expect(GC_Residual_free(&residual) == MPI_SUCCESS, "residual free");
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
+    int level = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);  // GC_Iallreduce on the tree
     const int calls = argc > 1 ? std::atoi(argv[1]) : 10000;
     constexpr int calls_each = 100;
     for (int done = 0; done < calls; done += calls_each) {

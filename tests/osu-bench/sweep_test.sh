@@ -23,8 +23,8 @@ sweep -- -i 2 --repeats 1 -c
 [ "$(lines_of "$csv")" -eq 13 ] || fail "expected a header and 12 rows: $(cat "$csv")"
 [ "$(sweep --dry-run | wc -l)" -eq 0 ] || fail "a finished sweep must have nothing left to do"
 
-# Interrupted within the fifth row: the torn row and the ones after it are measured again.
-{ head -n 5 "$csv"; printf '3,disc'; } >"$folder/torn.csv"
+# Interrupted within the sixth row: the torn row and the ones after it are measured again; of its run one size is there.
+{ head -n 6 "$csv"; printf '3,disc'; } >"$folder/torn.csv"
 mv "$folder/torn.csv" "$csv"
 sweep -- -i 2 --repeats 1 -c
 [ "$(lines_of "$csv")" -eq 13 ] || fail "expected 12 rows after resuming: $(cat "$csv")"
