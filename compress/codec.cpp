@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "base/cpu.hpp"
 #include "compress/kernel_sources.hpp"
 
 namespace gradcoll {
@@ -19,20 +18,6 @@ const KernelSource* best_source() {
     return best;
 }
 
-const KernelSource* source_of(Isa isa) {
-    switch (isa) {
-        case Isa::scalar:
-            return kernel_source(InstructionSet::scalar);
-        case Isa::avx2:
-            return kernel_source(InstructionSet::avx2);
-        case Isa::avx512:
-            return kernel_source(InstructionSet::avx512);
-        case Isa::best:
-            return best_source();
-    }
-    return nullptr;
-}
-
 Kernels kernels_of(const KernelSource& source, CodecId id, ElementType type) {
     if (id == CodecId::exact) return source.exact(type);
     return id == CodecId::bf16 ? source.bf16(type) : source.nm(id, type);
@@ -43,30 +28,32 @@ std::string_view types_of(CodecId id) {
     return id == CodecId::bf16 ? "fp32" : "fp16, bf16, fp32, fp64";
 }
 
-}  // namespace
-
-bool isa_available(Isa isa) {
-    return source_of(isa) != nullptr;
-}
-
-Result<Codec> codec_for(CodecId id, ElementType type) {
-    return codec_for(id, type, Isa::best);
-}
-
-Result<Codec> codec_for(CodecId id, ElementType type, Isa isa) {
-    const KernelSource* source = source_of(isa);
-    if (source == nullptr) {
-        const std::string_view name = name_of(static_cast<InstructionSet>(isa));
-        return Status(Code::unsupported,
-                      fmt::format("instruction set {} is not available on this CPU", name));
-    }
-    const Kernels kernels = kernels_of(*source, id, type);
+Result<Codec> codec_from(const KernelSource& source, CodecId id, ElementType type) {
+    const Kernels kernels = kernels_of(source, id, type);
     if (kernels.encode == nullptr)
         return Status(Code::unsupported,
                       fmt::format("codec {} is not defined for elements of type {}; allowed: {}",
                                   name_of(id), name_of(type), types_of(id)));
     return Codec{
         id, type, kernels.encode, kernels.encode_with_residual, kernels.decode, kernels.decode_sum};
+}
+
+}  // namespace
+
+Result<Codec> codec_for(CodecId id, ElementType type) {
+    return codec_from(*best_source(), id, type);
+}
+
+Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set) {
+    const KernelSource* source = kernel_source(set);
+    if (source == nullptr)
+        return Status(Code::unsupported,
+                      fmt::format("instruction set {} is not available on this CPU", name_of(set)));
+    return codec_from(*source, id, type);
+}
+
+bool kernels_available(InstructionSet set) {
+    return kernel_source(set) != nullptr;
 }
 
 }  // namespace gradcoll

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/cpu.hpp"
 #include "base/status.hpp"
 #include "compress/codec_id.hpp"
 #include "reduce/element_type.hpp"
@@ -39,10 +40,10 @@ struct Codec {
 /// exact hop.
 Result<Codec> codec_for(CodecId id, ElementType type);
 
-/// Instruction sets, for tests and benchmarks that compare them. `best` is what codec_for(id, type)
-/// uses; it can be lowered for the whole process with GC_CPU=scalar|avx2|avx512.
-enum class Isa : std::uint8_t { scalar, avx2, avx512, best };
-bool isa_available(Isa isa);
-Result<Codec> codec_for(CodecId id, ElementType type, Isa isa);
+/// The kernels of one instruction set, for tests and benchmarks that compare them. GC_CPU does not
+/// limit these. Errors: also unsupported if this CPU does not run the set, or lacks an extension of
+/// it that the kernels need.
+Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set);
+bool kernels_available(InstructionSet set);
 
 }  // namespace gradcoll

@@ -16,14 +16,15 @@
 namespace gradcoll::bench {
 namespace {
 
-constexpr Isa isas[] = {Isa::scalar, Isa::avx2, Isa::avx512};
+constexpr InstructionSet isas[] = {InstructionSet::scalar, InstructionSet::avx2,
+                                   InstructionSet::avx512};
 constexpr ElementType types[] = {ElementType::f32, ElementType::f16, ElementType::bf16,
                                  ElementType::f64};
 constexpr std::size_t sizes[] = {256u << 10, 4u << 20, 64u << 20};
 
 struct Case {
     Codec codec;
-    Isa isa;
+    InstructionSet isa;
     std::size_t bytes;
 };
 
@@ -33,7 +34,8 @@ struct Selection {
     std::size_t bytes = 0;
     int repetitions = 9;
 
-    bool takes(CodecId codec_id, ElementType type_id, Isa isa_id, std::size_t size) const {
+    bool takes(CodecId codec_id, ElementType type_id, InstructionSet isa_id,
+               std::size_t size) const {
         return (codec.empty() || codec == gradcoll::name_of(codec_id)) &&
                (type.empty() || type == gradcoll::name_of(type_id)) &&
                (isa.empty() || isa == name_of(isa_id)) && (bytes == 0 || bytes == size);
@@ -44,7 +46,7 @@ std::vector<Case> cases(const Selection& selection) {
     std::vector<Case> out;
     for (int id = 0; id < codec_count; ++id)
         for (const ElementType type : types)
-            for (const Isa isa : isas)
+            for (const InstructionSet isa : isas)
                 for (const std::size_t size : sizes) {
                     const auto codec_id = static_cast<CodecId>(id);
                     if (!selection.takes(codec_id, type, isa, size)) continue;

@@ -115,11 +115,6 @@ std::string_view name_of(Kernel kernel) {
     return names[static_cast<std::size_t>(kernel)];
 }
 
-std::string_view name_of(Isa isa) {
-    constexpr std::string_view names[] = {"scalar", "avx2", "avx512", "best"};
-    return names[static_cast<std::size_t>(isa)];
-}
-
 Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions) {
     const Job job(codec, plain_bytes);
     const Buffer copy = make_buffer(plain_bytes);

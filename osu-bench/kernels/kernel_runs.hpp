@@ -13,7 +13,6 @@ enum class Kernel { encode, encode_with_residual, decode, decode_sum };
 inline constexpr Kernel all_kernels[] = {Kernel::encode, Kernel::encode_with_residual,
                                          Kernel::decode, Kernel::decode_sum};
 std::string_view name_of(Kernel kernel);
-std::string_view name_of(Isa isa);
 
 /// Median rates over the repetitions, in GB/s (10^9 bytes) of plain elements, whatever the codec's
 /// own bytes are.

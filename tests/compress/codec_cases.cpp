@@ -40,8 +40,9 @@ std::vector<CodecCase> all_codec_cases() {
     std::vector<CodecCase> cases;
     for (int id = 0; id < codec_count; ++id)
         for (const ElementType type : types_of_size)
-            for (const Isa isa : {Isa::scalar, Isa::avx2, Isa::avx512})
-                if (codec_supports(static_cast<CodecId>(id), type) && isa_available(isa))
+            for (const InstructionSet isa :
+                 {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+                if (codec_supports(static_cast<CodecId>(id), type) && kernels_available(isa))
                     cases.push_back({static_cast<CodecId>(id), type, isa});
     return cases;
 }

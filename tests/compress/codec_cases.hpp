@@ -18,7 +18,7 @@ namespace gradcoll::test {
 struct CodecCase {
     CodecId codec;
     ElementType type;
-    Isa isa;
+    InstructionSet isa;
 };
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();

@@ -64,7 +64,7 @@ TEST_P(Feedback, InputPlusOldResidualIsDecodedPlusNewResidual) {
 }
 
 TEST_P(Feedback, EveryInstructionSetGivesTheSameBytesAndResiduals) {
-    const Codec scalar = *codec_for(codec_.id, codec_.type, Isa::scalar);
+    const Codec scalar = *codec_for(codec_.id, codec_.type, InstructionSet::scalar);
     for (const Data data : all_data)
         for (const std::size_t count : {1, 33, 70, 511, 512, 513, 1300}) {
             Bytes residual = make_data(Data::normal, residual_type_, count, 9), expected = residual;

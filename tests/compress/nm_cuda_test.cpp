@@ -32,8 +32,9 @@ class DeviceBuffer {
 
 std::vector<CodecCase> nm_cases() {
     std::vector<CodecCase> cases = lossy_codec_cases();
-    std::erase_if(
-        cases, [](const CodecCase& c) { return c.codec == CodecId::bf16 || c.isa != Isa::scalar; });
+    std::erase_if(cases, [](const CodecCase& c) {
+        return c.codec == CodecId::bf16 || c.isa != InstructionSet::scalar;
+    });
     return cases;
 }
 

@@ -89,7 +89,7 @@ void expect_lanes_equal_scalar(CodecId codec) {
             for (std::uint32_t seed = 1; seed <= 8; ++seed) {
                 const Bytes plain = make_data(data, type, nm::block_elems, seed);
                 Bytes scalar(encoded_bytes(codec, element_bytes(type), nm::block_elems));
-                codec_for(codec, type, Isa::scalar)
+                codec_for(codec, type, InstructionSet::scalar)
                     ->encode(plain.data(), nm::block_elems, scalar.data());
                 ASSERT_EQ(encode_block_by_lanes<S>(type, plain), scalar) << name_of(type);
             }
