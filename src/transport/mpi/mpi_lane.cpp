@@ -32,41 +32,39 @@ MpiLane::~MpiLane() {
     MpiLane::abandon();
 }
 
-Status MpiLane::admit(int peer, int tag) const {
+/// `post(count, type, request)` is the MPI call.
+template <class Post>
+Status MpiLane::start(const Message& message, Post post) {
     if (active_ == requests_.size()) return lane_full(requests_.size());
-    return check_envelope(channel_, peer, tag);
-}
-
-void MpiLane::add(MPI_Request request, const Message& message) {
+    GRADCOLL_TRY(check_envelope(channel_, message.peer, message.tag));
+    const Result<ByteType> bytes = ByteType::of(message.size_bytes);
+    if (!bytes.ok()) return bytes.status();
+    MPI_Request request = MPI_REQUEST_NULL;
+    GRADCOLL_TRY(from_mpi(post(bytes->count(), bytes->type(), &request), call_of(message)));
     requests_[active_] = request;
     messages_[active_] = message;
     ++active_;
+    return {};
 }
 
 Status MpiLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
-    GRADCOLL_TRY(admit(peer, tag));
-    const Result<ByteType> bytes = ByteType::of(size_bytes);
-    if (!bytes.ok()) return bytes.status();
-    MPI_Request request = MPI_REQUEST_NULL;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Isend(data, bytes->count(), bytes->type(), peer, tag, channel_.comm(), &request),
-        "MPI_Isend"));
-    add(request, {size_bytes, cookie, peer, tag, false});
-    return {};
+    return start({size_bytes, cookie, peer, tag, false},
+                 [&](int count, MPI_Datatype type, MPI_Request* request) {
+                     return PMPI_Isend(data, count, type, peer, tag, channel_.comm(), request);
+                 });
 }
 
 Status MpiLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
-    GRADCOLL_TRY(admit(peer, tag));
-    const Result<ByteType> bytes = ByteType::of(size_bytes);
-    if (!bytes.ok()) return bytes.status();
-    MPI_Request request = MPI_REQUEST_NULL;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Irecv(data, bytes->count(), bytes->type(), peer, tag, channel_.comm(), &request),
-        "MPI_Irecv"));
-    add(request, {size_bytes, cookie, peer, tag, true});
-    return {};
+    return start({size_bytes, cookie, peer, tag, true},
+                 [&](int count, MPI_Datatype type, MPI_Request* request) {
+                     return PMPI_Irecv(data, count, type, peer, tag, channel_.comm(), request);
+                 });
+}
+
+const char* MpiLane::call_of(const Message& message) {
+    return message.receives ? "MPI_Irecv" : "MPI_Isend";
 }
 
 Completion MpiLane::completion_of(const Message& message, const MPI_Status& status,
@@ -78,8 +76,7 @@ Completion MpiLane::completion_of(const Message& message, const MPI_Status& stat
     if (error_class == MPI_ERR_TRUNCATE)
         completion.status = too_long(message.peer, message.tag, message.size_bytes, arrived);
     else if (error_class != MPI_SUCCESS)
-        completion.status =
-            from_mpi(status.MPI_ERROR, message.receives ? "MPI_Irecv" : "MPI_Isend");
+        completion.status = from_mpi(status.MPI_ERROR, call_of(message));
     else
         completion.received_bytes = arrived;
     return completion;

@@ -33,8 +33,9 @@ class MpiLane final : public Lane {
         bool receives = false;
     };
 
-    Status admit(int peer, int tag) const;
-    void add(MPI_Request request, const Message& message);
+    template <class Post>
+    Status start(const Message& message, Post post);
+    static const char* call_of(const Message& message);
     Completion completion_of(const Message& message, const MPI_Status& status, bool failed) const;
     void compact();
     void rotate(std::size_t count);
