@@ -50,6 +50,17 @@ TEST(Verify, AcceptsVectorsBeyond2To31Elements) {
     EXPECT_EQ(verify(tree, plans_of(tree, spec)).message(), "");
 }
 
+/// Puts `added` behind step `index` and makes it wait for it.
+void insert_after(Schedule& schedule, std::size_t index, Step added) {
+    added.first_dep = static_cast<std::uint32_t>(schedule.deps.size());
+    added.dep_count = 1;
+    schedule.deps.push_back(static_cast<std::uint32_t>(index));
+    for (Step& step : schedule.steps)
+        for (std::uint32_t d = 0; d < step.dep_count; ++d)
+            if (schedule.deps[step.first_dep + d] > index) ++schedule.deps[step.first_dep + d];
+    schedule.steps.insert(schedule.steps.begin() + static_cast<std::ptrdiff_t>(index) + 1, added);
+}
+
 /// A call on ((0 1) (2 3 4)) that has every kind of step.
 struct Broken : ::testing::Test {
     Tree tree = two_level_tree({2, 3});
@@ -143,13 +154,7 @@ TEST_F(Broken, ContributionAddedTwice) {
         if (body.steps[i].kind != StepKind::reduce) continue;
         Step again = body.steps[i];
         again.from_input = 0;
-        again.first_dep = static_cast<std::uint32_t>(body.deps.size());
-        again.dep_count = 1;
-        body.deps.push_back(static_cast<std::uint32_t>(i));
-        for (Step& step : body.steps)
-            for (std::uint32_t d = 0; d < step.dep_count; ++d)
-                if (body.deps[step.first_dep + d] > i) ++body.deps[step.first_dep + d];
-        body.steps.insert(body.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, again);
+        insert_after(body, i, again);
         break;
     }
     expect_rejected("");
@@ -164,13 +169,7 @@ TEST_F(Broken, EncodedAgainOnTheWayDown) {
         Step again = body.steps[i];
         std::swap(again.from, again.to);
         again.kind = StepKind::encode;
-        again.first_dep = static_cast<std::uint32_t>(body.deps.size());
-        again.dep_count = 1;
-        body.deps.push_back(static_cast<std::uint32_t>(i));
-        for (Step& step : body.steps)
-            for (std::uint32_t d = 0; d < step.dep_count; ++d)
-                if (body.deps[step.first_dep + d] > i) ++body.deps[step.first_dep + d];
-        body.steps.insert(body.steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, again);
+        insert_after(body, i, again);
         break;
     }
     expect_rejected("");
