@@ -25,6 +25,8 @@ struct Binding {
             ///< messages of operations that overlap in time apart (runtime/tags.hpp)
 };
 
+class Trace;
+
 enum class Progress : std::uint8_t { idle, advanced, complete };
 
 /// What one operation cost, added up since the object was made.
@@ -53,6 +55,7 @@ class Executor {
         bool yield_always =
             false;  ///< ranks outnumber cores: give the core away at every idle turn
         bool timed = false;
+        Trace* trace = nullptr;  ///< gets a span for every step; must outlive the executor
     };
     /// `channel` must outlive the executor. Errors: invalid_argument (options; a plan for another
     /// rank or number of ranks than the channel's), unsupported (a codec for the type; more stages

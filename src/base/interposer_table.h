@@ -1,0 +1,106 @@
+/* base/interposer_table.h - what libgradcoll_pmpi and libgradcoll say to each other. Plain C, no MPI:
+ * the interposer is loaded into processes of any MPI and of none.
+ *
+ * A wrapper offers the user's call to the core. The core either serves it (returns 1 and the code
+ * that the wrapper returns) or leaves it (returns 0); then the wrapper calls the next library with the
+ * user's own arguments, so that other PMPI tools see the call as it was. Offers never fail for reasons
+ * of their own, and what the core leaves depends only on what all ranks know alike.
+ *
+ * Thread safety: as MPI's own calls. */
+#ifndef GRADCOLL_BASE_INTERPOSER_TABLE_H
+#define GRADCOLL_BASE_INTERPOSER_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Both libraries must be built from the same number. */
+#define GC_INTERPOSER_VERSION 1u
+
+/* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
+typedef intptr_t GC_Handle;
+
+/* What can be offered. `start` stands for MPI_Start and MPI_Startall. */
+enum GC_Intercepted {
+    GC_CALL_ALLREDUCE,
+    GC_CALL_IALLREDUCE,
+    GC_CALL_ALLREDUCE_INIT,
+    GC_CALL_REDUCE_SCATTER_BLOCK,
+    GC_CALL_REDUCE_SCATTER,
+    GC_CALL_ALLGATHER,
+    GC_CALL_START,
+    GC_CALL_KINDS
+};
+
+/* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for the
+ * block collectives; of requests for start) is below `least_count` of its kind passes without being
+ * offered. Read and written with __atomic builtins, relaxed: a hint that saves instructions, never
+ * the decision itself. All zero at first; INT64_MAX: never offer. */
+typedef struct {
+    int64_t least_count[GC_CALL_KINDS];
+} GC_Gate;
+
+typedef struct {
+    const void* sendbuf;
+    void* recvbuf;
+    int64_t count; /* of a block for reduce_scatter_block; unused for reduce_scatter */
+    GC_Handle datatype;
+    GC_Handle op;
+    GC_Handle comm;
+} GC_Reduce_call;
+
+typedef struct {
+    const void* sendbuf;
+    int64_t sendcount;
+    GC_Handle sendtype;
+    void* recvbuf;
+    int64_t recvcount;
+    GC_Handle recvtype;
+    GC_Handle comm;
+} GC_Gather_call;
+
+typedef struct {
+    int (*allreduce)(const GC_Reduce_call* call, int* code);
+    /* `request` points to an MPI_Request, which is written only if the call is served. */
+    int (*iallreduce)(const GC_Reduce_call* call, void* request, int* code);
+    int (*allreduce_init)(const GC_Reduce_call* call, GC_Handle info, void* request, int* code);
+    int (*reduce_scatter_block)(const GC_Reduce_call* call, int* code);
+    /* `recvcounts`: one integer of `count_bytes` (4 or 8) bytes a rank. */
+    int (*reduce_scatter)(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
+                          int* code);
+    int (*allgather)(const GC_Gather_call* call, int* code);
+
+    /* After MPI has started these requests (`requests` points to `count` MPI_Requests): starts the
+     * operations of those that allreduce_init served. */
+    void (*started)(int count, const void* requests);
+    /* Before MPI frees the request that `request` points to. */
+    void (*freeing)(const void* request);
+
+    /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its gc_*
+     * keys. A bad value is a warning. Collective, as those calls are. */
+    void (*info_was_set)(GC_Handle comm, GC_Handle info);
+    /* MPI_Pcontrol: 0 off (every call passes), 1 on, 2 write the report now. */
+    void (*pcontrol)(int level);
+
+    /* Handles of Fortran. */
+    GC_Handle (*comm_of_fortran)(int handle);
+    GC_Handle (*datatype_of_fortran)(int handle);
+    GC_Handle (*op_of_fortran)(int handle);
+    GC_Handle (*info_of_fortran)(int handle);
+    GC_Handle (*request_of_fortran)(int handle);
+    int (*request_to_fortran)(const void* request);
+} GC_Interposer_table;
+
+/* Exported by libgradcoll. Called once, after MPI is found to be the one that both were built for.
+ * NULL if `version` is not the core's, or if the settings (GC_ENABLE=off) say to stay away. */
+const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate);
+typedef const GC_Interposer_table* (*GC_Interposer_connect_function)(unsigned version,
+                                                                     GC_Gate* gate);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
