@@ -1,12 +1,26 @@
 #include "api/route.hpp"
 
 namespace gradcoll {
+namespace {
+
+/// Null: the call is compressed.
+const char* exact_reason(const Settings& settings, const CallShape& shape,
+                         const RouteQuestion& question) {
+    // Every codec is defined for fp32.
+    if (!settings.compresses(ElementType::f32, question.step)) return "no lossy codec is set";
+    if (!question.sums) return "only MPI_SUM is ever compressed";
+    if (!settings.compresses(shape.type, question.step))
+        return "the codec is not defined for the datatype";
+    if (shape.size_bytes() < settings.min_bytes) return "vector is shorter than gc_min_bytes";
+    return nullptr;
+}
+
+}  // namespace
 
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question) {
-    const bool may_be_lossy = question.sums && shape.size_bytes() >= settings.min_bytes;
-    const bool compress = may_be_lossy && settings.compresses(shape.type, question.step);
-
     Route route;
+    route.exact_reason = exact_reason(settings, shape, question);
+    const bool compress = route.exact_reason == nullptr;
     route.key.collective = question.collective;
     route.key.type = shape.type;
     route.key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);

@@ -20,7 +20,8 @@ struct RouteQuestion {
 };
 
 struct Route {
-    const char* pass_reason = nullptr;  ///< static text; null: to the tree
+    const char* pass_reason = nullptr;   ///< static text; null: to the tree
+    const char* exact_reason = nullptr;  ///< static text: why not compressed; null: it is
     CallKey key;
 };
 
