@@ -24,8 +24,11 @@ function(gradcoll_module name)
 endfunction()
 
 # gradcoll_test(module.noun SOURCES ... [DEPS modules...] [LINK targets...] [LABELS ...])
-# A GoogleTest program of one process.
+# A GoogleTest program of one process. It does not depend on the MPI: builds with GRADCOLL_TESTS=mpi leave it out.
 function(gradcoll_test name)
+  if(GRADCOLL_TESTS STREQUAL "mpi")
+    return()
+  endif()
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK;LABELS" ${ARGN})
   gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS} LINK ${arg_LINK} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
@@ -44,12 +47,25 @@ function(gradcoll_mpi_test name)
   endforeach()
 endfunction()
 
-# Registers any command under mpirun with the flags that two shared cores and a root user need.
+# gradcoll_add_mpirun_test(NAME RANKS n COMMAND ... [PRELOAD libraries...] [ENV a=b ...] [LABELS ...])
+# Registers any command under the launcher of this build's MPI, with the flags that two shared cores and a root user
+# need. PRELOAD: LD_PRELOAD of the ranks.
 function(gradcoll_add_mpirun_test name)
-  cmake_parse_arguments(arg "" "RANKS" "COMMAND;ENV;LABELS" ${ARGN})
-  add_test(NAME ${name} COMMAND "${CMAKE_SOURCE_DIR}/scripts/mpirun" -n ${arg_RANKS} ${arg_COMMAND})
+  cmake_parse_arguments(arg "" "RANKS" "COMMAND;PRELOAD;ENV;LABELS" ${ARGN})
+  set(preload "")
+  if(arg_PRELOAD)
+    list(JOIN arg_PRELOAD ":" libraries)
+    set(preload --preload "${libraries}")
+  endif()
+  add_test(NAME ${name}
+    COMMAND "${CMAKE_SOURCE_DIR}/scripts/mpirun" ${preload} -n ${arg_RANKS} ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT 300 PROCESSORS 2
-    ENVIRONMENT "${arg_ENV}")
+    ENVIRONMENT "GRADCOLL_BUILD=${CMAKE_BINARY_DIR};${arg_ENV}")
+endfunction()
+
+# Tests that were added with add_test() and start scripts/mpirun somewhere inside.
+function(gradcoll_uses_mpirun)
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT "GRADCOLL_BUILD=${CMAKE_BINARY_DIR}")
 endfunction()
 
 function(gradcoll_test_program name)
