@@ -59,6 +59,20 @@ bool is_lossy(const PlanSpec& spec) {
 
 }  // namespace
 
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
+    SendingCost cost;
+    cost.bytes = bytes_sent(plan);
+    cost.exact_bytes = cost.bytes;
+    cost.lossy = is_lossy(plan.spec);
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
+        cost.messages += plan.schedule_of(chunk).send_count;
+    if (!cost.lossy && !plan.spec.feedback) return cost;
+    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
+    if (!twin) return twin.status();
+    cost.exact_bytes = bytes_sent(*twin);
+    return cost;
+}
+
 Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
                                                        const Settings& settings,
                                                        const CallKey& key) {
@@ -70,20 +84,17 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
 
     std::shared_ptr<PlannedCall> call(new PlannedCall);
     call->key_ = key;
-    call->lossy_ = is_lossy(spec);
+    const auto cost = sending_cost_of(facts.tree, *plan);
+    if (!cost) return cost.status();
+    call->lossy_ = cost->lossy;
     call->residual_layout_ = residual_layout_of(*plan);
-    call->exact_bytes_ = bytes_sent(*plan);
-    if (call->lossy_ || spec.feedback) {
-        const auto twin = make_plan(facts.tree, exact_twin_of(spec), facts.rank);
-        if (!twin) return twin.status();
-        call->exact_bytes_ = bytes_sent(*twin);
-    }
+    call->exact_bytes_ = cost->exact_bytes;
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
     call->executor_options_.yield_always = facts.yield_always;
     log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}", key.count,
-        name_of(key.type), bytes_sent(*call->plan_), call->exact_bytes_, decision.why);
+        name_of(key.type), cost->bytes, cost->exact_bytes, decision.why);
     return call;
 }
 

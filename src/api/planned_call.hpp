@@ -39,6 +39,16 @@ struct PlanningFacts {
 /// How a shape is done, and why; the same on every rank but for `in_place`. Pure.
 Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key);
 
+/// What one rank sends for a call: message by message what its executor counts.
+struct SendingCost {
+    std::uint64_t bytes = 0;        ///< headers included
+    std::uint64_t exact_bytes = 0;  ///< the same call with every codec exact
+    std::uint64_t messages = 0;
+    bool lossy = false;  ///< any message of any rank is lossy
+};
+/// Pure. Errors: what make_plan says.
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);
+
 /// Thread safe only from outside: the owner's lock guards it.
 class PlannedCall {
   public:
