@@ -9,34 +9,26 @@
 namespace gradcoll {
 namespace {
 
-/// Reads one setting; the first failure names it and stays.
-class Reader {
-  public:
-    explicit Reader(const SettingsText& text) : text_(text) {}
+/// As in GC_INTERCEPT; the order of GC_Intercepted.
+constexpr std::string_view intercept_names[] = {"allreduce",      "iallreduce",
+                                                "allreduce_init", "reduce_scatter_block",
+                                                "reduce_scatter", "allgather"};
+static_assert(std::size(intercept_names) == GC_CALL_START);
 
-    template <class T, class Parse>
-    void read(OptionId id, T& out, Parse&& parse) {
-        if (!status_.ok()) return;
-        auto value = parse(trimmed(text_[id]));
-        if (value)
-            out = std::move(value).value();
-        else
-            status_ = {Code::invalid_argument, fmt::format("setting {}: {}", info_of(id).info_key,
-                                                           value.status().message())};
-    }
-    const Status& status() const { return status_; }
-
-  private:
-    const SettingsText& text_;
-    Status status_;
-};
+template <class T>
+Status take(T& out, Result<T> value) {
+    if (!value) return value.status();
+    out = std::move(value).value();
+    return {};
+}
 
 template <class T>
 Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
                  std::string_view allowed) {
     for (std::size_t i = 0; i < names.size(); ++i)
         if (names[i] == word) return static_cast<T>(i);
-    return Status(Code::invalid_argument, fmt::format("'{}' is not allowed: {}", word, allowed));
+    return Status(Code::invalid_argument,
+                  fmt::format("'{}' is not allowed: {}", printable(word), allowed));
 }
 
 Result<CheckLevel> parse_check(std::string_view word) {
@@ -63,8 +55,9 @@ Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
     return std::optional<CodecId>(*codec);
 }
 
-Result<std::optional<std::uint64_t>> parse_chunk_bytes(std::string_view text) {
-    if (text == "auto") return std::optional<std::uint64_t>();
+/// `word` or bytes.
+Result<std::optional<std::uint64_t>> parse_bytes_or(std::string_view word, std::string_view text) {
+    if (text == word) return std::optional<std::uint64_t>();
     const auto bytes = parse_bytes(text);
     if (!bytes) return bytes.status();
     return std::optional<std::uint64_t>(*bytes);
@@ -74,6 +67,42 @@ Result<int> parse_chunks_in_flight(std::string_view text) {
     const auto value = parse_integer(text, 1, 16);
     if (!value) return value.status();
     return static_cast<int>(*value);
+}
+
+/// Settings that are understood elsewhere are left alone.
+Status read_setting(OptionId id, std::string_view text, Settings& out) {
+    switch (id) {
+        case OptionId::codec:
+            return take(out.codec, codec_from_name(text));
+        case OptionId::level_codecs:
+            return take(out.level_codecs, parse_level_codecs(text));
+        case OptionId::down_codec:
+            return take(out.down_codec, parse_down_codec(text));
+        case OptionId::min_bytes:
+            return take(out.min_bytes, parse_bytes(text));
+        case OptionId::max_bytes:
+            return take(out.max_bytes, parse_bytes_or("none", text));
+        case OptionId::compress_comms:
+            return take(out.compress_comms, NameFilter::parse(text));
+        case OptionId::compress_calls:
+            return take(out.compress_calls, CallFilter::parse(text));
+        case OptionId::tree_min_bytes:
+            return take(out.tree_min_bytes, parse_bytes(text));
+        case OptionId::exchange:
+            return take(out.exchange, level_exchanges_from(without_blanks(text)));
+        case OptionId::chunk_bytes:
+            return take(out.chunk_bytes, parse_bytes_or("auto", text));
+        case OptionId::chunks_in_flight:
+            return take(out.chunks_in_flight, parse_chunks_in_flight(text));
+        case OptionId::schedule:
+            return take(out.schedule, CodecSchedule::parse(text));
+        case OptionId::feedback:
+            return take(out.feedback, parse_switch(text));
+        case OptionId::check:
+            return take(out.check, parse_check(text));
+        default:
+            return {};
+    }
 }
 
 }  // namespace
@@ -109,21 +138,41 @@ void SettingsText::say(OptionId id, std::string_view text) {
 
 Result<Settings> Settings::parse(const SettingsText& text) {
     Settings out;
-    Reader reader(text);
-    reader.read(OptionId::codec, out.codec, codec_from_name);
-    reader.read(OptionId::level_codecs, out.level_codecs, parse_level_codecs);
-    reader.read(OptionId::down_codec, out.down_codec, parse_down_codec);
-    reader.read(OptionId::min_bytes, out.min_bytes, parse_bytes);
-    reader.read(OptionId::tree_min_bytes, out.tree_min_bytes, parse_bytes);
-    reader.read(OptionId::exchange, out.exchange,
-                [](std::string_view t) { return level_exchanges_from(without_blanks(t)); });
-    reader.read(OptionId::chunk_bytes, out.chunk_bytes, parse_chunk_bytes);
-    reader.read(OptionId::chunks_in_flight, out.chunks_in_flight, parse_chunks_in_flight);
-    reader.read(OptionId::schedule, out.schedule, CodecSchedule::parse);
-    reader.read(OptionId::feedback, out.feedback, parse_switch);
-    reader.read(OptionId::check, out.check, parse_check);
-    if (!reader.status().ok()) return reader.status();
+    for (const OptionInfo& row : option_table())
+        if (const Status status = read_setting(row.id, trimmed(text[row.id]), out); !status.ok())
+            return Status(
+                Code::invalid_argument,
+                fmt::format("setting {}: {}", row.info_key.empty() ? row.variable : row.info_key,
+                            status.message()));
     return out;
+}
+
+Result<InterceptSet> InterceptSet::parse(std::string_view text) {
+    InterceptSet set;
+    set.bits_.reset();
+    for (const std::string_view word : split_at_commas(text)) {
+        const auto* name = std::find(std::begin(intercept_names), std::end(intercept_names), word);
+        if (name == std::end(intercept_names))
+            return Status(Code::invalid_argument,
+                          fmt::format("'{}' is no call that can be served; allowed: {}",
+                                      printable(word), info_of(OptionId::intercept).allowed));
+        set.bits_.set(static_cast<std::size_t>(name - std::begin(intercept_names)));
+    }
+    set.bits_[GC_CALL_START] = set.bits_[GC_CALL_ALLREDUCE_INIT];
+    return set;
+}
+
+const InterceptSet& intercepted_calls() {
+    static const InterceptSet set = [] {
+        auto parsed = InterceptSet::parse(option_text(OptionId::intercept));
+        return parsed ? std::move(parsed).value() : InterceptSet();
+    }();
+    return set;
+}
+
+bool interposer_enabled() {
+    const auto enabled = parse_switch(option_text(OptionId::enable));
+    return !enabled.ok() || *enabled;
 }
 
 CodecId Settings::codec_of(int level, std::int64_t step) const {

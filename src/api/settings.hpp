@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include <vector>
 
 #include "api/codec_schedule.hpp"
+#include "api/compress_filter.hpp"
+#include "base/interposer_table.h"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "collectives/policy.hpp"
@@ -49,6 +52,9 @@ struct Settings {
     std::vector<CodecId> level_codecs;  ///< empty: `codec` everywhere
     std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
     std::uint64_t min_bytes = 0;
+    std::optional<std::uint64_t> max_bytes;  ///< none: no limit
+    NameFilter compress_comms;
+    CallFilter compress_calls;
     std::uint64_t tree_min_bytes = 0;
     std::vector<ExchangeWish> exchange;        ///< at least one
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
@@ -69,5 +75,25 @@ struct Settings {
     /// Whether some level is lossy at some step, whatever the type.
     bool ever_lossy() const;
 };
+
+/// The MPI calls that the interposer may serve.
+class InterceptSet {
+  public:
+    /// All of them.
+    InterceptSet() { bits_.set(); }
+
+    /// Comma separated names such as "allreduce,allgather"; allreduce_init brings `start` along.
+    /// Errors: invalid_argument naming the word and what is allowed.
+    static Result<InterceptSet> parse(std::string_view text);
+
+    bool has(GC_Intercepted call) const { return bits_[call]; }
+
+  private:
+    std::bitset<GC_CALL_KINDS> bits_;
+};
+
+/// GC_INTERCEPT and GC_ENABLE of this process. Thread safe.
+const InterceptSet& intercepted_calls();
+bool interposer_enabled();
 
 }  // namespace gradcoll
