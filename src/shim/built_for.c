@@ -1,0 +1,21 @@
+/* shim/built_for.c - what <mpi.h> said when this was compiled. The only file of the interposer that
+ * includes it, and for its macros only. */
+#include <mpi.h>
+
+#include "shim/mpi_version.h"
+
+#if defined(OPEN_MPI)
+#define FAMILY "Open MPI"
+#define MAJOR OMPI_MAJOR_VERSION
+#elif defined(MPICH_VERSION)
+#define FAMILY "MPICH"
+#define MAJOR (MPICH_NUMVERSION / 10000000)
+#else
+#error "the interposer knows Open MPI and MPICH"
+#endif
+
+#if GC_MPI_HAS_OWN_FORTRAN
+_Static_assert(sizeof(MPI_Fint) == 4, "the Fortran wrappers take 4-byte integers");
+#endif
+
+const Built_for built_for = {FAMILY, MAJOR, sizeof(MPI_Comm), MPI_IN_PLACE, MPI_BOTTOM};

@@ -1,0 +1,59 @@
+/* shim/gate.h - does a call pass, or is it offered to the core?
+ *
+ * Two questions, both cheap: the gate (the core wrote which counts it may want) and the guard (is
+ * this call made inside another one that is already offered, by a tool below us or by MPI itself).
+ */
+#ifndef GRADCOLL_SHIM_GATE_H
+#define GRADCOLL_SHIM_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/interposer_table.h"
+#include "shim/core.h"
+
+extern GC_Gate gate;
+
+/* Where on the stack of this thread the outermost offered call stands; null if there is none. A
+ * call is inside it if it stands below. An error handler that throws or jumps out of MPI leaves a
+ * mark that the next call from the same place or above it replaces; a mere flag would stay set for
+ * ever. */
+extern _Thread_local const char* inside __attribute__((tls_model("initial-exec")));
+
+static inline bool passes(enum GC_Intercepted kind, int64_t count) {
+    return count < __atomic_load_n(&gate.least_count[kind], __ATOMIC_RELAXED);
+}
+
+/* The core, or null if the call is to go to the next library unoffered. `mark` is a local variable
+ * of the wrapper. */
+static inline const GC_Interposer_table* enter_with(const GC_Interposer_table* (*find)(void),
+                                                    const void* mark) {
+    const GC_Interposer_table* core;
+    if (inside != NULL && (uintptr_t)mark < (uintptr_t)inside) return NULL;
+    inside = mark; /* first: what the core does while it is loaded is not offered to it */
+    core = find();
+    if (core == NULL) inside = NULL;
+    return core;
+}
+
+static inline const GC_Interposer_table* enter(enum GC_Intercepted kind, int64_t count,
+                                               const void* mark) {
+    return passes(kind, count) ? NULL : enter_with(find_core, mark);
+}
+
+/* For calls that matter only if an earlier one was served: loads nothing. */
+static inline const GC_Interposer_table* enter_loaded(int64_t count, const void* mark) {
+    return passes(GC_CALL_START, count) ? NULL : enter_with(loaded_core, mark);
+}
+
+/* For calls without a gate. */
+static inline const GC_Interposer_table* enter_ungated(const void* mark) {
+    return enter_with(find_core, mark);
+}
+
+static inline void leave(const GC_Interposer_table* core) {
+    if (core != NULL) inside = NULL;
+}
+
+#endif

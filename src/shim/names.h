@@ -1,0 +1,67 @@
+/* shim/names.h - the intercepted names as prototypes and as indices.
+ *
+ * The prototypes are our own and the same for every MPI: a handle is an intptr_t, whether MPI's is
+ * a pointer (Open MPI) or an int (MPICH). On x86-64 and aarch64 either travels in the same
+ * register, or in the same eight-byte slot of the stack, so that it is forwarded whole. Of an int
+ * handle only the lower half means anything. */
+#ifndef GRADCOLL_SHIM_NAMES_H
+#define GRADCOLL_SHIM_NAMES_H
+
+#include <stdint.h>
+
+#include "base/interposer_table.h"
+
+#define REDUCE_PARAMETERS(Count)                                                       \
+    const void *sendbuf, void *recvbuf, Count count, GC_Handle datatype, GC_Handle op, \
+        GC_Handle comm
+#define SCATTER_PARAMETERS(Count)                                                                  \
+    const void *sendbuf, void *recvbuf, const Count *recvcounts, GC_Handle datatype, GC_Handle op, \
+        GC_Handle comm
+#define GATHER_PARAMETERS(Count)                                                              \
+    const void *sendbuf, Count sendcount, GC_Handle sendtype, void *recvbuf, Count recvcount, \
+        GC_Handle recvtype, GC_Handle comm
+/* A variadic call: `level` and what the further integer registers hold. */
+#define PCONTROL_PARAMETERS(Level) \
+    Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e
+
+/* Fortran passes everything by reference. Also reduce_scatter, whose `count` is an array. */
+#define F_REDUCE_PARAMETERS                                                                   \
+    const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
+        const int *comm
+#define F_GATHER_PARAMETERS                                                        \
+    const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
+        const int *recvcount, const int *recvtype, const int *comm
+
+/* The ways to write one Fortran name: four of mpif.h and the module mpi, four of mpi_f08. */
+#define GC_MANGLINGS(X, lower, UPPER, ...) \
+    X(lower, __VA_ARGS__)                  \
+    X(lower##_, __VA_ARGS__)               \
+    X(lower##__, __VA_ARGS__)              \
+    X(UPPER, __VA_ARGS__)                  \
+    X(lower##_f08, __VA_ARGS__)            \
+    X(lower##_f08_, __VA_ARGS__)           \
+    X(lower##_f08__, __VA_ARGS__)          \
+    X(UPPER##_F08, __VA_ARGS__)
+
+#define GC_EXPORT __attribute__((visibility("default")))
+
+#define GC_C(name, ...) GC_EXPORT int name(__VA_ARGS__);
+#define GC_F_PROTOTYPE(name, ...) GC_EXPORT void name(__VA_ARGS__);
+#define GC_FORTRAN(lower, UPPER, ...) GC_MANGLINGS(GC_F_PROTOTYPE, lower, UPPER, __VA_ARGS__)
+#include "shim/names.def"
+#undef GC_C
+#undef GC_FORTRAN
+#undef GC_F_PROTOTYPE
+
+typedef enum {
+#define GC_C(name, ...) NAME_##name,
+#define GC_F_INDEX(name, ...) NAME_##name,
+#define GC_FORTRAN(lower, UPPER, ...) GC_MANGLINGS(GC_F_INDEX, lower, UPPER, __VA_ARGS__)
+#include "shim/names.def"
+#undef GC_C
+#undef GC_FORTRAN
+#undef GC_F_INDEX
+    NAME_COUNT
+} Name;
+
+#endif

@@ -1,0 +1,169 @@
+/* shim/wrappers.c - the C names. Each is: gate -> offer -> next, or next -> tell.
+ *
+ * What passes goes on with the user's own arguments; what is offered and left goes on inside the
+ * guard, so that it is offered once, whatever a tool below us makes of it. */
+#include "shim/gate.h"
+#include "shim/mpi_version.h"
+#include "shim/names.h"
+#include "shim/next.h"
+
+#define REDUCE_ARGUMENTS sendbuf, recvbuf, count, datatype, op, comm
+#define SCATTER_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op, comm
+#define GATHER_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm
+
+/* The fast half of a wrapper: a call that passes to a known function needs no stack frame.
+ * Everything else is in the slow half, which has the same parameters and decides again. */
+#define FAST(name, kind, count, ...)                                               \
+    do {                                                                           \
+        __typeof__(&name) const next = (__typeof__(&name))known_next(NAME_##name); \
+        if (next != NULL && passes(kind, count)) return next(__VA_ARGS__);         \
+        return slow_##name(__VA_ARGS__);                                           \
+    } while (0)
+
+/* `offer` is an expression with `core`, `call` and `code`: 1 if the core served the call. */
+#define SLOW(name, kind, count, offer, ...)                                \
+    do {                                                                   \
+        int code = 0;                                                      \
+        const GC_Interposer_table* const core = enter(kind, count, &code); \
+        if (core == NULL || !(offer)) code = NEXT(name)(__VA_ARGS__);      \
+        leave(core);                                                       \
+        return code;                                                       \
+    } while (0)
+
+/* Both halves. `call` is how the core wants the arguments, PARAMETERS and the rest are in brackets.
+ */
+#define WRAPPER(name, kind, count, PARAMETERS, Call, call_values, offer, ...) \
+    static SLOW_HALF int slow_##name PARAMETERS {                             \
+        const Call call = {BARE call_values};                                 \
+        SLOW(name, kind, count, offer, __VA_ARGS__);                          \
+    }                                                                         \
+    int name PARAMETERS {                                                     \
+        FAST(name, kind, count, __VA_ARGS__);                                 \
+    }
+#define BARE(...) __VA_ARGS__
+
+#define REDUCE_VALUES (sendbuf, recvbuf, count, datatype, op, comm)
+
+#define ALLREDUCE(name, Count, kind, member)                                              \
+    WRAPPER(name, kind, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, REDUCE_VALUES, \
+            core->member(&call, &code), REDUCE_ARGUMENTS)
+
+#define IALLREDUCE(name, Count)                                                         \
+    WRAPPER(name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request), \
+            GC_Reduce_call, REDUCE_VALUES, core->iallreduce(&call, request, &code),     \
+            REDUCE_ARGUMENTS, request)
+
+#define ALLREDUCE_INIT(name, Count)                                                             \
+    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                                \
+            (REDUCE_PARAMETERS(Count), GC_Handle info, void* request), GC_Reduce_call,          \
+            REDUCE_VALUES, core->allreduce_init(&call, info, request, &code), REDUCE_ARGUMENTS, \
+            info, request)
+
+/* Its counts are an array as long as the communicator is large, which the core knows: only a closed
+ * gate lets it pass. */
+#define REDUCE_SCATTER(name, Count)                                                   \
+    WRAPPER(name, GC_CALL_REDUCE_SCATTER, INT64_MAX - 1, (SCATTER_PARAMETERS(Count)), \
+            GC_Reduce_call, (sendbuf, recvbuf, 0, datatype, op, comm),                \
+            core->reduce_scatter(&call, recvcounts, sizeof(Count), &code), SCATTER_ARGUMENTS)
+
+#define ALLGATHER(name, Count)                                                              \
+    WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)), GC_Gather_call, \
+            (GATHER_ARGUMENTS), core->allgather(&call, &code), GATHER_ARGUMENTS)
+
+ALLREDUCE(MPI_Allreduce, int, GC_CALL_ALLREDUCE, allreduce)
+ALLREDUCE(MPI_Reduce_scatter_block, int, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_scatter_block)
+IALLREDUCE(MPI_Iallreduce, int)
+REDUCE_SCATTER(MPI_Reduce_scatter, int)
+ALLGATHER(MPI_Allgather, int)
+#if GC_MPI_HAS_ALLREDUCE_INIT
+ALLREDUCE_INIT(MPI_Allreduce_init, int)
+#endif
+#if GC_MPI_HAS_MPIX_ALLREDUCE_INIT
+ALLREDUCE_INIT(MPIX_Allreduce_init, int)
+#endif
+#if GC_MPI_HAS_LARGE_COUNTS
+ALLREDUCE(MPI_Allreduce_c, int64_t, GC_CALL_ALLREDUCE, allreduce)
+ALLREDUCE(MPI_Reduce_scatter_block_c, int64_t, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_scatter_block)
+IALLREDUCE(MPI_Iallreduce_c, int64_t)
+ALLREDUCE_INIT(MPI_Allreduce_init_c, int64_t)
+REDUCE_SCATTER(MPI_Reduce_scatter_c, int64_t)
+ALLGATHER(MPI_Allgather_c, int64_t)
+#endif
+
+/* The core cares for these only after it served an allreduce_init. Nothing is offered: MPI does its
+ * part, and the core is told. */
+static SLOW_HALF int slow_MPI_Start(void* request) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_loaded(1, &code);
+    code = NEXT(MPI_Start)(request);
+    if (core != NULL && code == 0) core->started(1, request);
+    leave(core);
+    return code;
+}
+
+static SLOW_HALF int slow_MPI_Startall(int count, void* requests) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_loaded(count, &code);
+    code = NEXT(MPI_Startall)(count, requests);
+    if (core != NULL && code == 0) core->started(count, requests);
+    leave(core);
+    return code;
+}
+
+static SLOW_HALF int slow_MPI_Request_free(void* request) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_loaded(1, &code);
+    if (core != NULL) core->freeing(request);
+    code = NEXT(MPI_Request_free)(request);
+    leave(core);
+    return code;
+}
+
+int MPI_Start(void* request) {
+    FAST(MPI_Start, GC_CALL_START, 1, request);
+}
+
+int MPI_Startall(int count, void* requests) {
+    FAST(MPI_Startall, GC_CALL_START, count, count, requests);
+}
+
+int MPI_Request_free(void* request) {
+    FAST(MPI_Request_free, GC_CALL_START, 1, request);
+}
+
+int MPI_Comm_set_info(GC_Handle comm, GC_Handle info) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_ungated(&code);
+    code = NEXT(MPI_Comm_set_info)(comm, info);
+    if (core != NULL && code == 0) core->info_was_set(comm, info);
+    leave(core);
+    return code;
+}
+
+/* The value of an MPI_Comm in memory, which is as wide as this MPI's handles. */
+static GC_Handle comm_at(const void* comm) {
+    return built_for.comm_bytes == sizeof(int) ? (GC_Handle) * (const int*)comm
+                                               : *(const GC_Handle*)comm;
+}
+
+int MPI_Comm_dup_with_info(GC_Handle comm, GC_Handle info, void* newcomm) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_ungated(&code);
+    code = NEXT(MPI_Comm_dup_with_info)(comm, info, newcomm);
+    if (core != NULL && code == 0) core->info_was_set(comm_at(newcomm), info);
+    leave(core);
+    return code;
+}
+
+/* MPI declares it as (int level, ...), and only the tool that is meant knows what follows. C cannot
+ * forward unknown arguments; integers and pointers that still fit into registers are forwarded as
+ * they came (reading those that the caller did not set is harmless), floating-point and further
+ * ones are lost. */
+int MPI_Pcontrol(PCONTROL_PARAMETERS(int)) {
+    int code = 0;
+    const GC_Interposer_table* const core = enter_ungated(&code);
+    if (core != NULL) core->pcontrol(level);
+    code = ((int (*)(int, ...))next_of(NAME_MPI_Pcontrol))(level, a, b, c, d, e);
+    leave(core);
+    return code;
+}
