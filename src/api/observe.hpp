@@ -1,5 +1,5 @@
-// api/observe.hpp - the report and the trace of this process: made at the first call if GC_REPORT or
-// GC_TRACE asks for them, written at the beginning of MPI_Finalize.
+// api/observe.hpp - the report and the trace of this process: made at the first call if GC_REPORT
+// or GC_TRACE asks for them, written at the beginning of MPI_Finalize.
 #pragma once
 
 #include "base/mpi/mpi.hpp"
@@ -11,8 +11,8 @@ namespace gradcoll {
 /// Whether calls are to be recorded. Cheap: one load. Thread safe, as all here.
 bool observing_calls();
 
-/// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by an
-/// attribute of its own, set without communication.
+/// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
+/// an attribute of its own, set without communication.
 void observe_call(MPI_Comm comm, const CallRecord& call);
 /// The tree that `comm` got.
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);

@@ -9,6 +9,8 @@
 
 namespace gradcoll {
 
+struct ReportSnapshot;
+
 enum class CallKind : std::uint8_t {
     allreduce,
     iallreduce,
@@ -48,21 +50,27 @@ class Report {
         std::int64_t process_id = 0;
         std::string mpi;      ///< the MPI library's version, one line
         std::string version;  ///< ours
+        std::string command;  ///< what the process was started with; empty if not known
     };
 
     explicit Report(Process process);
     ~Report();
 
-    /// A communicator that is seen for the first time. Those with the same name and size share a
-    /// line; a program may make thousands.
+    /// A communicator that is seen for the first time. Those with the same name and size share an
+    /// entry; a program may make thousands. Entries are bounded (256): what finds no room shares
+    /// the last one, "other communicators".
     CommId add_comm(std::string_view name, int rank_count);
     /// Once it is attached: the tree as an expression, and where it came from.
     void set_tree(CommId comm, std::string_view expression, std::string_view origin);
+    /// A lock and some additions; allocates only for the first call of a kind and size on `comm`,
+    /// and for a reason that is new there.
     void add_call(CommId comm, const CallRecord& call);
     /// A compressed call's result compared with the exact sums: largest absolute difference, and
     /// the relative L2 difference.
     void add_error(CommId comm, std::uint64_t bytes, double max_abs, double relative_l2);
 
+    /// What was added up so far, as data (report/snapshot.hpp) and in its two written forms.
+    ReportSnapshot snapshot() const;
     std::string text() const;
     std::string json() const;
 

@@ -1,8 +1,9 @@
-// runtime/trace.hpp - who did what when, for people: the steps of every operation of this process as
-// a Chrome/Perfetto trace (GC_TRACE).
+// runtime/trace.hpp - who did what when, for people: the steps of every operation of this process
+// as a Chrome/Perfetto trace (GC_TRACE).
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@ namespace gradcoll {
 
 /// One span of time on one rank.
 struct TraceSpan {
-    const char* name = "";       ///< static: "encode", "send", "recv", "decode", "reduce", "call"...
+    const char* name = "";  ///< static: "encode", "send", "recv", "decode", "reduce", "call"...
     std::uint64_t begin_ns = 0;  ///< now_ns()
     std::uint64_t end_ns = 0;
     std::uint64_t bytes = 0;
@@ -19,6 +20,7 @@ struct TraceSpan {
     int level = -1;  ///< of the tree; -1: none
     std::int64_t chunk = -1;
     std::uint32_t operation = 0;  ///< number of the operation on its communicator
+    std::uint32_t label = 0;      ///< from Trace::label(): shown instead of `name`; 0: none
 };
 
 /// Collects spans up to a limit and writes them as one JSON file. Thread safe.
@@ -28,9 +30,23 @@ class Trace {
     Trace(int world_rank, std::string host, std::size_t max_spans);
     ~Trace();
 
+    /// A number for a name that is no static text, the same for the same text. There is room for
+    /// some thousands; then 0.
+    std::uint32_t label(std::string_view text);
+
+    /// What the calling thread did by itself: these spans follow or contain one another. Memory
+    /// grows in pieces, so that one span in some thousands allocates.
     void add(const TraceSpan& span);
-    /// Trace event format; times in microseconds of the real-time clock, so that the files of several
-    /// hosts can be laid side by side (scripts/merge-trace).
+    /// A message or a whole operation: may overlap any other span.
+    void add_overlapping(const TraceSpan& span);
+
+    std::uint64_t span_count() const;
+    std::uint64_t dropped_count() const;
+
+    /// Trace event format, one event a line. Times are microseconds since this object was made
+    /// (doubles hold no real-time clock to the nanosecond); "otherData" says when that was, so that
+    /// the files of several ranks can be laid side by side (scripts/merge-trace).
+    void write(const std::function<void(std::string_view)>& sink) const;
     std::string json() const;
 
   private:

@@ -1,0 +1,163 @@
+#include "report/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "report/size_bin.hpp"
+#include "report/snapshot.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr int call_kind_count = static_cast<int>(CallKind::allgather) + 1;
+constexpr std::size_t most_entries = 256;
+constexpr std::size_t most_trees_an_entry = 4;
+constexpr std::string_view overflow_name = "other communicators";
+
+/// An entry while it grows: every cell has its place, and is made with the first call.
+struct GrowingEntry {
+    CommEntry facts;
+    std::array<std::unique_ptr<CallCell>, std::size_t{call_kind_count} * size_bin_count> calls;
+    std::array<ErrorCell, size_bin_count> errors;
+
+    CallCell& cell(CallKind kind, int bin) {
+        auto& place =
+            calls[static_cast<std::size_t>(kind) * size_bin_count + static_cast<std::size_t>(bin)];
+        if (!place) {
+            place = std::make_unique<CallCell>();
+            place->kind = kind;
+            place->size_bin = bin;
+        }
+        return *place;
+    }
+
+    void add_tree(std::string_view expression, std::string_view origin) {
+        auto& trees = facts.trees;
+        const auto known = std::find_if(trees.begin(), trees.end(), [&](const TreeUse& tree) {
+            return tree.expression == expression && tree.origin == origin;
+        });
+        if (known != trees.end())
+            ++known->communicators;
+        else if (trees.size() < most_trees_an_entry)
+            trees.push_back({std::string(expression), std::string(origin), 1});
+        else
+            ++facts.trees_not_listed;
+    }
+
+    CommEntry finished() const {
+        CommEntry entry = facts;
+        for (const auto& cell : calls)
+            if (cell) entry.calls.push_back(*cell);
+        for (int bin = 0; bin < size_bin_count; ++bin) {
+            const ErrorCell& error = errors[static_cast<std::size_t>(bin)];
+            if (error.measurements == 0) continue;
+            entry.errors.push_back(error);
+            entry.errors.back().size_bin = bin;
+        }
+        return entry;
+    }
+};
+
+std::int64_t unix_now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+std::string_view name_of(CallKind kind) {
+    constexpr std::string_view names[] = {
+        "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",
+        "reduce_scatter", "allgather"};
+    static_assert(std::size(names) == call_kind_count);
+    return names[static_cast<int>(kind)];
+}
+
+struct Report::Impl {
+    explicit Impl(Process given) : process(std::move(given)) {}
+
+    const Process process;
+    const std::int64_t start_unix_ns = unix_now_ns();
+    const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    mutable std::mutex mutex;                            ///< guards all below
+    std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< by CommId
+    std::map<std::pair<std::string, int>, CommId> known;
+
+    CommId make_entry(std::string_view name, int rank_count) {
+        auto entry = std::make_unique<GrowingEntry>();
+        entry->facts.name = name;
+        entry->facts.rank_count = rank_count;
+        entries.push_back(std::move(entry));
+        return static_cast<CommId>(entries.size() - 1);
+    }
+
+    /// The last place is kept for all that find no other.
+    CommId entry_of(std::string_view name, int rank_count) {
+        if (const auto found = known.find({std::string(name), rank_count}); found != known.end())
+            return found->second;
+        if (entries.size() == most_entries) return most_entries - 1;
+        if (entries.size() == most_entries - 1) return make_entry(overflow_name, 0);
+        const CommId id = make_entry(name, rank_count);
+        known.emplace(std::pair(std::string(name), rank_count), id);
+        return id;
+    }
+
+    /// Null for a number that add_comm did not give.
+    GrowingEntry* find(CommId comm) const {
+        return comm < entries.size() ? entries[comm].get() : nullptr;
+    }
+};
+
+Report::Report(Process process) : impl_(std::make_unique<Impl>(std::move(process))) {}
+Report::~Report() = default;
+
+Report::CommId Report::add_comm(std::string_view name, int rank_count) {
+    const std::scoped_lock lock(impl_->mutex);
+    const CommId id = impl_->entry_of(name, rank_count);
+    ++impl_->entries[id]->facts.communicators;
+    return id;
+}
+
+void Report::set_tree(CommId comm, std::string_view expression, std::string_view origin) {
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->add_tree(expression, origin);
+}
+
+void Report::add_call(CommId comm, const CallRecord& call) {
+    const int bin = size_bin_of(call.bytes);
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->cell(call.kind, bin).add(call);
+}
+
+void Report::add_error(CommId comm, std::uint64_t bytes, double max_abs, double relative_l2) {
+    const auto bin = static_cast<std::size_t>(size_bin_of(bytes));
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(max_abs, relative_l2);
+}
+
+ReportSnapshot Report::snapshot() const {
+    ReportSnapshot taken;
+    taken.process = impl_->process;
+    taken.start_unix_ns = impl_->start_unix_ns;
+    taken.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->start).count();
+    const std::scoped_lock lock(impl_->mutex);
+    for (const auto& entry : impl_->entries) taken.comms.push_back(entry->finished());
+    return taken;
+}
+
+std::string Report::text() const {
+    return report_text(snapshot());
+}
+
+std::string Report::json() const {
+    return report_json(snapshot());
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,123 @@
+// report/report_json.cpp - the form for programs; docs/report.md describes it.
+#include <nlohmann/json.hpp>
+
+#include "report/size_bin.hpp"
+#include "report/snapshot.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Goes up when a reader of the older form would misread the newer one; new members alone do not
+/// count.
+constexpr int schema_version = 1;
+
+double seconds_of(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+void add_sums(Json& object, const CallSums& sums) {
+    object["calls"] = sums.calls;
+    object["on_tree"] = sums.on_tree;
+    object["compressed"] = sums.compressed;
+    object["passed"] = sums.passed;
+    object["bytes_in"] = sums.bytes_in;
+    object["bytes_sent"] = sums.bytes_sent;
+    object["bytes_sent_exact"] = sums.bytes_sent_exact;
+    object["messages_sent"] = sums.messages_sent;
+    object["seconds"] = seconds_of(sums.total_ns);
+    object["codec_seconds"] = seconds_of(sums.codec_ns);
+    object["wire_seconds"] = seconds_of(sums.wire_ns);
+}
+
+void add_saved(Json& object, const std::optional<double>& saved) {
+    object["saved_seconds_estimate"] = saved ? Json(*saved) : Json();
+}
+
+void add_size(Json& object, int size_bin) {
+    object["bytes_from"] = size_bin_begin(size_bin);
+    const std::uint64_t end = size_bin_end(size_bin);
+    object["bytes_below"] = end > 0 ? Json(end) : Json();
+}
+
+Json json_of(const CallCell& cell) {
+    Json object;
+    object["call"] = name_of(cell.kind);
+    add_size(object, cell.size_bin);
+    add_sums(object, cell.all);
+    add_saved(object, cell.saved_seconds());
+    Json reasons = Json::object();
+    for (const ReasonCount& one : cell.reasons) reasons[one.reason] = one.calls;
+    object["pass_reasons"] = std::move(reasons);
+    return object;
+}
+
+Json json_of(const ErrorCell& cell) {
+    Json object;
+    add_size(object, cell.size_bin);
+    object["measurements"] = cell.measurements;
+    object["max_abs"] = cell.max_abs;
+    object["max_relative_l2"] = cell.max_relative_l2;
+    object["mean_relative_l2"] = cell.mean_relative_l2();
+    return object;
+}
+
+Json json_of(const TreeUse& tree) {
+    return {{"expression", tree.expression},
+            {"origin", tree.origin},
+            {"communicators", tree.communicators}};
+}
+
+template <class T>
+Json list_of(const std::vector<T>& items) {
+    Json list = Json::array();
+    for (const T& item : items) list.push_back(json_of(item));
+    return list;
+}
+
+Json json_of(const CommEntry& entry) {
+    Json object;
+    object["name"] = entry.name;
+    object["ranks"] = entry.rank_count > 0 ? Json(entry.rank_count) : Json();
+    object["communicators"] = entry.communicators;
+    object["trees"] = list_of(entry.trees);
+    object["trees_not_listed"] = entry.trees_not_listed;
+    object["calls"] = list_of(entry.calls);
+    object["errors"] = list_of(entry.errors);
+    return object;
+}
+
+Json json_of_process(const ReportSnapshot& report) {
+    const Report::Process& process = report.process;
+    return {{"gradcoll", process.version},
+            {"mpi", process.mpi},
+            {"host", process.host},
+            {"process_id", process.process_id},
+            {"rank", process.world_rank},
+            {"ranks", process.world_size},
+            {"command", process.command.empty() ? Json() : Json(process.command)},
+            {"start", utc_text(report.start_unix_ns)},
+            {"seconds", report.seconds}};
+}
+
+}  // namespace
+
+std::string report_json(const ReportSnapshot& report) {
+    Json object;
+    object["schema"] = "gradcoll-report";
+    object["schema_version"] = schema_version;
+    object["process"] = json_of_process(report);
+    Json comms = Json::array();
+    for (const CommEntry& comm : report.comms) comms.push_back(json_of(comm));
+    object["communicators"] = std::move(comms);
+    const ReportTotal total = total_of(report);
+    Json sums;
+    add_sums(sums, total.sums);
+    add_saved(sums, total.saved_seconds);
+    object["total"] = std::move(sums);
+    constexpr int indent = 1;
+    return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,169 @@
+// report/report_text.cpp - the form for people.
+#include <fmt/format.h>
+
+#include <iterator>
+#include <map>
+
+#include "base/options.hpp"
+#include "report/size_bin.hpp"
+#include "report/snapshot.hpp"
+#include "report/units.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+constexpr std::size_t longest_shown = 160;
+
+double seconds_of(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+std::string shortened(std::string_view text) {
+    std::string result(text.substr(0, longest_shown));
+    for (char& c : result)
+        if (static_cast<unsigned char>(c) < ' ') c = '?';
+    return text.size() > longest_shown ? result + "..." : result;
+}
+
+/// "1 rank", "3 ranks".
+std::string counted(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
+std::string or_dash(bool known, std::string text) {
+    return known ? text : "-";
+}
+
+/// How many times more the exact codec would have sent.
+std::string ratio_text(const CallSums& sums) {
+    if (sums.bytes_sent == 0) return "-";
+    return fmt::format("{:.2f}", static_cast<double>(sums.bytes_sent_exact) /
+                                     static_cast<double>(sums.bytes_sent));
+}
+
+void write_process(const ReportSnapshot& report, Out out) {
+    const Report::Process& process = report.process;
+    fmt::format_to(out, "==== gradcoll {} report {:=>70}\n", process.version, "");
+    fmt::format_to(out, "rank {} of {}, host {}, process {}; {}, {}\n", process.world_rank,
+                   process.world_size, shortened(process.host), process.process_id,
+                   utc_text(report.start_unix_ns), seconds_text(report.seconds));
+    if (!process.mpi.empty()) fmt::format_to(out, "MPI: {}\n", shortened(process.mpi));
+    if (!process.command.empty()) fmt::format_to(out, "command: {}\n", shortened(process.command));
+}
+
+void write_comm_title(const CommEntry& comm, Out out) {
+    fmt::format_to(out, "\n{}", comm.name.empty() ? "(no name)" : shortened(comm.name));
+    if (comm.rank_count > 0)
+        fmt::format_to(out, ", {}", counted(static_cast<std::uint64_t>(comm.rank_count), "rank"));
+    if (comm.communicators > 1) fmt::format_to(out, ", {} communicators", comm.communicators);
+    fmt::format_to(out, "\n");
+}
+
+void write_trees(const CommEntry& comm, Out out) {
+    for (const TreeUse& tree : comm.trees) {
+        fmt::format_to(out, "  tree {}", shortened(tree.expression));
+        if (!tree.origin.empty()) fmt::format_to(out, "  ({})", shortened(tree.origin));
+        if (comm.communicators > 1) fmt::format_to(out, ", {} times", tree.communicators);
+        fmt::format_to(out, "\n");
+    }
+    if (comm.trees_not_listed > 0)
+        fmt::format_to(out, "  other trees, {} times\n", comm.trees_not_listed);
+}
+
+constexpr const char* row_format =
+    "    {:>8}{:>9}{:>8}{:>8}{:>8}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}\n";
+
+void write_heading(CallKind kind, Out out) {
+    fmt::format_to(out, "  {}\n", name_of(kind));
+    fmt::format_to(out, row_format, "bytes", "calls", "tree", "compr.", "passed", "in", "sent",
+                   "ratio", "time", "codec", "wire", "saved");
+}
+
+void write_cell(const CallCell& cell, Out out) {
+    const CallSums& sums = cell.all;
+    const bool on_tree = sums.on_tree > 0;
+    const auto saved = cell.saved_seconds();
+    fmt::format_to(out, row_format, size_bin_label(cell.size_bin), count_text(sums.calls),
+                   count_text(sums.on_tree), count_text(sums.compressed), count_text(sums.passed),
+                   bytes_text(sums.bytes_in), or_dash(on_tree, bytes_text(sums.bytes_sent)),
+                   ratio_text(sums), or_dash(on_tree, seconds_text(seconds_of(sums.total_ns))),
+                   or_dash(sums.compressed > 0, seconds_text(seconds_of(sums.codec_ns))),
+                   or_dash(on_tree, seconds_text(seconds_of(sums.wire_ns))),
+                   or_dash(saved.has_value(), seconds_text(saved.value_or(0))));
+}
+
+/// Of all sizes of one kind; the most frequent first.
+void write_reasons(const std::map<std::string_view, std::uint64_t>& reasons, Out out) {
+    std::multimap<std::uint64_t, std::string_view, std::greater<>> by_count;
+    for (const auto& [reason, calls] : reasons) by_count.emplace(calls, reason);
+    for (const auto& [calls, reason] : by_count)
+        fmt::format_to(out, "    passed {:>8}: {}\n", count_text(calls), reason);
+}
+
+void write_calls(const CommEntry& comm, Out out) {
+    std::map<std::string_view, std::uint64_t> reasons;
+    for (std::size_t i = 0; i < comm.calls.size(); ++i) {
+        const CallCell& cell = comm.calls[i];
+        if (i == 0 || comm.calls[i - 1].kind != cell.kind) write_heading(cell.kind, out);
+        write_cell(cell, out);
+        for (const ReasonCount& one : cell.reasons) reasons[one.reason] += one.calls;
+        if (i + 1 < comm.calls.size() && comm.calls[i + 1].kind == cell.kind) continue;
+        write_reasons(reasons, out);
+        reasons.clear();
+    }
+}
+
+void write_errors(const CommEntry& comm, Out out) {
+    if (comm.errors.empty()) return;
+    fmt::format_to(out, "  error of compressed sums against exact ones\n");
+    fmt::format_to(out, "    {:>8}{:>9}{:>17}{:>24}{:>24}\n", "bytes", "measured", "largest abs.",
+                   "relative L2, largest", "relative L2, mean");
+    for (const ErrorCell& error : comm.errors)
+        fmt::format_to(out, "    {:>8}{:>9}{:>17.3g}{:>24.3g}{:>24.3g}\n",
+                       size_bin_label(error.size_bin), count_text(error.measurements),
+                       error.max_abs, error.max_relative_l2, error.mean_relative_l2());
+}
+
+void write_total(const ReportSnapshot& report, Out out) {
+    const ReportTotal total = total_of(report);
+    const CallSums& sums = total.sums;
+    fmt::format_to(out,
+                   "\ntotal: {}, {} on the tree ({} compressed), {} passed to the MPI library\n",
+                   counted(sums.calls, "call"), count_text(sums.on_tree),
+                   count_text(sums.compressed), count_text(sums.passed));
+    if (sums.bytes_sent > 0)
+        fmt::format_to(out, "  {} in; {} sent in {}; exact: {} ({} times as many)\n",
+                       bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),
+                       counted(sums.messages_sent, "message"), bytes_text(sums.bytes_sent_exact),
+                       ratio_text(sums));
+    if (sums.total_ns > 0)
+        fmt::format_to(out, "  {} in calls; {} in codecs, {} waiting for the wire\n",
+                       seconds_text(seconds_of(sums.total_ns)),
+                       seconds_text(seconds_of(sums.codec_ns)),
+                       seconds_text(seconds_of(sums.wire_ns)));
+    if (total.saved_seconds)
+        fmt::format_to(
+            out, "  saved by compression: {} (an estimate: wire x (exact / sent - 1) - codec)\n",
+            seconds_text(*total.saved_seconds));
+}
+
+}  // namespace
+
+std::string report_text(const ReportSnapshot& report) {
+    std::string text;
+    const Out out = std::back_inserter(text);
+    write_process(report, out);
+    for (const CommEntry& comm : report.comms) {
+        if (comm.calls.empty() && comm.trees.empty() && comm.errors.empty()) continue;
+        write_comm_title(comm, out);
+        write_trees(comm, out);
+        write_calls(comm, out);
+        write_errors(comm, out);
+    }
+    write_total(report, out);
+    return text;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,89 @@
+#include "report/snapshot.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+namespace gradcoll {
+
+void CallSums::add(const CallRecord& call) {
+    ++calls;
+    if (call.pass_reason != nullptr)
+        ++passed;
+    else
+        ++on_tree;
+    if (call.lossy && call.pass_reason == nullptr) ++compressed;
+    if (call.kind != CallKind::allreduce_init) bytes_in += call.bytes;
+    bytes_sent += call.bytes_sent;
+    bytes_sent_exact += call.bytes_sent_exact;
+    messages_sent += call.messages_sent;
+    total_ns += call.total_ns;
+    codec_ns += call.codec_ns;
+    wire_ns += call.wire_ns;
+}
+
+void CallSums::add(const CallSums& others) {
+    calls += others.calls;
+    on_tree += others.on_tree;
+    compressed += others.compressed;
+    passed += others.passed;
+    bytes_in += others.bytes_in;
+    bytes_sent += others.bytes_sent;
+    bytes_sent_exact += others.bytes_sent_exact;
+    messages_sent += others.messages_sent;
+    total_ns += others.total_ns;
+    codec_ns += others.codec_ns;
+    wire_ns += others.wire_ns;
+}
+
+void CallCell::add(const CallRecord& call) {
+    all.add(call);
+    if (call.pass_reason == nullptr) {
+        if (call.lossy) lossy.add(call);
+        return;
+    }
+    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const ReasonCount& one) {
+        return one.reason == call.pass_reason || std::strcmp(one.reason, call.pass_reason) == 0;
+    });
+    if (known != reasons.end())
+        ++known->calls;
+    else
+        reasons.push_back({call.pass_reason, 1});
+}
+
+std::optional<double> CallCell::saved_seconds() const {
+    if (lossy.calls == 0 || lossy.bytes_sent == 0 || lossy.wire_ns == 0) return std::nullopt;
+    const double ratio =
+        static_cast<double>(lossy.bytes_sent_exact) / static_cast<double>(lossy.bytes_sent);
+    return (static_cast<double>(lossy.wire_ns) * (ratio - 1) -
+            static_cast<double>(lossy.codec_ns)) *
+           1e-9;
+}
+
+void ErrorCell::add(double abs, double relative_l2) {
+    ++measurements;
+    max_abs = std::max(max_abs, abs);
+    max_relative_l2 = std::max(max_relative_l2, relative_l2);
+    sum_relative_l2 += relative_l2;
+}
+
+ReportTotal total_of(const ReportSnapshot& report) {
+    ReportTotal total;
+    for (const CommEntry& comm : report.comms)
+        for (const CallCell& cell : comm.calls) {
+            total.sums.add(cell.all);
+            if (const auto saved = cell.saved_seconds())
+                total.saved_seconds = total.saved_seconds.value_or(0) + *saved;
+        }
+    return total;
+}
+
+std::string utc_text(std::int64_t unix_ns) {
+    const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace gradcoll

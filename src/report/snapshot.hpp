@@ -1,0 +1,105 @@
+// report/snapshot.hpp - a report as plain data at one moment, and its two written forms. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace gradcoll {
+
+/// Calls added up.
+struct CallSums {
+    std::uint64_t calls = 0;
+    std::uint64_t on_tree = 0;
+    std::uint64_t compressed = 0;  ///< of those on the tree
+    std::uint64_t passed = 0;
+    std::uint64_t bytes_in = 0;  ///< of allreduce_init: none, its starts bring them
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_sent_exact = 0;
+    std::uint64_t messages_sent = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t codec_ns = 0;
+    std::uint64_t wire_ns = 0;
+
+    void add(const CallRecord& call);
+    void add(const CallSums& others);
+};
+
+struct ReasonCount {
+    const char* reason = "";
+    std::uint64_t calls = 0;
+};
+
+/// The calls of one kind and size bin on one communicator.
+struct CallCell {
+    CallKind kind = CallKind::allreduce;
+    int size_bin = 0;
+    CallSums all;
+    CallSums lossy;  ///< the compressed ones among them
+    std::vector<ReasonCount> reasons;
+
+    /// Adds a call; allocates only for a reason that is new here.
+    void add(const CallRecord& call);
+    /// What compression saved, estimated: at the same speed of the wire the exact bytes would have
+    /// taken lossy.wire * exact / sent; the difference, less the time in the codec. Negative: it
+    /// cost time. None where nothing was compressed, or no time on the wire was measured.
+    std::optional<double> saved_seconds() const;
+};
+
+/// Measured errors of one size bin.
+struct ErrorCell {
+    int size_bin = 0;
+    std::uint64_t measurements = 0;
+    double max_abs = 0;
+    double max_relative_l2 = 0;
+    double sum_relative_l2 = 0;
+
+    void add(double abs, double relative_l2);
+    double mean_relative_l2() const {
+        return measurements > 0 ? sum_relative_l2 / static_cast<double>(measurements) : 0;
+    }
+};
+
+struct TreeUse {
+    std::string expression;
+    std::string origin;
+    std::uint64_t communicators = 0;
+};
+
+/// Communicators of one name and size.
+struct CommEntry {
+    std::string name;
+    int rank_count = 0;  ///< 0: of several sizes
+    std::uint64_t communicators = 0;
+    std::vector<TreeUse> trees;          ///< the first few that differ
+    std::uint64_t trees_not_listed = 0;  ///< communicators with yet others
+    std::vector<CallCell> calls;         ///< by kind, then by size; none without calls
+    std::vector<ErrorCell> errors;       ///< by size
+};
+
+struct ReportSnapshot {
+    Report::Process process;
+    std::int64_t start_unix_ns = 0;
+    double seconds = 0;  ///< since then
+    std::vector<CommEntry> comms;
+};
+
+struct ReportTotal {
+    CallSums sums;
+    std::optional<double> saved_seconds;  ///< sum of the cells' estimates; none if none has one
+};
+ReportTotal total_of(const ReportSnapshot& report);
+
+/// For people, at most 100 columns wide but for what cannot be broken (paths, command lines).
+std::string report_text(const ReportSnapshot& report);
+/// The form that docs/report.md describes. Ends with a newline. Bytes that are no UTF-8 are
+/// replaced.
+std::string report_json(const ReportSnapshot& report);
+
+/// 2026-11-21T19:20:00Z
+std::string utc_text(std::int64_t unix_ns);
+
+}  // namespace gradcoll
