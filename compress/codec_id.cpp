@@ -49,6 +49,14 @@ std::string_view name_of(CodecId codec) {
     return row_of(codec).name;
 }
 
+std::string description_of(CodecId codec) {
+    const CodecRow& row = row_of(codec);
+    if (codec == CodecId::exact) return "sends values as they are (also: off, none, 4:4)";
+    if (codec == CodecId::bf16) return "rounds to bfloat16, to nearest even";
+    return fmt::format("keeps the {} largest magnitude{} of every {} adjacent values", row.keep,
+                       row.keep == 1 ? "" : "s", row.group);
+}
+
 bool codec_supports(CodecId codec, ElementType type) {
     if (codec == CodecId::exact) return true;
     return codec == CodecId::bf16 ? type == ElementType::f32 : is_floating(type);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -29,6 +30,8 @@ inline constexpr int codec_count = 8;
 /// Errors: invalid_argument that names the value and lists what is allowed.
 Result<CodecId> codec_from_name(std::string_view name);
 std::string_view name_of(CodecId codec);
+/// For people: "keeps the 2 largest magnitudes of every 4 adjacent values".
+std::string description_of(CodecId codec);
 
 /// Whether the codec is defined for elements of this type (exact: for all; nm: floats; bf16: fp32).
 bool codec_supports(CodecId codec, ElementType type);

@@ -52,19 +52,40 @@ Result<TreeSpec> dealt(const Result<Machine>& machine, std::span<const int> rank
     return merge_host(machine->host_name(), paths, ranks);
 }
 
+/// Loading takes tens of milliseconds and the machine stays the same; a binding is read anew.
+const Result<Machine>& this_machine() {
+    static const Result<Machine> machine = Machine::local();
+    return machine;
+}
+
+HostPath with_host_name(HostPath path) {
+    if (!path.host_name.empty()) return path;
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    path.host_name = name;
+    return path;
+}
+
 }  // namespace
 
 Result<HostPath> this_rank_host_path() {
-    // Loading takes tens of milliseconds and the machine stays the same; the binding is read anew.
-    static const Result<Machine> machine = Machine::local();
+    const Result<Machine>& machine = this_machine();
     if (!machine.ok()) return machine.status();
-    HostPath path = machine->path_of_this_process();
-    if (path.host_name.empty()) {
-        char name[256] = "";
-        gethostname(name, sizeof name - 1);
-        path.host_name = name;
-    }
-    return path;
+    return with_host_name(machine->path_of_this_process());
+}
+
+Result<std::vector<HostPath>> this_host_core_paths() {
+    const Result<Machine>& machine = this_machine();
+    if (!machine.ok()) return machine.status();
+    std::vector<HostPath> paths = machine->paths_of_cores();
+    for (HostPath& path : paths) path = with_host_name(std::move(path));
+    return paths;
+}
+
+Result<HostPath> this_host_path() {
+    const Result<Machine>& machine = this_machine();
+    if (!machine.ok()) return machine.status();
+    return with_host_name(machine->path_of_all());
 }
 
 Result<TreeSpec> host_from_synthetic(std::string_view description, std::span<const int> ranks) {

@@ -32,6 +32,12 @@ struct HostPath {
 /// bound: as far as the whole machine is one object. Errors: io, out_of_memory with hwloc's reason.
 Result<HostPath> this_rank_host_path();
 
+/// Down to each core of this machine in order: where ranks would be that are bound one to a core.
+/// Errors: as above.
+Result<std::vector<HostPath>> this_host_core_paths();
+/// This machine as a whole: where a rank is that is bound nowhere. Errors: as above.
+Result<HostPath> this_host_path();
+
 /// The same for a described host: `description` is an hwloc synthetic string ("pack:2 core:4 pu:1")
 /// or the path of an hwloc XML file (it ends in .xml, holds a slash, or names a file that is
 /// there); the ranks of the host are dealt one each to the cores in order (to the PUs where no core

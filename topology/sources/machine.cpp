@@ -235,6 +235,12 @@ HostPath Machine::path_of_this_process() const {
     return {host_name(), objects_down_to(smallest)};
 }
 
+HostPath Machine::path_of_all() const {
+    const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
+    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), root->cpuset);
+    return {host_name(), objects_down_to(covering ? covering : root)};
+}
+
 std::vector<HostPath> Machine::paths_of_cores() const {
     const int cores = hwloc_get_nbobjs_by_type(topology_.get(), HWLOC_OBJ_CORE);
     const hwloc_obj_type_t type = cores > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;

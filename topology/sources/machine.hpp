@@ -29,6 +29,8 @@ class Machine {
     /// Down to the smallest object that holds the binding of the calling process (the whole machine
     /// if it has none).
     HostPath path_of_this_process() const;
+    /// As far as the whole machine is one object: the path of a process without a binding.
+    HostPath path_of_all() const;
     /// Down to each core in order, or to each PU where no core is described.
     std::vector<HostPath> paths_of_cores() const;
 

@@ -1,0 +1,94 @@
+// topology/sources/foreseen.cpp - writes the reports that ranks would send, and makes the tree of
+// them.
+#include "topology/sources/foreseen.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "topology/sources/host.hpp"
+#include "topology/sources/reports.hpp"
+#include "topology/sources/written.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+Status check_rank_count(int rank_count) {
+    if (rank_count >= 0 && rank_count <= max_tree_ranks) return {};
+    return {Code::invalid_argument,
+            fmt::format("ranks is {}; allowed are 0 to {}", rank_count, max_tree_ranks)};
+}
+
+Result<DiscoveredTree> from_writing(const WrittenSource& source, int rank_count) {
+    constexpr int any = -1;
+    const bool names_ranks = source.form != SourceForm::flat;
+    const int wanted = rank_count > 0 ? rank_count : names_ranks ? any : 1;
+    Result<Tree> tree = written_tree(source, wanted);
+    if (!tree.ok())
+        return Status(tree.status().code(),
+                      fmt::format("{}: {}", source.origin, tree.status().message()));
+    return DiscoveredTree{std::move(*tree), source.origin};
+}
+
+/// Rank `rank` of those that would be on this host.
+HostPath placed(const std::vector<HostPath>& cores, const HostPath& whole, int rank,
+                int rank_count) {
+    const bool fits = static_cast<std::size_t>(rank_count) <= cores.size();
+    return fits ? cores[static_cast<std::size_t>(rank)] : whole;
+}
+
+std::string assumption(std::size_t core_count, int rank_count) {
+    const bool fits = static_cast<std::size_t>(rank_count) <= core_count;
+    return fmt::format("assumed: {} on this host of {} cores, {}; a launcher may bind otherwise",
+                       rank_count == 1 ? "one rank" : fmt::format("{} ranks", rank_count),
+                       core_count, fits ? "bound one to a core in order" : "not bound");
+}
+
+/// All of one host, whose lowest rank is 0.
+Result<DiscoveredTree> from_paths(const WrittenSource& source, const std::vector<HostPath>& paths) {
+    std::vector<std::string> reports;
+    for (const HostPath& path : paths) reports.push_back(report_bytes({0, path, {}}));
+    return tree_from_reports(source, reports);
+}
+
+Result<DiscoveredTree> on_this_machine(const WrittenSource& source, int rank_count) {
+    const auto cores = this_host_core_paths();
+    if (!cores.ok()) return cores.status();
+    const auto whole = this_host_path();
+    if (!whole.ok()) return whole.status();
+    std::vector<HostPath> paths;
+    for (int rank = 0; rank < rank_count; ++rank)
+        paths.push_back(placed(*cores, *whole, rank, rank_count));
+    auto tree = from_paths(source, paths);
+    if (tree.ok()) tree->origin = assumption(cores->size(), rank_count);
+    return tree;
+}
+
+Result<DiscoveredTree> on_described_machine(const WrittenSource& source, int rank_count) {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    HostPath path;
+    path.host_name = name;
+    auto tree = from_paths(source, std::vector(static_cast<std::size_t>(rank_count), path));
+    if (tree.ok())
+        tree->origin =
+            fmt::format("{}; assumed: all {} ranks on this host, dealt to its cores in order",
+                        source.origin, rank_count);
+    return tree;
+}
+
+}  // namespace
+
+Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count) {
+    GRADCOLL_TRY(check_rank_count(rank_count));
+    const auto source = written_source(written);
+    if (!source.ok()) return source.status();
+    if (!needs_reports(source->form)) return from_writing(*source, rank_count);
+    const int wanted = rank_count > 0 ? rank_count : 1;
+    return source->form == SourceForm::discover ? on_this_machine(*source, wanted)
+                                                : on_described_machine(*source, wanted);
+}
+
+}  // namespace gradcoll
