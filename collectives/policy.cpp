@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/options.hpp"
 #include "collectives/cost.hpp"
 
 namespace gradcoll {
@@ -29,8 +30,9 @@ Result<ExchangeWish> exchange_from(std::string_view name) {
     if (name == "auto") return ExchangeWish::automatic;
     if (name == "direct") return ExchangeWish::direct;
     if (name == "ring") return ExchangeWish::ring;
-    return Status(Code::invalid_argument,
-                  fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring", name));
+    return Status(
+        Code::invalid_argument,
+        fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring", printable(name)));
 }
 
 /// Entry of a list by level; the last one holds for all levels above.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/options.hpp"
 #include "compress/nm/nm_layout.hpp"
 
 namespace gradcoll {
@@ -42,7 +43,7 @@ Result<CodecId> codec_from_name(std::string_view name) {
     return Status(Code::invalid_argument,
                   fmt::format("codec \"{}\" is unknown; allowed: exact (off, none, 4:4), 1:4, 2:4, "
                               "1:8, 2:8, 4:8, 1:16, bf16",
-                              name));
+                              printable(name)));
 }
 
 std::string_view name_of(CodecId codec) {

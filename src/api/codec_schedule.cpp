@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/words.hpp"
 #include "base/options.hpp"
+#include "base/words.hpp"
 
 namespace gradcoll {
 namespace {
 
 Status bad_phase(std::size_t number, std::string_view text, std::string_view why) {
     return {Code::invalid_argument,
-            fmt::format("phase {} of the schedule, '{}': {}", number, text, why)};
+            fmt::format("phase {} of the schedule, '{}': {}", number, printable(text), why)};
 }
 
 Result<CodecSchedule::Phase> parse_phase(std::string_view text, std::size_t number) {

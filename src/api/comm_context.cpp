@@ -66,7 +66,7 @@ Status CommContext::set_up(MPI_Comm comm) {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
-    warn_about_unknown_variables();
+    warn_about_settings();
     GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &private_comm_), "MPI_Comm_dup"));
     PMPI_Comm_set_errhandler(private_comm_, MPI_ERRORS_RETURN);
     auto channel = MpiChannel::make(private_comm_);

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "api/words.hpp"
 #include "base/options.hpp"
+#include "base/words.hpp"
 
 namespace gradcoll {
 namespace {

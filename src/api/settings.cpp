@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 
-#include "api/words.hpp"
+#include "base/words.hpp"
+#include "topology/sources/written.hpp"
+#include "topology/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -69,6 +72,14 @@ Result<int> parse_chunks_in_flight(std::string_view text) {
     return static_cast<int>(*value);
 }
 
+/// As far as the text alone tells: not whether files exist, nor how many ranks there are.
+Status check_topology(std::string_view text) {
+    const auto source = written_source(std::string(text));
+    if (!source) return source.status();
+    if (source->form != SourceForm::expression) return {};
+    return tree_from_expression(source->value, -1).status();
+}
+
 /// Settings that are understood elsewhere are left alone.
 Status read_setting(OptionId id, std::string_view text, Settings& out) {
     switch (id) {
@@ -109,7 +120,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
 
 SettingsText SettingsText::from_environment() {
     SettingsText text;
-    for (const OptionInfo& row : option_table()) text.set(row.id, option_text(row.id));
+    for (const OptionInfo& row : option_table())
+        text.set(row.id, settings_of_process().text(row.id));
     return text;
 }
 
@@ -122,18 +134,44 @@ Result<OptionId> option_of_key(std::string_view info_key) {
     }
     const auto nearest = nearest_word(info_key, known);
     return Status(Code::invalid_argument,
-                  fmt::format("'{}' is not a setting{}", info_key,
+                  fmt::format("'{}' is not a setting{}", printable(info_key),
                               nearest ? fmt::format("; did you mean {}?", *nearest)
                                       : std::string("; see docs/settings.md for all of them")));
 }
 
 void SettingsText::say(OptionId id, std::string_view text) {
-    constexpr OptionId codec_settings[] = {OptionId::codec, OptionId::level_codecs,
-                                           OptionId::schedule};
-    if (std::find(std::begin(codec_settings), std::end(codec_settings), id) !=
-        std::end(codec_settings))
-        for (const OptionId other : codec_settings) set(other, info_of(other).default_value);
+    if (std::find(std::begin(codec_options), std::end(codec_options), id) !=
+        std::end(codec_options))
+        for (const OptionId other : codec_options) set(other, info_of(other).default_value);
     set(id, text);
+}
+
+Status check_setting(OptionId id, std::string_view text) {
+    const std::string_view word = trimmed(text);
+    if (id == OptionId::topology) return check_topology(word);
+    if (id == OptionId::intercept) return InterceptSet::parse(word).status();
+    GRADCOLL_TRY(check_process_option(id, word));
+    Settings scratch;
+    return read_setting(id, word, scratch);
+}
+
+const OptionSet& settings_of_process() {
+    static const OptionSet& settings = [&]() -> const OptionSet& {
+        auto* set = new OptionSet(options_of_process());
+        set->leave_out_what_fails([](OptionId id, std::string_view text) -> Status {
+            const Status status = check_setting(id, text);
+            if (status.ok()) return status;
+            return {status.code(), fmt::format("{}={}: {}", info_of(id).variable, printable(text),
+                                               status.message())};
+        });
+        return *set;
+    }();
+    return settings;
+}
+
+void warn_about_settings() {
+    static std::once_flag once;
+    std::call_once(once, [] { warn_about_options(settings_of_process()); });
 }
 
 Result<Settings> Settings::parse(const SettingsText& text) {
@@ -164,14 +202,14 @@ Result<InterceptSet> InterceptSet::parse(std::string_view text) {
 
 const InterceptSet& intercepted_calls() {
     static const InterceptSet set = [] {
-        auto parsed = InterceptSet::parse(option_text(OptionId::intercept));
+        auto parsed = InterceptSet::parse(settings_of_process().text(OptionId::intercept));
         return parsed ? std::move(parsed).value() : InterceptSet();
     }();
     return set;
 }
 
 bool interposer_enabled() {
-    const auto enabled = parse_switch(option_text(OptionId::enable));
+    const auto enabled = parse_switch(settings_of_process().text(OptionId::enable));
     return !enabled.ok() || *enabled;
 }
 

@@ -24,7 +24,7 @@ namespace gradcoll {
 /// believed.
 class SettingsText {
   public:
-    /// The environment's values and the defaults.
+    /// What settings_of_process() holds.
     static SettingsText from_environment();
 
     const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
@@ -38,6 +38,16 @@ class SettingsText {
 
     std::array<std::string, static_cast<std::size_t>(OptionId::count)> texts_;
 };
+
+/// Whether a text is a value of the option, any option, as far as the text alone tells (a file that
+/// it names may be missing). Errors: invalid_argument saying what is allowed; printable.
+Status check_setting(OptionId id, std::string_view text);
+
+/// options_of_process() without the values that check_setting() refuses: what holds for
+/// communicators that say nothing, with its places. Thread safe.
+const OptionSet& settings_of_process();
+/// Logs, once per process, what is ignored of the environment and the file, and why.
+void warn_about_settings();
 
 /// The setting of an info key such as "gc_codec". Errors: invalid_argument, naming the nearest
 /// known key.

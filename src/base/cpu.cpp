@@ -13,10 +13,10 @@ constexpr InstructionSet all_sets[] = {InstructionSet::scalar, InstructionSet::a
                                        InstructionSet::avx512};
 
 InstructionSet limit_of_process() {
-    const Result<InstructionSet> limit = parse_instruction_set(option_text(OptionId::cpu));
-    if (limit.ok()) return *limit;
-    log(LogLevel::warn, "{}; using best", limit.status().message());
-    return InstructionSet::avx512;
+    const OptionSet& options = options_of_process();
+    warn_about_options(options, OptionId::cpu);
+    const Result<InstructionSet> limit = parse_instruction_set(options.text(OptionId::cpu));
+    return limit.ok() ? *limit : InstructionSet::avx512;
 }
 
 InstructionSet choose() {

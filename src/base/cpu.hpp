@@ -25,7 +25,7 @@ bool cpu_has(InstructionSet set);
 Result<InstructionSet> parse_instruction_set(std::string_view text);
 
 /// The highest set that the CPU has and GC_CPU allows. A GC_CPU that is no set is reported once and
-/// counts as best. Thread safe; one load after the first call.
+/// does not count. Thread safe; one load after the first call.
 InstructionSet best_instruction_set();
 
 }  // namespace gradcoll

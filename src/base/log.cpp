@@ -27,11 +27,13 @@ spdlog::logger& logger() {
     return instance;
 }
 
+/// Must not ask for the level, which it is about to make.
 LogLevel level_of_process() {
-    const Result<LogLevel> level = parse_log_level(option_text(OptionId::log));
-    if (level.ok()) return *level;
-    log_line(LogLevel::warn, level.status().message() + "; using warn");
-    return LogLevel::warn;
+    const OptionSet& options = options_of_process();
+    for (const std::string& complaint : unlogged_complaints(options, OptionId::log))
+        log_line(LogLevel::warn, complaint);
+    const Result<LogLevel> level = parse_log_level(options.text(OptionId::log));
+    return level.ok() ? *level : LogLevel::warn;
 }
 
 spdlog::level::level_enum in_spdlog(LogLevel level) {

@@ -23,8 +23,8 @@ constexpr std::string_view name_of(LogLevel level) {
 /// Errors: invalid_argument naming GC_LOG, the text and the levels.
 Result<LogLevel> parse_log_level(std::string_view text);
 
-/// Cheap (one load) after the first call. A GC_LOG that is no level is reported once and counts as
-/// warn. Thread safe.
+/// Cheap (one load) after the first call. A GC_LOG that is no level is reported once and does not
+/// count. Thread safe.
 bool log_enabled(LogLevel level);
 /// Writes one line whatever the level is set to. Lines of several threads do not mix. Thread safe.
 void log_line(LogLevel level, const std::string& text);

@@ -53,7 +53,8 @@ TEST(Log, ABadLevelIsReportedOnceAndCountsAsWarn) {
                         log(LogLevel::warn, "this");
                     }),
         ExitedWithCode(0),
-        "^gradcoll warn: GC_LOG=loud is not allowed: error, warn, info, debug, trace; using warn\n"
+        "^gradcoll warn: environment: GC_LOG=loud is not allowed: error, warn, info, debug, trace; "
+        "ignored, warn \\(default\\) holds\n"
         "gradcoll warn: this\n$");
 }
 
@@ -71,12 +72,25 @@ TEST(Log, LinesOfSeveralThreadsDoNotMix) {
                 ExitedWithCode(0), "^(gradcoll warn: x+\n)+$");
 }
 
+TEST(Log, ABadLevelIsNotReportedAgainWithAllTheOthers) {
+    EXPECT_EXIT(leave_after("loud",
+                            [] {
+                                setenv("GC_YIELD", "maybe", 1);
+                                log(LogLevel::info, "not this");
+                                warn_about_options(options_of_process());
+                            }),
+                ExitedWithCode(0),
+                "^gradcoll warn: environment: GC_LOG=loud [^\n]*\n"
+                "gradcoll warn: environment: GC_YIELD=maybe is not allowed: auto, on, off; "
+                "ignored, auto \\(default\\) holds\n$");
+}
+
 TEST(Log, UnknownVariablesAreReportedOnce) {
     EXPECT_EXIT(leave_after("warn",
                             [] {
                                 setenv("GC_CODECC", "1", 1);
-                                warn_about_unknown_variables();
-                                warn_about_unknown_variables();
+                                warn_about_options(options_of_process());
+                                warn_about_options(options_of_process());
                             }),
                 ExitedWithCode(0),
                 "^gradcoll warn: the environment variable GC_CODECC is not a setting and is "

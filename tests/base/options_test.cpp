@@ -84,7 +84,7 @@ TEST(OptionSet, SetToNothingIsNotSetAndTheFirstOfTwoCounts) {
 TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
     const OptionSet set = in_environment({"GC_MINBYTES=1"});
     ASSERT_EQ(set.complaints().size(), 1U);
-    EXPECT_EQ(set.complaints()[0],
+    EXPECT_EQ(set.complaints()[0].text,
               "the environment variable GC_MINBYTES is not a setting and is ignored; did you mean "
               "GC_MIN_BYTES?");
 }
@@ -92,7 +92,7 @@ TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
 TEST(OptionSet, AVariableFarFromAllIsNamedWithoutASuggestion) {
     const OptionSet set = in_environment({"GC_INITIAL_HEAP_SIZE=1"});
     ASSERT_EQ(set.complaints().size(), 1U);
-    EXPECT_EQ(set.complaints()[0].find("did you mean"), std::string::npos);
+    EXPECT_EQ(set.complaints()[0].text.find("did you mean"), std::string::npos);
 }
 
 TEST(OptionSet, TestVariablesForeignOnesAndEntriesWithoutEqualsAreIgnored) {
@@ -113,8 +113,8 @@ TEST(OptionSet, RandomEntriesNeverCrashAndComplaintsArePrintable) {
                          static_cast<char>(1 + random() % 255));
         }
         const OptionSet set = in_environment({entry});
-        for (const std::string& complaint : set.complaints())
-            EXPECT_TRUE(std::all_of(complaint.begin(), complaint.end(),
+        for (const OptionComplaint& complaint : set.complaints())
+            EXPECT_TRUE(std::all_of(complaint.text.begin(), complaint.text.end(),
                                     [](char c) { return c >= ' ' && c <= '~'; }));
         complaints += set.complaints().size();
     }

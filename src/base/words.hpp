@@ -1,4 +1,4 @@
-// api/words.hpp - cutting the text of a setting to words.
+// base/words.hpp - cutting what people wrote to words.
 #pragma once
 
 #include <string_view>
