@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/boundary.hpp"
+#include "api/config_dump.hpp"
 #include "api/info.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
@@ -67,6 +68,7 @@ Status CommContext::set_up(MPI_Comm comm) {
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
     warn_about_settings();
+    dump_config_once(world_rank);
     GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &private_comm_), "MPI_Comm_dup"));
     PMPI_Comm_set_errhandler(private_comm_, MPI_ERRORS_RETURN);
     auto channel = MpiChannel::make(private_comm_);
