@@ -24,11 +24,6 @@ Status invalid(fmt::format_string<Args...> format, Args&&... args) {
     return {Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
 }
 
-std::string_view name_of(Collective collective) {
-    constexpr std::string_view names[] = {"allreduce", "reduce_scatter_block", "allgather"};
-    return names[static_cast<std::size_t>(collective)];
-}
-
 Status check_sizes(const Tree& tree, const PlanSpec& spec) {
     if (spec.elem_bytes == 0) return invalid("elem_bytes is 0: must be at least 1");
     const std::size_t known = element_bytes(spec.type);
@@ -113,6 +108,11 @@ Status check(const Tree& tree, const PlanSpec& spec, int rank) {
 }
 
 }  // namespace
+
+std::string_view name_of(Collective collective) {
+    constexpr std::string_view names[] = {"allreduce", "reduce_scatter_block", "allgather"};
+    return names[static_cast<std::size_t>(collective)];
+}
 
 bool operator==(const VertexChoice& a, const VertexChoice& b) {
     return a.exchange == b.exchange && a.codec == b.codec;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
@@ -15,6 +16,7 @@
 namespace gradcoll {
 
 enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
+std::string_view name_of(Collective collective);
 enum class Exchange : std::uint8_t { direct, ring };
 
 /// How the branches of one vertex talk to each other.

@@ -65,13 +65,13 @@ std::string body_text(const Step& step) {
     return local_text(step);
 }
 
+}  // namespace
+
 std::string_view name_of(StepKind kind) {
     constexpr std::string_view names[] = {"send",          "recv",   "encode", "decode",
                                           "decode_reduce", "reduce", "copy"};
     return names[static_cast<std::size_t>(kind)];
 }
-
-}  // namespace
 
 std::uint64_t message_bytes(const Step& step, const Schedule& schedule, std::uint32_t elem_bytes) {
     const Slot place = step.kind == StepKind::send ? step.from : step.to;

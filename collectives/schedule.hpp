@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/partition.hpp"
@@ -24,6 +25,8 @@ enum class StepKind : std::uint8_t {
     copy  ///< range -> raw elements in scratch, the reverse, scratch -> scratch, range -> same
           ///< range elsewhere
 };
+/// A literal, so that data() ends with a zero.
+std::string_view name_of(StepKind kind);
 
 /// A place: the user's input or output or the work vector (the step's `range` says which elements),
 /// or scratch slot `index`. The work vector is the first count_elems elements of the scratch area

@@ -4,10 +4,9 @@
 #include <iterator>
 #include <map>
 
-#include "base/options.hpp"
+#include "base/units.hpp"
 #include "report/size_bin.hpp"
 #include "report/snapshot.hpp"
-#include "report/units.hpp"
 
 namespace gradcoll {
 namespace {

@@ -13,27 +13,22 @@ constexpr bool uses_codec(StepKind kind) {
     return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
 }
 
-Status run_timed(const Step& step, const ChunkView& view, Operation& operation,
-                 std::int64_t residual) {
-    const std::uint64_t begin = now_ns();
-    Status status = run_local_step(step, view, operation, residual);
-    const std::uint64_t spent = now_ns() - begin;
-    operation.local_ns += spent;
-    if (uses_codec(step.kind)) operation.stats.codec_ns += spent;
-    return status;
-}
-
 }  // namespace
 
-ChunkRun::ChunkRun(std::uint32_t place, std::size_t max_steps, std::size_t max_slots, Arena scratch)
-    : place_(place), scratch_(std::move(scratch)), waiting_for_(max_steps), has_header_(max_slots) {
-    messages_.reserve(max_steps);
-    locals_.reserve(max_steps);
+ChunkRun::ChunkRun(std::uint32_t place, const Room& room, Arena scratch)
+    : place_(place),
+      scratch_(std::move(scratch)),
+      waiting_for_(room.steps),
+      has_header_(room.slots),
+      begun_ns_(room.traced ? room.steps : 0) {
+    messages_.reserve(room.steps);
+    locals_.reserve(room.steps);
 }
 
 void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation& operation) {
     const Schedule& schedule = program.schedule();
     program_ = &program;
+    chunk_ = chunk;
     view_ = ChunkView(operation.plan, schedule, chunk, operation.binding, scratch_.data());
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     unfinished_ = program.step_count();
@@ -54,6 +49,33 @@ void ChunkRun::finish(std::uint32_t index) {
         if (--waiting_for_[next] == 0) make_ready(next);
 }
 
+/// The bytes are those on the wire for messages, those of the elements for local steps.
+TraceSpan ChunkRun::span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
+                            const Operation& operation) const {
+    TraceSpan span;
+    span.name = name_of(step.kind).data();
+    span.begin_ns = begin_ns;
+    span.end_ns = end_ns;
+    span.bytes = is_message(step.kind)
+                     ? message_bytes(step, program_->schedule(), operation.plan.spec.elem_bytes)
+                     : view_.bytes_of(step.range);
+    span.peer = step.peer;
+    span.level = step.level;
+    span.chunk = chunk_;
+    span.operation = operation.binding.sequence;
+    return span;
+}
+
+Status ChunkRun::run_timed(const Step& step, std::int64_t residual, Operation& operation) const {
+    const std::uint64_t begin = now_ns();
+    Status status = run_local_step(step, view_, operation, residual);
+    const std::uint64_t end = now_ns();
+    operation.local_ns += end - begin;
+    if (uses_codec(step.kind)) operation.stats.codec_ns += end - begin;
+    if (operation.trace) operation.trace->add(span_of(step, begin, end, operation));
+    return status;
+}
+
 /// A slot may leave to several peers: its bytes must not change while the first of them reads it.
 void ChunkRun::head_once(const Step& send, const Operation& operation) {
     if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) == 0)
@@ -66,6 +88,7 @@ Result<bool> ChunkRun::start_messages(Operation& operation) {
         const std::uint32_t index = messages_.pop();
         const Step& message = step(index);
         if (message.kind == StepKind::send && is_framed(message)) head_once(message, operation);
+        if (operation.trace) begun_ns_[index] = now_ns();
         GRADCOLL_TRY(start_message(message, view_, first_tag_ + message.stage, place_ << 24 | index,
                                    operation));
     }
@@ -76,7 +99,7 @@ std::int64_t ChunkRun::run_local(Operation& operation) {
     const std::uint32_t index = locals_.pop();
     if (!operation.failed()) {
         const std::int64_t residual = program_->residual_first_elem(index);
-        Status status = operation.timed ? run_timed(step(index), view_, operation, residual)
+        Status status = operation.timed ? run_timed(step(index), residual, operation)
                                         : run_local_step(step(index), view_, operation, residual);
         if (!status.ok()) operation.fail(std::move(status));
     }
@@ -87,6 +110,8 @@ std::int64_t ChunkRun::run_local(Operation& operation) {
 void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                               Operation& operation) {
     const Step& message = step(index);
+    if (operation.trace)
+        operation.trace->add_overlapping(span_of(message, begun_ns_[index], now_ns(), operation));
     if (message.kind == StepKind::recv) {
         Status status = check_received(message, view_, received_bytes, operation);
         if (!status.ok()) operation.fail(std::move(status));

@@ -9,6 +9,7 @@
 #include "runtime/chunk_view.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/program.hpp"
+#include "runtime/trace.hpp"
 
 namespace gradcoll {
 
@@ -33,9 +34,14 @@ class ReadyList {
 /// local work.
 class ChunkRun {
   public:
+    struct Room {
+        std::size_t steps = 0;
+        std::size_t slots = 0;
+        bool traced = false;  ///< remember when messages were started
+    };
     /// Room for chunks of these programs. `place` is this run's number in the window; it comes back
     /// in cookies.
-    ChunkRun(std::uint32_t place, std::size_t max_steps, std::size_t max_slots, Arena scratch);
+    ChunkRun(std::uint32_t place, const Room& room, Arena scratch);
 
     void begin(const Program& program, std::int64_t chunk, const Operation& operation);
     bool active() const { return unfinished_ > 0; }
@@ -58,16 +64,21 @@ class ChunkRun {
     const Step& step(std::uint32_t index) const { return program_->schedule().steps[index]; }
     void make_ready(std::uint32_t index);
     void finish(std::uint32_t index);
+    TraceSpan span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
+                      const Operation& operation) const;
+    Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
 
     std::uint32_t place_;
     Arena scratch_;
     std::vector<std::uint32_t> waiting_for_;  ///< by step: dependencies that have not completed
     std::vector<std::uint8_t> has_header_;    ///< by slot: the header was written for this chunk
+    std::vector<std::uint64_t> begun_ns_;     ///< by step, of messages; empty without a trace
     ReadyList messages_;
     ReadyList locals_;
     const Program* program_ = nullptr;
     ChunkView view_;
+    std::int64_t chunk_ = 0;
     int first_tag_ = 0;
     std::size_t unfinished_ = 0;
 };

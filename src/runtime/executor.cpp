@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "runtime/chunk_run.hpp"
+#include "runtime/idle_span.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/operation_label.hpp"
 #include "runtime/program.hpp"
 
 namespace gradcoll {
@@ -66,7 +68,8 @@ struct Executor::Impl {
           body(std::move(given_body)),
           tail(std::move(given_tail)),
           options(given_options),
-          operation{*plan, *lane, tags, codecs, options.timed, {}, {}, 0, {}},
+          operation{*plan,         *lane, tags, codecs, options.timed || options.trace,
+                    options.trace, {},    {},   0,      {}},
           completions(completions_per_poll),
           reduces(needs_reducer(plan->body) || needs_reducer(plan->tail)) {}
 
@@ -86,6 +89,7 @@ struct Executor::Impl {
     Result<bool> run_local();
     Status abandon(Status status);
     Status end();
+    void trace_operation() const;
 
     std::shared_ptr<const Plan> plan;
     std::unique_ptr<Lane> lane;
@@ -95,7 +99,9 @@ struct Executor::Impl {
     Operation operation;
     std::vector<ChunkRun> runs;  ///< the window: chunk c is at place c modulo its size
     std::vector<Completion> completions;
-    bool reduces;  ///< the plan needs a reducer
+    bool reduces;                ///< the plan needs a reducer
+    std::uint32_t label = 0;     ///< of the operation in the trace
+    std::uint64_t begin_ns = 0;  ///< of the operation; only with a trace
     bool running = false;
     std::int64_t oldest_chunk =
         0;  ///< chunks from here to next_chunk have begun; the oldest has not ended
@@ -103,15 +109,17 @@ struct Executor::Impl {
 };
 
 Status Executor::Impl::make_runs(std::size_t count) {
-    const std::size_t steps = std::max(body.step_count(), tail.step_count());
-    const std::size_t slots = std::max(plan->body.slots.size(), plan->tail.slots.size());
+    ChunkRun::Room room;
+    room.steps = std::max(body.step_count(), tail.step_count());
+    room.slots = std::max(plan->body.slots.size(), plan->tail.slots.size());
+    room.traced = options.trace != nullptr;
     const std::uint64_t scratch_bytes =
         std::max(plan->body.scratch_bytes, plan->tail.scratch_bytes);
     runs.reserve(count);
     for (std::uint32_t place = 0; place < count; ++place) {
         Arena scratch;
         GRADCOLL_TRY(scratch.reserve(scratch_bytes));
-        runs.emplace_back(place, steps, slots, std::move(scratch));
+        runs.emplace_back(place, room, std::move(scratch));
     }
     return {};
 }
@@ -201,8 +209,20 @@ Status Executor::Impl::abandon(Status status) {
     return end();
 }
 
+void Executor::Impl::trace_operation() const {
+    TraceSpan span;
+    span.name = "operation";
+    span.label = label;
+    span.begin_ns = begin_ns;
+    span.end_ns = now_ns();
+    span.bytes = static_cast<std::uint64_t>(plan->spec.count_elems) * plan->spec.elem_bytes;
+    span.operation = operation.binding.sequence;
+    operation.trace->add_overlapping(span);
+}
+
 Status Executor::Impl::end() {
     running = false;
+    if (operation.trace) trace_operation();
     return std::exchange(operation.error, Status());
 }
 
@@ -230,6 +250,7 @@ Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> pla
     auto impl = std::make_unique<Impl>(std::move(plan), channel.open_lane(window * messages),
                                        std::move(*body), std::move(*tail), *tags, codecs, options);
     GRADCOLL_TRY(impl->make_runs(window));
+    if (options.trace) impl->label = options.trace->label(operation_label(*impl->plan));
     return std::unique_ptr<Executor>(new Executor(std::move(impl)));
 }
 
@@ -247,6 +268,7 @@ Status Executor::start(const Binding& binding) {
     impl.operation.binding = binding;
     impl.oldest_chunk = impl.next_chunk = 0;
     impl.running = true;
+    if (impl.operation.trace) impl.begin_ns = now_ns();
     impl.begin_chunks();
     const Result<bool> started = impl.start_messages();
     return started.ok() ? Status() : impl.abandon(started.status());
@@ -265,13 +287,16 @@ Result<Progress> Executor::advance() {
 }
 
 Status Executor::wait() {
-    const bool timed = impl_->options.timed;
+    const bool timed = impl_->operation.timed;
     const std::uint64_t begin = timed ? now_ns() - impl_->operation.local_ns : 0;
+    IdleSpan idle(impl_->operation);
     Status status;
     int idle_turns = impl_->options.yield_always ? idle_turns_before_yield : 0;
     const int idle_start = idle_turns;
     for (;;) {
+        idle.before_turn();
         const Result<Progress> progress = advance();
+        idle.after_turn(progress.ok() && *progress == Progress::idle);
         if (!progress.ok()) status = progress.status();
         if (!progress.ok() || *progress == Progress::complete) break;
         if (*progress == Progress::advanced)

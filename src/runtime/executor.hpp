@@ -53,9 +53,11 @@ class Executor {
     struct Options {
         int chunks_in_flight = 4;  ///< 1 to 16; the same on all ranks is best, but not needed
         bool yield_always =
-            false;  ///< ranks outnumber cores: give the core away at every idle turn
-        bool timed = false;
-        Trace* trace = nullptr;  ///< gets a span for every step; must outlive the executor
+            false;           ///< ranks outnumber cores: give the core away at every idle turn
+        bool timed = false;  ///< measure for RunStats
+        /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
+        /// must outlive the executor. With a trace everything is `timed`.
+        Trace* trace = nullptr;
     };
     /// `channel` must outlive the executor. Errors: invalid_argument (options; a plan for another
     /// rank or number of ranks than the channel's), unsupported (a codec for the type; more stages

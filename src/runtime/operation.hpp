@@ -19,8 +19,9 @@ struct Operation {
     Lane& lane;
     TagLayout tags;
     std::array<Codec, codec_count>
-        codecs;  ///< by CodecId; those that the plan does not use are empty
-    bool timed = false;
+        codecs;              ///< by CodecId; those that the plan does not use are empty
+    bool timed = false;      ///< local steps are measured: for the statistics or the trace
+    Trace* trace = nullptr;  ///< gets spans; null: nobody looks
     Binding binding;
     Status error;  ///< the first one; from then on local steps are skipped
     std::uint64_t local_ns =

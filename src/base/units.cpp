@@ -1,4 +1,4 @@
-#include "report/units.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
 

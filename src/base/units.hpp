@@ -1,4 +1,4 @@
-// report/units.hpp - numbers as people read them, in seven columns at most.
+// base/units.hpp - numbers as people read them, in seven columns at most.
 #pragma once
 
 #include <cstdint>
