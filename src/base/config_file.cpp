@@ -51,7 +51,7 @@ class Reader {
         line = trimmed(line);
         if (line.empty() || line.front() == '#') return;
         const std::size_t equals = line.find('=');
-        if (equals == std::string_view::npos)
+        if (equals == std::string_view::npos || equals == 0)
             return complain(
                 fmt::format("'{}' is ignored; allowed is NAME = VALUE", printable(line)));
         const std::string_view name = trimmed(line.substr(0, equals));

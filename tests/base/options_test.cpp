@@ -13,6 +13,8 @@
 #include <set>
 #include <thread>
 
+#include "base/config_file.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -119,6 +121,78 @@ TEST(OptionSet, RandomEntriesNeverCrashAndComplaintsArePrintable) {
         complaints += set.complaints().size();
     }
     EXPECT_GT(complaints, 10000U);
+}
+
+OptionSet in(const std::vector<std::string_view>& environment, std::string_view file) {
+    return OptionSet(environment, parse_config(file, "run.conf"));
+}
+
+TEST(OptionLayers, TheEnvironmentIsStrongerThanTheFileAndThatThanTheDefault) {
+    const OptionSet set = in({"GC_MIN_BYTES= 4M "}, "min_bytes = 1M\n\nchunk_bytes = 2M\nlog =\n");
+    EXPECT_EQ(set.text(OptionId::min_bytes), "4M");
+    EXPECT_EQ(set.place(OptionId::min_bytes), "environment");
+    EXPECT_EQ(set.text(OptionId::chunk_bytes), "2M");
+    EXPECT_EQ(set.source(OptionId::chunk_bytes), OptionSource::config_file);
+    EXPECT_EQ(set.place(OptionId::chunk_bytes), "run.conf:3");
+    EXPECT_EQ(set.text(OptionId::log), "warn");
+    EXPECT_EQ(set.place(OptionId::log), "default");
+}
+
+TEST(OptionLayers, AVariableThatSaysTheCodecPutsOutWhatTheFileSaysOfIt) {
+    const std::string_view file = "schedule = 0:1:4\nlevel_codecs = exact,2:4\nmin_bytes = 1M\n";
+    const OptionSet set = in({"GC_CODEC=2:4"}, file);
+    EXPECT_EQ(set.text(OptionId::codec), "2:4");
+    EXPECT_EQ(set.text(OptionId::schedule), "");
+    EXPECT_EQ(set.text(OptionId::level_codecs), "");
+    EXPECT_EQ(set.text(OptionId::min_bytes), "1M");
+    EXPECT_EQ(in({"GC_LOG=info"}, file).text(OptionId::schedule), "0:1:4");
+}
+
+Status refuse_x(OptionId, std::string_view text) {
+    return text == "x" ? Status(Code::invalid_argument, "x is bad") : Status();
+}
+
+TEST(OptionLayers, ValuesThatFailFallToTheNextLayerWithTheirPlaces) {
+    OptionSet set = in({"GC_CODEC=x", "GC_LOG=x"}, "schedule = 0:2:4\nlog = x\ncodec = bf16\n");
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.text(OptionId::codec), "bf16");
+    EXPECT_EQ(set.text(OptionId::schedule), "0:2:4") << "no variable says the codec any more";
+    EXPECT_EQ(set.text(OptionId::log), "warn");
+    ASSERT_EQ(set.complaints().size(), 3U);
+    EXPECT_EQ(set.complaints()[0].text, "environment: x is bad; ignored, bf16 (run.conf:3) holds");
+    EXPECT_EQ(set.complaints()[1].text, "environment: x is bad; ignored, warn (default) holds");
+    EXPECT_EQ(set.complaints()[2].text, "run.conf:2: x is bad; ignored, warn (default) holds");
+    EXPECT_EQ(set.complaints()[2].option, OptionId::log);
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.complaints().size(), 3U) << "said once";
+}
+
+TEST(OptionLayers, ValuesOfTheProcessAreCheckedDownHere) {
+    const std::pair<OptionId, const char*> bad[] = {
+        {OptionId::log, "loud"},           {OptionId::cpu, "sse9"},
+        {OptionId::yield, "maybe"},        {OptionId::enable, "2"},
+        {OptionId::dump_config, "please"}, {OptionId::report, "xml"},
+        {OptionId::report_error, "-1"},    {OptionId::report_error, "1000001"},
+        {OptionId::trace_spans, "0"},      {OptionId::trace_spans, "100000001"}};
+    for (const auto& [id, value] : bad) {
+        const Status status = check_process_option(id, value);
+        ASSERT_FALSE(status.ok()) << value;
+        EXPECT_EQ(status.message(), fmt::format("{}={} is not allowed: {}", info_of(id).variable,
+                                                value, info_of(id).allowed));
+    }
+    for (const OptionInfo& row : option_table())
+        EXPECT_TRUE(row.default_value.empty() ||
+                    check_process_option(row.id, row.default_value).ok())
+            << row.variable;
+}
+
+TEST(OptionNames, AreFoundInAnySpellingAndSuggestedOtherwise) {
+    for (const char* name : {"GC_MIN_BYTES", "gc_min_bytes", "min_bytes", "Min_Bytes"})
+        EXPECT_EQ(*option_of_name(name), OptionId::min_bytes) << name;
+    for (const char* name : {"", "gc_", "GC_GC_CODEC", "min bytes"})
+        EXPECT_FALSE(option_of_name(name).ok()) << name;
+    EXPECT_NE(option_of_name("codek").status().message().find("did you mean GC_CODEC?"),
+              std::string::npos);
 }
 
 TEST(OptionsOfProcess, AreReadOnceWhicheverThreadComesFirst) {
