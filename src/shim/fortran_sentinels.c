@@ -2,9 +2,10 @@
  * address.
  *
  * Each is a common block; the program, the modules and the MPI library all have a copy, of which
- * the dynamic linker makes the first one that is visible everybody's. Where an MPI is loaded
- * privately (dlopen with RTLD_LOCAL) no copy is visible to us; then the name that stands at the
- * buffer's own address decides. */
+ * the dynamic linker makes the first one that is visible everybody's. Where the Fortran library was
+ * loaded privately (dlopen with RTLD_LOCAL, by a plug-in or a Python extension) its copy is not the
+ * visible one; then the name that stands at the buffer's own address decides, which takes about a
+ * microsecond. */
 #define _GNU_SOURCE
 #include "shim/fortran_sentinels.h"
 
@@ -29,19 +30,20 @@ static Sentinel in_place = {{"mpi_fortran_in_place_", "mpi_fortran_in_place__",
 static Sentinel bottom = {
     {"mpi_fortran_bottom_", "mpi_fortran_bottom__", "mpi_fortran_bottom", "MPI_FORTRAN_BOTTOM"},
     {NULL}};
-static bool visible;
+static bool loaded_privately;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void look_up(Sentinel* sentinel) {
     for (int i = 0; i < SPELLINGS; ++i) {
         sentinel->address[i] = dlsym(RTLD_DEFAULT, sentinel->spelling[i]);
-        if (sentinel->address[i] != NULL) visible = true;
     }
 }
 
 static void look_up_both(void) {
     look_up(&in_place);
     look_up(&bottom);
+    /* Any function of the Fortran library that is not one of ours; Open MPI has all spellings. */
+    loaded_privately = dlsym(RTLD_DEFAULT, "mpi_init_") == NULL;
     dlerror();
 }
 
@@ -74,5 +76,5 @@ const void* c_buffer(const void* buffer) {
     if (buffer == NULL) return NULL;
     if (stands_at(&in_place, buffer)) return built_for.in_place;
     if (stands_at(&bottom, buffer)) return built_for.bottom;
-    return visible ? buffer : c_buffer_by_name(buffer);
+    return loaded_privately ? c_buffer_by_name(buffer) : buffer;
 }

@@ -1,0 +1,143 @@
+! shim/calls.F90 - what calls.c does, in the Fortran style that STYLE_MPIF, STYLE_MPI or STYLE_F08 says.
+#ifdef STYLE_F08
+#define HANDLE(kind) type(kind)
+#define IERR
+#define IERR_ONLY
+#else
+#define HANDLE(kind) integer
+#define IERR , ierror
+#define IERR_ONLY ierror
+#endif
+#ifdef INIT_IS_EXTENSION
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#else
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#endif
+
+#ifdef AS_PLUGIN
+subroutine calls() bind(C, name='calls')
+#else
+program calls
+#endif
+#if defined(STYLE_F08)
+  use mpi_f08
+#ifdef INIT_IS_EXTENSION
+  use mpi_f08_ext
+#endif
+#elif defined(STYLE_MPI)
+  use mpi
+#endif
+  implicit none
+#ifdef STYLE_MPIF
+  include 'mpif.h'
+#endif
+#ifndef STYLE_F08
+  external :: ALLREDUCE_INIT
+#endif
+  integer, parameter :: small = 4, large = 1000, most_ranks = 64
+  double precision, save :: send(large * most_ranks), sums(large * most_ranks)
+  integer :: rank, ranks, wrong
+#ifndef STYLE_F08
+  integer :: ierror
+#endif
+
+  wrong = 0
+  call MPI_Init(IERR_ONLY)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank IERR)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks IERR)
+  call allreduce()
+  call phases()
+  call persistent()
+  call settings()
+  call MPI_Finalize(IERR_ONLY)
+  if (rank == 0 .and. wrong == 0) print '(a)', 'calls: right'
+  if (wrong /= 0) stop 1
+
+contains
+
+  subroutine fill(values, count)
+    double precision, intent(out) :: values(*)
+    integer, intent(in) :: count
+    integer :: i
+    do i = 1, count
+      values(i) = (rank + 1d0) * i
+    end do
+  end subroutine
+
+  subroutine check(what, values, offset, count)
+    character(len=*), intent(in) :: what
+    double precision, intent(in) :: values(*)
+    integer, intent(in) :: offset, count
+    integer :: i
+    do i = 1, count
+      if (values(i) /= (offset + i) * (ranks * (ranks + 1) / 2d0)) then
+        print *, what, ': rank', rank, 'has', values(i), 'at', i
+        wrong = wrong + 1
+        return
+      end if
+    end do
+  end subroutine
+
+  subroutine allreduce()
+    HANDLE(MPI_Request) :: request
+    call fill(send, large)
+    call MPI_Allreduce(send, sums, small, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD IERR)
+    call check('allreduce', sums, 0, small)
+    call fill(sums, large)
+    call MPI_Allreduce(MPI_IN_PLACE, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD IERR)
+    call check('allreduce in place', sums, 0, large)
+    call MPI_Iallreduce(send, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, request IERR)
+    call MPI_Wait(request, MPI_STATUS_IGNORE IERR)
+    call check('iallreduce', sums, 0, large)
+  end subroutine
+
+  subroutine phases()
+    integer :: counts(most_ranks)
+    counts = large
+    call fill(send, large * ranks)
+    call MPI_Reduce_scatter_block(send, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD IERR)
+    call check('reduce_scatter_block', sums, rank * large, large)
+    call MPI_Reduce_scatter(send, sums, counts, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD IERR)
+    call check('reduce_scatter', sums, rank * large, large)
+    call MPI_Allgather(sums, large, MPI_DOUBLE_PRECISION, send, large, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD IERR)
+    call check('allgather', send, 0, large * ranks)
+    send = -1
+    send(rank * large + 1:(rank + 1) * large) = sums(1:large)
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, send, large, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD IERR)
+    call check('allgather in place', send, 0, large * ranks)
+    call MPI_Allgather(MPI_BOTTOM, 0, MPI_DOUBLE_PRECISION, MPI_BOTTOM, 0, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD IERR)
+  end subroutine
+
+  subroutine persistent()
+    HANDLE(MPI_Request) :: requests(1)
+    integer :: step
+    call ALLREDUCE_INIT(send, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, requests(1) IERR)
+    do step = 1, 3
+      call fill(send, large)
+      if (step < 3) then
+        call MPI_Start(requests(1) IERR)
+      else
+        call MPI_Startall(1, requests IERR)
+      end if
+      call MPI_Wait(requests(1), MPI_STATUS_IGNORE IERR)
+      call check('persistent', sums, 0, large)
+    end do
+    call MPI_Request_free(requests(1) IERR)
+  end subroutine
+
+  subroutine settings()
+    HANDLE(MPI_Info) :: info
+    HANDLE(MPI_Comm) :: comm
+    call MPI_Info_create(info IERR)
+    call MPI_Info_set(info, 'gc_codec', '2:4' IERR)
+    call MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, comm IERR)
+    call MPI_Comm_set_info(comm, info IERR)
+    call MPI_Comm_free(comm IERR)
+    call MPI_Info_free(info IERR)
+    call MPI_Pcontrol(1)
+  end subroutine
+#ifdef AS_PLUGIN
+end subroutine
+#else
+end program
+#endif

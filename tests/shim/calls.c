@@ -1,0 +1,107 @@
+/* shim/calls.c - one or more of every call that is intercepted, with checked results. calls.F90 is
+ * the same in Fortran, so that all styles have the same counts. */
+#include <mpi.h>
+#include <stdio.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#if MPI_VERSION < 4
+#define MPI_Allreduce_init MPIX_Allreduce_init
+#endif
+
+enum { SMALL = 4, LARGE = 1000, MOST_RANKS = 64 };
+
+static int rank, size, wrong;
+static double send[LARGE * MOST_RANKS], sum[LARGE * MOST_RANKS];
+
+static void fill(double* values, int count) {
+    for (int i = 0; i < count; ++i) values[i] = (rank + 1.0) * (i + 1.0);
+}
+
+static double ranks_sum(void) {
+    return size * (size + 1) / 2.0;
+}
+
+/* values[i] must be (offset + i + 1) times the sum of 1..size. */
+static void check(const char* what, const double* values, int offset, int count) {
+    for (int i = 0; i < count; ++i) {
+        if (values[i] == (offset + i + 1.0) * ranks_sum()) continue;
+        printf("%s: rank %d has %g at %d\n", what, rank, values[i], i);
+        ++wrong;
+        return;
+    }
+}
+
+static void allreduce(void) {
+    MPI_Request request;
+    fill(send, LARGE);
+    MPI_Allreduce(send, sum, SMALL, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check("allreduce", sum, 0, SMALL);
+    fill(sum, LARGE);
+    MPI_Allreduce(MPI_IN_PLACE, sum, LARGE, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check("allreduce in place", sum, 0, LARGE);
+    MPI_Iallreduce(send, sum, LARGE, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check("iallreduce", sum, 0, LARGE);
+}
+
+static void phases(void) {
+    int counts[MOST_RANKS];
+    fill(send, LARGE * size);
+    for (int i = 0; i < size; ++i) counts[i] = LARGE;
+    MPI_Reduce_scatter_block(send, sum, LARGE, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check("reduce_scatter_block", sum, rank * LARGE, LARGE);
+    MPI_Reduce_scatter(send, sum, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check("reduce_scatter", sum, rank * LARGE, LARGE);
+    MPI_Allgather(sum, LARGE, MPI_DOUBLE, send, LARGE, MPI_DOUBLE, MPI_COMM_WORLD);
+    check("allgather", send, 0, LARGE * size);
+    for (int i = 0; i < LARGE; ++i) send[i] = -1;
+    for (int i = 0; i < LARGE; ++i) send[rank * LARGE + i] = sum[i];
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, send, LARGE, MPI_DOUBLE, MPI_COMM_WORLD);
+    check("allgather in place", send, 0, LARGE * size);
+    MPI_Allgather(MPI_BOTTOM, 0, MPI_DOUBLE, MPI_BOTTOM, 0, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+static void persistent(void) {
+    MPI_Request request;
+    MPI_Allreduce_init(send, sum, LARGE, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &request);
+    for (int step = 0; step < 3; ++step) {
+        fill(send, LARGE);
+        if (step < 2) {
+            MPI_Start(&request);
+        } else {
+            MPI_Startall(1, &request);
+        }
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check("persistent", sum, 0, LARGE);
+    }
+    MPI_Request_free(&request);
+}
+
+static void settings(void) {
+    MPI_Info info;
+    MPI_Comm comm;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "gc_codec", "2:4");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Comm_set_info(comm, info);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+    MPI_Pcontrol(1);
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    allreduce();
+    phases();
+    persistent();
+    settings();
+    MPI_Finalize();
+    if (rank == 0 && wrong == 0) printf("calls: right\n");
+    fflush(stdout);
+    return wrong != 0;
+}

@@ -1,0 +1,176 @@
+/* shim/core_double.c - a libgradcoll.so.0 that knows nothing but to count what it is offered. It
+ * serves through PMPI_ functions, so that results are right only if handles, buffers and requests
+ * arrived as they should.
+ *
+ * CORE_DOUBLE=serve | leave | refuse   what it does with offers; refuse: GC_Interposer_connect
+ * gives NULL CORE_DOUBLE_LEAST=n                  the gate for all kinds but start
+ *
+ * At exit the first rank writes one line "core: ..." to stdout. */
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include "base/interposer_table.h"
+
+#if MPI_VERSION < 4
+#define PMPI_Allreduce_init PMPIX_Allreduce_init
+#endif
+
+static atomic_int connects, allreduces, iallreduces, inits, blocks, scatters, gathers;
+static atomic_int starts, frees, infos, pcontrols, in_place, bottom;
+static int serves;
+static int is_first;
+
+static void saw_buffers(const void* sendbuf, const void* recvbuf) {
+    if (sendbuf == MPI_IN_PLACE) ++in_place;
+    if (sendbuf == MPI_BOTTOM && recvbuf == MPI_BOTTOM) ++bottom;
+}
+
+#define AS_MPI(call) \
+    call->sendbuf, call->recvbuf, (int)call->count, (MPI_Datatype)call->datatype, (MPI_Op)call->op
+#define COMM(call) (MPI_Comm)(call)->comm
+
+static int allreduce(const GC_Reduce_call* call, int* code) {
+    ++allreduces;
+    saw_buffers(call->sendbuf, call->recvbuf);
+    if (serves) *code = PMPI_Allreduce(AS_MPI(call), COMM(call));
+    return serves;
+}
+
+static int iallreduce(const GC_Reduce_call* call, void* request, int* code) {
+    ++iallreduces;
+    saw_buffers(call->sendbuf, call->recvbuf);
+    if (serves) *code = PMPI_Iallreduce(AS_MPI(call), COMM(call), request);
+    return serves;
+}
+
+static int allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request, int* code) {
+    ++inits;
+    saw_buffers(call->sendbuf, call->recvbuf);
+    if (serves) *code = PMPI_Allreduce_init(AS_MPI(call), COMM(call), (MPI_Info)info, request);
+    return serves;
+}
+
+static int reduce_scatter_block(const GC_Reduce_call* call, int* code) {
+    ++blocks;
+    if (serves) *code = PMPI_Reduce_scatter_block(AS_MPI(call), COMM(call));
+    return serves;
+}
+
+static int reduce_scatter(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
+                          int* code) {
+    int size = 0;
+    int counts[64];
+    ++scatters;
+    PMPI_Comm_size(COMM(call), &size);
+    for (int i = 0; i < size; ++i) {
+        counts[i] = count_bytes == sizeof(int) ? ((const int*)recvcounts)[i]
+                                               : (int)((const int64_t*)recvcounts)[i];
+    }
+    if (serves) {
+        *code = PMPI_Reduce_scatter(call->sendbuf, call->recvbuf, counts,
+                                    (MPI_Datatype)call->datatype, (MPI_Op)call->op, COMM(call));
+    }
+    return serves;
+}
+
+static int allgather(const GC_Gather_call* call, int* code) {
+    ++gathers;
+    saw_buffers(call->sendbuf, call->recvbuf);
+    if (serves) {
+        *code = PMPI_Allgather(call->sendbuf, (int)call->sendcount, (MPI_Datatype)call->sendtype,
+                               call->recvbuf, (int)call->recvcount, (MPI_Datatype)call->recvtype,
+                               COMM(call));
+    }
+    return serves;
+}
+
+static void started(int count, const void* requests) {
+    for (int i = 0; i < count; ++i) starts += ((const MPI_Request*)requests)[i] != MPI_REQUEST_NULL;
+}
+
+static void freeing(const void* request) {
+    frees += *(const MPI_Request*)request != MPI_REQUEST_NULL;
+}
+
+static void info_was_set(GC_Handle comm, GC_Handle info) {
+    char value[16];
+    int size = 0, found = 0;
+    if (PMPI_Comm_size((MPI_Comm)comm, &size) != MPI_SUCCESS || size < 1) return;
+    PMPI_Info_get((MPI_Info)info, "gc_codec", 15, value, &found);
+    infos += found && strcmp(value, "2:4") == 0;
+}
+
+static void pcontrol(int level) {
+    pcontrols += level;
+}
+
+static GC_Handle comm_of_fortran(int handle) {
+    return (GC_Handle)PMPI_Comm_f2c(handle);
+}
+static GC_Handle datatype_of_fortran(int handle) {
+    return (GC_Handle)PMPI_Type_f2c(handle);
+}
+static GC_Handle op_of_fortran(int handle) {
+    return (GC_Handle)PMPI_Op_f2c(handle);
+}
+static GC_Handle info_of_fortran(int handle) {
+    return (GC_Handle)PMPI_Info_f2c(handle);
+}
+static GC_Handle request_of_fortran(int handle) {
+    return (GC_Handle)PMPI_Request_f2c(handle);
+}
+static int request_to_fortran(const void* request) {
+    return PMPI_Request_c2f(*(const MPI_Request*)request);
+}
+
+static void report(void) {
+    if (!is_first) return;
+    printf(
+        "core: connect=%d allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
+        "reduce_scatter=%d allgather=%d started=%d freeing=%d info=%d pcontrol=%d in_place=%d "
+        "bottom=%d\n",
+        connects, allreduces, iallreduces, inits, blocks, scatters, gathers, starts, frees, infos,
+        pcontrols, in_place, bottom);
+}
+
+const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) {
+    static const GC_Interposer_table table = {
+        allreduce,
+        iallreduce,
+        allreduce_init,
+        reduce_scatter_block,
+        reduce_scatter,
+        allgather,
+        started,
+        freeing,
+        info_was_set,
+        pcontrol,
+        comm_of_fortran,
+        datatype_of_fortran,
+        op_of_fortran,
+        info_of_fortran,
+        request_of_fortran,
+        request_to_fortran,
+    };
+    const char* const mode = getenv("CORE_DOUBLE");
+    const char* const least = getenv("CORE_DOUBLE_LEAST");
+    int rank = 0, initialized = 0;
+    ++connects;
+    PMPI_Initialized(&initialized);
+    if (initialized) PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    is_first = rank == 0;
+    if (version != GC_INTERPOSER_VERSION || mode == NULL || strcmp(mode, "refuse") == 0)
+        return NULL;
+    serves = strcmp(mode, "serve") == 0;
+    for (int kind = 0; kind < GC_CALL_START && least != NULL; ++kind) {
+        gate->least_count[kind] = atoll(least);
+    }
+    atexit(report);
+    return &table;
+}

@@ -1,0 +1,62 @@
+/* shim/counter.c - a tool as others write them: counts calls, goes on to the next library by
+ * RTLD_NEXT, and says at exit what it saw. Shares nothing with the interposer. Built once to stand
+ * above it and once below.
+ *
+ * Every wrapper forwards eight words, more than it may have got: enough for all, and harmless. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS \
+    intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h
+
+#define COUNT_C(name, family)                                         \
+    int name(WORDS) {                                                 \
+        int (*next)(WORDS) = (int (*)(WORDS))dlsym(RTLD_NEXT, #name); \
+        ++family##_seen;                                              \
+        return next(a, b, c, d, e, f, g, h);                          \
+    }
+#define COUNT(Name, family)     \
+    static int family##_seen;   \
+    COUNT_C(MPI_##Name, family) \
+    COUNT_FORTRAN(mpi_##family##_, family) COUNT_FORTRAN(mpi_##family##_f08_, family)
+#ifdef COUNT_FORTRAN_NAMES
+#define COUNT_FORTRAN COUNT_C
+#else
+#define COUNT_FORTRAN(name, family)
+#endif
+
+COUNT(Allreduce, allreduce)
+COUNT(Iallreduce, iallreduce)
+COUNT(Allreduce_init, allreduce_init)
+COUNT_C(MPIX_Allreduce_init, allreduce_init)
+COUNT_FORTRAN(mpix_allreduce_init_, allreduce_init)
+COUNT_FORTRAN(mpix_allreduce_init_f08_, allreduce_init)
+COUNT(Reduce_scatter_block, reduce_scatter_block)
+COUNT(Reduce_scatter, reduce_scatter)
+COUNT(Allgather, allgather)
+COUNT(Start, start)
+COUNT(Startall, startall)
+COUNT(Request_free, request_free)
+COUNT(Comm_set_info, comm_set_info)
+COUNT(Comm_dup_with_info, comm_dup_with_info)
+COUNT(Pcontrol, pcontrol)
+
+static void report(void) __attribute__((destructor));
+static void report(void) {
+    const char* const open_mpi_rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char* const mpich_rank = getenv("PMI_RANK");
+    const char* const rank = open_mpi_rank != NULL ? open_mpi_rank : mpich_rank;
+    if (rank == NULL || strcmp(rank, "0") != 0) return;
+    printf(TOOL
+           ": allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
+           "reduce_scatter=%d allgather=%d start=%d startall=%d request_free=%d comm_set_info=%d "
+           "comm_dup_with_info=%d pcontrol=%d\n",
+           allreduce_seen, iallreduce_seen, allreduce_init_seen, reduce_scatter_block_seen,
+           reduce_scatter_seen, allgather_seen, start_seen, startall_seen, request_free_seen,
+           comm_set_info_seen, comm_dup_with_info_seen, pcontrol_seen);
+    fflush(stdout);
+}
