@@ -99,13 +99,19 @@ std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments)
             {"op", op_text(arguments.op)}};
 }
 
-Route route_in(const CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
+RouteQuestion question_in(const CommContext& context, const CallShape& shape, bool in_place,
+                          bool feedback) {
     RouteQuestion question;
     question.in_place = in_place;
     question.feedback = feedback;
     question.step = context.step();
     question.sums = shape.op == ReduceOp::sum;
-    return route_of(context.settings(), shape, question);
+    return question;
+}
+
+Route route_in(CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
+    return context.route(context.settings(), shape,
+                         question_in(context, shape, in_place, feedback));
 }
 
 Binding binding_of(const ReduceArguments& arguments, const CallShape& shape) {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "api/info.hpp"
 #include "api/lifetime.hpp"
 
 namespace gradcoll {
@@ -13,7 +14,7 @@ namespace {
 /// The attribute's value.
 struct Attachment {
     MPI_Comm comm = MPI_COMM_NULL;
-    std::shared_ptr<CommContext> context;
+    std::shared_ptr<CommContext> context;  ///< null: refused
 };
 
 std::mutex mutex;
@@ -26,7 +27,7 @@ int detach(MPI_Comm, int, void* value, void*) noexcept {
         const std::scoped_lock lock(mutex);
         std::erase(attachments, attachment.get());
     }
-    attachment->context->forget_user_comm();
+    if (attachment->context != nullptr) attachment->context->forget_user_comm();
     return MPI_SUCCESS;
 }
 
@@ -56,28 +57,68 @@ Status make_keyval() {
     return {};
 }
 
-Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm) {
+/// Instead of what hangs there.
+Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
     GRADCOLL_TRY(make_keyval());
-    auto context = CommContext::make(comm);
-    if (!context) return context.status();
-    auto attachment = std::make_unique<Attachment>(Attachment{comm, *context});
+    auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context)});
     GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
                           "MPI_Comm_set_attr"));
     const std::scoped_lock lock(mutex);
     attachments.push_back(attachment.release());
+    return {};
+}
+
+/// Null if nothing hangs there.
+Result<const Attachment*> attachment_of(MPI_Comm comm) {
+    const int keyval = attachment_keyval.load(std::memory_order_acquire);
+    if (keyval == MPI_KEYVAL_INVALID) return static_cast<const Attachment*>(nullptr);
+    void* value = nullptr;
+    int found = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
+    return static_cast<const Attachment*>(found != 0 ? value : nullptr);
+}
+
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,
+                                            const Status& complaint) {
+    GRADCOLL_TRY(make_keyval());
+    auto context = CommContext::make(comm, text, complaint);
+    if (!context) return context;
+    GRADCOLL_TRY(hang_on(comm, *context));
     return context;
+}
+
+/// With the gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI library
+/// keeps keys that it does not know.
+Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
+    MPI_Info info = MPI_INFO_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
+    SettingsText text = SettingsText::from_environment();
+    const Status complaint = add_info(info, text);
+    PMPI_Info_free(&info);
+    return attach(comm, text, complaint);
 }
 
 }  // namespace
 
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
-    const int keyval = attachment_keyval.load(std::memory_order_acquire);
-    if (keyval == MPI_KEYVAL_INVALID) return std::shared_ptr<CommContext>();
-    void* value = nullptr;
-    int found = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
-    if (found == 0) return std::shared_ptr<CommContext>();
-    return static_cast<Attachment*>(value)->context;
+    const auto attachment = attachment_of(comm);
+    if (!attachment) return attachment.status();
+    if (*attachment == nullptr) return std::shared_ptr<CommContext>();
+    return (*attachment)->context;
+}
+
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm) {
+    return attach(comm, SettingsText::from_environment(), Status());
+}
+
+Status refuse(MPI_Comm comm) {
+    return hang_on(comm, nullptr);
+}
+
+Result<bool> is_refused(MPI_Comm comm) {
+    const auto attachment = attachment_of(comm);
+    if (!attachment) return attachment.status();
+    return *attachment != nullptr && (*attachment)->context == nullptr;
 }
 
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
@@ -86,7 +127,7 @@ Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
     int is_inter = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
     if (is_inter != 0) return std::shared_ptr<CommContext>();
-    return attach(comm);
+    return attach_with_info(comm);
 }
 
 }  // namespace gradcoll

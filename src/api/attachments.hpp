@@ -15,4 +15,12 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
 /// which are never attached.
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
+/// Makes a context with the settings of the process alone and hangs it on `comm`, an
+/// intracommunicator. Collective. Errors: those of CommContext::make.
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm);
+
+/// Notes on the communicator that it could not be attached. Local.
+Status refuse(MPI_Comm comm);
+Result<bool> is_refused(MPI_Comm comm);
+
 }  // namespace gradcoll

@@ -1,5 +1,7 @@
 // GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
 // layout.
+#include "api/blocks.hpp"
+
 #include <fmt/format.h>
 
 #include <cstring>
@@ -14,8 +16,6 @@
 namespace gradcoll {
 namespace {
 
-// ---- MPI_Reduce_scatter_block: `count` of the arguments is one block's
-
 Outcome pass_reduce_scatter(const ReduceArguments& arguments) {
     const auto op = op_for_mpi(arguments.op, arguments.datatype);
     if (!op) return op.status();
@@ -24,137 +24,23 @@ Outcome pass_reduce_scatter(const ReduceArguments& arguments) {
                                                      arguments.datatype, *op, arguments.comm));
 }
 
-/// In place the whole vector lies in recvbuf.
 Status check_reduce_scatter(const ReduceArguments& arguments, int rank_count) {
-    GRADCOLL_TRY(check_op(arguments.op));
-    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
-    GRADCOLL_TRY(check_count("recvcount", arguments.count));
-    const auto known = known_type(arguments.datatype);
-    const std::size_t block_bytes =
-        static_cast<std::size_t>(arguments.count) * (known ? element_bytes(known->type) : 0);
-    const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(rank_count);
-    if (is_in_place(arguments)) return check_buffer({"recvbuf", arguments.recvbuf, vector_bytes});
-    GRADCOLL_TRY(check_buffer({"recvbuf", arguments.recvbuf, block_bytes}));
-    GRADCOLL_TRY(check_buffer({"sendbuf", arguments.sendbuf, vector_bytes}));
-    return check_disjoint({"sendbuf", arguments.sendbuf, vector_bytes},
-                          {"recvbuf", arguments.recvbuf, block_bytes});
+    GRADCOLL_TRY(check_reduce_scatter_but_overlap(arguments, rank_count));
+    const BufferPair buffers = buffers_of_reduce_scatter(arguments, rank_count);
+    return check_disjoint(buffers.send, buffers.receive);
 }
-
-Route route_reduce_scatter(const CommContext& context, const CallShape& shape, bool in_place) {
-    RouteQuestion question;
-    question.collective = Collective::reduce_scatter_block;
-    question.in_place = in_place;
-    question.step = context.step();
-    question.sums = shape.op == ReduceOp::sum;
-    return route_of(context.settings(), shape, question);
-}
-
-Outcome reduce_scatter(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_comm(arguments.comm));
-    const auto found = context_of(arguments.comm);
-    if (!found) return found.status();
-    if (!*found) return pass_reduce_scatter(arguments);
-    CommContext& context = **found;
-    const CallTimer timer(context);
-    GRADCOLL_TRY(check_reduce_scatter(arguments, context.rank_count()));
-    if (context.checks_calls())
-        GRADCOLL_TRY(context.check_alike(claims_of("GC_Reduce_scatter_block", arguments)));
-
-    Classified call =
-        classify(arguments.count * context.rank_count(), arguments.datatype, arguments.op);
-    if (call.pass_reason == nullptr && context.rank_count() == 1) {
-        copy_to_self(arguments, call.shape);
-        context.count_local_call(call.shape.size_bytes());
-        return Status();
-    }
-    Route route;
-    route.pass_reason = call.pass_reason;
-    if (call.pass_reason == nullptr)
-        route = route_reduce_scatter(context, call.shape, is_in_place(arguments));
-    if (route.pass_reason == nullptr)
-        return run_blocking(context, route.key, binding_of(arguments, call.shape));
-    context.count_passed(route.pass_reason);
-    return pass_reduce_scatter(arguments);
-}
-
-// ---- MPI_Allgather
-
-struct GatherArguments {
-    const void* sendbuf = nullptr;
-    int sendcount = 0;
-    MPI_Datatype sendtype = MPI_DATATYPE_NULL;
-    void* recvbuf = nullptr;
-    int recvcount = 0;
-    MPI_Datatype recvtype = MPI_DATATYPE_NULL;
-    MPI_Comm comm = MPI_COMM_NULL;
-
-    bool in_place() const { return sendbuf == MPI_IN_PLACE; }
-};
 
 Outcome pass_allgather(const GatherArguments& a) {
-    return Outcome::passed(PMPI_Allgather(a.sendbuf, a.sendcount, a.sendtype, a.recvbuf,
-                                          a.recvcount, a.recvtype, a.comm));
-}
-
-Status check_gather_types(const GatherArguments& a) {
-    GRADCOLL_TRY(check_comm(a.comm));
-    GRADCOLL_TRY(check_datatype("recvtype", a.recvtype));
-    GRADCOLL_TRY(check_count("recvcount", a.recvcount));
-    if (a.in_place()) return {};
-    GRADCOLL_TRY(check_datatype("sendtype", a.sendtype));
-    return check_count("sendcount", a.sendcount);
-}
-
-/// Blocks in bytes: the one description of them that all ranks share, whatever datatypes each of
-/// them uses.
-Result<std::size_t> block_bytes_of(const GatherArguments& a) {
-    const auto receive = data_bytes(a.recvtype);
-    if (!receive) return receive;
-    const std::size_t block = *receive * static_cast<std::size_t>(a.recvcount);
-    if (a.in_place()) return block;
-    const auto send = data_bytes(a.sendtype);
-    if (!send) return send;
-    if (*send * static_cast<std::size_t>(a.sendcount) != block)
-        return Status(
-            Code::invalid_count,
-            fmt::format(
-                "sendcount x sendtype is {} bytes, recvcount x recvtype is {}; they must be equal",
-                *send * static_cast<std::size_t>(a.sendcount), block));
-    return block;
+    return Outcome::passed(PMPI_Allgather(a.sendbuf, static_cast<int>(a.sendcount), a.sendtype,
+                                          a.recvbuf, static_cast<int>(a.recvcount), a.recvtype,
+                                          a.comm));
 }
 
 Status check_gather_buffers(const GatherArguments& a, std::size_t block_bytes, int rank_count) {
-    const bool plain = is_plain(a.recvtype) && (a.in_place() || is_plain(a.sendtype));
-    if (!plain) return {};
-    const BufferArgument receive{"recvbuf", a.recvbuf,
-                                 block_bytes * static_cast<std::size_t>(rank_count)};
-    GRADCOLL_TRY(check_buffer(receive));
-    if (a.in_place()) return {};
-    const BufferArgument send{"sendbuf", a.sendbuf, block_bytes};
-    GRADCOLL_TRY(check_buffer(send));
-    return check_disjoint(send, receive);
-}
-
-/// Bytes if nothing is compressed; else elements of the type that a codec needs to know.
-Route route_allgather(const CommContext& context, const GatherArguments& a,
-                      std::size_t block_bytes) {
-    RouteQuestion question;
-    question.collective = Collective::allgather;
-    question.in_place = a.in_place();
-    question.step = context.step();
-    const auto vector_bytes = static_cast<std::int64_t>(block_bytes) * context.rank_count();
-    CallShape bytes{vector_bytes, ElementType::u8, 1, ReduceOp::sum, {}};
-    if (const auto element = uniform_element(a.recvtype); element && is_floating(element->type)) {
-        const std::size_t elem_bytes = element_bytes(element->type);
-        const CallShape floats{vector_bytes / static_cast<std::int64_t>(elem_bytes),
-                               element->type,
-                               elem_bytes,
-                               ReduceOp::sum,
-                               {}};
-        const Route route = route_of(context.settings(), floats, question);
-        if (route.key.compress) return route;
-    }
-    return route_of(context.settings(), bytes, question);
+    const BufferPair buffers = buffers_of_gather(a, block_bytes, rank_count);
+    GRADCOLL_TRY(check_buffer(buffers.receive));
+    GRADCOLL_TRY(check_buffer(buffers.send));
+    return check_disjoint(buffers.send, buffers.receive);
 }
 
 /// Derived types go through packed copies: only this rank knows, and only it pays.
@@ -203,12 +89,128 @@ class GatherBuffers {
     std::vector<std::byte> out_;
 };
 
+}  // namespace
+
+BufferPair buffers_of_reduce_scatter(const ReduceArguments& arguments, int rank_count) {
+    const auto known = known_type(arguments.datatype);
+    const std::size_t block_bytes =
+        static_cast<std::size_t>(arguments.count) * (known ? element_bytes(known->type) : 0);
+    const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(rank_count);
+    if (is_in_place(arguments))
+        return {{"sendbuf", nullptr, 0}, {"recvbuf", arguments.recvbuf, vector_bytes}};
+    return {{"sendbuf", arguments.sendbuf, vector_bytes},
+            {"recvbuf", arguments.recvbuf, block_bytes}};
+}
+
+Status check_reduce_scatter_but_overlap(const ReduceArguments& arguments, int rank_count) {
+    GRADCOLL_TRY(check_op(arguments.op));
+    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
+    GRADCOLL_TRY(check_count("recvcount", arguments.count));
+    const BufferPair buffers = buffers_of_reduce_scatter(arguments, rank_count);
+    GRADCOLL_TRY(check_buffer(buffers.receive));
+    return check_buffer(buffers.send);
+}
+
+Route route_reduce_scatter(CommContext& context, const CallShape& shape, bool in_place) {
+    RouteQuestion question;
+    question.collective = Collective::reduce_scatter_block;
+    question.in_place = in_place;
+    question.step = context.step();
+    question.sums = shape.op == ReduceOp::sum;
+    return context.route(context.settings(), shape, question);
+}
+
+Status check_gather_types(const GatherArguments& a) {
+    GRADCOLL_TRY(check_comm(a.comm));
+    GRADCOLL_TRY(check_datatype("recvtype", a.recvtype));
+    GRADCOLL_TRY(check_count("recvcount", a.recvcount));
+    if (a.in_place()) return {};
+    GRADCOLL_TRY(check_datatype("sendtype", a.sendtype));
+    return check_count("sendcount", a.sendcount);
+}
+
+Result<std::size_t> block_bytes_of(const GatherArguments& a) {
+    const auto receive = data_bytes(a.recvtype);
+    if (!receive) return receive;
+    const std::size_t block = *receive * static_cast<std::size_t>(a.recvcount);
+    if (a.in_place()) return block;
+    const auto send = data_bytes(a.sendtype);
+    if (!send) return send;
+    if (*send * static_cast<std::size_t>(a.sendcount) != block)
+        return Status(
+            Code::invalid_count,
+            fmt::format(
+                "sendcount x sendtype is {} bytes, recvcount x recvtype is {}; they must be equal",
+                *send * static_cast<std::size_t>(a.sendcount), block));
+    return block;
+}
+
+BufferPair buffers_of_gather(const GatherArguments& a, std::size_t block_bytes, int rank_count) {
+    const bool plain = is_plain(a.recvtype) && (a.in_place() || is_plain(a.sendtype));
+    const std::size_t vector_bytes = plain ? block_bytes * static_cast<std::size_t>(rank_count) : 0;
+    if (a.in_place() || !plain)
+        return {{"sendbuf", nullptr, 0}, {"recvbuf", a.recvbuf, vector_bytes}};
+    return {{"sendbuf", a.sendbuf, block_bytes}, {"recvbuf", a.recvbuf, vector_bytes}};
+}
+
+Route route_allgather(CommContext& context, const GatherArguments& a, std::size_t block_bytes,
+                      bool always_exact) {
+    RouteQuestion question;
+    question.collective = Collective::allgather;
+    question.in_place = a.in_place();
+    question.always_exact = always_exact;
+    question.step = context.step();
+    const auto vector_bytes = static_cast<std::int64_t>(block_bytes) * context.rank_count();
+    CallShape bytes{vector_bytes, ElementType::u8, 1, ReduceOp::sum, {}};
+    if (const auto element = uniform_element(a.recvtype); element && is_floating(element->type)) {
+        const std::size_t elem_bytes = element_bytes(element->type);
+        const CallShape floats{vector_bytes / static_cast<std::int64_t>(elem_bytes),
+                               element->type,
+                               elem_bytes,
+                               ReduceOp::sum,
+                               {}};
+        const Route route = context.route(context.settings(), floats, question);
+        if (route.key.compress) return route;
+    }
+    return route_of(context.settings(), bytes, question);
+}
+
 Status gather_on_tree(CommContext& context, const GatherArguments& a, const CallKey& key,
                       std::size_t block_bytes) {
     GatherBuffers buffers(a, context, block_bytes);
     GRADCOLL_TRY(buffers.pack_input(block_bytes));
     GRADCOLL_TRY(run_blocking(context, key, buffers.binding()));
     return buffers.unpack_output();
+}
+
+namespace {
+
+Outcome reduce_scatter(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_comm(arguments.comm));
+    const auto found = context_of(arguments.comm);
+    if (!found) return found.status();
+    if (!*found) return pass_reduce_scatter(arguments);
+    CommContext& context = **found;
+    const CallTimer timer(context);
+    GRADCOLL_TRY(check_reduce_scatter(arguments, context.rank_count()));
+    if (context.checks_calls())
+        GRADCOLL_TRY(context.check_alike(claims_of("GC_Reduce_scatter_block", arguments)));
+
+    Classified call =
+        classify(arguments.count * context.rank_count(), arguments.datatype, arguments.op);
+    if (call.pass_reason == nullptr && context.rank_count() == 1) {
+        copy_to_self(arguments, call.shape);
+        context.count_local_call(call.shape.size_bytes());
+        return Status();
+    }
+    Route route;
+    route.pass_reason = call.pass_reason;
+    if (call.pass_reason == nullptr)
+        route = route_reduce_scatter(context, call.shape, is_in_place(arguments));
+    if (route.pass_reason == nullptr)
+        return run_blocking(context, route.key, binding_of(arguments, call.shape));
+    context.count_passed(route.pass_reason);
+    return pass_reduce_scatter(arguments);
 }
 
 Outcome allgather(const GatherArguments& a) {
@@ -224,7 +226,7 @@ Outcome allgather(const GatherArguments& a) {
     if (context.checks_calls())
         GRADCOLL_TRY(context.check_alike(
             {{"the call", "GC_Allgather"}, {"the size of a block", std::to_string(*block_bytes)}}));
-    Route route = route_allgather(context, a, *block_bytes);
+    Route route = route_allgather(context, a, *block_bytes, /*always_exact=*/false);
     if (context.rank_count() == 1) route.pass_reason = "a single rank";
     if (route.pass_reason == nullptr) return gather_on_tree(context, a, route.key, *block_bytes);
     context.count_passed(route.pass_reason);

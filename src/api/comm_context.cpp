@@ -7,7 +7,6 @@
 
 #include "api/boundary.hpp"
 #include "api/config_dump.hpp"
-#include "api/info.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
 
@@ -15,16 +14,6 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t most_cached_calls = 64;
-
-/// gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI library keeps keys
-/// that it does not know.
-Status add_info_of(MPI_Comm comm, SettingsText& text) {
-    MPI_Info info = MPI_INFO_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
-    const Status status = add_info(info, text);
-    PMPI_Info_free(&info);
-    return status;
-}
 
 /// Whether this rank should give its core away while it waits. Local: nobody else sees what it
 /// does.
@@ -51,19 +40,32 @@ std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) 
     std::vector<Claim> claims;
     for (const OptionInfo& row : option_table())
         if (!row.info_key.empty()) claims.push_back({row.info_key, text[row.id]});
+    const OptionInfo& comms = info_of(OptionId::compress_comms);
+    claims.push_back({comms.variable, text[comms.id]});
     claims.push_back({"the outcome of the argument check", complaint.message()});
     return claims;
 }
 
 }  // namespace
 
-Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm) {
+Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsText& text,
+                                                       const Status& complaint) {
     std::shared_ptr<CommContext> context(new CommContext);
-    GRADCOLL_TRY(context->set_up(comm));
+    GRADCOLL_TRY(context->set_up(comm, text, complaint));
     return context;
 }
 
-Status CommContext::set_up(MPI_Comm comm) {
+Status CommContext::share_name(MPI_Comm comm) {
+    char name[MPI_MAX_OBJECT_NAME] = {};
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, private_comm_), "MPI_Bcast"));
+    name[sizeof name - 1] = '\0';
+    name_ = name;
+    return {};
+}
+
+Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status& complaint) {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
@@ -74,9 +76,8 @@ Status CommContext::set_up(MPI_Comm comm) {
     auto channel = MpiChannel::make(private_comm_);
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();
-    SettingsText text = SettingsText::from_environment();
-    const Status complaint = add_info_of(comm, text);
     GRADCOLL_TRY(change_settings(text, complaint));
+    GRADCOLL_TRY(share_name(comm));
     const auto ranks_on_host = count_ranks_on_host(private_comm_);
     if (!ranks_on_host) return ranks_on_host.status();
     yield_always_ = should_yield(*ranks_on_host);
@@ -87,7 +88,7 @@ Status CommContext::set_up(MPI_Comm comm) {
     all_ranks_have_threads_ = *have_threads;
     user_comm_ = comm;
     cache_.reserve(most_cached_calls);
-    log(LogLevel::info, "attached a communicator of {} ranks: {} ({})", rank_count(),
+    log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", name_, rank_count(),
         expression_of(tree_->tree), tree_->origin);
     return {};
 }
@@ -157,6 +158,24 @@ Result<Lease> CommContext::begin(const CallKey& key) {
     lease.before = lease.executor->stats();
     lease.sequence = sequence_++;
     return lease;
+}
+
+Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {
+    question.comm_may_be_lossy = settings.compress_comms.allows(name_);
+    if (is_compressible(settings, shape, question)) {
+        const std::scoped_lock lock(mutex_);
+        question.call = compressible_calls_++;
+    }
+    return route_of(settings, shape, question);
+}
+
+Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
+    question.comm_may_be_lossy = settings_.compress_comms.allows(name_);
+    {
+        const std::scoped_lock lock(mutex_);
+        question.call = compressible_calls_;
+    }
+    return route_of(settings_, shape, question);
 }
 
 std::uint32_t CommContext::next_sequence() {

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "api/agreement.hpp"
 #include "api/planned_call.hpp"
+#include "api/route.hpp"
 #include "api/settings.hpp"
 #include "base/mpi/mpi.hpp"
 #include "topology/sources/discover.hpp"
@@ -43,9 +45,11 @@ struct Lease {
 /// MPI.
 class CommContext {
   public:
-    /// Collective over `comm`, an intracommunicator. Errors, the same on every rank: a setting of
-    /// the environment that differs across ranks or is not allowed, a tree that does not fit.
-    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm);
+    /// Collective over `comm`, an intracommunicator. `text`: this rank's settings; `complaint`:
+    /// what is wrong with them already. Errors, the same on every rank: a setting that differs
+    /// across ranks or is not allowed, a tree that does not fit.
+    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsText& text,
+                                                     const Status& complaint);
     ~CommContext();
     CommContext(const CommContext&) = delete;
     CommContext& operator=(const CommContext&) = delete;
@@ -58,6 +62,9 @@ class CommContext {
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
     int rank() const { return channel_->rank(); }
     int rank_count() const { return channel_->rank_count(); }
+    /// As rank 0 had it when the communicator was attached: names belong to a rank, and
+    /// GC_COMPRESS_COMMS must mean the same on all.
+    const std::string& name() const { return name_; }
 
     const Settings& settings() const { return settings_; }
     const SettingsText& settings_text() const { return text_; }
@@ -73,6 +80,12 @@ class CommContext {
     Status change_settings(const SettingsText& proposed, const Status& complaint);
     /// The same check for settings that hold for one request only.
     Result<Settings> agreed_settings(const SettingsText& proposed, const Status& complaint) const;
+
+    /// Where a call goes under `settings` (those of the communicator, or of a request). Counts it
+    /// if it is compressible, so every rank asks for its calls in the same order, once for each.
+    Route route(const Settings& settings, const CallShape& shape, RouteQuestion question);
+    /// Where the next such call would go; counts nothing.
+    Route foreseen_route(const CallShape& shape, RouteQuestion question) const;
 
     /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
     /// or new ones. Every rank begins its operations in the same order. Never waits for other
@@ -101,7 +114,8 @@ class CommContext {
 
   private:
     CommContext() = default;
-    Status set_up(MPI_Comm comm);
+    Status set_up(MPI_Comm comm, const SettingsText& text, const Status& complaint);
+    Status share_name(MPI_Comm comm);
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
     void make_room_in_cache();
 
@@ -111,6 +125,7 @@ class CommContext {
     std::shared_ptr<const DiscoveredTree> tree_;
     SettingsText text_;
     Settings settings_;
+    std::string name_;
     std::int64_t step_ = 0;
     bool yield_always_ = false;
     bool all_ranks_have_threads_ = false;
@@ -119,6 +134,7 @@ class CommContext {
     std::vector<std::shared_ptr<PlannedCall>> cache_;
     std::uint64_t uses_ = 0;
     std::uint32_t sequence_ = 0;
+    std::uint64_t compressible_calls_ = 0;
     CallStats stats_;
 };
 

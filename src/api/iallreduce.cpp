@@ -35,8 +35,8 @@ Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
     if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason, request);
     const Route route = route_in(*context, call.shape, is_in_place(arguments), /*feedback=*/false);
     if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason, request);
-    auto started =
-        NonblockingCall::start(*found, route.key, binding_of(arguments, call.shape), request);
+    auto started = NonblockingCall::start(
+        {*found, route.key, binding_of(arguments, call.shape), "GC_Iallreduce", nullptr}, request);
     if (!started) return started.status();
     return give_to_progress_thread(std::move(started).value());
 }

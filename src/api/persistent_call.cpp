@@ -53,9 +53,12 @@ Status PersistentCall::set_up() {
     tree_ = context_->tree_handle();
     wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
                       shape_.size_bytes() >= settings_.min_bytes &&
+                      shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
+                      settings_.compress_comms.allows(context_->name()) &&
                       settings_.ever_compresses(shape_.type);
-    if (route_at(step_).pass_reason != nullptr) return {};
-    const auto phase = phase_at(step_);
+    const Route route = route_of(settings_, shape_, question_at(step_));
+    if (route.pass_reason != nullptr) return {};
+    const auto phase = phase_of(route.key);
     if (!phase) return phase.status();
     if (wants_feedback_)  // all phases have the layout of this one
         residual_ =
@@ -63,17 +66,16 @@ Status PersistentCall::set_up() {
     return {};
 }
 
-Route PersistentCall::route_at(std::int64_t step) const {
+RouteQuestion PersistentCall::question_at(std::int64_t step) const {
     RouteQuestion question;
     question.in_place = is_in_place(arguments_);
     question.feedback = wants_feedback_;
     question.step = step;
     question.sums = shape_.op == ReduceOp::sum;
-    return route_of(settings_, shape_, question);
+    return question;
 }
 
-Result<PersistentCall::Phase*> PersistentCall::phase_at(std::int64_t step) {
-    const CallKey key = route_at(step).key;
+Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     for (Phase& phase : phases_)
         if (phase.call->key() == key) return &phase;
     auto call = context_->plan_apart(tree_->tree, settings_, key);
@@ -90,8 +92,11 @@ Outcome PersistentCall::start() {
         copy_to_self(arguments_, shape_);
         context_->count_local_call(shape_.size_bytes());
     } else {
-        if (reason == nullptr) reason = route_at(step_).pass_reason;
-        const Outcome begun = reason != nullptr ? start_passing(reason) : Outcome(start_on_tree());
+        Route route;
+        if (reason == nullptr) route = context_->route(settings_, shape_, question_at(step_));
+        if (reason == nullptr) reason = route.pass_reason;
+        const Outcome begun =
+            reason != nullptr ? start_passing(reason) : Outcome(start_on_tree(route.key));
         if (begun.mpi_code != MPI_SUCCESS) return begun;
     }
     started_ = true;
@@ -104,8 +109,8 @@ Outcome PersistentCall::start_passing(const char* reason) {
     return pass_iallreduce(arguments_, &mpi_request_);
 }
 
-Status PersistentCall::start_on_tree() {
-    const auto phase = phase_at(step_);
+Status PersistentCall::start_on_tree(const CallKey& key) {
+    const auto phase = phase_of(key);
     if (!phase) return phase.status();
     running_ = *phase;
     before_ = running_->executor->stats();

@@ -48,10 +48,10 @@ class PersistentCall final : public StartedCall {
 
     PersistentCall() = default;
     Status set_up();
-    Route route_at(std::int64_t step) const;
-    Result<Phase*> phase_at(std::int64_t step);
+    RouteQuestion question_at(std::int64_t step) const;
+    Result<Phase*> phase_of(const CallKey& key);
     Outcome start_passing(const char* reason);
-    Status start_on_tree();
+    Status start_on_tree(const CallKey& key);
 
     std::shared_ptr<CommContext> context_;
     std::shared_ptr<const DiscoveredTree> tree_;

@@ -77,17 +77,18 @@ Status give_to_progress_thread(std::unique_ptr<NonblockingCall> call) {
     return progress_thread().give(std::move(call));
 }
 
-Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(
-    std::shared_ptr<CommContext> context, const CallKey& key, Binding binding,
-    MPI_Request* request) {
+Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
+                                                                MPI_Request* request) {
     std::unique_ptr<NonblockingCall> call(new NonblockingCall);
-    auto lease = context->begin(key);
+    auto lease = how.context->begin(how.key);
     if (!lease) return lease.status();
-    binding.sequence = lease->sequence;
-    GRADCOLL_TRY(lease->executor->start(binding));
+    how.binding.sequence = lease->sequence;
+    GRADCOLL_TRY(lease->executor->start(how.binding));
     call->lease_ = std::move(lease).value();
-    call->context_ = std::move(context);
+    call->context_ = std::move(how.context);
+    call->copy_ = std::move(how.copy);
     auto ending = std::make_unique<Ending>();
+    ending->name = how.name;
     GRADCOLL_TRY(
         from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &call->request_),
                  "MPI_Grequest_start"));
@@ -123,7 +124,7 @@ int NonblockingCall::query(void* state, MPI_Status* status) {
     const auto* ending = static_cast<const Ending*>(state);
     if (!ending->is_set.load(std::memory_order_acquire)) return MPI_SUCCESS;
     const Status& outcome = ending->status;
-    return outcome.ok() ? MPI_SUCCESS : keep_error("GC_Iallreduce", outcome);
+    return outcome.ok() ? MPI_SUCCESS : keep_error(ending->name, outcome);
 }
 
 int NonblockingCall::free_ending(void* state) {

@@ -9,14 +9,22 @@
 
 namespace gradcoll {
 
+/// What a nonblocking operation begins with.
+struct NonblockingStart {
+    std::shared_ptr<CommContext> context;
+    CallKey key;
+    Binding binding;                    ///< its sequence is filled in
+    const char* name = "";              ///< static text: the call, for errors
+    std::unique_ptr<std::byte[]> copy;  ///< of the input if the binding needs one; kept to the end
+};
+
 /// One nonblocking operation on the tree, started, with the generalized request that the caller
 /// waits for.
 class NonblockingCall {
   public:
     /// Begins and starts the operation on the calling thread, and makes the request. Errors: of
     /// begin() and the executor; transport.
-    static Result<std::unique_ptr<NonblockingCall>> start(std::shared_ptr<CommContext> context,
-                                                          const CallKey& key, Binding binding,
+    static Result<std::unique_ptr<NonblockingCall>> start(NonblockingStart how,
                                                           MPI_Request* request);
 
     /// True once it is complete: counted, and the caller's request completed.
@@ -26,6 +34,7 @@ class NonblockingCall {
     /// What the caller's thread reads when it completes the request; MPI frees it with the request.
     struct Ending {
         Status status;
+        const char* name = "";
         /// Set last, read first by the caller's thread: it then sees the status and the values
         /// whatever the MPI library does to hand memory from one thread to the other.
         std::atomic<bool> is_set{false};
@@ -38,6 +47,7 @@ class NonblockingCall {
 
     std::shared_ptr<CommContext> context_;
     Lease lease_;
+    std::unique_ptr<std::byte[]> copy_;
     Ending* ending_ = nullptr;  ///< owned by the MPI request
     MPI_Request request_ = MPI_REQUEST_NULL;
 };

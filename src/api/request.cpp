@@ -116,21 +116,35 @@ Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
             a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
 }
 
-Status check_allreduce(const ReduceArguments& arguments) {
+namespace {
+
+BufferArgument send_of(const ReduceArguments& arguments) {
+    return {"sendbuf", arguments.sendbuf,
+            static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype)};
+}
+
+BufferArgument receive_of(const ReduceArguments& arguments) {
+    return {"recvbuf", arguments.recvbuf,
+            static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype)};
+}
+
+}  // namespace
+
+Status check_allreduce_but_overlap(const ReduceArguments& arguments) {
     GRADCOLL_TRY(check_comm(arguments.comm));
     GRADCOLL_TRY(check_op(arguments.op));
     GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
     GRADCOLL_TRY(check_count("count", arguments.count));
     if (arguments.recvbuf == MPI_IN_PLACE)
         return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
-    const std::size_t size_bytes =
-        static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype);
-    const BufferArgument receive{"recvbuf", arguments.recvbuf, size_bytes};
-    GRADCOLL_TRY(check_buffer(receive));
-    if (arguments.sendbuf == MPI_IN_PLACE) return {};
-    const BufferArgument send{"sendbuf", arguments.sendbuf, size_bytes};
-    GRADCOLL_TRY(check_buffer(send));
-    return check_disjoint(send, receive);
+    GRADCOLL_TRY(check_buffer(receive_of(arguments)));
+    return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments));
+}
+
+Status check_allreduce(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_allreduce_but_overlap(arguments));
+    if (is_in_place(arguments)) return {};
+    return check_disjoint(send_of(arguments), receive_of(arguments));
 }
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {

@@ -50,9 +50,15 @@ Status check_buffer(const BufferArgument& buffer);
 /// Errors: invalid_buffer if the two share a byte.
 Status check_disjoint(const BufferArgument& a, const BufferArgument& b);
 
-/// All checks of an allreduce but those of the communicator's kind. Buffers of derived types are
-/// left alone: their addresses may be anywhere (MPI_BOTTOM).
+/// All checks of an allreduce but those of the communicator's kind and of overlap. Buffers of
+/// derived types are left alone: their addresses may be anywhere (MPI_BOTTOM).
+Status check_allreduce_but_overlap(const ReduceArguments& arguments);
+/// That, and that the buffers are apart.
 Status check_allreduce(const ReduceArguments& arguments);
+
+inline bool is_in_place(const ReduceArguments& arguments) {
+    return arguments.sendbuf == MPI_IN_PLACE;
+}
 
 /// Either a shape for the tree, or why the call is for the MPI library. Rests only on count,
 /// datatype and op.

@@ -17,6 +17,9 @@ struct RouteQuestion {
     bool feedback = false;  ///< a residual goes with it: always to the tree
     std::int64_t step = 0;  ///< of the settings' schedule
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
+    bool always_exact = false;      ///< a kind of call that is never compressed
+    bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
+    std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
 };
 
 struct Route {
@@ -24,6 +27,11 @@ struct Route {
     const char* exact_reason = nullptr;  ///< static text: why not compressed; null: it is
     CallKey key;
 };
+
+/// Whether the call would be compressed if gc_compress_calls allowed all: such calls of a
+/// communicator are numbered.
+bool is_compressible(const Settings& settings, const CallShape& shape,
+                     const RouteQuestion& question);
 
 /// `shape.count` counts the whole vector.
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question);

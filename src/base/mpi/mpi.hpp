@@ -9,6 +9,14 @@
 
 namespace gradcoll {
 
+/// Whether this MPI library takes one buffer for both input and result of a collective without
+/// MPI_IN_PLACE, which the standard forbids: Open MPI does, MPICH raises MPI_ERR_BUFFER.
+#ifdef OPEN_MPI
+inline constexpr bool mpi_takes_aliased_buffers = true;
+#else
+inline constexpr bool mpi_takes_aliased_buffers = false;
+#endif
+
 /// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
 Status from_mpi(int mpi_code, const char* call);
 

@@ -1,0 +1,24 @@
+// api/interposed_gate.hpp - the smallest counts that the interposer offers at all: saves the way
+// through the core for calls that it would leave anyway.
+#pragma once
+
+#include "api/settings.hpp"
+#include "base/interposer_table.h"
+
+namespace gradcoll {
+
+/// From now on `gate` is kept up to date. All here is thread safe.
+void open_gate(GC_Gate* gate);
+
+/// A communicator has these settings now: calls that they serve must be offered.
+void widen_gate_for(const Settings& settings);
+
+/// A persistent request has been served: its starts must be seen from now on, also while
+/// interception is off.
+void offer_starts();
+
+/// MPI_Pcontrol: off leaves all new calls.
+void set_interception(bool on);
+bool interception_is_on();
+
+}  // namespace gradcoll
