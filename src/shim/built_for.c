@@ -14,8 +14,10 @@
 #error "the interposer knows Open MPI and MPICH"
 #endif
 
-#if GC_MPI_HAS_OWN_FORTRAN
+#if GC_MPI_HAS_FORTRAN
 _Static_assert(sizeof(MPI_Fint) == 4, "the Fortran wrappers take 4-byte integers");
 #endif
+
+_Static_assert(sizeof(MPI_Comm) == sizeof(MPI_Request), "one width of handles");
 
 const Built_for built_for = {FAMILY, MAJOR, sizeof(MPI_Comm), MPI_IN_PLACE, MPI_BOTTOM};

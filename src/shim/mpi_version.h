@@ -8,7 +8,7 @@
 typedef struct {
     const char* family; /* "Open MPI", "MPICH" */
     int major;
-    size_t comm_bytes; /* of an MPI_Comm in memory */
+    size_t handle_bytes; /* of an MPI_Comm or MPI_Request in memory */
     void* in_place;
     void* bottom;
 } Built_for;

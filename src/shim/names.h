@@ -32,16 +32,23 @@
     const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
         const int *recvcount, const int *recvtype, const int *comm
 
-/* The ways to write one Fortran name: four of mpif.h and the module mpi, four of mpi_f08. */
+/* The ways in which compilers write one Fortran name: of module mpi_f08, and, where these do not
+ * lead to the C names, of mpif.h and module mpi. */
+#define GC_F08_MANGLINGS(X, lower, UPPER, ...) \
+    X(lower##_f08, __VA_ARGS__)                \
+    X(lower##_f08_, __VA_ARGS__)               \
+    X(lower##_f08__, __VA_ARGS__)              \
+    X(UPPER##_F08, __VA_ARGS__)
+#if GC_OPENMPI_FORTRAN
 #define GC_MANGLINGS(X, lower, UPPER, ...) \
     X(lower, __VA_ARGS__)                  \
     X(lower##_, __VA_ARGS__)               \
     X(lower##__, __VA_ARGS__)              \
     X(UPPER, __VA_ARGS__)                  \
-    X(lower##_f08, __VA_ARGS__)            \
-    X(lower##_f08_, __VA_ARGS__)           \
-    X(lower##_f08__, __VA_ARGS__)          \
-    X(UPPER##_F08, __VA_ARGS__)
+    GC_F08_MANGLINGS(X, lower, UPPER, __VA_ARGS__)
+#else
+#define GC_MANGLINGS GC_F08_MANGLINGS
+#endif
 
 #define GC_EXPORT __attribute__((visibility("default")))
 

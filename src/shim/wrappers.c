@@ -142,8 +142,8 @@ int MPI_Comm_set_info(GC_Handle comm, GC_Handle info) {
 
 /* The value of an MPI_Comm in memory, which is as wide as this MPI's handles. */
 static GC_Handle comm_at(const void* comm) {
-    return built_for.comm_bytes == sizeof(int) ? (GC_Handle) * (const int*)comm
-                                               : *(const GC_Handle*)comm;
+    return built_for.handle_bytes == sizeof(int) ? (GC_Handle) * (const int*)comm
+                                                 : *(const GC_Handle*)comm;
 }
 
 int MPI_Comm_dup_with_info(GC_Handle comm, GC_Handle info, void* newcomm) {

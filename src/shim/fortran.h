@@ -1,0 +1,37 @@
+/* shim/fortran.h - how a Fortran name is wrapped.
+ *
+ * As in wrappers.c a call has a fast half, which every spelling of its name holds, and a slow one,
+ * which they share and which gets the called name as its last argument. Nobody knows which
+ * spellings a program's compiler uses, so that there are wrappers for all of them; each goes on to
+ * the next function of the very same name. */
+#ifndef GRADCOLL_SHIM_FORTRAN_H
+#define GRADCOLL_SHIM_FORTRAN_H
+
+#include "shim/gate.h"
+#include "shim/names.h"
+#include "shim/next.h"
+
+#define FAST_HALF static inline __attribute__((always_inline))
+
+/* In a function with the parameters of the call and `name`. `Shape` is the type of the call. */
+#define FAST(Shape, kind, count, slow, ...)           \
+    do {                                              \
+        Shape* const next = (Shape*)known_next(name); \
+        if (next != NULL && passes(kind, count)) {    \
+            next(__VA_ARGS__);                        \
+        } else {                                      \
+            slow(__VA_ARGS__, name);                  \
+        }                                             \
+    } while (0)
+
+/* All spellings of one name. ARGUMENTS, in brackets, are the parameters without their types, in the
+ * same order. */
+#define GC_DEFINE_SPELLING(spelling, fast, ARGUMENTS, ...) \
+    void spelling(__VA_ARGS__) {                           \
+        fast(NAME_##spelling, GC_BARE ARGUMENTS);          \
+    }
+#define GC_BARE(...) __VA_ARGS__
+#define DEFINE_SPELLINGS(lower, UPPER, fast, ARGUMENTS, ...) \
+    GC_MANGLINGS(GC_DEFINE_SPELLING, lower, UPPER, fast, ARGUMENTS, __VA_ARGS__)
+
+#endif

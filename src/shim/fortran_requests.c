@@ -1,0 +1,112 @@
+/* shim/fortran_requests.c - starting and freeing requests, info of communicators and MPI_Pcontrol
+ * under the Fortran names that do not lead to the C ones: all of Open MPI's, and those of MPICH's
+ * module mpi_f08. */
+#include "shim/fortran.h"
+#include "shim/mpi_version.h"
+
+typedef void Of_request(int* request, int* ierror);
+typedef void Of_requests(const int* count, int* requests, int* ierror);
+typedef void Set_info(const int* comm, const int* info, int* ierror);
+typedef void Dup_with_info(const int* comm, const int* info, int* newcomm, int* ierror);
+typedef void Pcontrol(PCONTROL_PARAMETERS(const int*));
+
+/* MPI does its part and the core is told, if MPI succeeded; `code` gets what MPI says even where
+ * the user does not want to know. */
+#define NEXT_THEN_TELL(Shape, entered, tell, ...)          \
+    do {                                                   \
+        int mark = 0;                                      \
+        int* const code = ierror != NULL ? ierror : &mark; \
+        const GC_Interposer_table* const core = entered;   \
+        ((Shape*)next_of(name))(__VA_ARGS__, code);        \
+        if (core != NULL && *code == 0) tell;              \
+        leave(core);                                       \
+    } while (0)
+
+/* An MPI_Request of C in memory. */
+typedef union {
+    GC_Handle pointer;
+    int number;
+} C_request;
+
+static C_request c_request(const GC_Interposer_table* core, int fortran) {
+    const GC_Handle handle = core->request_of_fortran(fortran);
+    C_request request = {.pointer = handle};
+    if (built_for.handle_bytes == sizeof(int)) request.number = (int)handle;
+    return request;
+}
+
+static void tell_started(const GC_Interposer_table* core, int count, const int* requests) {
+    for (int i = 0; i < count; ++i) {
+        const C_request request = c_request(core, requests[i]);
+        core->started(1, &request);
+    }
+}
+
+static SLOW_HALF void slow_start(int* request, int* ierror, Name name) {
+    NEXT_THEN_TELL(Of_request, enter_loaded(1, &mark), tell_started(core, 1, request), request);
+}
+
+FAST_HALF void mpi_start_named(Name name, int* request, int* ierror) {
+    FAST(Of_request, GC_CALL_START, 1, slow_start, request, ierror);
+}
+DEFINE_SPELLINGS(mpi_start, MPI_START, mpi_start_named, (request, ierror), int* request,
+                 int* ierror)
+
+static SLOW_HALF void slow_startall(const int* count, int* requests, int* ierror, Name name) {
+    NEXT_THEN_TELL(Of_requests, enter_loaded(*count, &mark), tell_started(core, *count, requests),
+                   count, requests);
+}
+
+FAST_HALF void mpi_startall_named(Name name, const int* count, int* requests, int* ierror) {
+    FAST(Of_requests, GC_CALL_START, *count, slow_startall, count, requests, ierror);
+}
+DEFINE_SPELLINGS(mpi_startall, MPI_STARTALL, mpi_startall_named, (count, requests, ierror),
+                 const int* count, int* requests, int* ierror)
+
+static SLOW_HALF void slow_request_free(int* request, int* ierror, Name name) {
+    int mark = 0;
+    const GC_Interposer_table* const core = enter_loaded(1, &mark);
+    if (core != NULL) {
+        const C_request doomed = c_request(core, *request);
+        core->freeing(&doomed);
+    }
+    ((Of_request*)next_of(name))(request, ierror);
+    leave(core);
+}
+
+FAST_HALF void mpi_request_free_named(Name name, int* request, int* ierror) {
+    FAST(Of_request, GC_CALL_START, 1, slow_request_free, request, ierror);
+}
+DEFINE_SPELLINGS(mpi_request_free, MPI_REQUEST_FREE, mpi_request_free_named, (request, ierror),
+                 int* request, int* ierror)
+
+static SLOW_HALF void mpi_comm_set_info_named(Name name, const int* comm, const int* info,
+                                              int* ierror) {
+    NEXT_THEN_TELL(Set_info, enter_ungated(&mark),
+                   core->info_was_set(core->comm_of_fortran(*comm), core->info_of_fortran(*info)),
+                   comm, info);
+}
+DEFINE_SPELLINGS(mpi_comm_set_info, MPI_COMM_SET_INFO, mpi_comm_set_info_named,
+                 (comm, info, ierror), const int* comm, const int* info, int* ierror)
+
+static SLOW_HALF void mpi_comm_dup_with_info_named(Name name, const int* comm, const int* info,
+                                                   int* newcomm, int* ierror) {
+    NEXT_THEN_TELL(
+        Dup_with_info, enter_ungated(&mark),
+        core->info_was_set(core->comm_of_fortran(*newcomm), core->info_of_fortran(*info)), comm,
+        info, newcomm);
+}
+DEFINE_SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO, mpi_comm_dup_with_info_named,
+                 (comm, info, newcomm, ierror), const int* comm, const int* info, int* newcomm,
+                 int* ierror)
+
+/* No ierror, and as many more arguments as some tool below takes; see MPI_Pcontrol. */
+static SLOW_HALF void mpi_pcontrol_named(Name name, PCONTROL_PARAMETERS(const int*)) {
+    int mark = 0;
+    const GC_Interposer_table* const core = enter_ungated(&mark);
+    if (core != NULL) core->pcontrol(*level);
+    ((Pcontrol*)next_of(name))(level, a, b, c, d, e);
+    leave(core);
+}
+DEFINE_SPELLINGS(mpi_pcontrol, MPI_PCONTROL, mpi_pcontrol_named, (level, a, b, c, d, e),
+                 PCONTROL_PARAMETERS(const int*))
