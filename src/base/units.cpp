@@ -29,13 +29,13 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 std::string seconds_text(double seconds) {
-    constexpr std::pair<double, const char*> units[] = {
-        {1e-9, " ns"}, {1e-6, " us"}, {1e-3, " ms"}, {1, " s"}, {60, " min"}};
+    constexpr std::pair<double, const char*> units[] = {{1e-6, " us"}, {1e-3, " ms"}, {1, " s"}};
     const double size = std::abs(seconds);
     if (size < 0.5e-9) return "0";
     if (size < 999.5e-9) return fmt::format("{:.0f} ns", seconds * 1e9);
     for (const auto& [unit, name] : units)
         if (size < 999.5 * unit) return short_number(seconds / unit) + name;
+    if (size < 9999.5) return fmt::format("{:.0f} s", seconds);
     return short_number(seconds / 3600) + " h";
 }
 

@@ -8,7 +8,7 @@ namespace gradcoll {
 
 /// "0", "999", "64 KiB", "1.2 MiB", "1023 GiB".
 std::string bytes_text(std::uint64_t bytes);
-/// "0", "850 ns", "1.2 us", "12.3 ms", "999 s", "1.2 h"; a sign in front of negative ones.
+/// "0", "850 ns", "1.2 us", "12.3 ms", "9999 s", "2.8 h"; a sign in front of negative ones.
 std::string seconds_text(double seconds);
 /// "9999999", then "10.0 M", "1.2 G".
 std::string count_text(std::uint64_t count);

@@ -72,7 +72,7 @@ void write_trees(const CommEntry& comm, Out out) {
 }
 
 constexpr const char* row_format =
-    "    {:>8}{:>9}{:>8}{:>8}{:>8}{:>9}{:>9}{:>7}{:>8}{:>8}{:>8}{:>8}\n";
+    "  {:>8}{:>9}{:>8}{:>8}{:>8}{:>9}{:>9}{:>6}{:>8}{:>8}{:>8}{:>9}\n";
 
 void write_heading(CallKind kind, Out out) {
     fmt::format_to(out, "  {}\n", name_of(kind));
@@ -117,10 +117,10 @@ void write_calls(const CommEntry& comm, Out out) {
 void write_errors(const CommEntry& comm, Out out) {
     if (comm.errors.empty()) return;
     fmt::format_to(out, "  error of compressed sums against exact ones\n");
-    fmt::format_to(out, "    {:>8}{:>9}{:>17}{:>24}{:>24}\n", "bytes", "measured", "largest abs.",
+    fmt::format_to(out, "  {:>8}{:>9}{:>17}{:>24}{:>24}\n", "bytes", "measured", "largest abs.",
                    "relative L2, largest", "relative L2, mean");
     for (const ErrorCell& error : comm.errors)
-        fmt::format_to(out, "    {:>8}{:>9}{:>17.3g}{:>24.3g}{:>24.3g}\n",
+        fmt::format_to(out, "  {:>8}{:>9}{:>17.3g}{:>24.3g}{:>24.3g}\n",
                        size_bin_label(error.size_bin), count_text(error.measurements),
                        error.max_abs, error.max_relative_l2, error.mean_relative_l2());
 }

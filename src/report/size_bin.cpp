@@ -47,7 +47,7 @@ std::string size_bin_label(int bin) {
     if (bin == 0) return "0";
     const std::uint64_t begin = size_bin_begin(bin);
     const std::uint64_t end = size_bin_end(bin);
-    if (end == 0) return short_bytes(begin) + "-";
+    if (end == 0) return short_bytes(begin) + "+";
     if (end < 1024) return fmt::format("{}-{}", begin, end - 1);
     return fmt::format("{}-{}", short_bytes(begin), short_bytes(end));
 }
