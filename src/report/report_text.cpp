@@ -133,7 +133,7 @@ void write_total(const ReportSnapshot& report, Out out) {
                    counted(sums.calls, "call"), count_text(sums.on_tree),
                    count_text(sums.compressed), count_text(sums.passed));
     if (sums.bytes_sent > 0)
-        fmt::format_to(out, "  {} in; {} sent in {}; exact: {} ({} times as many)\n",
+        fmt::format_to(out, "  {} in; sent {} in {}, exactly it would be {} (ratio {})\n",
                        bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),
                        counted(sums.messages_sent, "message"), bytes_text(sums.bytes_sent_exact),
                        ratio_text(sums));
