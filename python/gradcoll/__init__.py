@@ -1,0 +1,53 @@
+"""Gradcoll for Python: MPI allreduce over the tree of the machine, exact or compressed.
+
+    import numpy, gradcoll
+    total = gradcoll.allreduce(numpy.arange(4.0))      # the sum over MPI.COMM_WORLD
+
+Arrays are numpy arrays or torch CPU tensors; communicators are mpi4py's, None stands for
+MPI.COMM_WORLD. Calls are collective where MPI's are: all ranks make them, in the same order, with
+the same settings. gradcoll.torch has a communication hook for DistributedDataParallel.
+
+The shared library libgradcoll.so.0 is the file that the environment variable GRADCOLL_LIBRARY names, else the one
+that was installed with this package, else what the dynamic loader finds. It must have been built
+for the MPI library that mpi4py uses. What is wrong with that is an ImportError.
+
+Errors: TypeError and ValueError for arguments that cannot be passed on, gradcoll.Error for what the
+library or MPI refuses. During a call the communicator's error handler is MPI.ERRORS_RETURN, so
+that a failure is an exception whatever the handler; afterwards it is what it was.
+"""
+
+from ._collectives import allreduce
+from ._comms import (
+    Stats,
+    attach,
+    get_option,
+    reset_stats,
+    set_codec,
+    set_option,
+    set_step,
+    stats,
+    tree,
+    version,
+)
+from ._errors import Error
+from ._persistent import Persistent
+from ._residual import Residual
+from ._version import __version__
+
+__all__ = [
+    "Error",
+    "Persistent",
+    "Residual",
+    "Stats",
+    "__version__",
+    "allreduce",
+    "attach",
+    "get_option",
+    "reset_stats",
+    "set_codec",
+    "set_option",
+    "set_step",
+    "stats",
+    "tree",
+    "version",
+]

@@ -1,0 +1,97 @@
+"""The C API of include/gradcoll/*.h as ctypes sees it: one row a function, no logic."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_char_p, c_double, c_int, c_longlong, c_size_t, c_ulonglong, c_void_p
+from typing import Any
+
+from mpi4py import MPI
+
+from ._library import load
+
+# Pointers on Open MPI, ints on MPICH: all kinds of handles are alike.
+_Handle: Any = c_void_p if MPI._sizeof(MPI.COMM_WORLD) == ctypes.sizeof(c_void_p) else c_int
+
+Comm = _Handle
+Datatype = _Handle
+Info = _Handle
+Op = _Handle
+Count = c_longlong  # MPI_Count
+Request = c_void_p  # GC_Request
+Residual = c_void_p  # GC_Residual
+
+MAX_ERROR_STRING = 1024
+TREE_FORMATS = ("text", "json", "dot", "expression", "origin")  # the values of GC_Tree_format
+IN_PLACE = c_void_p(int(MPI.IN_PLACE))
+
+
+class GC_Stats(ctypes.Structure):
+    _fields_ = [
+        ("calls_tree", c_ulonglong),
+        ("calls_compressed", c_ulonglong),
+        ("calls_passed", c_ulonglong),
+        ("bytes_reduced", c_ulonglong),
+        ("bytes_sent", c_ulonglong),
+        ("bytes_sent_exact", c_ulonglong),
+        ("messages_sent", c_ulonglong),
+        ("seconds_total", c_double),
+        ("last_pass_reason", c_char_p),
+    ]
+
+
+def handle(thing: Any) -> Any:
+    """The C handle of an mpi4py object: what mpi4py 4 gives as a number, and 3 by its address."""
+    if hasattr(MPI, "_handleof"):
+        return _Handle(MPI._handleof(thing))
+    return _Handle.from_address(MPI._addressof(thing))
+
+
+# name: result, arguments
+PROTOTYPES = {
+    "GC_Get_version": (c_int, (POINTER(c_int), POINTER(c_int), POINTER(c_int))),
+    "GC_Error_string": (c_int, (c_int, c_char_p, POINTER(c_int))),
+    "GC_Type_float16": (Datatype, ()),
+    "GC_Type_bfloat16": (Datatype, ()),
+    "GC_Allreduce_c": (c_int, (c_void_p, c_void_p, Count, Datatype, Op, Comm)),
+    "GC_Allreduce_residual": (c_int, (c_void_p, c_void_p, Count, Datatype, Op, Comm, Residual)),
+    "GC_Residual_create": (c_int, (Comm, Count, Datatype, POINTER(Residual))),
+    "GC_Residual_free": (c_int, (POINTER(Residual),)),
+    "GC_Residual_scale": (c_int, (Residual, c_double)),
+    "GC_Residual_reset": (c_int, (Residual,)),
+    "GC_Residual_size": (c_int, (Residual, POINTER(c_size_t))),
+    "GC_Residual_save": (c_int, (Residual, c_void_p, c_size_t)),
+    "GC_Residual_load": (c_int, (Residual, c_void_p, c_size_t)),
+    "GC_Allreduce_init": (
+        c_int,
+        (c_void_p, c_void_p, Count, Datatype, Op, Comm, Info, POINTER(Request)),
+    ),
+    "GC_Start": (c_int, (POINTER(Request),)),
+    "GC_Test": (c_int, (POINTER(Request), POINTER(c_int))),
+    "GC_Wait": (c_int, (POINTER(Request),)),
+    "GC_Request_get_residual": (c_int, (Request, POINTER(Residual))),
+    "GC_Request_set_step": (c_int, (Request, c_longlong)),
+    "GC_Request_free": (c_int, (POINTER(Request),)),
+    "GC_Comm_attach": (c_int, (Comm,)),
+    "GC_Comm_set_codec": (c_int, (Comm, c_char_p)),
+    "GC_Comm_set_option": (c_int, (Comm, c_char_p, c_char_p)),
+    "GC_Comm_get_option": (c_int, (Comm, c_char_p, c_char_p, c_int, POINTER(c_int))),
+    "GC_Step": (c_int, (Comm, c_longlong)),
+    "GC_Comm_get_tree": (c_int, (Comm, c_int, c_char_p, POINTER(c_size_t))),
+    "GC_Comm_get_stats": (c_int, (Comm, POINTER(GC_Stats))),
+    "GC_Comm_reset_stats": (c_int, (Comm,)),
+}
+
+
+def _with_prototypes(library: ctypes.CDLL) -> ctypes.CDLL:
+    for name, (result, arguments) in PROTOTYPES.items():
+        try:
+            function = getattr(library, name)
+        except AttributeError:
+            raise ImportError(f"gradcoll: {library._name} lacks {name}") from None
+        function.restype = result
+        function.argtypes = arguments
+    return library
+
+
+lib = _with_prototypes(load())

@@ -1,0 +1,134 @@
+"""What is chosen for a communicator, and what it tells: settings, statistics, tree."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+from typing import Any, Tuple
+
+from mpi4py import MPI
+
+from ._capi import TREE_FORMATS, GC_Stats, handle, lib
+from ._errors import call, comm_or_world, show, text_argument
+
+
+def version() -> Tuple[int, int, int]:
+    """Of the library that is loaded."""
+    numbers = (ctypes.c_int * 3)()
+    places = [ctypes.cast(ctypes.addressof(numbers) + 4 * i, ctypes.POINTER(ctypes.c_int)) for i in range(3)]
+    lib.GC_Get_version(*places)
+    return numbers[0], numbers[1], numbers[2]
+
+
+def attach(comm: Any = None) -> None:
+    """Makes the communicator's state (tree, private duplicate) now, not in its first call. Collective."""
+    comm = comm_or_world(comm)
+    call(comm, lib.GC_Comm_attach, handle(comm))
+
+
+def set_codec(comm: Any, codec: str) -> None:
+    """The codec of the communicator from now on: "exact", "2:4", "1:4", "bf16", ... Collective.
+
+    Sums of fewer than gc_min_bytes, other ops and integers stay exact.
+    """
+    comm = comm_or_world(comm)
+    call(comm, lib.GC_Comm_set_codec, handle(comm), text_argument("codec", codec))
+
+
+def set_option(comm: Any, key: str, value: Any) -> None:
+    """Any setting by its info key, such as ("gc_min_bytes", "256K"). Collective."""
+    comm = comm_or_world(comm)
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    call(comm, lib.GC_Comm_set_option, handle(comm), text_argument("key", key), text_argument("value", text))
+
+
+def get_option(comm: Any, key: str) -> str:
+    """The value in force. Local."""
+    comm = comm_or_world(comm)
+    name = text_argument("key", key)
+    length = ctypes.c_int()
+    call(comm, lib.GC_Comm_get_option, handle(comm), name, None, 0, ctypes.byref(length))
+    text = ctypes.create_string_buffer(length.value + 1)
+    call(comm, lib.GC_Comm_get_option, handle(comm), name, text, len(text), None)
+    return text.value.decode()
+
+
+def set_step(comm: Any, step: int) -> None:
+    """The step at which the communicator's gc_schedule is. Local, but all ranks say the same."""
+    comm = comm_or_world(comm)
+    call(comm, lib.GC_Step, handle(comm), step_argument(step))
+
+
+def step_argument(step: Any) -> int:
+    if isinstance(step, bool) or not hasattr(step, "__index__"):
+        raise TypeError(f"step is {show(step)} ({type(step).__name__}); allowed are ints from 0")
+    if not 0 <= int(step) < 2**63:
+        raise ValueError(f"step is {int(step)}; allowed are 0 to 2**63 - 1")
+    return int(step)
+
+
+@dataclasses.dataclass(frozen=True)
+class Stats:
+    """Of this rank, since the communicator was attached or its statistics were reset."""
+
+    calls_tree: int  #: operations completed on the tree
+    calls_compressed: int  #: of these, with a lossy codec
+    calls_passed: int  #: operations given to the MPI library
+    bytes_reduced: int  #: vector bytes of the operations on the tree
+    bytes_sent: int  #: what this rank sent for them, frame headers included
+    bytes_sent_exact: int  #: what it would have sent with the exact codec
+    messages_sent: int
+    seconds_total: float  #: inside the library's blocking calls, starts, tests and waits
+    last_pass_reason: str  #: why the last call passed to the MPI library
+
+
+def stats(comm: Any = None) -> Stats:
+    """The communicator's statistics. Local."""
+    comm = comm_or_world(comm)
+    out = GC_Stats()
+    call(comm, lib.GC_Comm_get_stats, handle(comm), ctypes.byref(out))
+    values = {name: getattr(out, name) for name, _ in GC_Stats._fields_}
+    values["last_pass_reason"] = (out.last_pass_reason or b"").decode(errors="replace")
+    return Stats(**values)
+
+
+def reset_stats(comm: Any = None) -> None:
+    """Counts from zero again. Local."""
+    comm = comm_or_world(comm)
+    call(comm, lib.GC_Comm_reset_stats, handle(comm))
+
+
+def tree(comm: Any = None, format: str = "text") -> str:
+    """The communicator's tree: "text", "json", "dot", "expression" (what GC_TOPOLOGY accepts) or
+    "origin" (where it came from). Collective if the communicator is not attached yet."""
+    comm = comm_or_world(comm)
+    if format not in TREE_FORMATS:
+        raise ValueError(f"format is {show(format)}; allowed are {', '.join(map(repr, TREE_FORMATS))}")
+    number = TREE_FORMATS.index(format)
+    size = ctypes.c_size_t()
+    call(comm, lib.GC_Comm_get_tree, handle(comm), number, None, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    call(comm, lib.GC_Comm_get_tree, handle(comm), number, text, ctypes.byref(size))
+    return text.value.decode()
+
+
+_CODEC_KEYS = ("gc_schedule", "gc_level_codecs", "gc_codec")  # of which the one set last holds
+
+
+class codec_for_a_while:
+    """Sets the communicator's codec, and puts back what held before. Collective, unless it holds already."""
+
+    def __init__(self, comm: MPI.Comm, codec: str) -> None:
+        self._comm = comm
+        self._codec = codec
+        self._before = ("gc_codec", codec)
+
+    def __enter__(self) -> None:
+        values = [(key, get_option(self._comm, key)) for key in _CODEC_KEYS]
+        self._before = next(((key, value) for key, value in values if value), self._before)
+        if self._before != ("gc_codec", self._codec):
+            set_codec(self._comm, self._codec)
+
+    def __exit__(self, *failure: Any) -> None:
+        if self._before != ("gc_codec", self._codec):
+            set_option(self._comm, *self._before)

@@ -1,0 +1,116 @@
+"""Finding and loading libgradcoll.so.0, and making sure that it speaks to mpi4py's MPI."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+from typing import List, Optional
+
+from mpi4py import MPI
+
+from ._version import __version__
+
+_NAME = "libgradcoll.so.0"
+_VARIABLE = "GRADCOLL_LIBRARY"
+
+
+def load(path: Optional[str] = None) -> ctypes.CDLL:
+    """The library at `path`, else where GRADCOLL_LIBRARY says, else as installed, else the loader's.
+
+    mpi4py has loaded MPI before, and keeps its names global where MPI's components need that; the
+    library itself is loaded with local names. Errors: ImportError.
+    """
+    library = _open(path or os.environ.get(_VARIABLE) or None)
+    _check_mpi(library)
+    _check_version(library)
+    return library
+
+
+def _open(path: Optional[str]) -> ctypes.CDLL:
+    if path is not None:
+        return _open_named(path)
+    for candidate in _installed():
+        if candidate.exists():
+            return _open_named(str(candidate))
+    try:
+        return ctypes.CDLL(_NAME)
+    except OSError as error:
+        raise ImportError(
+            f"gradcoll: the library {_NAME} was not found ({error}); set {_VARIABLE} to its path, "
+            "or install it where the dynamic loader looks"
+        ) from None
+
+
+def _open_named(path: str) -> ctypes.CDLL:
+    file = Path(path)
+    if file.is_dir():
+        file = file / _NAME
+    if not file.exists():
+        raise ImportError(
+            f"gradcoll: {_VARIABLE} is {path!r}, but there is no such file; allowed is the path of {_NAME}"
+        )
+    try:
+        return ctypes.CDLL(str(file.resolve()))
+    except OSError as error:
+        raise ImportError(f"gradcoll: {path} cannot be loaded: {error}") from None
+
+
+def _installed() -> List[Path]:
+    """Where the installation that this package belongs to has put the library."""
+    package = Path(__file__).resolve().parent
+    places = [package / _NAME]
+    try:
+        from ._installed import LIBRARY_FOLDER  # written when CMake installs the package
+    except ImportError:
+        return places
+    return [*places, package / LIBRARY_FOLDER / _NAME]
+
+
+def _address(library: ctypes.CDLL, name: str) -> Optional[int]:
+    """Of what `library` itself, or a library that it was linked with, defines as `name`."""
+    try:
+        return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+    except AttributeError:
+        return None
+
+
+def _mpi_version(library: ctypes.CDLL) -> str:
+    """Of the MPI that `library` was linked with. Allowed before MPI_Init."""
+    text = ctypes.create_string_buffer(8192)  # no MPI's MPI_MAX_LIBRARY_VERSION_STRING is longer
+    length = ctypes.c_int()
+    if library.PMPI_Get_library_version(text, ctypes.byref(length)) != 0:
+        return "an MPI library that does not tell its version"
+    first = text.value.decode(errors="replace").strip("\0 \n").splitlines()
+    return " ".join(first[0].split(",")[0].split()) if first else "an MPI library without a version"
+
+
+def _check_mpi(library: ctypes.CDLL) -> None:
+    """A handle's own libraries are searched for a name before anything else: if both find the same
+    function, both use the same MPI."""
+    name = "PMPI_Get_library_version"
+    mpi4py = ctypes.CDLL(MPI.__file__)  # loaded already
+    ours, theirs = _address(library, name), _address(mpi4py, name)
+    if ours is None:
+        raise ImportError(f"gradcoll: {library._name} is not linked with an MPI library")
+    if theirs is None or ours == theirs:
+        return  # an mpi4py that does not show its MPI cannot be compared
+    raise ImportError(
+        f"gradcoll: {library._name} was built for {_mpi_version(library)}, but mpi4py uses "
+        f"{_mpi_version(mpi4py)}; build Gradcoll with the MPI of mpi4py (-DMPI_C_COMPILER=...), or set "
+        f"{_VARIABLE} to such a build"
+    )
+
+
+def _check_version(library: ctypes.CDLL) -> None:
+    numbers = [ctypes.c_int() for _ in range(3)]
+    try:
+        library.GC_Get_version(*map(ctypes.byref, numbers))
+    except AttributeError:
+        raise ImportError(f"gradcoll: {library._name} is not Gradcoll's library") from None
+    found = ".".join(str(number.value) for number in numbers)
+    if found.split(".")[:2] != __version__.split(".")[:2]:
+        raise ImportError(
+            f"gradcoll: {library._name} has version {found}, but this package needs "
+            f"{'.'.join(__version__.split('.')[:2])}"
+        )

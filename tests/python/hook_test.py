@@ -1,0 +1,272 @@
+# hook_test.py - the DistributedDataParallel hook and its state, bucket by bucket.
+import pickle
+import unittest
+import warnings
+
+from support import WORLD, gradcoll, is_same_on_all_ranks, main, numpy, torch_or_skip
+
+torch = torch_or_skip()
+
+import torch.distributed as dist  # noqa: E402
+
+import gradcoll.torch  # noqa: E402
+
+WIDTH = 160  # a layer of 160 x 160 is a bucket that can be compressed
+is_alone = WORLD.size == 1
+
+
+def setUpModule():
+    gradcoll.torch.init_process_group()
+
+
+def tearDownModule():
+    dist.destroy_process_group()
+
+
+def model_with(state, layers=2, bucket_cap_mb=0.1, **arguments):
+    torch.manual_seed(7)
+    layers = [torch.nn.Linear(WIDTH, WIDTH) for _ in range(layers)]
+    model = torch.nn.parallel.DistributedDataParallel(
+        torch.nn.Sequential(*layers), bucket_cap_mb=bucket_cap_mb, **arguments
+    )
+    model.register_comm_hook(state, gradcoll.torch.allreduce_hook)
+    return model
+
+
+def step(model, seed=0):
+    """Gradients of one step, as one vector."""
+    generator = torch.Generator().manual_seed(100 * seed + WORLD.rank)
+    model.zero_grad(set_to_none=True)
+    model(torch.randn(8, WIDTH, generator=generator)).square().mean().backward()
+    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+
+
+def own_gradients(seed=0):
+    """Of this rank alone, without a process group."""
+    torch.manual_seed(7)
+    return step(torch.nn.Sequential(*[torch.nn.Linear(WIDTH, WIDTH) for _ in range(2)]), seed)
+
+
+def average(gradients):
+    return torch.from_numpy(WORLD.allreduce(gradients.double().numpy()) / WORLD.size)
+
+
+def compressed_calls(state):
+    return gradcoll.stats(state.attach()).calls_compressed
+
+
+def error_of(got, expected):
+    return ((got.double() - expected).norm() / expected.norm()).item()
+
+
+class Bucket:
+    """As far as the hook looks into a dist.GradBucket."""
+
+    def __init__(self, gradients, *parameters):
+        self.gradients = gradients
+        self.of = list(parameters)
+
+    def index(self):
+        return 0
+
+    def buffer(self):
+        return self.gradients
+
+    def parameters(self):
+        return self.of
+
+    def is_last(self):
+        return True
+
+
+class Sums(unittest.TestCase):
+    def test_exact_averages_the_gradients(self):
+        state = gradcoll.torch.State(codec="exact")
+        self.assertLess(error_of(step(model_with(state)), average(own_gradients())), 1e-6)
+        self.assertEqual(compressed_calls(state), 0)
+        state.close()
+
+    def test_average_can_be_left_out(self):
+        state = gradcoll.torch.State(codec="exact", average=False)
+        # The loss is not scaled, so that gradients are the sum over ranks.
+        self.assertLess(error_of(step(model_with(state)), average(own_gradients()) * WORLD.size), 1e-6)
+        state.close()
+
+    def test_two_of_four_is_near_and_the_same_on_all_ranks(self):
+        state = gradcoll.torch.State(codec="2:4")
+        got = step(model_with(state))
+        self.assertTrue(is_same_on_all_ranks(got.numpy()))
+        if is_alone:
+            self.assertLess(error_of(got, average(own_gradients())), 1e-6)
+        else:
+            self.assertGreater(compressed_calls(state), 0)
+            self.assertTrue(0.01 < error_of(got, average(own_gradients())) < 0.8)
+        state.close()
+
+    def test_small_buckets_stay_exact(self):
+        state = gradcoll.torch.State(codec="2:4", min_bytes=10**9)
+        self.assertLess(error_of(step(model_with(state)), average(own_gradients())), 1e-6)
+        self.assertEqual(compressed_calls(state), 0)
+        state.close()
+
+    def test_warm_up_is_exact_and_ends(self):
+        state = gradcoll.torch.State(codec="2:4", warmup_steps=2)
+        model = model_with(state)
+        for number in range(4):
+            before = compressed_calls(state)
+            step(model)
+            self.assertEqual(state.step, number + 1)
+            self.assertEqual(compressed_calls(state) > before, number >= 2 and not is_alone)
+        state.close()
+
+    def test_feedback_makes_up_for_what_was_dropped(self):
+        errors = []
+        for feedback in [True, False]:
+            state = gradcoll.torch.State(codec="2:4", error_feedback=feedback)
+            model = model_with(state)
+            step(model)  # after which the buckets are laid out anew
+            total = sum(step(model).double() for _ in range(10))  # the same gradients ten times
+            errors.append(error_of(total, 10 * average(own_gradients())))
+            state.close()
+        if not is_alone:
+            self.assertLess(errors[0], errors[1] / 2)
+
+    def test_the_users_communicator_keeps_its_settings(self):
+        comm = WORLD.Dup()
+        gradcoll.set_codec(comm, "bf16")
+        state = gradcoll.torch.State(comm, codec="2:4", options={"gc_down_codec": "bf16"})
+        step(model_with(state))
+        self.assertEqual(gradcoll.get_option(state.attach(), "gc_down_codec"), "bf16")
+        self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "bf16")
+        self.assertEqual(gradcoll.stats(comm).calls_tree, 0)
+        state.close()
+        comm.Free()
+
+    def test_gradients_of_16_bits(self):
+        for dtype in [torch.float16, torch.bfloat16]:  # Gloo has no bfloat16, so that no model is made
+            state = gradcoll.torch.State(codec="2:4")
+            parameter = torch.nn.Parameter(torch.zeros(64 * 1024, dtype=dtype))
+            for seed in range(3):
+                generator = torch.Generator().manual_seed(10 * seed + WORLD.rank)
+                gradients = torch.randn(64 * 1024, generator=generator).to(dtype)
+                got = gradcoll.torch.allreduce_hook(state, Bucket(gradients, parameter)).wait()
+                self.assertEqual(got.data_ptr(), gradients.data_ptr())
+                self.assertTrue(is_same_on_all_ranks(got.float().numpy()))
+            self.assertEqual(compressed_calls(state), 0 if is_alone else 3)
+            self.assertEqual(state.step, 3)
+            state.close()
+
+
+class Buckets(unittest.TestCase):
+    def test_residuals_follow_the_buckets(self):
+        state = gradcoll.torch.State(codec="2:4")
+        model = model_with(state, layers=4)
+        layouts = []
+        for _ in range(3):
+            step(model)
+            layouts.append([entry["shapes"] for entry in state.state_dict()["residuals"]])
+        if not is_alone:  # DistributedDataParallel reverses the order of the biases and weights
+            self.assertEqual(layouts[1], layouts[2])
+        for layout, entry in zip(layouts[2], state.state_dict()["residuals"]):
+            self.assertEqual(sum(int(numpy.prod(shape)) for shape in layout), entry["count"])
+        state.close()
+
+    def test_a_second_model_with_one_state_begins_with_zeros(self):
+        state = gradcoll.torch.State(codec="2:4")
+        first, second = [step(model_with(state)) for _ in range(2)]
+        self.assertTrue(torch.equal(first, second))
+        state.close()
+
+
+class Checkpoints(unittest.TestCase):
+    def trained(self):
+        state = gradcoll.torch.State(codec="2:4")
+        model = model_with(state)
+        for number in range(3):
+            step(model, number)
+        return state, model
+
+    def test_a_restored_state_goes_on_as_if_nothing_had_happened(self):
+        state, model = self.trained()
+        saved = state.state_dict()
+        self.assertEqual(saved["step"], 3)
+        expected = step(model, 3)
+        restored, model = self.trained()
+        step(model, 8)
+        step(model, 9)  # other residuals than those that are restored
+        restored.load_state_dict(saved)
+        self.assertEqual(restored.step, 3)
+        self.assertTrue(torch.equal(step(model, 3), expected))
+        state.close()
+        restored.close()
+
+    def test_a_pickled_state_keeps_step_and_residuals(self):
+        state, model = self.trained()
+        copy = pickle.loads(pickle.dumps(state))
+        self.assertEqual((copy.codec, copy.step), ("2:4", 3))
+        copy.attach()
+        self.assertEqual(copy.state_dict(), state.state_dict())
+        state.close()
+        copy.close()
+
+    def test_a_pickled_state_of_another_communicator_warns(self):
+        comm = WORLD.Dup()
+        state = gradcoll.torch.State(comm)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pickle.loads(pickle.dumps(state))
+        self.assertIn("MPI.COMM_WORLD", str(caught[0].message))
+        comm.Free()
+
+    def test_bad_checkpoints_are_refused_on_all_ranks(self):
+        state, model = self.trained()
+        saved = state.state_dict()
+        damaged = [{**saved, "rank": WORLD.rank + 1}, {**saved, "step": -1}, {"step": 3}]
+        if not is_alone:
+            entry = saved["residuals"][0]
+            damaged.append({**saved, "residuals": [{**entry, "bytes": entry["bytes"][:-1]}]})
+        for bad in damaged:
+            # Only the last rank's checkpoint is bad, and every rank says so.
+            with self.assertRaises((ValueError, KeyError, gradcoll.Error)):
+                state.load_state_dict(bad if WORLD.rank == WORLD.size - 1 else saved)
+        self.assertEqual(state.state_dict(), saved)
+        state.close()
+
+
+class Errors(unittest.TestCase):
+    def test_arguments(self):
+        for arguments, kind, words in [
+            ({"comm": 3}, TypeError, "comm is 3"),
+            ({"codec": None}, TypeError, "codec is None"),
+            ({"warmup_steps": -1}, ValueError, "warmup_steps is -1"),
+            ({"min_bytes": 1.5}, TypeError, "min_bytes is 1.5"),
+        ]:
+            with self.assertRaisesRegex(kind, words):
+                gradcoll.torch.State(**arguments)
+        with self.assertRaisesRegex(TypeError, "state is None"):
+            gradcoll.torch.allreduce_hook(None, None)
+        with self.assertRaisesRegex(gradcoll.Error, "3:4"):
+            gradcoll.torch.State(codec="3:4").attach()
+
+    def test_ranks_that_are_not_those_of_the_process_group(self):
+        if is_alone:
+            return
+        reverse = WORLD.Split(0, -WORLD.rank)
+        with self.assertRaisesRegex(ValueError, "process group as rank"):
+            gradcoll.torch.State(reverse).attach()
+        reverse.Free()
+
+    def test_an_error_in_the_hook_comes_out_of_backward(self):
+        model = model_with(gradcoll.torch.State(codec="3:4"))
+        with self.assertRaisesRegex(Exception, "3:4"):
+            step(model)
+
+    def test_a_bucket_on_another_device_is_refused(self):
+        state = gradcoll.torch.State()
+        with self.assertRaisesRegex(TypeError, "meta.*not made unasked"):
+            gradcoll.torch.allreduce_hook(state, Bucket(torch.zeros(4, device="meta")))
+        state.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+# library_test.py - which library is loaded, and that its C API is what the package believes it to be.
+import ctypes
+import os
+import re
+import unittest
+from pathlib import Path
+
+from support import gradcoll, main
+
+from gradcoll import _capi, _library
+
+HEADERS = Path(os.environ["GRADCOLL_TEST_HEADERS"])
+FOREIGN = os.environ["GRADCOLL_TEST_FOREIGN_MPI"]
+
+# Handles are one type: all of an MPI's handles are alike.
+C_TYPES = {
+    "int": ctypes.c_int,
+    "double": ctypes.c_double,
+    "longlong": ctypes.c_longlong,
+    "size_t": ctypes.c_size_t,
+    "MPI_Count": ctypes.c_longlong,
+    "GC_Tree_format": ctypes.c_int,
+    "GC_Request": ctypes.c_void_p,
+    "GC_Residual": ctypes.c_void_p,
+    "GC_Stats": _capi.GC_Stats,
+    **{f"MPI_{kind}": getattr(_capi, kind) for kind in ("Comm", "Datatype", "Info", "Op")},
+}
+
+
+def ctypes_of(declared):
+    """What ctypes calls a parameter or result such as `const char* key` or `GC_Request requests[]`."""
+    declared = declared.replace("const", "").replace("[]", "*").replace("long long", "longlong")
+    stars = declared.count("*")
+    base = declared.replace("*", " ").split()[0]
+    if base == "void":
+        return ctypes.c_void_p
+    if base == "char":
+        return ctypes.c_char_p
+    found = C_TYPES[base]
+    return ctypes.POINTER(found) if stars else found
+
+
+def declarations():
+    text = "\n".join(path.read_text() for path in HEADERS.glob("*.h"))
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    for result, name, arguments in re.findall(r"^(\w+) (GC_\w+)\(([^)]*)\);", text, flags=re.MULTILINE):
+        yield name, result, [] if arguments.strip() == "void" else [part.strip() for part in arguments.split(",")]
+
+
+class Prototypes(unittest.TestCase):
+    def test_every_prototype_is_what_the_header_declares(self):
+        declared = {name: (result, arguments) for name, result, arguments in declarations()}
+        self.assertGreater(len(declared), 30)
+        for name, (result, arguments) in _capi.PROTOTYPES.items():
+            with self.subTest(function=name):
+                self.assertIn(name, declared)
+                self.assertEqual(ctypes_of(declared[name][0]), result)
+                self.assertEqual([ctypes_of(argument) for argument in declared[name][1]], list(arguments))
+
+    def test_the_statistics_have_the_fields_of_the_header(self):
+        text = re.sub(r"/\*.*?\*/", "", (HEADERS / "inspect.h").read_text(), flags=re.DOTALL)
+        body = re.search(r"typedef struct \{([^}]*)\} GC_Stats;", text).group(1)
+        fields = [re.sub(r"\s+", " ", field).strip() for field in body.split(";") if field.strip()]
+        kinds = {"unsigned long long": ctypes.c_ulonglong, "double": ctypes.c_double, "const char*": ctypes.c_char_p}
+        expected = [(field.split()[-1], kinds[" ".join(field.split()[:-1])]) for field in fields]
+        self.assertEqual(_capi.GC_Stats._fields_, expected)
+
+    def test_tree_formats_are_in_the_order_of_the_header(self):
+        text = (HEADERS / "inspect.h").read_text()
+        found = dict(re.findall(r"GC_TREE_(\w+) = (\d+)", text))
+        self.assertEqual({name.lower(): int(number) for name, number in found.items()},
+                         {name: number for number, name in enumerate(_capi.TREE_FORMATS)})
+
+    def test_the_package_has_the_version_of_the_library(self):
+        self.assertEqual(gradcoll.__version__, ".".join(map(str, gradcoll.version())))
+
+
+class Loading(unittest.TestCase):
+    def refuses(self, path, *words):
+        with self.assertRaises(ImportError) as caught:
+            _library.load(path)
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def test_a_file_that_is_not_there(self):
+        self.refuses("/nonexistent/libgradcoll.so.0", "GRADCOLL_LIBRARY", "/nonexistent", "no such file")
+
+    def test_a_file_that_is_no_library(self):
+        self.refuses(__file__, "cannot be loaded")
+
+
+    def test_a_library_of_something_else(self):
+        import _ctypes  # an extension module, which is a shared library without MPI
+
+        self.refuses(_ctypes.__file__, "not linked with an MPI")
+
+    def test_a_library_for_another_mpi(self):
+        self.refuses(FOREIGN, "was built for Foreign MPI 1.0", "but mpi4py uses", "MPI_C_COMPILER")
+
+    def test_the_folder_of_the_library_will_do(self):
+        self.assertTrue(_library.load(str(Path(os.environ["GRADCOLL_LIBRARY"]).parent)))
+
+
+if __name__ == "__main__":
+    main()
