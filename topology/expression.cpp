@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstddef>
 
+#include "base/options.hpp"
 #include "topology/rank_ledger.hpp"
 #include "topology/text.hpp"
 
@@ -151,7 +152,7 @@ class ExpressionReader {
         std::size_t end = at_ + 1;
         if (!is_paren(text_[at_]))
             while (end < text_.size() && !is_space(text_[end]) && !is_paren(text_[end])) ++end;
-        return std::string(text_.substr(at_, std::min<std::size_t>(end - at_, 24)));
+        return printable(text_.substr(at_, std::min<std::size_t>(end - at_, 24)));
     }
 
     std::string position(std::size_t offset) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/options.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -27,7 +28,7 @@ Result<VertexKind> vertex_kind_from(std::string_view name) {
     const auto found = std::find(kind_names.begin(), kind_names.end(), name);
     if (found == kind_names.end())
         return Status(Code::invalid_argument,
-                      fmt::format("\"{}\" is no vertex kind: allowed are {}", name,
+                      fmt::format("\"{}\" is no vertex kind: allowed are {}", printable(name),
                                   fmt::join(kind_names, ", ")));
     return static_cast<VertexKind>(found - kind_names.begin());
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/options.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -46,8 +47,9 @@ Result<WrittenSource> written_source(const std::string& text) {
         if (!written.starts_with(prefix)) continue;
         const std::string_view value = trimmed(written.substr(prefix.size()));
         if (value.empty())
-            return Status(Code::invalid_argument,
-                          fmt::format("GC_TOPOLOGY {}: nothing follows the colon", written));
+            return Status(
+                Code::invalid_argument,
+                fmt::format("GC_TOPOLOGY {}: nothing follows the colon", printable(written)));
         return source_of(form, value, written);
     }
     if (written.ends_with(".json")) return source_of(SourceForm::json, written, written);
@@ -58,7 +60,7 @@ Result<WrittenSource> written_source(const std::string& text) {
         fmt::format(
             "GC_TOPOLOGY \"{}\": expected an expression such as ((0 1) (2 3 4)), json:FILE, "
             "synthetic:STRING, xml:FILE, hosts:FILE, flat or discover",
-            written.substr(0, 200)));
+            printable(written)));
 }
 
 Result<std::string> read_file(const std::string& path) {

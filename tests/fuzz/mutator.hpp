@@ -1,0 +1,28 @@
+// fuzz/mutator.hpp - texts that look like settings, more or less. The same seed and number give the
+// same text.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gradcoll::fuzz {
+
+/// xorshift64*.
+class Random {
+  public:
+    Random(std::uint64_t seed, std::uint64_t number);
+    std::uint64_t next();
+    std::size_t below(std::size_t end) { return static_cast<std::size_t>(next() % end); }
+    char byte() { return static_cast<char>(next() >> 32); }
+
+  private:
+    std::uint64_t state_;
+};
+
+/// One of the seeds, unchanged or with a few mutations; now and then bytes by chance, or a
+/// text beyond the limits of a file.
+std::string make_input(std::span<const std::string_view> seeds, Random& random);
+
+}  // namespace gradcoll::fuzz
