@@ -30,34 +30,31 @@
         return code;                                                       \
     } while (0)
 
-/* Both halves. `call` is how the core wants the arguments, PARAMETERS and the rest are in brackets.
- */
-#define WRAPPER(name, kind, count, PARAMETERS, Call, call_values, offer, ...) \
-    static SLOW_HALF int slow_##name PARAMETERS {                             \
-        const Call call = {BARE call_values};                                 \
-        SLOW(name, kind, count, offer, __VA_ARGS__);                          \
-    }                                                                         \
-    int name PARAMETERS {                                                     \
-        FAST(name, kind, count, __VA_ARGS__);                                 \
+/* Both halves. `call` is made of the values in brackets: the arguments as the core wants them. */
+#define WRAPPER(name, kind, count, PARAMETERS, Call, values, offer, ...) \
+    static SLOW_HALF int slow_##name PARAMETERS {                        \
+        const Call call = {BARE values};                                 \
+        SLOW(name, kind, count, offer, __VA_ARGS__);                     \
+    }                                                                    \
+    int name PARAMETERS {                                                \
+        FAST(name, kind, count, __VA_ARGS__);                            \
     }
 #define BARE(...) __VA_ARGS__
 
-#define REDUCE_VALUES (sendbuf, recvbuf, count, datatype, op, comm)
-
-#define ALLREDUCE(name, Count, kind, member)                                              \
-    WRAPPER(name, kind, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, REDUCE_VALUES, \
+#define ALLREDUCE(name, Count, kind, member)                                                   \
+    WRAPPER(name, kind, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, (REDUCE_ARGUMENTS), \
             core->member(&call, &code), REDUCE_ARGUMENTS)
 
-#define IALLREDUCE(name, Count)                                                         \
-    WRAPPER(name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request), \
-            GC_Reduce_call, REDUCE_VALUES, core->iallreduce(&call, request, &code),     \
+#define IALLREDUCE(name, Count)                                                          \
+    WRAPPER(name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request),  \
+            GC_Reduce_call, (REDUCE_ARGUMENTS), core->iallreduce(&call, request, &code), \
             REDUCE_ARGUMENTS, request)
 
-#define ALLREDUCE_INIT(name, Count)                                                             \
-    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                                \
-            (REDUCE_PARAMETERS(Count), GC_Handle info, void* request), GC_Reduce_call,          \
-            REDUCE_VALUES, core->allreduce_init(&call, info, request, &code), REDUCE_ARGUMENTS, \
-            info, request)
+#define ALLREDUCE_INIT(name, Count)                                                    \
+    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                       \
+            (REDUCE_PARAMETERS(Count), GC_Handle info, void* request), GC_Reduce_call, \
+            (REDUCE_ARGUMENTS), core->allreduce_init(&call, info, request, &code),     \
+            REDUCE_ARGUMENTS, info, request)
 
 /* Its counts are an array as long as the communicator is large, which the core knows: only a closed
  * gate lets it pass. */
