@@ -1,4 +1,6 @@
-/* gradcoll/inspect.h - looking inside: the tree of a communicator and what its collectives cost. */
+/* gradcoll/inspect.h - looking inside: the tree of a communicator, what its collectives cost, which
+ * way a call would go and why, and what this library is, can do and is set to. gc_info prints all
+ * of it. */
 #ifndef GRADCOLL_INSPECT_H
 #define GRADCOLL_INSPECT_H
 
@@ -38,6 +40,88 @@ typedef struct {
 } GC_Stats;
 int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats);
 int GC_Comm_reset_stats(MPI_Comm comm);
+
+typedef enum { GC_EXPLAIN_TEXT = 0, GC_EXPLAIN_JSON = 1 } GC_Explain_format;
+
+/* What GC_Allreduce would do now with these arguments, and why, without doing it: pass to the MPI
+ * library and for which reason, or the plan: codecs and exchanges by level of the tree, chunks,
+ * time predicted by the model that chose them, bytes and messages of this rank beside those of an
+ * exact call, and the settings that decide. Made by the code that serves the call. Collective only
+ * if the communicator is not attached yet. `text` and `length` as in GC_Comm_get_tree. Errors:
+ * MPI_ERR_COMM, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_OP for arguments that GC_Allreduce would
+ * refuse; MPI_ERR_ARG. */
+int GC_Explain_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                         GC_Explain_format format, char* text, size_t* length);
+
+/* The tree that `ranks` ranks on this host would get from `topology` (a value of GC_TOPOLOGY; NULL:
+ * this process's). Where the machine is discovered, ranks are taken to be bound one to a core, in
+ * order, and nowhere if they outnumber the cores; GC_TREE_ORIGIN says so. `ranks` 0: as many as a
+ * written tree names, else 1. Local; callable at any time, also before MPI_Init. `text` and
+ * `length` as in GC_Comm_get_tree. Errors: MPI_ERR_ARG, MPI_ERR_IO. */
+int GC_Predict_tree(int ranks, const char* topology, GC_Tree_format format, char* text,
+                    size_t* length);
+
+/* GC_Explain_allreduce for rank 0 of that tree, under the settings of this process and the gc_*
+ * keys of `info` (or MPI_INFO_NULL), for the first compressible call of a communicator named
+ * MPI_COMM_WORLD. Local. Errors: as GC_Explain_allreduce and GC_Predict_tree. */
+int GC_Predict_allreduce(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                         MPI_Info info, GC_Explain_format format, char* text, size_t* length);
+
+/* The calls below tell facts of the process. Local, thread safe, callable at any time, also before
+ * MPI_Init and after MPI_Finalize. Their texts are never NULL ("" where there is nothing to say),
+ * belong to the library and stay as they are. */
+
+/* One row of docs/settings.md, and what holds for new communicators of this process. */
+typedef struct {
+    const char* variable;      /* "GC_MIN_BYTES" */
+    const char* info_key;      /* "gc_min_bytes"; "" if it cannot be set for a communicator */
+    const char* value;         /* in force */
+    const char* default_value; /* "64K" */
+    const char* allowed;       /* "bytes, with K, M or G" */
+    const char* help;          /* "smaller calls are never compressed" */
+    const char* source;        /* "default", "environment" or "config file" */
+    const char* place;         /* of a config file: "FILE:LINE" */
+} GC_Setting;
+int GC_Get_setting_count(int* count);
+/* Errors: MPI_ERR_ARG if `index` is not below the count. */
+int GC_Get_setting(int index, GC_Setting* setting);
+
+/* How the library was built, and what it found in this process. */
+typedef struct {
+    const char* version;    /* "0.1.0" */
+    const char* revision;   /* git's description of the source when the build was configured */
+    const char* build_type; /* "Release" */
+    const char* compiler;   /* "GNU 12.2.0" */
+    const char* sanitizers; /* "address,undefined" */
+    const char* mpi_built;  /* the MPI it was built for: "Open MPI 4.1.4" */
+    const char* mpi_seen;   /* the MPI that is loaded: "Open MPI 4.1.4" */
+    const char* mpi_text;   /* all that the loaded MPI says of itself */
+    int mpi_matches;        /* 1: the same family and major version */
+    const char* cpu_found;  /* instruction sets that this CPU runs: "scalar avx2 avx512" */
+    const char* cpu_reduce; /* the one that reductions use, held down by GC_CPU */
+    const char* cpu_codecs; /* the one that codecs use */
+    int cuda_kernels;       /* 1: the kernels for CUDA are built */
+} GC_Build;
+int GC_Get_build(GC_Build* build);
+
+/* What there is to choose from, and what is wrong with what was chosen. */
+typedef enum {
+    GC_LIST_CODECS = 0,       /* values of gc_codec */
+    GC_LIST_EXCHANGES = 1,    /* values of gc_exchange */
+    GC_LIST_LEVELS = 2,       /* kinds of vertices of a tree */
+    GC_LIST_TREE_SOURCES = 3, /* forms of GC_TOPOLOGY */
+    GC_LIST_COLLECTIVES = 4,  /* MPI calls and what stands for them here */
+    GC_LIST_COMPLAINTS =
+        5 /* GC_ variables and lines of the config file that are ignored, and why */
+} GC_List;
+typedef struct {
+    const char* name; /* "" for a complaint */
+    const char* text; /* one line */
+} GC_List_entry;
+/* Errors: MPI_ERR_ARG for a list that does not exist. */
+int GC_Get_list_size(GC_List list, int* size);
+/* Errors: also MPI_ERR_ARG if `index` is not below the size. */
+int GC_Get_list_entry(GC_List list, int index, GC_List_entry* entry);
 
 #ifdef __cplusplus
 }

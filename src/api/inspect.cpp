@@ -1,15 +1,11 @@
 // GC_Comm_get_tree, GC_Comm_get_stats, GC_Comm_reset_stats.
 #include "gradcoll/inspect.h"
 
-#include <fmt/format.h>
-
-#include <cstring>
-
 #include "api/attachments.hpp"
 #include "api/boundary.hpp"
+#include "api/copy_text.hpp"
 #include "api/request.hpp"
-#include "topology/draw/draw.hpp"
-#include "topology/text.hpp"
+#include "api/tree_text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -22,39 +18,12 @@ Result<std::shared_ptr<CommContext>> context_with_tree(MPI_Comm comm) {
     return context;
 }
 
-Result<std::string> tree_text(const DiscoveredTree& tree, GC_Tree_format format) {
-    switch (format) {
-        case GC_TREE_TEXT:
-            return draw_text(tree.tree);
-        case GC_TREE_JSON:
-            return json_of(tree.tree);
-        case GC_TREE_DOT:
-            return draw_dot(tree.tree);
-        case GC_TREE_EXPRESSION:
-            return expression_of(tree.tree);
-        case GC_TREE_ORIGIN:
-            return tree.origin;
-    }
-    return Status(Code::invalid_argument,
-                  fmt::format("format is {}; allowed are GC_TREE_TEXT, GC_TREE_JSON, "
-                              "GC_TREE_DOT, GC_TREE_EXPRESSION, GC_TREE_ORIGIN",
-                              static_cast<int>(format)));
-}
-
 Status get_tree(MPI_Comm comm, GC_Tree_format format, char* text, std::size_t* length) {
     const auto context = context_with_tree(comm);
     if (!context) return context.status();
     if (length == nullptr) return {Code::invalid_argument, "length is null"};
     const auto drawn = tree_text(*(*context)->tree_handle(), format);
-    if (!drawn) return drawn.status();
-    const std::size_t size = *length;
-    *length = drawn->size() + 1;
-    if (text == nullptr) return {};
-    if (size < drawn->size() + 1)
-        return {Code::invalid_argument,
-                fmt::format("*length is {}, but the text needs {} bytes", size, drawn->size() + 1)};
-    std::memcpy(text, drawn->c_str(), drawn->size() + 1);
-    return {};
+    return drawn.ok() ? copy_text(*drawn, text, length) : drawn.status();
 }
 
 CallStats stats_of(const CommContext* context) {

@@ -1,0 +1,144 @@
+// An explanation as text and as JSON.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/introspect_explain.hpp"
+#include "base/units.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string exchange_text(const ExplainedLevel& level) {
+    if (level.rings == 0) return "direct exchange";
+    if (level.rings == level.vertices) return "ring exchange";
+    return fmt::format("{} direct, {} ring exchanges", level.vertices - level.rings, level.rings);
+}
+
+std::string level_text(const ExplainedLevel& level) {
+    const std::string branches =
+        level.least_branches == level.most_branches
+            ? fmt::format("{}", level.most_branches)
+            : fmt::format("{} to {}", level.least_branches, level.most_branches);
+    return fmt::format("  level {}: {} of {} branches, {}, {}\n", level.level,
+                       counted(level.vertices, "vertex", "vertices"), branches,
+                       exchange_text(level), name_of(level.codec));
+}
+
+std::string chunk_text(const ExplainedPlan& plan) {
+    const std::string granule = fmt::format("cut at multiples of {} elements", plan.granule_elems);
+    if (plan.chunk_count <= 1) return fmt::format("  in one piece, {}\n", granule);
+    return fmt::format("  in {} chunks of {} elements, {} under way at once, {}\n",
+                       plan.chunk_count, plan.chunk_elems, plan.chunks_in_flight, granule);
+}
+
+std::string sends_text(const Explanation& e) {
+    const SendingCost& sends = e.plan.sends;
+    std::string text = fmt::format(
+        "  rank {} sends {} bytes ({}) in {}", e.rank, sends.bytes, bytes_text(sends.bytes),
+        counted(static_cast<std::int64_t>(sends.messages), "message", "messages"));
+    if (sends.lossy && sends.bytes > 0)
+        text +=
+            fmt::format("; exact it would be {} bytes, {:.3g} times as many", sends.exact_bytes,
+                        static_cast<double>(sends.exact_bytes) / static_cast<double>(sends.bytes));
+    return text + "\n";
+}
+
+std::string plan_text(const Explanation& e) {
+    std::string text = "plan\n";
+    for (const ExplainedLevel& level : e.plan.levels) text += level_text(level);
+    text += fmt::format("  on the way down: {}\n", name_of(e.plan.down_codec));
+    text += chunk_text(e.plan) + sends_text(e);
+    return text + fmt::format(
+                      "  about {} by the model that chose the plan: for comparing, not a "
+                      "promise\n",
+                      seconds_text(e.plan.predicted_us * 1e-6));
+}
+
+std::string route_text(const Explanation& e) {
+    switch (e.destination) {
+        case Destination::mpi:
+            return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
+        case Destination::local:
+            return "stays on its one rank: the vector is copied, nothing is sent\n";
+        case Destination::tree:
+            break;
+    }
+    if (e.exact_reason.empty()) return "goes over the tree, compressed\n";
+    return fmt::format("goes over the tree, exact: {}\n", e.exact_reason);
+}
+
+std::string settings_text(const Explanation& e) {
+    if (e.settings.empty()) return {};
+    std::string text = "decided by\n";
+    for (const ExplainedSetting& setting : e.settings)
+        text += fmt::format("  {} = {} ({})\n", setting.name, setting.value, setting.source);
+    return text;
+}
+
+nlohmann::json plan_json(const ExplainedPlan& plan) {
+    auto levels = nlohmann::json::array();
+    for (const ExplainedLevel& level : plan.levels)
+        levels.push_back({{"level", level.level},
+                          {"vertices", level.vertices},
+                          {"least_branches", level.least_branches},
+                          {"most_branches", level.most_branches},
+                          {"direct", level.vertices - level.rings},
+                          {"ring", level.rings},
+                          {"codec", name_of(level.codec)}});
+    return {{"levels", levels},
+            {"down_codec", name_of(plan.down_codec)},
+            {"granule_elems", plan.granule_elems},
+            {"chunk_elems", plan.chunk_elems},
+            {"chunks", plan.chunk_count},
+            {"chunks_in_flight", plan.chunks_in_flight},
+            {"predicted_us", plan.predicted_us}};
+}
+
+constexpr std::string_view name_of(Destination destination) {
+    constexpr std::string_view names[] = {"mpi", "tree", "local"};
+    return names[static_cast<std::size_t>(destination)];
+}
+
+}  // namespace
+
+std::string text_of(const Explanation& e) {
+    std::string text = fmt::format("allreduce of {} {}, {}: {} on {}\n", e.count, e.datatype, e.op,
+                                   bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
+    if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
+    text += route_text(e);
+    if (e.destination == Destination::tree) text += plan_text(e);
+    return text + settings_text(e);
+}
+
+std::string json_of(const Explanation& e) {
+    const bool on_tree = e.destination == Destination::tree;
+    nlohmann::json json = {
+        {"call",
+         {{"count", e.count}, {"datatype", e.datatype}, {"op", e.op}, {"bytes", e.size_bytes}}},
+        {"ranks", e.rank_count},
+        {"rank", e.rank},
+        {"tree", e.tree},
+        {"tree_origin", e.origin},
+        {"route", name_of(e.destination)},
+        {"pass_reason", e.pass_reason},
+        {"compressed", on_tree && e.exact_reason.empty()},
+        {"exact_reason", e.exact_reason},
+        {"sends",
+         {{"bytes", e.plan.sends.bytes},
+          {"exact_bytes", e.plan.sends.exact_bytes},
+          {"messages", e.plan.sends.messages}}}};
+    if (on_tree) json["plan"] = plan_json(e.plan);
+    json["settings"] = nlohmann::json::array();
+    for (const ExplainedSetting& setting : e.settings)
+        json["settings"].push_back(
+            {{"name", setting.name}, {"value", setting.value}, {"source", setting.source}});
+    return json.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) +
+           "\n";
+}
+
+}  // namespace gradcoll
