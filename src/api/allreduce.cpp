@@ -8,6 +8,7 @@
 #include "api/attachments.hpp"
 #include "api/blocking.hpp"
 #include "api/handles.hpp"
+#include "api/measured_error.hpp"
 #include "api/route.hpp"
 #include "gradcoll/collectives.h"
 
@@ -26,8 +27,8 @@ std::string op_text(MPI_Op op) {
     return known ? std::string(name_of(*known)) : "another op";
 }
 
-Outcome pass(CommContext& context, const ReduceArguments& arguments, const char* reason) {
-    context.count_passed(reason);
+Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason) {
+    count_passed(context, CallKind::allreduce, arguments, reason);
     return pass_allreduce(arguments);
 }
 
@@ -35,22 +36,22 @@ Outcome allreduce(const ReduceArguments& arguments) {
     GRADCOLL_TRY(check_allreduce(arguments));
     const auto found = context_of(arguments.comm);
     if (!found) return found.status();
-    if (!*found) return pass_allreduce(arguments);  // an intercommunicator
+    if (!*found) return pass(nullptr, arguments, "comm is an intercommunicator");
     CommContext& context = **found;
     const CallTimer timer(context);
     if (context.checks_calls())
         GRADCOLL_TRY(context.check_alike(claims_of("GC_Allreduce", arguments)));
 
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
-    if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason);
+    if (call.pass_reason != nullptr) return pass(&context, arguments, call.pass_reason);
     if (context.rank_count() == 1) {
         copy_to_self(arguments, call.shape);
-        context.count_local_call(call.shape.size_bytes());
+        context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
         return Status();
     }
     const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/false);
-    if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason);
-    return run_blocking(context, route.key, binding_of(arguments, call.shape));
+    if (route.pass_reason != nullptr) return pass(&context, arguments, route.pass_reason);
+    return run_allreduce(context, arguments, call.shape, route.key);
 }
 
 Status check_residual(const ReduceArguments& arguments, const CallShape& shape,
@@ -82,11 +83,11 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
         GRADCOLL_TRY(context.check_alike(claims_of("GC_Allreduce_residual", arguments)));
     if (context.rank_count() == 1) {
         copy_to_self(arguments, call.shape);
-        context.count_local_call(call.shape.size_bytes());
+        context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
         return Status();
     }
     const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/true);
-    return run_blocking(context, route.key, binding_of(arguments, call.shape),
+    return run_blocking(context, CallKind::allreduce, route.key, binding_of(arguments, call.shape),
                         residual->residual.get());
 }
 
@@ -112,6 +113,15 @@ RouteQuestion question_in(const CommContext& context, const CallShape& shape, bo
 Route route_in(CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
     return context.route(context.settings(), shape,
                          question_in(context, shape, in_place, feedback));
+}
+
+void count_passed(CommContext* context, CallKind kind, const ReduceArguments& arguments,
+                  const char* reason) {
+    const std::uint64_t bytes = observed_bytes(arguments.count, arguments.datatype);
+    if (context != nullptr)
+        context->count_passed(kind, bytes, reason);
+    else
+        count_unattached(arguments.comm, kind, bytes, reason);
 }
 
 Binding binding_of(const ReduceArguments& arguments, const CallShape& shape) {

@@ -20,6 +20,10 @@ RouteQuestion question_in(const CommContext& context, const CallShape& shape, bo
 /// if it is compressible.
 Route route_in(CommContext& context, const CallShape& shape, bool in_place, bool feedback);
 
+/// Counts a call that passes to the MPI library; `context` is null if its communicator has none.
+void count_passed(CommContext* context, CallKind kind, const ReduceArguments& arguments,
+                  const char* reason);
+
 /// The input and output of a call as a binding; the sequence is filled in when the operation
 /// begins.
 Binding binding_of(const ReduceArguments& arguments, const CallShape& shape);

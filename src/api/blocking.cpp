@@ -23,8 +23,9 @@ Status start_and_wait(Executor& executor, const Binding& binding) {
 
 }  // namespace
 
-Status run_blocking(CommContext& context, const CallKey& key, Binding binding, Residual* residual) {
-    auto lease = context.begin(key);
+Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
+                    Residual* residual) {
+    auto lease = context.begin(kind, key);
     if (!lease) return lease.status();
     if (residual != nullptr) {
         GRADCOLL_TRY(residual->check_fits(*lease->call));

@@ -10,7 +10,7 @@ namespace gradcoll {
 /// rank waits for another in vain) until it is complete, and counts it. The binding's sequence and
 /// residual are filled in; a residual goes with keys that have feedback. Errors: those of the
 /// executor; invalid_argument if the residual does not fit.
-Status run_blocking(CommContext& context, const CallKey& key, Binding binding,
+Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     Residual* residual = nullptr);
 
 }  // namespace gradcoll

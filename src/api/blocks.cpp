@@ -16,7 +16,17 @@
 namespace gradcoll {
 namespace {
 
-Outcome pass_reduce_scatter(const ReduceArguments& arguments) {
+int group_size(MPI_Comm comm) {
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+Outcome pass_reduce_scatter(CommContext* context, const ReduceArguments& arguments,
+                            const char* reason) {
+    ReduceArguments whole = arguments;
+    whole.count *= group_size(arguments.comm);
+    count_passed(context, CallKind::reduce_scatter_block, whole, reason);
     const auto op = op_for_mpi(arguments.op, arguments.datatype);
     if (!op) return op.status();
     return Outcome::passed(PMPI_Reduce_scatter_block(arguments.sendbuf, arguments.recvbuf,
@@ -30,7 +40,12 @@ Status check_reduce_scatter(const ReduceArguments& arguments, int rank_count) {
     return check_disjoint(buffers.send, buffers.receive);
 }
 
-Outcome pass_allgather(const GatherArguments& a) {
+Outcome pass_allgather(CommContext* context, const GatherArguments& a, const char* reason) {
+    ReduceArguments whole;
+    whole.count = a.recvcount * group_size(a.comm);
+    whole.datatype = a.recvtype;
+    whole.comm = a.comm;
+    count_passed(context, CallKind::allgather, whole, reason);
     return Outcome::passed(PMPI_Allgather(a.sendbuf, static_cast<int>(a.sendcount), a.sendtype,
                                           a.recvbuf, static_cast<int>(a.recvcount), a.recvtype,
                                           a.comm));
@@ -179,7 +194,7 @@ Status gather_on_tree(CommContext& context, const GatherArguments& a, const Call
                       std::size_t block_bytes) {
     GatherBuffers buffers(a, context, block_bytes);
     GRADCOLL_TRY(buffers.pack_input(block_bytes));
-    GRADCOLL_TRY(run_blocking(context, key, buffers.binding()));
+    GRADCOLL_TRY(run_blocking(context, CallKind::allgather, key, buffers.binding()));
     return buffers.unpack_output();
 }
 
@@ -189,7 +204,7 @@ Outcome reduce_scatter(const ReduceArguments& arguments) {
     GRADCOLL_TRY(check_comm(arguments.comm));
     const auto found = context_of(arguments.comm);
     if (!found) return found.status();
-    if (!*found) return pass_reduce_scatter(arguments);
+    if (!*found) return pass_reduce_scatter(nullptr, arguments, "comm is an intercommunicator");
     CommContext& context = **found;
     const CallTimer timer(context);
     GRADCOLL_TRY(check_reduce_scatter(arguments, context.rank_count()));
@@ -200,7 +215,7 @@ Outcome reduce_scatter(const ReduceArguments& arguments) {
         classify(arguments.count * context.rank_count(), arguments.datatype, arguments.op);
     if (call.pass_reason == nullptr && context.rank_count() == 1) {
         copy_to_self(arguments, call.shape);
-        context.count_local_call(call.shape.size_bytes());
+        context.count_local_call(CallKind::reduce_scatter_block, call.shape.size_bytes());
         return Status();
     }
     Route route;
@@ -208,16 +223,16 @@ Outcome reduce_scatter(const ReduceArguments& arguments) {
     if (call.pass_reason == nullptr)
         route = route_reduce_scatter(context, call.shape, is_in_place(arguments));
     if (route.pass_reason == nullptr)
-        return run_blocking(context, route.key, binding_of(arguments, call.shape));
-    context.count_passed(route.pass_reason);
-    return pass_reduce_scatter(arguments);
+        return run_blocking(context, CallKind::reduce_scatter_block, route.key,
+                            binding_of(arguments, call.shape));
+    return pass_reduce_scatter(&context, arguments, route.pass_reason);
 }
 
 Outcome allgather(const GatherArguments& a) {
     GRADCOLL_TRY(check_gather_types(a));
     const auto found = context_of(a.comm);
     if (!found) return found.status();
-    if (!*found) return pass_allgather(a);
+    if (!*found) return pass_allgather(nullptr, a, "comm is an intercommunicator");
     CommContext& context = **found;
     const CallTimer timer(context);
     const auto block_bytes = block_bytes_of(a);
@@ -229,8 +244,7 @@ Outcome allgather(const GatherArguments& a) {
     Route route = route_allgather(context, a, *block_bytes, /*always_exact=*/false);
     if (context.rank_count() == 1) route.pass_reason = "a single rank";
     if (route.pass_reason == nullptr) return gather_on_tree(context, a, route.key, *block_bytes);
-    context.count_passed(route.pass_reason);
-    return pass_allgather(a);
+    return pass_allgather(&context, a, route.pass_reason);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include "api/boundary.hpp"
 #include "api/config_dump.hpp"
+#include "api/interposed_gate.hpp"
+#include "api/observe.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
 
@@ -36,6 +38,18 @@ Result<int> count_ranks_on_host(MPI_Comm comm) {
     return count;
 }
 
+/// Without a report nobody reads the errors.
+std::uint64_t wanted_error_period() {
+    if (!report_is_wanted()) return 0;
+    const auto period = parse_integer(option_text(OptionId::report_error), 0, 1'000'000);
+    return period ? static_cast<std::uint64_t>(*period) : 0;
+}
+
+std::uint64_t nanoseconds_now() {
+    return static_cast<std::uint64_t>(
+        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
 std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) {
     std::vector<Claim> claims;
     for (const OptionInfo& row : option_table())
@@ -55,13 +69,20 @@ Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const Sett
     return context;
 }
 
-Status CommContext::share_name(MPI_Comm comm) {
-    char name[MPI_MAX_OBJECT_NAME] = {};
+/// What only one rank can decide, so that all do the same.
+Status CommContext::share_facts_of_rank_0(MPI_Comm comm) {
+    struct {
+        char name[MPI_MAX_OBJECT_NAME];
+        std::uint64_t error_period;
+    } facts = {};
     int length = 0;
-    PMPI_Comm_get_name(comm, name, &length);
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, private_comm_), "MPI_Bcast"));
-    name[sizeof name - 1] = '\0';
-    name_ = name;
+    PMPI_Comm_get_name(comm, facts.name, &length);
+    facts.error_period = wanted_error_period();
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Bcast(&facts, sizeof facts, MPI_BYTE, 0, private_comm_), "MPI_Bcast"));
+    facts.name[sizeof facts.name - 1] = '\0';
+    name_ = facts.name;
+    error_period_ = facts.error_period;
     return {};
 }
 
@@ -77,7 +98,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();
     GRADCOLL_TRY(change_settings(text, complaint));
-    GRADCOLL_TRY(share_name(comm));
+    GRADCOLL_TRY(share_facts_of_rank_0(comm));
     const auto ranks_on_host = count_ranks_on_host(private_comm_);
     if (!ranks_on_host) return ranks_on_host.status();
     yield_always_ = should_yield(*ranks_on_host);
@@ -87,6 +108,8 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     if (!have_threads) return have_threads.status();
     all_ranks_have_threads_ = *have_threads;
     user_comm_ = comm;
+    observe_as(private_comm_, comm);
+    observe_tree(private_comm_, expression_of(tree_->tree), tree_->origin);
     cache_.reserve(most_cached_calls);
     log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", name_, rank_count(),
         expression_of(tree_->tree), tree_->origin);
@@ -118,6 +141,7 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
     text_ = proposed;
     settings_ = std::move(settings).value();
     cache_.clear();
+    widen_gate_for(settings_);
     return {};
 }
 
@@ -125,6 +149,13 @@ Result<std::shared_ptr<PlannedCall>> CommContext::plan_apart(const Tree& tree,
                                                              const Settings& settings,
                                                              const CallKey& key) {
     return PlannedCall::make({tree, rank(), *channel_, yield_always_}, settings, key);
+}
+
+Result<std::shared_ptr<PlannedCall>> CommContext::plan_numbered(const Tree& tree,
+                                                                const Settings& settings,
+                                                                const CallKey& key,
+                                                                NumberedChannel& channel) {
+    return PlannedCall::make({tree, rank(), channel.channel(), yield_always_}, settings, key);
 }
 
 void CommContext::make_room_in_cache() {
@@ -145,7 +176,7 @@ Result<std::shared_ptr<PlannedCall>> CommContext::cached_call(const CallKey& key
     return call;
 }
 
-Result<Lease> CommContext::begin(const CallKey& key) {
+Result<Lease> CommContext::begin(CallKind kind, const CallKey& key) {
     const std::scoped_lock lock(mutex_);
     auto call = cached_call(key);
     if (!call) return call.status();
@@ -157,6 +188,8 @@ Result<Lease> CommContext::begin(const CallKey& key) {
     lease.executor = std::move(executor).value();
     lease.before = lease.executor->stats();
     lease.sequence = sequence_++;
+    lease.kind = kind;
+    lease.begin_ns = nanoseconds_now();
     return lease;
 }
 
@@ -178,6 +211,12 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     return route_of(settings_, shape, question);
 }
 
+bool CommContext::measures_this_call() {
+    if (error_period_ == 0) return false;
+    const std::scoped_lock lock(mutex_);
+    return measurable_calls_++ % error_period_ == 0;
+}
+
 std::uint32_t CommContext::next_sequence() {
     const std::scoped_lock lock(mutex_);
     return sequence_++;
@@ -185,32 +224,65 @@ std::uint32_t CommContext::next_sequence() {
 
 void CommContext::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
-    count_tree_call(*lease.call, lease.before, lease.executor->stats());
+    const bool waited = lease.kind != CallKind::iallreduce;
+    count_tree_call({lease.kind, *lease.call, lease.before, lease.executor->stats(),
+                     waited ? nanoseconds_now() - lease.begin_ns : 0});
     const std::scoped_lock lock(mutex_);
     lease.call->give_back(std::move(lease.executor));
 }
 
-void CommContext::count_tree_call(const PlannedCall& call, const RunStats& before,
-                                  const RunStats& after) {
-    const std::scoped_lock lock(mutex_);
-    ++stats_.calls_tree;
-    if (call.lossy()) ++stats_.calls_compressed;
-    stats_.bytes_reduced += static_cast<std::uint64_t>(call.key().count) * call.key().elem_bytes;
-    stats_.bytes_sent += after.bytes_sent - before.bytes_sent;
-    stats_.bytes_sent_exact += call.exact_bytes();
-    stats_.messages_sent += after.messages_sent - before.messages_sent;
+void CommContext::count_tree_call(const TreeCall& call) {
+    const CallKey& key = call.planned.key();
+    CallRecord record;
+    record.kind = call.kind;
+    record.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes;
+    record.lossy = call.planned.lossy();
+    record.bytes_sent = call.after.bytes_sent - call.before.bytes_sent;
+    record.bytes_sent_exact = call.planned.exact_bytes();
+    record.messages_sent = call.after.messages_sent - call.before.messages_sent;
+    record.total_ns = call.total_ns;
+    record.codec_ns = call.after.codec_ns - call.before.codec_ns;
+    record.wire_ns = call.after.wait_ns - call.before.wait_ns;
+    count_served(record);
 }
 
-void CommContext::count_local_call(std::uint64_t size_bytes) {
-    const std::scoped_lock lock(mutex_);
-    ++stats_.calls_tree;
-    stats_.bytes_reduced += size_bytes;
+void CommContext::count_local_call(CallKind kind, std::uint64_t size_bytes) {
+    CallRecord record;
+    record.kind = kind;
+    record.bytes = size_bytes;
+    count_served(record);
 }
 
-void CommContext::count_passed(const char* reason) {
+void CommContext::count_served(const CallRecord& record) {
+    observe_call(private_comm_, record);
+    const std::scoped_lock lock(mutex_);
+    ++stats_.calls_tree;
+    if (record.lossy) ++stats_.calls_compressed;
+    stats_.bytes_reduced += record.bytes;
+    stats_.bytes_sent += record.bytes_sent;
+    stats_.bytes_sent_exact += record.bytes_sent_exact;
+    stats_.messages_sent += record.messages_sent;
+}
+
+void CommContext::count_passed(CallKind kind, std::uint64_t size_bytes, const char* reason) {
+    count_unattached(private_comm_, kind, size_bytes, reason);
     const std::scoped_lock lock(mutex_);
     ++stats_.calls_passed;
     stats_.last_pass_reason = reason;
+}
+
+std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {
+    MPI_Count size_bytes = 0;
+    if (!observing_calls() || PMPI_Type_size_x(datatype, &size_bytes) != MPI_SUCCESS) return 0;
+    return static_cast<std::uint64_t>(count * size_bytes);
+}
+
+void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, const char* reason) {
+    CallRecord record;
+    record.kind = kind;
+    record.bytes = size_bytes;
+    record.pass_reason = reason;
+    observe_call(comm, record);
     log(LogLevel::trace, "a call passes to the MPI library: {}", reason);
 }
 

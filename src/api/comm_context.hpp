@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "api/agreement.hpp"
+#include "api/numbered_channels.hpp"
 #include "api/planned_call.hpp"
 #include "api/route.hpp"
 #include "api/settings.hpp"
 #include "base/mpi/mpi.hpp"
+#include "report/report.hpp"
 #include "topology/sources/discover.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 
@@ -37,6 +39,17 @@ struct Lease {
     std::unique_ptr<Executor> executor;
     RunStats before;
     std::uint32_t sequence = 0;
+    CallKind kind = CallKind::allreduce;
+    std::uint64_t begin_ns = 0;
+};
+
+/// An operation on the tree that has ended, for the statistics.
+struct TreeCall {
+    CallKind kind = CallKind::allreduce;
+    const PlannedCall& planned;
+    RunStats before;
+    RunStats after;
+    std::uint64_t total_ns = 0;  ///< 0: nobody waited for it all the time
 };
 
 /// Owns a private duplicate of the communicator, the tree, the settings, the plans and the
@@ -87,10 +100,14 @@ class CommContext {
     /// Where the next such call would go; counts nothing.
     Route foreseen_route(const CallShape& shape, RouteQuestion question) const;
 
+    /// Whether the error of this compressed blocking allreduce is to be measured (GC_REPORT_ERROR
+    /// as rank 0 has it). Every rank asks once for each.
+    bool measures_this_call();
+
     /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
     /// or new ones. Every rank begins its operations in the same order. Never waits for other
     /// ranks.
-    Result<Lease> begin(const CallKey& key);
+    Result<Lease> begin(CallKind kind, const CallKey& key);
     /// Counts the operation; its executor is used again unless the operation failed.
     void end(Lease lease, const Status& outcome);
 
@@ -99,9 +116,15 @@ class CommContext {
     Result<std::shared_ptr<PlannedCall>> plan_apart(const Tree& tree, const Settings& settings,
                                                     const CallKey& key);
     std::uint32_t next_sequence();
-    void count_tree_call(const PlannedCall& call, const RunStats& before, const RunStats& after);
-    void count_local_call(std::uint64_t size_bytes);
-    void count_passed(const char* reason);
+    /// The same for requests that ranks may start in different orders: a number for the request
+    /// (collective), and plans whose messages go over its channel.
+    Result<ChannelNumber> next_channel_number() { return numbered_channels_.next(private_comm_); }
+    Result<std::shared_ptr<PlannedCall>> plan_numbered(const Tree& tree, const Settings& settings,
+                                                       const CallKey& key,
+                                                       NumberedChannel& channel);
+    void count_tree_call(const TreeCall& call);
+    void count_local_call(CallKind kind, std::uint64_t size_bytes);
+    void count_passed(CallKind kind, std::uint64_t size_bytes, const char* reason);
     void count_time(std::chrono::nanoseconds time);
 
     CallStats stats() const;
@@ -115,17 +138,20 @@ class CommContext {
   private:
     CommContext() = default;
     Status set_up(MPI_Comm comm, const SettingsText& text, const Status& complaint);
-    Status share_name(MPI_Comm comm);
+    Status share_facts_of_rank_0(MPI_Comm comm);
+    void count_served(const CallRecord& record);
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
     void make_room_in_cache();
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
     std::unique_ptr<MpiChannel> channel_;
+    NumberedChannels numbered_channels_;
     std::shared_ptr<const DiscoveredTree> tree_;
     SettingsText text_;
     Settings settings_;
     std::string name_;
+    std::uint64_t error_period_ = 0;  ///< 0: errors are never measured
     std::int64_t step_ = 0;
     bool yield_always_ = false;
     bool all_ranks_have_threads_ = false;
@@ -135,8 +161,14 @@ class CommContext {
     std::uint64_t uses_ = 0;
     std::uint32_t sequence_ = 0;
     std::uint64_t compressible_calls_ = 0;
+    std::uint64_t measurable_calls_ = 0;
     CallStats stats_;
 };
+
+/// Bytes of so many elements of a valid datatype, if calls are observed; else 0.
+std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype);
+/// A call on a communicator that is not attached (never null) passes to the MPI library.
+void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, const char* reason);
 
 /// Adds the time of its life to the statistics.
 class CallTimer {

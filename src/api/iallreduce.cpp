@@ -17,7 +17,7 @@ const char* reason_to_pass(const CommContext* context) {
 
 Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason,
              MPI_Request* request) {
-    if (context != nullptr) context->count_passed(reason);
+    count_passed(context, CallKind::iallreduce, arguments, reason);
     return pass_iallreduce(arguments, request);
 }
 

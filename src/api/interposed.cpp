@@ -5,6 +5,7 @@
 #include "api/interposed_gate.hpp"
 #include "api/interposed_info.hpp"
 #include "api/interposed_persistent.hpp"
+#include "api/observe.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -14,8 +15,12 @@ void take_new_info(GC_Handle comm, GC_Handle info) {
     info_was_set(handle_of<MPI_Comm>(comm), handle_of<MPI_Info>(info));
 }
 
-void pcontrol(int level) {
+/// Other levels are for other tools.
+void pcontrol(int level) noexcept try {
     if (level == 0 || level == 1) set_interception(level == 1);
+    if (level == 2) write_report_now();
+} catch (...) {
+    log(LogLevel::warn, "MPI_Pcontrol({}): {}", level, status_of_current_exception().message());
 }
 
 constexpr GC_Interposer_table table = {
@@ -43,8 +48,14 @@ constexpr GC_Interposer_table table = {
 using namespace gradcoll;
 
 extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) try {
-    if (version != GC_INTERPOSER_VERSION || gate == nullptr || !interposer_enabled())
+    if (version != GC_INTERPOSER_VERSION) {
+        log(LogLevel::error,
+            "libgradcoll_pmpi speaks version {} of their common table, libgradcoll version {}: "
+            "inactive; take both from one build",
+            version, GC_INTERPOSER_VERSION);
         return nullptr;
+    }
+    if (gate == nullptr || !interposer_enabled()) return nullptr;
     open_gate(gate);
     return &table;
 } catch (...) {

@@ -1,10 +1,10 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
 #include "api/allreduce.hpp"
-#include "api/blocking.hpp"
 #include "api/handle_bits.hpp"
 #include "api/interposed_calls.hpp"
 #include "api/interposed_offer.hpp"
 #include "api/interposed_overlap.hpp"
+#include "api/measured_error.hpp"
 #include "api/progress_thread.hpp"
 
 namespace gradcoll {
@@ -28,9 +28,10 @@ Admitted left(const char* reason) {
 
 /// What only this rank knows (its buffers) is looked at before the communicator counts the call.
 Admitted admit(const ReduceArguments& arguments, bool blocking) {
-    if (!check_allreduce_but_overlap(arguments).ok()) return left(wrong_arguments);
+    if (!check_handles(arguments).ok()) return left(wrong_arguments);
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr) return left(call.pass_reason);
+    if (!check_buffers(arguments).ok()) return left(unusable_buffer);
     const OfferedSize size{
         call.shape.size_bytes(),
         call.shape.op == ReduceOp::sum && process_settings().ever_compresses(call.shape.type),
@@ -62,8 +63,8 @@ Offer allreduce(const OfferedCall& call, const ReduceArguments& arguments) {
         const Status alike = admitted.context->check_alike(claims_of(call.name, arguments));
         if (!alike.ok()) return Offer::served(alike);
     }
-    return Offer::served(run_blocking(*admitted.context, admitted.route.key,
-                                      binding_of(admitted.arguments, admitted.shape)));
+    return Offer::served(
+        run_allreduce(*admitted.context, admitted.arguments, admitted.shape, admitted.route.key));
 }
 
 Status start(const OfferedCall& call, Admitted admitted, MPI_Request* request) {
@@ -95,14 +96,13 @@ ReduceArguments arguments_of(const GC_Reduce_call& call) {
 
 int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
     const ReduceArguments arguments = arguments_of(*call);
-    const OfferedCall offered{GC_CALL_ALLREDUCE, arguments.comm,
-                              "MPI_Allreduce (served by gradcoll)"};
+    const OfferedCall offered{CallKind::allreduce, arguments, "MPI_Allreduce (served by gradcoll)"};
     return at_offer(offered, code, [&] { return allreduce(offered, arguments); });
 }
 
 int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept {
     const ReduceArguments arguments = arguments_of(*call);
-    const OfferedCall offered{GC_CALL_IALLREDUCE, arguments.comm,
+    const OfferedCall offered{CallKind::iallreduce, arguments,
                               "MPI_Iallreduce (served by gradcoll)"};
     return at_offer(offered, code, [&] {
         return iallreduce(offered, arguments, static_cast<MPI_Request*>(request));

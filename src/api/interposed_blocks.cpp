@@ -49,7 +49,8 @@ Offer reduce_scatter_block(const OfferedCall& call, ReduceArguments arguments) {
     if (context.checks_calls())
         if (const Status alike = context.check_alike(claims_of(call.name, arguments)); !alike.ok())
             return Offer::served(alike);
-    return Offer::served(run_blocking(context, route.key, binding_of(arguments, whole.shape)));
+    return Offer::served(
+        run_blocking(context, call.kind, route.key, binding_of(arguments, whole.shape)));
 }
 
 MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
@@ -66,16 +67,22 @@ MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
 }
 
 /// Like reduce_scatter_block if all blocks have one size, which all ranks know alike.
-Offer reduce_scatter(const OfferedCall& call, ReduceArguments arguments, const void* recvcounts,
-                     std::size_t count_bytes) {
-    const int rank_count = rank_count_of(arguments.comm);
+Offer reduce_scatter(OfferedCall& call, const void* recvcounts, std::size_t count_bytes) {
+    const int rank_count = rank_count_of(call.arguments.comm);
     if (rank_count == 0) return Offer::left("comm is an intercommunicator");
     if (recvcounts == nullptr) return Offer::left(wrong_arguments);
-    arguments.count = count_at(recvcounts, count_bytes, 0);
-    for (int rank = 1; rank < rank_count; ++rank)
-        if (count_at(recvcounts, count_bytes, rank) != arguments.count)
-            return Offer::left("blocks differ in size");
-    return reduce_scatter_block(call, arguments);
+    const MPI_Count first = count_at(recvcounts, count_bytes, 0);
+    bool all_alike = true;
+    call.arguments.count = 0;
+    for (int rank = 0; rank < rank_count; ++rank) {
+        const MPI_Count count = count_at(recvcounts, count_bytes, rank);
+        call.arguments.count += count;
+        all_alike = all_alike && count == first;
+    }
+    if (!all_alike) return Offer::left("blocks differ in size");
+    ReduceArguments block = call.arguments;
+    block.count = first;
+    return reduce_scatter_block(call, block);
 }
 
 /// What all ranks see of an allgather, and where this rank's blocks lie.
@@ -144,18 +151,18 @@ Offer allgather(const OfferedCall& call, GatherArguments arguments) {
 
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept {
     const ReduceArguments arguments = arguments_of(*call);
-    const OfferedCall offered{GC_CALL_REDUCE_SCATTER_BLOCK, arguments.comm,
-                              "MPI_Reduce_scatter_block (served by gradcoll)"};
+    const OfferedCall offered{CallKind::reduce_scatter_block, arguments,
+                              "MPI_Reduce_scatter_block (served by gradcoll)", true};
     return at_offer(offered, code, [&] { return reduce_scatter_block(offered, arguments); });
 }
 
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
                          std::size_t count_bytes, int* code) noexcept {
     const ReduceArguments arguments = arguments_of(*call);
-    const OfferedCall offered{GC_CALL_REDUCE_SCATTER, arguments.comm,
-                              "MPI_Reduce_scatter (served by gradcoll)"};
+    OfferedCall offered{CallKind::reduce_scatter, arguments,
+                        "MPI_Reduce_scatter (served by gradcoll)"};
     return at_offer(offered, code,
-                    [&] { return reduce_scatter(offered, arguments, recvcounts, count_bytes); });
+                    [&] { return reduce_scatter(offered, recvcounts, count_bytes); });
 }
 
 int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
@@ -166,8 +173,11 @@ int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
                                     call->recvcount,
                                     handle_of<MPI_Datatype>(call->recvtype),
                                     handle_of<MPI_Comm>(call->comm)};
-    const OfferedCall offered{GC_CALL_ALLGATHER, arguments.comm,
-                              "MPI_Allgather (served by gradcoll)"};
+    const ReduceArguments receive_side{
+        nullptr,     arguments.recvbuf, arguments.recvcount, arguments.recvtype,
+        MPI_OP_NULL, arguments.comm};
+    const OfferedCall offered{CallKind::allgather, receive_side,
+                              "MPI_Allgather (served by gradcoll)", true};
     return at_offer(offered, code, [&] { return allgather(offered, arguments); });
 }
 

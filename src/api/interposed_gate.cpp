@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "api/interposed_offer.hpp"
+#include "api/observe.hpp"
 
 namespace gradcoll {
 namespace {
@@ -30,12 +31,6 @@ std::uint64_t least_bytes_of(const Settings& settings) {
                                  : settings.tree_min_bytes;
 }
 
-/// Then all calls are counted, also those that pass.
-bool report_is_wanted() {
-    const std::string& report = option_text(OptionId::report);
-    return report == "text" || report == "json";
-}
-
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
 /// made rarely, and their own info may lower the thresholds.
@@ -57,7 +52,7 @@ std::int64_t least_count(int call, std::uint64_t least_bytes) {
 std::int64_t gate_of(int call) {
     if (call == GC_CALL_START) return state.starts ? 0 : never;
     if (!state.on) return never;
-    if (report_is_wanted()) return 0;
+    if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted_calls().has(static_cast<GC_Intercepted>(call))) return never;
     return least_count(call, state.least_bytes);
 }
@@ -86,9 +81,9 @@ void widen_gate_for(const Settings& settings) {
     update();
 }
 
-void offer_starts() {
+void offer_starts(bool wanted) {
     const std::scoped_lock lock(mutex);
-    state.starts = true;
+    state.starts = wanted;
     update();
 }
 

@@ -15,6 +15,35 @@ Settings default_settings() {
     return settings ? std::move(settings).value() : Settings();
 }
 
+GC_Intercepted intercepted(CallKind kind) {
+    switch (kind) {
+        case CallKind::allreduce:
+            return GC_CALL_ALLREDUCE;
+        case CallKind::iallreduce:
+            return GC_CALL_IALLREDUCE;
+        case CallKind::allreduce_init:
+            return GC_CALL_ALLREDUCE_INIT;
+        case CallKind::reduce_scatter_block:
+            return GC_CALL_REDUCE_SCATTER_BLOCK;
+        case CallKind::reduce_scatter:
+            return GC_CALL_REDUCE_SCATTER;
+        case CallKind::allgather:
+            return GC_CALL_ALLGATHER;
+        case CallKind::persistent:
+            return GC_CALL_START;
+    }
+    return GC_CALL_KINDS;
+}
+
+/// For the report; 0 if nobody counts, or if the call makes no sense.
+std::uint64_t vector_bytes(const OfferedCall& call) {
+    if (call.arguments.count < 0 || call.arguments.datatype == MPI_DATATYPE_NULL) return 0;
+    const std::uint64_t bytes = observed_bytes(call.arguments.count, call.arguments.datatype);
+    int ranks = 1;
+    if (bytes != 0 && call.in_blocks) PMPI_Comm_size(call.arguments.comm, &ranks);
+    return bytes * static_cast<std::uint64_t>(ranks);
+}
+
 /// Whether some call of this size could be served under the settings of the process.
 bool is_worth_attaching(const OfferedSize& size) {
     const Settings& settings = process_settings();
@@ -76,16 +105,22 @@ const Settings& process_settings() {
 }
 
 const char* reason_to_leave(const OfferedCall& call) {
-    if (call.comm == MPI_COMM_NULL) return wrong_arguments;
+    if (call.arguments.comm == MPI_COMM_NULL) return wrong_arguments;
     if (!interception_is_on()) return "MPI_Pcontrol has switched interception off";
-    if (!intercepted_calls().has(call.kind)) return "GC_INTERCEPT leaves this kind of call out";
+    if (!intercepted_calls().has(intercepted(call.kind)))
+        return "GC_INTERCEPT leaves this kind of call out";
     return nullptr;
 }
 
 void count_left(const OfferedCall& call, const char* reason) {
-    if (call.comm == MPI_COMM_NULL) return;
-    const auto attached = attached_context(call.comm);
-    if (attached && *attached != nullptr) (*attached)->count_passed(reason);
+    const MPI_Comm comm = call.arguments.comm;
+    if (comm == MPI_COMM_NULL) return;
+    const std::uint64_t bytes = reason != wrong_arguments ? vector_bytes(call) : 0;
+    const auto attached = attached_context(comm);
+    if (attached && *attached != nullptr)
+        (*attached)->count_passed(call.kind, bytes, reason);
+    else
+        count_unattached(comm, call.kind, bytes, reason);
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {

@@ -7,19 +7,23 @@
 
 #include "api/boundary.hpp"
 #include "api/comm_context.hpp"
+#include "api/request.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll {
 
-/// Who offers what.
+/// What is offered.
 struct OfferedCall {
-    GC_Intercepted kind = GC_CALL_ALLREDUCE;
-    MPI_Comm comm = MPI_COMM_NULL;
-    const char* name = "";  ///< for errors: "MPI_Allreduce (served by gradcoll)"
+    CallKind kind = CallKind::allreduce;
+    ReduceArguments arguments;  ///< of an allgather: the receive side
+    const char* name = "";      ///< for errors: "MPI_Allreduce (served by gradcoll)"
+    bool in_blocks = false;     ///< the count is one rank's block
 };
 
 /// What MPI makes an error of: it raises it itself.
 inline constexpr const char* wrong_arguments = "wrong arguments are for the MPI library to refuse";
+/// Null, or memory of a GPU, which the MPI library may reach.
+inline constexpr const char* unusable_buffer = "a buffer is null or in the memory of a GPU";
 
 /// How an offer ended.
 struct Offer {
@@ -68,10 +72,11 @@ int at_offer(const OfferedCall& call, int* code, Body&& body) noexcept {
             count_left(call, offer.left_because);
             return 0;
         }
-        *code = offer.outcome.status.ok() ? offer.outcome.mpi_code
-                                          : raise_error(call.comm, call.name, offer.outcome);
+        *code = offer.outcome.status.ok()
+                    ? offer.outcome.mpi_code
+                    : raise_error(call.arguments.comm, call.name, offer.outcome);
     } catch (...) {  // the other ranks are inside: leaving now would keep them waiting
-        *code = raise_error(call.comm, call.name, status_of_current_exception());
+        *code = raise_error(call.arguments.comm, call.name, status_of_current_exception());
     }
     return 1;
 }

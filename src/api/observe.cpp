@@ -223,6 +223,10 @@ Report::CommId name_comm(Report& report, MPI_Comm comm) {
     return report.add_comm({name, static_cast<std::size_t>(length)}, size);
 }
 
+void note_id(MPI_Comm comm, int keyval, Report::CommId id) {
+    PMPI_Comm_set_attr(comm, keyval, reinterpret_cast<void*>(static_cast<std::uintptr_t>(id) + 1));
+}
+
 /// Local. Empty if MPI refuses the attribute.
 std::optional<Report::CommId> comm_id(Report& report, MPI_Comm comm) {
     if (const auto known = known_comm(comm)) return known;
@@ -236,8 +240,7 @@ std::optional<Report::CommId> comm_id(Report& report, MPI_Comm comm) {
         comm_keyval.store(keyval, std::memory_order_release);
     }
     const Report::CommId id = name_comm(report, comm);
-    void* value = reinterpret_cast<void*>(static_cast<std::uintptr_t>(id) + 1);
-    PMPI_Comm_set_attr(comm, keyval, value);
+    note_id(comm, keyval, id);
     return id;
 }
 
@@ -247,10 +250,23 @@ bool observing_calls() {
     return active_observer() != nullptr;
 }
 
+bool report_is_wanted() {
+    const std::string& text = option_text(OptionId::report);
+    return text == "text" || text == "json";
+}
+
 void observe_call(MPI_Comm comm, const CallRecord& call) {
     Report* report = active_report();
     if (report == nullptr) return;
     if (const auto id = comm_id(*report, comm)) report->add_call(*id, call);
+}
+
+void observe_as(MPI_Comm twin, MPI_Comm comm) {
+    Report* report = active_report();
+    if (report == nullptr) return;
+    const auto id = comm_id(*report, comm);
+    const int keyval = comm_keyval.load(std::memory_order_acquire);
+    if (id && keyval != MPI_KEYVAL_INVALID) note_id(twin, keyval, *id);
 }
 
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin) {

@@ -36,6 +36,18 @@ Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<Com
     return call;
 }
 
+Result<std::unique_ptr<PersistentCall>> PersistentCall::make_numbered(
+    std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
+    const Settings& settings, ChannelNumber number) {
+    std::unique_ptr<PersistentCall> call(new PersistentCall);
+    call->context_ = std::move(context);
+    call->arguments_ = arguments;
+    call->settings_ = settings;
+    call->number_ = number;
+    GRADCOLL_TRY(call->set_up());
+    return call;
+}
+
 PersistentCall::~PersistentCall() {
     Outcome ignored{Status()};
     while (!test(ignored)) sched_yield();
@@ -78,7 +90,9 @@ RouteQuestion PersistentCall::question_at(std::int64_t step) const {
 Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     for (Phase& phase : phases_)
         if (phase.call->key() == key) return &phase;
-    auto call = context_->plan_apart(tree_->tree, settings_, key);
+    auto call = number_.channel == nullptr
+                    ? context_->plan_apart(tree_->tree, settings_, key)
+                    : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
     if (!call) return call.status();
     auto executor = (*call)->take_executor();
     if (!executor) return executor.status();
@@ -86,14 +100,23 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     return &phases_.back();
 }
 
+Route PersistentCall::route_of_start() {
+    if (number_.channel == nullptr) return context_->route(settings_, shape_, question_at(step_));
+    RouteQuestion question = question_at(step_);
+    question.comm_may_be_lossy = settings_.compress_comms.allows(context_->name());
+    Route route = route_of(settings_, shape_, question);
+    route.pass_reason = nullptr;
+    return route;
+}
+
 Outcome PersistentCall::start() {
     const char* reason = pass_reason_;
     if (reason == nullptr && context_->rank_count() == 1) {
         copy_to_self(arguments_, shape_);
-        context_->count_local_call(shape_.size_bytes());
+        context_->count_local_call(CallKind::persistent, shape_.size_bytes());
     } else {
         Route route;
-        if (reason == nullptr) route = context_->route(settings_, shape_, question_at(step_));
+        if (reason == nullptr) route = route_of_start();
         if (reason == nullptr) reason = route.pass_reason;
         const Outcome begun =
             reason != nullptr ? start_passing(reason) : Outcome(start_on_tree(route.key));
@@ -105,7 +128,7 @@ Outcome PersistentCall::start() {
 }
 
 Outcome PersistentCall::start_passing(const char* reason) {
-    if (context_ != nullptr) context_->count_passed(reason);
+    count_passed(context_.get(), CallKind::persistent, arguments_, reason);
     return pass_iallreduce(arguments_, &mpi_request_);
 }
 
@@ -115,11 +138,11 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
     running_ = *phase;
     before_ = running_->executor->stats();
     Binding binding = binding_of(arguments_, shape_);
-    binding.sequence = context_->next_sequence();
+    binding.sequence = number_.channel == nullptr ? context_->next_sequence() : number_.number;
     if (residual_ != nullptr) binding.residual = residual_->data();
     GRADCOLL_TRY(running_->executor->start(binding));
     complete_ = false;
-    add_started_call(*this);
+    if (number_.channel == nullptr) add_started_call(*this);
     return {};
 }
 
@@ -128,7 +151,8 @@ StartedCall::Turn PersistentCall::advance() {
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     if (progress.ok())
-        context_->count_tree_call(*running_->call, before_, running_->executor->stats());
+        context_->count_tree_call(
+            {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0});
     status_ = progress.status();
     complete_.store(true, std::memory_order_release);
     return Turn::finished;

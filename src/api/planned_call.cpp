@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "api/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "collectives/verify.hpp"
@@ -93,6 +94,8 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
     call->executor_options_.yield_always = facts.yield_always;
+    call->executor_options_.timed = observing_calls();
+    call->executor_options_.trace = process_trace();
     log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}", key.count,
         name_of(key.type), cost->bytes, cost->exact_bytes, decision.why);
     return call;

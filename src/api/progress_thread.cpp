@@ -13,12 +13,12 @@
 namespace gradcoll {
 namespace {
 
-using Calls = std::vector<std::unique_ptr<NonblockingCall>>;
+using Calls = std::vector<std::shared_ptr<StartedCall>>;
 
 class ProgressThread {
   public:
     /// Starts the thread if it does not run.
-    Status give(std::unique_ptr<NonblockingCall> call) {
+    Status give(std::shared_ptr<StartedCall> call) {
         const std::scoped_lock lock(mutex_);
         if (!thread_.joinable()) {
             GRADCOLL_TRY(at_finalize([this] { stop(); }));
@@ -52,7 +52,11 @@ class ProgressThread {
         Calls calls;
         while (take_given(calls)) {
             bool advanced = false;
-            std::erase_if(calls, [&advanced](const auto& call) { return call->advance(advanced); });
+            std::erase_if(calls, [&advanced](const auto& call) {
+                const StartedCall::Turn turn = call->advance();
+                advanced = advanced || turn != StartedCall::Turn::idle;
+                return turn == StartedCall::Turn::finished;
+            });
             if (!advanced) sched_yield();
         }
     }
@@ -73,14 +77,14 @@ ProgressThread& progress_thread() {
 
 }  // namespace
 
-Status give_to_progress_thread(std::unique_ptr<NonblockingCall> call) {
+Status give_to_progress_thread(std::shared_ptr<StartedCall> call) {
     return progress_thread().give(std::move(call));
 }
 
 Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
                                                                 MPI_Request* request) {
     std::unique_ptr<NonblockingCall> call(new NonblockingCall);
-    auto lease = how.context->begin(how.key);
+    auto lease = how.context->begin(CallKind::iallreduce, how.key);
     if (!lease) return lease.status();
     how.binding.sequence = lease->sequence;
     GRADCOLL_TRY(lease->executor->start(how.binding));
@@ -97,15 +101,12 @@ Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart
     return call;
 }
 
-bool NonblockingCall::advance(bool& advanced) {
+StartedCall::Turn NonblockingCall::advance() {
     const auto progress = lease_.executor->advance();
-    if (progress.ok() && *progress != Progress::complete) {
-        advanced = advanced || *progress == Progress::advanced;
-        return false;
-    }
-    advanced = true;
+    if (progress.ok() && *progress != Progress::complete)
+        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     finish(progress.status());
-    return true;
+    return Turn::finished;
 }
 
 /// After the request is complete its state belongs to the thread that waits for it.

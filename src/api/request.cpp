@@ -130,19 +130,24 @@ BufferArgument receive_of(const ReduceArguments& arguments) {
 
 }  // namespace
 
-Status check_allreduce_but_overlap(const ReduceArguments& arguments) {
+Status check_handles(const ReduceArguments& arguments) {
     GRADCOLL_TRY(check_comm(arguments.comm));
     GRADCOLL_TRY(check_op(arguments.op));
     GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
     GRADCOLL_TRY(check_count("count", arguments.count));
     if (arguments.recvbuf == MPI_IN_PLACE)
         return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
+    return {};
+}
+
+Status check_buffers(const ReduceArguments& arguments) {
     GRADCOLL_TRY(check_buffer(receive_of(arguments)));
     return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments));
 }
 
 Status check_allreduce(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_allreduce_but_overlap(arguments));
+    GRADCOLL_TRY(check_handles(arguments));
+    GRADCOLL_TRY(check_buffers(arguments));
     if (is_in_place(arguments)) return {};
     return check_disjoint(send_of(arguments), receive_of(arguments));
 }

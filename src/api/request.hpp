@@ -50,10 +50,12 @@ Status check_buffer(const BufferArgument& buffer);
 /// Errors: invalid_buffer if the two share a byte.
 Status check_disjoint(const BufferArgument& a, const BufferArgument& b);
 
-/// All checks of an allreduce but those of the communicator's kind and of overlap. Buffers of
-/// derived types are left alone: their addresses may be anywhere (MPI_BOTTOM).
-Status check_allreduce_but_overlap(const ReduceArguments& arguments);
-/// That, and that the buffers are apart.
+/// Null and impossible arguments of an allreduce, whatever is behind the handles.
+Status check_handles(const ReduceArguments& arguments);
+/// That its buffers hold data the CPU can read. Those of derived types are left alone: their
+/// addresses may be anywhere (MPI_BOTTOM).
+Status check_buffers(const ReduceArguments& arguments);
+/// Both, and that the buffers are apart: all checks but those of the communicator's kind.
 Status check_allreduce(const ReduceArguments& arguments);
 
 inline bool is_in_place(const ReduceArguments& arguments) {
