@@ -36,13 +36,13 @@ program calls
 #endif
   integer, parameter :: small = 4, large = 1000, most_ranks = 64
   double precision, save :: send(large * most_ranks), sums(large * most_ranks)
-  integer :: rank, ranks, wrong
+  integer :: rank, ranks, wrong, level
 #ifndef STYLE_F08
   integer :: ierror
 #endif
 
   wrong = 0
-  call MPI_Init(IERR_ONLY)
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, level IERR)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank IERR)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks IERR)
   call allreduce()
