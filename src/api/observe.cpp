@@ -68,7 +68,7 @@ std::string mpi_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
     PMPI_Get_library_version(text, &length);
-    const std::string_view all(text, static_cast<std::size_t>(length));
+    const std::string_view all(text);  // Open MPI's length counts the null, too
     std::string line(all.substr(0, all.find_first_of("\r\n")));
     std::replace(line.begin(), line.end(), '\t', ' ');
     return line;
