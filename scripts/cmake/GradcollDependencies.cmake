@@ -18,6 +18,7 @@ pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
 
 # Open MPI 4.1 would pull its C++ bindings into every user of <mpi.h>.
 add_library(gradcoll_mpi INTERFACE)
@@ -27,7 +28,6 @@ target_compile_definitions(gradcoll_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MP
 if(GRADCOLL_DEV)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
-  find_package(CLI11 REQUIRED)
   find_package(ZLIB REQUIRED)
 endif()
 

@@ -1,0 +1,122 @@
+// gc_info - what the library is, can do, is set to and would do. Starts MPI only where it must: for
+// the tree of the ranks that are there, and for explanations, which name MPI's own datatypes.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "ask.hpp"
+#include "explain.hpp"
+#include "launcher.hpp"
+#include "options.hpp"
+#include "overview.hpp"
+#include "settings.hpp"
+#include "topology.hpp"
+
+namespace gc_info {
+namespace {
+
+constexpr int failure = 1;
+constexpr int usage_error = 2;
+
+/// Bad values of arguments, variables and files are the user's; everything else is not.
+int exit_status_of(const Refused& refused) {
+    return refused.mpi_class == MPI_ERR_ARG || refused.mpi_class == MPI_ERR_IO ? usage_error
+                                                                               : failure;
+}
+
+struct Answer {
+    int exit_status = 0;
+    std::string out;
+    std::string err;
+};
+
+template <class Ask>
+Answer answer_of(Ask&& ask) {
+    try {
+        return {0, ask(), {}};
+    } catch (const Refused& refused) {
+        return {exit_status_of(refused), {}, fmt::format("gc_info: {}\n", refused.what())};
+    }
+}
+
+void print(const Answer& answer) {
+    std::fputs(answer.out.c_str(), stdout);
+    std::fflush(stdout);
+    std::fputs(answer.err.c_str(), stderr);
+}
+
+std::string answer_without_mpi(const Options& options) {
+    if (options.mode == Mode::topology) return foreseen_topology(options);
+    if (options.mode == Mode::overview) return options.json ? overview_json() : overview_text();
+    const auto rows = matching_settings(options.pattern);
+    return options.json ? settings_json(rows) : settings_text(rows);
+}
+
+std::string answer_with_mpi(const Options& options, bool alone) {
+    if (options.mode == Mode::topology)
+        return alone ? foreseen_topology(options) : world_topology(options);
+    return alone ? foreseen_explanation(options) : world_explanation(options);
+}
+
+bool needs_mpi(const Options& options) {
+    return options.mode == Mode::explain || (options.mode == Mode::topology && options.ranks == 0);
+}
+
+Answer ranks_refused(const Options& options, int size) {
+    return {usage_error,
+            {},
+            fmt::format("gc_info: --ranks {}: here are {} ranks already; allowed is one process, "
+                        "without mpirun\n",
+                        options.ranks, size)};
+}
+
+/// The launcher counts processes that MPI does not see: it belongs to another MPI.
+std::string stranger_text(const Launched& launched) {
+    if (launched.size == 1) return {};
+    return fmt::format(
+        "gc_info: the launcher started {} processes, but MPI sees one alone: is the launcher "
+        "that of {}, for which this library was built?\n",
+        launched.size, build().mpi_built);
+}
+
+int run_with_mpi(const Options& options, const Launched& launched) {
+    MPI_Init(nullptr, nullptr);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const bool alone = size == 1;
+    Answer answer = options.ranks > 0 && !alone
+                        ? ranks_refused(options, size)
+                        : answer_of([&] { return answer_with_mpi(options, alone); });
+    if (alone) answer.err += stranger_text(launched);
+    if (alone ? launched.rank == 0 : rank == 0) print(answer);
+    MPI_Finalize();
+    return answer.exit_status;
+}
+
+int run_without_mpi(const Options& options, const Launched& launched) {
+    const Answer answer = options.ranks > 0 && launched.size > 1
+                              ? ranks_refused(options, launched.size)
+                              : answer_of([&] { return answer_without_mpi(options); });
+    if (launched.rank == 0) print(answer);
+    return answer.exit_status;
+}
+
+}  // namespace
+}  // namespace gc_info
+
+int main(int argc, char** argv) {
+    using namespace gc_info;
+    const Launched self = launched();
+    const CommandLine line = parse_command_line(argc, argv);
+    if (!line.run) {
+        const bool failed = line.exit_status != 0;
+        if (self.rank == 0) std::fputs(line.text.c_str(), failed ? stderr : stdout);
+        return line.exit_status;
+    }
+    return needs_mpi(line.options) ? run_with_mpi(line.options, self)
+                                   : run_without_mpi(line.options, self);
+}

@@ -1,0 +1,180 @@
+// gc_info/options.cpp - the command line.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <vector>
+
+#include "base/options.hpp"
+
+namespace gc_info {
+namespace {
+
+constexpr int usage_error = 2;
+constexpr int most_ranks = 1 << 20;
+
+constexpr const char* examples = R"help(Examples:
+  gc_info                                          what this library is and can do
+  gc_info --settings                               every setting, its value and where it came from
+  gc_info --settings 'GC_*BYTES'                   some of them
+  mpirun -n 4 gc_info --topology                   the tree that these four ranks get
+  gc_info --topology dot --ranks 8 | dot -Tsvg     the tree that eight ranks would get on this host
+  gc_info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
+  gc_info --explain 1M half sum --codec 2:4 --json
+
+Types and ops are those of MPI, with or without MPI_, in any case; half and bfloat16 are GC_FLOAT16 and
+GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3 4))" gc_info --topology
+)help";
+
+/// As typed.
+struct Raw {
+    std::string pattern = "*";
+    std::string format = "text";
+    std::vector<std::string> call;
+};
+
+void declare(CLI::App& app, Options& options, Raw& raw) {
+    auto* settings = app.add_option("--settings", raw.pattern,
+                                    "settings by name; * and ? stand for letters (default: all)");
+    settings->expected(0, 1)->type_name("[NAME]");
+    auto* topology =
+        app.add_option("--topology", raw.format, "the tree: text, json, dot or expression");
+    topology->expected(0, 1)->type_name("[FORM]");
+    auto* explain = app.add_option("--explain", raw.call, "the route and plan of an allreduce");
+    explain->expected(3)->type_name("SIZE TYPE OP");
+    settings->excludes(topology)->excludes(explain);
+    topology->excludes(explain);
+    app.add_option(
+           "--ranks", options.ranks,
+           "with --topology and --explain: so many ranks on this host, which need not be there")
+        ->check(CLI::Range(1, most_ranks))
+        ->type_name("N");
+    app.add_option("--codec", options.codec, "with --explain: instead of GC_CODEC")
+        ->needs(explain)
+        ->type_name("CODEC");
+    app.add_flag("--json", options.json, "write JSON");
+    app.footer(examples);
+}
+
+using Problem = std::optional<std::string>;
+
+Problem read_format(const Raw& raw, Options& options) {
+    constexpr std::pair<const char*, GC_Tree_format> formats[] = {
+        {"text", GC_TREE_TEXT},
+        {"json", GC_TREE_JSON},
+        {"dot", GC_TREE_DOT},
+        {"expression", GC_TREE_EXPRESSION}};
+    for (const auto& [name, format] : formats) {
+        if (raw.format != name) continue;
+        options.tree_format = format;
+        if (!options.json || format == GC_TREE_JSON) return std::nullopt;
+        if (format != GC_TREE_TEXT)
+            return fmt::format("--json: --topology {} is another form; leave one of them out",
+                               name);
+        options.tree_format = GC_TREE_JSON;
+        return std::nullopt;
+    }
+    return fmt::format("--topology {}: allowed are text, json, dot, expression",
+                       gradcoll::printable(raw.format));
+}
+
+/// "; did you mean float?"
+template <class Rows>
+std::string hint(const std::string& word, const Rows& rows) {
+    std::vector<std::string_view> known;
+    for (const auto& row : rows) known.push_back(row.name);
+    const auto nearest = gradcoll::nearest_word(plain_name(word), known);
+    return nearest ? fmt::format("; did you mean {}?", *nearest) : std::string();
+}
+
+template <class Rows>
+std::string names_of(const Rows& rows) {
+    std::string text;
+    for (const auto& row : rows) text += fmt::format("{}{}", text.empty() ? "" : ", ", row.name);
+    return text;
+}
+
+Problem read_call(const Raw& raw, Options& options) {
+    const auto size = gradcoll::parse_bytes(raw.call[0]);
+    if (!size.ok()) return fmt::format("--explain: SIZE: {}", size.status().message());
+    options.size_bytes = *size;
+    options.type = find_type(raw.call[1]);
+    if (options.type == nullptr)
+        return fmt::format("--explain: TYPE {} is not known{}; allowed are {}",
+                           gradcoll::printable(raw.call[1]), hint(raw.call[1], type_names()),
+                           names_of(type_names()));
+    options.op = find_op(raw.call[2]);
+    if (options.op == nullptr)
+        return fmt::format("--explain: OP {} is not known{}; allowed are {}",
+                           gradcoll::printable(raw.call[2]), hint(raw.call[2], op_names()),
+                           names_of(op_names()));
+    if (options.size_bytes % options.type->bytes != 0)
+        return fmt::format("--explain: SIZE {} is no whole number of {}, which has {} bytes",
+                           gradcoll::printable(raw.call[0]), options.type->name,
+                           options.type->bytes);
+    return std::nullopt;
+}
+
+Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+    if (app.count("--settings") > 0) options.mode = Mode::settings;
+    if (app.count("--topology") > 0) options.mode = Mode::topology;
+    if (app.count("--explain") > 0) options.mode = Mode::explain;
+    options.pattern = raw.pattern;
+    const bool has_ranks = options.mode == Mode::topology || options.mode == Mode::explain;
+    if (options.ranks > 0 && !has_ranks)
+        return fmt::format("--ranks {}: goes with --topology or --explain", options.ranks);
+    if (options.mode == Mode::topology) return read_format(raw, options);
+    if (options.mode == Mode::explain) return read_call(raw, options);
+    return std::nullopt;
+}
+
+CommandLine stop(int exit_status, std::string text) {
+    CommandLine line;
+    line.run = false;
+    line.exit_status = exit_status;
+    line.text = std::move(text);
+    return line;
+}
+
+std::string version_text() {
+    GC_Build build{};
+    GC_Get_build(&build);
+    return fmt::format("gc_info of Gradcoll {}{}{}\n", build.version,
+                       *build.revision != '\0' ? ", source " : "", build.revision);
+}
+
+/// One line, whatever the parser says.
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (c == '\n') c = ' ';
+    while (text.ends_with(' ')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CLI::App app("What Gradcoll is, can do, is set to, and would do with a call, and why.",
+                 "gc_info");
+    CommandLine line;
+    Raw raw;
+    app.set_version_flag("--version", version_text);
+    declare(app, line.options, raw);
+    try {
+        app.parse(argc, argv);
+        if (const auto problem = read(app, raw, line.options))
+            return stop(usage_error, fmt::format("gc_info: {}\n", *problem));
+    } catch (const CLI::CallForHelp&) {
+        return stop(0, app.help());
+    } catch (const CLI::CallForVersion&) {
+        return stop(0, version_text());
+    } catch (const CLI::ParseError& error) {
+        return stop(usage_error, fmt::format("gc_info: {}; gc_info --help shows how it is used\n",
+                                             one_line(error.what())));
+    }
+    return line;
+}
+
+}  // namespace gc_info

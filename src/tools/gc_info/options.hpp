@@ -1,0 +1,39 @@
+// gc_info/options.hpp - what the command line may say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "gradcoll/inspect.h"
+#include "names.hpp"
+
+namespace gc_info {
+
+enum class Mode { overview, settings, topology, explain };
+
+struct Options {
+    Mode mode = Mode::overview;
+    bool json = false;
+    std::string pattern = "*";  ///< of --settings
+    GC_Tree_format tree_format = GC_TREE_TEXT;
+    int ranks = 0;  ///< 0: not said
+    // of --explain
+    std::uint64_t size_bytes = 0;
+    const TypeName* type = nullptr;
+    const OpName* op = nullptr;
+    std::string codec;  ///< empty: that of the settings
+};
+
+/// Either options to run with, or the exit status to leave with (0 after --help and --version, 2
+/// after an error) and what to print first.
+struct CommandLine {
+    Options options;
+    bool run = true;
+    int exit_status = 0;
+    std::string text;
+};
+
+/// Local and the same on every rank: the caller prints `text` on one of them.
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace gc_info
