@@ -87,9 +87,10 @@ void write_cell(const CallCell& cell, Out out) {
     fmt::format_to(out, row_format, size_bin_label(cell.size_bin), count_text(sums.calls),
                    count_text(sums.on_tree), count_text(sums.compressed), count_text(sums.passed),
                    bytes_text(sums.bytes_in), or_dash(on_tree, bytes_text(sums.bytes_sent)),
-                   ratio_text(sums), or_dash(on_tree, seconds_text(seconds_of(sums.total_ns))),
-                   or_dash(sums.compressed > 0, seconds_text(seconds_of(sums.codec_ns))),
-                   or_dash(on_tree, seconds_text(seconds_of(sums.wire_ns))),
+                   ratio_text(sums),
+                   or_dash(sums.total_ns > 0, seconds_text(seconds_of(sums.total_ns))),
+                   or_dash(sums.codec_ns > 0, seconds_text(seconds_of(sums.codec_ns))),
+                   or_dash(sums.wire_ns > 0, seconds_text(seconds_of(sums.wire_ns))),
                    or_dash(saved.has_value(), seconds_text(saved.value_or(0))));
 }
 
@@ -133,7 +134,7 @@ void write_total(const ReportSnapshot& report, Out out) {
                    counted(sums.calls, "call"), count_text(sums.on_tree),
                    count_text(sums.compressed), count_text(sums.passed));
     if (sums.bytes_sent > 0)
-        fmt::format_to(out, "  {} in; sent {} in {}, exactly it would be {} (ratio {})\n",
+        fmt::format_to(out, "  {} in; sent {} in {}; the exact codec: {} (ratio {})\n",
                        bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),
                        counted(sums.messages_sent, "message"), bytes_text(sums.bytes_sent_exact),
                        ratio_text(sums));

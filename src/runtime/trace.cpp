@@ -54,6 +54,7 @@ struct KeptSpan {
     std::uint32_t thread = 0;
     RowKind kind = RowKind::work;
 };
+static_assert(sizeof(KeptSpan) <= 64);  // docs/report.md says so
 
 /// Gives spans, asked for in the order of their begins, the lowest row that is free.
 class Rows {
