@@ -2,11 +2,8 @@
  * the same in Fortran, so that all styles have the same counts. */
 #include <mpi.h>
 #include <stdio.h>
-#if defined(OPEN_MPI)
+#ifdef INIT_IS_EXTENSION
 #include <mpi-ext.h>
-#endif
-
-#if MPI_VERSION < 4
 #define MPI_Allreduce_init MPIX_Allreduce_init
 #endif
 

@@ -11,15 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if defined(OPEN_MPI)
+#if !GC_MPI_HAS_ALLREDUCE_INIT
 #include <mpi-ext.h>
+#define PMPI_Allreduce_init PMPIX_Allreduce_init
 #endif
 
 #include "base/interposer_table.h"
-
-#if MPI_VERSION < 4
-#define PMPI_Allreduce_init PMPIX_Allreduce_init
-#endif
 
 static atomic_int connects, allreduces, iallreduces, inits, blocks, scatters, gathers;
 static atomic_int starts, frees, infos, pcontrols, in_place, bottom;
