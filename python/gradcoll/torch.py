@@ -111,6 +111,11 @@ class State:
         if own is not None:
             own.Free()
 
+    def scale_residuals(self, factor: float) -> None:
+        """After a change of the loss scale by `factor`: what was dropped before was of the old one. Local."""
+        for residual in [kept.residual for kept in self._kept.values()] + [r for _, r in self._restored]:
+            residual.scale(factor)
+
     def state_dict(self) -> Dict[str, Any]:
         """What this rank needs to go on after a restart; every rank saves its own."""
         entries = [(kept.layout, kept.residual) for kept in self._kept.values()] + self._restored

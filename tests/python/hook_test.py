@@ -178,6 +178,28 @@ class Buckets(unittest.TestCase):
         state.close()
 
 
+    def test_residuals_can_be_scaled(self):
+        outcomes = []
+        for factor in [1, 0]:
+            state = gradcoll.torch.State(codec="2:4")
+            model = model_with(state)
+            step(model)
+            step(model)
+            state.scale_residuals(factor)
+            outcomes.append(step(model))
+            state.close()
+        self.assertEqual(torch.equal(*outcomes), is_alone)
+
+    def test_closed_states_can_be_used_again(self):
+        state = gradcoll.torch.State(codec="2:4")
+        model = model_with(state)
+        step(model)
+        state.close()
+        step(model)
+        self.assertEqual(state.step, 2)
+        state.close()
+
+
 class Checkpoints(unittest.TestCase):
     def trained(self):
         state = gradcoll.torch.State(codec="2:4")
