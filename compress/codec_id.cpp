@@ -54,8 +54,9 @@ std::string description_of(CodecId codec) {
     const CodecRow& row = row_of(codec);
     if (codec == CodecId::exact) return "sends values as they are (also: off, none, 4:4)";
     if (codec == CodecId::bf16) return "rounds to bfloat16, to nearest even";
-    return fmt::format("keeps the {} largest magnitude{} of every {} adjacent values", row.keep,
-                       row.keep == 1 ? "" : "s", row.group);
+    const std::string kept =
+        row.keep == 1 ? "largest magnitude" : fmt::format("{} largest magnitudes", row.keep);
+    return fmt::format("keeps the {} of every {} adjacent values", kept, row.group);
 }
 
 bool codec_supports(CodecId codec, ElementType type) {

@@ -151,6 +151,7 @@ Entries collectives() {
             {"MPI_Iallreduce", "GC_Iallreduce, GC_Iallreduce_c"},
             {"MPI_Allreduce_init", "GC_Allreduce_init, GC_Start, GC_Test, GC_Wait"},
             {"MPI_Reduce_scatter_block", "GC_Reduce_scatter_block"},
+            {"MPI_Reduce_scatter", "the interposer alone, where all blocks have one size"},
             {"MPI_Allgather", "GC_Allgather"}};
 }
 

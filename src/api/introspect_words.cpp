@@ -16,7 +16,8 @@ std::string counted(std::int64_t count, std::string_view one, std::string_view m
 std::string exchange_text(const ExplainedLevel& level) {
     if (level.rings == 0) return "direct exchange";
     if (level.rings == level.vertices) return "ring exchange";
-    return fmt::format("{} direct, {} ring exchanges", level.vertices - level.rings, level.rings);
+    return fmt::format("direct exchange at {}, ring at {}", level.vertices - level.rings,
+                       level.rings);
 }
 
 std::string level_text(const ExplainedLevel& level) {
@@ -107,8 +108,9 @@ constexpr std::string_view name_of(Destination destination) {
 }  // namespace
 
 std::string text_of(const Explanation& e) {
-    std::string text = fmt::format("allreduce of {} {}, {}: {} on {}\n", e.count, e.datatype, e.op,
-                                   bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
+    std::string text =
+        fmt::format("allreduce of {} {}, {}: {} on {}\n", e.count, e.datatype, e.op,
+                    bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
     if (e.destination == Destination::tree) text += plan_text(e);

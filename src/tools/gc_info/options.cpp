@@ -30,8 +30,8 @@ GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3
 
 /// As typed.
 struct Raw {
-    std::string pattern = "*";
-    std::string format = "text";
+    std::string pattern;
+    std::string format;
     std::vector<std::string> call;
 };
 
@@ -117,11 +117,13 @@ Problem read_call(const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+Problem read(const CLI::App& app, Raw& raw, Options& options) {
     if (app.count("--settings") > 0) options.mode = Mode::settings;
     if (app.count("--topology") > 0) options.mode = Mode::topology;
     if (app.count("--explain") > 0) options.mode = Mode::explain;
-    options.pattern = raw.pattern;
+    // Without a value of their own the parser leaves them empty.
+    if (!raw.pattern.empty()) options.pattern = raw.pattern;
+    if (raw.format.empty()) raw.format = "text";
     const bool has_ranks = options.mode == Mode::topology || options.mode == Mode::explain;
     if (options.ranks > 0 && !has_ranks)
         return fmt::format("--ranks {}: goes with --topology or --explain", options.ranks);

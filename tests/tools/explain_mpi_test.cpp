@@ -1,0 +1,197 @@
+// GC_Explain_allreduce tells what GC_Allreduce then does, and changes nothing.
+#include <nlohmann/json.hpp>
+
+#include "api/api_support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+using nlohmann::json;
+
+struct Call {
+    int count;
+    MPI_Datatype datatype;
+    MPI_Op op;
+};
+
+std::string explained(MPI_Comm comm, const Call& call, GC_Explain_format format) {
+    std::size_t length = 0;
+    EXPECT_EQ(
+        GC_Explain_allreduce(comm, call.count, call.datatype, call.op, format, nullptr, &length),
+        MPI_SUCCESS);
+    std::string text(length, '\0');
+    EXPECT_EQ(GC_Explain_allreduce(comm, call.count, call.datatype, call.op, format, text.data(),
+                                   &length),
+              MPI_SUCCESS);
+    text.resize(length - 1);
+    return text;
+}
+
+json explained(MPI_Comm comm, const Call& call) {
+    return json::parse(explained(comm, call, GC_EXPLAIN_JSON));
+}
+
+GC_Stats stats_of_doing(const OwnComm& comm, const Call& call) {
+    int size_bytes = 0;
+    MPI_Type_size(call.datatype, &size_bytes);
+    std::vector<char> in(
+        static_cast<std::size_t>(call.count) * static_cast<std::size_t>(size_bytes) + 1);
+    std::vector<char> out(in.size());
+    GC_Comm_reset_stats(comm);
+    EXPECT_EQ(GC_Allreduce(in.data(), out.data(), call.count, call.datatype, call.op, comm),
+              MPI_SUCCESS);
+    return comm.stats();
+}
+
+void expect_told(const json& told, const GC_Stats& stats) {
+    SCOPED_TRACE(told.dump());
+    const std::string route = told["route"];
+    EXPECT_EQ(stats.calls_passed, route == "mpi" ? 1U : 0U);
+    EXPECT_EQ(stats.calls_tree, route == "mpi" ? 0U : 1U);
+    EXPECT_EQ(stats.calls_compressed, told["compressed"].get<bool>() ? 1U : 0U);
+    EXPECT_EQ(stats.bytes_sent, told["sends"]["bytes"].get<std::uint64_t>());
+    EXPECT_EQ(stats.bytes_sent_exact, told["sends"]["exact_bytes"].get<std::uint64_t>());
+    EXPECT_EQ(stats.messages_sent, told["sends"]["messages"].get<std::uint64_t>());
+    if (route == "mpi") {
+        EXPECT_EQ(told["pass_reason"].get<std::string>(), stats.last_pass_reason);
+    }
+}
+
+std::vector<Call> calls() {
+    std::vector<Call> calls;
+    for (const int count : {0, 1, 1000, 70000, 700001}) {
+        calls.push_back({count, MPI_FLOAT, MPI_SUM});
+        calls.push_back({count, GC_Type_bfloat16(), MPI_SUM});
+        calls.push_back({count, MPI_DOUBLE, MPI_MAX});
+        calls.push_back({count, MPI_INT, MPI_SUM});
+    }
+    calls.push_back({1000, MPI_2INT, MPI_MAXLOC});
+    calls.push_back({100000, MPI_C_BOOL, MPI_LAND});
+    return calls;
+}
+
+void explain_and_do_all(const OwnComm& comm) {
+    for (const Call& call : calls()) expect_told(explained(comm, call), stats_of_doing(comm, call));
+}
+
+TEST(Explain, TellsWhatTheCallThenDoesWithTheSettingsOfTheProcess) {
+    explain_and_do_all(OwnComm());
+}
+
+TEST(Explain, TellsWhatTheCallThenDoesOnEveryTreeWithEveryKindOfCodec) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
+        for (const char* codec : {"exact", "2:4", "bf16"}) {
+            SCOPED_TRACE(tree + " with " + codec);
+            const OwnComm comm(tree);
+            comm.set("gc_codec", codec);
+            explain_and_do_all(comm);
+        }
+}
+
+TEST(Explain, FollowsThresholdsLevelsAndChunks) {
+    const int n = size_of(MPI_COMM_WORLD);
+    const OwnComm comm(n < 3 ? "flat" : "((0 1) (" + ranks_from(2, n) + "))");
+    comm.set("gc_tree_min_bytes", "100K");
+    comm.set("gc_min_bytes", "200K");
+    comm.set("gc_max_bytes", "1M");
+    comm.set("gc_level_codecs", "exact,1:4");
+    comm.set("gc_down_codec", "bf16");
+    comm.set("gc_chunk_bytes", "64K");
+    comm.set("gc_exchange", "ring");
+    explain_and_do_all(comm);
+}
+
+TEST(Explain, AsksForTheNextCallWithoutCountingIt) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_codec", "2:4");
+    comm.set("gc_compress_calls", "1-");
+    const Call call{50000, MPI_FLOAT, MPI_SUM};
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(explained(comm, call)["compressed"].get<bool>());
+    EXPECT_EQ(stats_of_doing(comm, call).calls_compressed, 0U);
+    EXPECT_TRUE(explained(comm, call)["compressed"].get<bool>());
+    EXPECT_EQ(stats_of_doing(comm, call).calls_compressed, 1U);
+}
+
+TEST(Explain, NamesTheReasonAndTheSettingsInWords) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_tree_min_bytes", "1M");
+    const std::string text = explained(comm, {1000, MPI_FLOAT, MPI_SUM}, GC_EXPLAIN_TEXT);
+    EXPECT_NE(text.find("passes to MPI_Allreduce: vector is shorter than gc_tree_min_bytes"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find("gc_tree_min_bytes = 1M (communicator)"), std::string::npos) << text;
+}
+
+TEST(Explain, AnIntercommunicatorPasses) {
+    const int n = size_of(MPI_COMM_WORLD);
+    if (n < 2) GTEST_SKIP() << "needs two groups";
+    const int rank = rank_of(MPI_COMM_WORLD);
+    const bool low = rank < n / 2;
+    MPI_Comm half = MPI_COMM_NULL;
+    MPI_Comm between = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, low ? 0 : 1, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? n / 2 : 0, 7, &between);
+    const json told = explained(between, {1000000, MPI_FLOAT, MPI_SUM});
+    EXPECT_EQ(told["route"], "mpi");
+    EXPECT_NE(told["pass_reason"].get<std::string>().find("intercommunicator"), std::string::npos);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
+TEST(Explain, RefusesWhatTheCallWouldRefuse) {
+    const OwnComm comm("flat");
+    std::size_t length = 0;
+    const auto ask = [&](MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+        return GC_Explain_allreduce(comm, count, datatype, op, GC_EXPLAIN_TEXT, nullptr, &length);
+    };
+    EXPECT_EQ(ask(-1, MPI_FLOAT, MPI_SUM), MPI_ERR_COUNT);
+    EXPECT_EQ(ask(1, MPI_DATATYPE_NULL, MPI_SUM), MPI_ERR_TYPE);
+    EXPECT_EQ(ask(1, MPI_FLOAT, MPI_OP_NULL), MPI_ERR_OP);
+    EXPECT_EQ(GC_Explain_allreduce(comm, 1, MPI_FLOAT, MPI_SUM, static_cast<GC_Explain_format>(9),
+                                   nullptr, &length),
+              MPI_ERR_ARG);
+    EXPECT_NE(error_text(MPI_ERR_ARG).find("format is 9"), std::string::npos);
+    EXPECT_EQ(GC_Explain_allreduce(comm, 1, MPI_FLOAT, MPI_SUM, GC_EXPLAIN_TEXT, nullptr, nullptr),
+              MPI_ERR_ARG);
+}
+
+/// Where it came from differs, of course.
+json without_origins(json told) {
+    told.erase("tree_origin");
+    for (json& setting : told["settings"]) setting.erase("source");
+    return told;
+}
+
+TEST(Predict, TellsForRanksThatAreNotThereWhatTheyAreToldOnceTheyAre) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_codec", "2:4");
+        MPI_Info info = MPI_INFO_NULL;
+        MPI_Info_create(&info);
+        const std::pair<const char*, std::string> keys[] = {{"gc_topology", tree},
+                                                            {"gc_codec", "2:4"},
+                                                            {"gc_tree_min_bytes", "0"},
+                                                            {"gc_min_bytes", "0"}};
+        for (const auto& [key, value] : keys) MPI_Info_set(info, key, value.c_str());
+        const json here = explained(comm, {123456, MPI_FLOAT, MPI_SUM});
+        std::size_t length = 0;
+        ASSERT_EQ(GC_Predict_allreduce(comm.size(), 123456, MPI_FLOAT, MPI_SUM, info,
+                                       GC_EXPLAIN_JSON, nullptr, &length),
+                  MPI_SUCCESS);
+        std::string text(length, '\0');
+        ASSERT_EQ(GC_Predict_allreduce(comm.size(), 123456, MPI_FLOAT, MPI_SUM, info,
+                                       GC_EXPLAIN_JSON, text.data(), &length),
+                  MPI_SUCCESS);
+        MPI_Info_free(&info);
+        text.resize(length - 1);
+        if (comm.rank() == 0) {
+            EXPECT_EQ(without_origins(json::parse(text)), without_origins(here));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::test

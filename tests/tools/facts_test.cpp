@@ -1,0 +1,157 @@
+// What the library tells of itself agrees with the tables and parsers that decide. No MPI is
+// started.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "api/introspect_mpi.hpp"
+#include "base/options.hpp"
+#include "collectives/policy.hpp"
+#include "compress/codec_id.hpp"
+#include "gradcoll/gradcoll.h"
+#include "topology/sources/written.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::vector<GC_List_entry> list_of(GC_List list) {
+    int size = -1;
+    EXPECT_EQ(GC_Get_list_size(list, &size), MPI_SUCCESS);
+    std::vector<GC_List_entry> entries(static_cast<std::size_t>(size));
+    for (int i = 0; i < size; ++i)
+        EXPECT_EQ(GC_Get_list_entry(list, i, &entries[static_cast<std::size_t>(i)]), MPI_SUCCESS);
+    return entries;
+}
+
+std::string last_message(int code) {
+    char text[GC_MAX_ERROR_STRING];
+    GC_Error_string(code, text, nullptr);
+    return text;
+}
+
+TEST(Facts, EveryCodecIsToldByTheNameThatTheParserTakes) {
+    const auto codecs = list_of(GC_LIST_CODECS);
+    ASSERT_EQ(codecs.size(), static_cast<std::size_t>(codec_count));
+    for (int id = 0; id < codec_count; ++id) {
+        const GC_List_entry& entry = codecs[static_cast<std::size_t>(id)];
+        const auto codec = codec_from_name(entry.name);
+        ASSERT_TRUE(codec.ok()) << entry.name;
+        EXPECT_EQ(*codec, static_cast<CodecId>(id));
+        EXPECT_EQ(std::string(entry.text).find('\n'), std::string::npos) << entry.text;
+    }
+    EXPECT_NE(std::string(codecs[2].text).find("keeps the 2 largest magnitudes of every 4"),
+              std::string::npos)
+        << codecs[2].text;
+}
+
+TEST(Facts, EveryExchangeCanBeWishedFor) {
+    std::set<ExchangeWish> wishes;
+    for (const GC_List_entry& entry : list_of(GC_LIST_EXCHANGES)) {
+        const auto wish = level_exchanges_from(entry.name);
+        ASSERT_TRUE(wish.ok()) << entry.name;
+        wishes.insert(wish->front());
+    }
+    EXPECT_EQ(wishes, (std::set{ExchangeWish::direct, ExchangeWish::ring}));
+}
+
+TEST(Facts, EveryLevelIsAKindOfVertex) {
+    std::set<VertexKind> kinds;
+    for (const GC_List_entry& entry : list_of(GC_LIST_LEVELS)) {
+        const auto kind = vertex_kind_from(entry.name);
+        ASSERT_TRUE(kind.ok()) << entry.name;
+        kinds.insert(*kind);
+    }
+    EXPECT_EQ(kinds.size(), static_cast<std::size_t>(VertexKind::group) + 1);
+}
+
+TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
+    std::set<SourceForm> forms;
+    for (const GC_List_entry& entry : list_of(GC_LIST_TREE_SOURCES)) {
+        const auto source = written_source(entry.name);
+        ASSERT_TRUE(source.ok()) << entry.name;
+        forms.insert(source->form);
+    }
+    EXPECT_EQ(forms.size(), static_cast<std::size_t>(SourceForm::hosts) + 1);
+}
+
+TEST(Facts, SettingsAreTheRowsOfTheTable) {
+    int count = 0;
+    ASSERT_EQ(GC_Get_setting_count(&count), MPI_SUCCESS);
+    ASSERT_EQ(static_cast<std::size_t>(count), option_table().size());
+    for (int i = 0; i < count; ++i) {
+        GC_Setting setting{};
+        ASSERT_EQ(GC_Get_setting(i, &setting), MPI_SUCCESS);
+        const OptionInfo& row = option_table()[static_cast<std::size_t>(i)];
+        EXPECT_EQ(setting.variable, row.variable);
+        EXPECT_EQ(setting.info_key, row.info_key);
+        EXPECT_EQ(setting.default_value, row.default_value);
+        EXPECT_EQ(setting.allowed, row.allowed);
+        EXPECT_EQ(setting.help, row.help);
+    }
+}
+
+TEST(Facts, TheBuildIsTheOneThatThisProgramSees) {
+    GC_Build build{};
+    ASSERT_EQ(GC_Get_build(&build), MPI_SUCCESS);
+    int major = -1;
+    GC_Get_version(&major, nullptr, nullptr);
+    EXPECT_EQ(std::string(build.version).substr(0, 2), std::to_string(major) + ".");
+    EXPECT_EQ(build.mpi_matches, 1) << build.mpi_built << " but " << build.mpi_seen;
+    EXPECT_EQ(mpi_library_text(), build.mpi_text);
+    EXPECT_EQ(std::string(build.cpu_found).find("scalar"), 0U);
+    EXPECT_NE(std::string(build.cpu_found).find(build.cpu_reduce), std::string::npos);
+    EXPECT_NE(std::string(build.compiler), "");
+}
+
+TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
+    GC_Setting setting{};
+    GC_List_entry entry{};
+    int size = 0;
+    EXPECT_EQ(GC_Get_setting(-1, &setting), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("index is -1"), std::string::npos);
+    EXPECT_EQ(GC_Get_setting(1000, &setting), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Get_setting(0, nullptr), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(17), &size), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 17"), std::string::npos);
+    EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, codec_count, &entry), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("treee"), std::string::npos);
+}
+
+TEST(Facts, ATextThatDoesNotFitSaysHowLongItIs) {
+    std::size_t length = 3;
+    char text[32] = "untouched";
+    EXPECT_EQ(GC_Predict_tree(4, "flat", GC_TREE_EXPRESSION, text, &length), MPI_ERR_ARG);
+    EXPECT_EQ(length, sizeof "(0-3)");
+    EXPECT_STREQ(text, "untouched");
+    EXPECT_EQ(GC_Predict_tree(4, "flat", GC_TREE_EXPRESSION, text, &length), MPI_SUCCESS);
+    EXPECT_STREQ(text, "(0-3)");
+}
+
+TEST(MpiIdentity, IsReadFromWhatLibrariesSayOfThemselves) {
+    const auto read = [](const char* text) { return mpi_identity_from(text).text(); };
+    EXPECT_EQ(read("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, May 26, 2022"),
+              "Open MPI 4.1.4");
+    EXPECT_EQ(read("Open MPI v5.0.0rc7, package: x"), "Open MPI 5.0.0");
+    EXPECT_EQ(read("MPICH Version:\t4.0.2\nMPICH Release date:\tThu Apr 7"), "MPICH 4.0.2");
+    EXPECT_EQ(read("Intel(R) MPI Library 2021.11 for Linux* OS"), "Intel MPI 2021.11");
+    EXPECT_EQ(read("MVAPICH2 Version      :\t2.3.7"), "MVAPICH2 2.3.7");
+    EXPECT_EQ(read("Something else 1.0"), "an unknown MPI");
+    EXPECT_EQ(read(""), "an unknown MPI");
+}
+
+TEST(MpiIdentity, FamilyAndMajorVersionMustAgree) {
+    const auto agree = [](const char* a, const char* b) {
+        return are_compatible(mpi_identity_from(a), mpi_identity_from(b));
+    };
+    EXPECT_TRUE(agree("Open MPI v4.1.4", "Open MPI v4.0.0"));
+    EXPECT_FALSE(agree("Open MPI v4.1.4", "Open MPI v5.0.1"));
+    EXPECT_FALSE(agree("Open MPI v4.1.4", "MPICH Version: 4.1.4"));
+    EXPECT_FALSE(agree("nothing", "nothing"));
+}
+
+}  // namespace
+}  // namespace gradcoll
