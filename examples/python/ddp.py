@@ -70,8 +70,9 @@ def main():
         with torch.no_grad():
             right = (network(images).argmax(1) == labels).float().mean().item()
         stats = gradcoll.stats(state.attach())
-        print(f"{arguments.steps} steps of {comm.size} ranks with {arguments.codec}: {100 * right:.1f} % of the test images right")
-        print(f"rank 0 sent {stats.bytes_sent / 2**20:.0f} MiB of gradients; exact sums: {stats.bytes_sent_exact / 2**20:.0f} MiB")
+        sent, exact = stats.bytes_sent / 2**20, stats.bytes_sent_exact / 2**20
+        print(f"{arguments.steps} steps, {comm.size} ranks, {arguments.codec}: {100 * right:.1f} % of the images right")
+        print(f"rank 0 sent {sent:.0f} MiB of gradients, instead of {exact:.0f} MiB")
     state.close()
     torch.distributed.destroy_process_group()
 

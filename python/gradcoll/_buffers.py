@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple, Tuple
+from typing import Any, Iterable, NamedTuple, Tuple
 
 import numpy
 from mpi4py import MPI
@@ -86,13 +86,19 @@ def op_of(op: Any, source: Buffer) -> Any:
         name = next((known for known, handle in OPS.items() if handle == op), None)
     elif isinstance(op, str):
         if op not in OPS:
-            raise ValueError(f"op is {op!r}; allowed are {', '.join(map(repr, OPS))} and mpi4py ops")
+            raise ValueError(f"op is {op!r}; allowed are {_quoted(OPS)} and mpi4py ops")
         name, op = op, OPS[op]
     else:
-        raise TypeError(f"op is {show(op)} ({type(op).__name__}); allowed are {', '.join(map(repr, OPS))} and mpi4py ops")
+        raise TypeError(f"op is {show(op)} ({type(op).__name__}); allowed are {_quoted(OPS)} and mpi4py ops")
     if name is not None and source.is_floating and name not in _ARITHMETIC:
-        raise ValueError(f"op is {name!r}, which is not defined for {source.type_name}; allowed are {', '.join(map(repr, _ARITHMETIC))}")
+        raise ValueError(
+            f"op is {name!r}, which is not defined for {source.type_name}; allowed are {_quoted(_ARITHMETIC)}"
+        )
     return _capi.handle(op)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _checked_type(name: str, type_name: str) -> str:

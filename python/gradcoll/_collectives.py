@@ -60,14 +60,17 @@ def check_codec(codec: Any, source: Buffer, op: Any) -> None:
     if codec in EXACT:
         return
     if not source.is_floating:
-        raise ValueError(f"codec is {codec!r}, but array is of {source.type_name}; lossy codecs are for floating-point sums")
+        raise ValueError(
+            f"codec is {codec!r}, but array is of {source.type_name}; lossy codecs are for floating-point sums"
+        )
     if op != "sum" and op != MPI.SUM:
         raise ValueError(f"codec is {codec!r}, but op is {show(op)}; lossy codecs are for op='sum'")
 
 
 def _check_residual(residual: Any, comm: MPI.Comm, source: Buffer) -> None:
     if not isinstance(residual, Residual):
-        raise TypeError(f"residual is {show(residual)} ({type(residual).__name__}); allowed is a gradcoll.Residual, or None")
+        kind = type(residual).__name__
+        raise TypeError(f"residual is {show(residual)} ({kind}); allowed is a gradcoll.Residual, or None")
     residual.check_open()
     if residual.comm != comm:
         raise ValueError("residual was made for another communicator than comm")

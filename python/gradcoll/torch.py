@@ -187,8 +187,8 @@ class State:
         self._unpickled = saved
         if not is_world:
             warnings.warn(
-                "gradcoll.torch.State: its communicator or process group was not pickled; set .comm and .process_group, "
-                "or it uses MPI.COMM_WORLD and the default group",
+                "gradcoll.torch.State: its communicator or process group was not pickled; set .comm and "
+                ".process_group, or it uses MPI.COMM_WORLD and the default group",
                 stacklevel=2,
             )
 
@@ -200,7 +200,7 @@ class State:
         if not self.comm.allreduce(mine == groups, MPI.LAND):
             raise ValueError(
                 f"comm has this process as rank {mine[0]} of {mine[1]}, its process group as rank {groups[0]} of "
-                f"{groups[1]}; allowed is that they agree on every rank (init_process_group of gradcoll.torch sees to it)"
+                f"{groups[1]}; allowed is that they agree on every rank (gradcoll.torch.init_process_group sees to it)"
             )
 
     def _choose_settings(self, own: MPI.Comm) -> None:
@@ -273,7 +273,7 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
     store, port, failure = None, 0, None
     if comm.rank == 0:
         try:
-            store = dist.TCPStore("0.0.0.0" if host != "127.0.0.1" else host, 0, comm.size, True, wait_for_workers=False)
+            store = dist.TCPStore(host, 0, comm.size, True, wait_for_workers=False)
             port = store.port
         except (OSError, RuntimeError) as error:
             failure = str(error)
@@ -312,8 +312,8 @@ def _layout_of(bucket: Any, gradients: torch.Tensor) -> _Layout:
 def _check_device(gradients: torch.Tensor) -> None:
     if gradients.device.type != "cpu":
         raise TypeError(
-            f"the bucket of gradients is on {gradients.device}; allowed is the CPU: the collectives of this version do not "
-            "reach device memory, and a copy through the host is not made unasked"
+            f"the bucket of gradients is on {gradients.device}; allowed is the CPU: the collectives of this version "
+            "do not reach device memory, and a copy through the host is not made unasked"
         )
 
 

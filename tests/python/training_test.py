@@ -1,5 +1,5 @@
-# training_test.py - a classifier trained by DistributedDataParallel: with torch's own allreduce, with exact sums over the tree, and
-# with 2:4 and error feedback. Fashion-MNIST if Debian's dataset is installed, else made-up classes that can be told apart.
+# training_test.py - a classifier trained by DistributedDataParallel: with torch's own allreduce, with exact sums over
+# the tree, and with 2:4 and error feedback. Fashion-MNIST if Debian's dataset is installed, else made-up classes.
 import gzip
 import unittest
 from pathlib import Path
