@@ -9,6 +9,7 @@
 #include "api/config_dump.hpp"
 #include "api/interposed_gate.hpp"
 #include "api/observe.hpp"
+#include "api/token.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
 
@@ -93,7 +94,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     warn_about_settings();
     dump_config_once(world_rank);
     GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &private_comm_), "MPI_Comm_dup"));
-    PMPI_Comm_set_errhandler(private_comm_, MPI_ERRORS_RETURN);
+    GRADCOLL_TRY(return_errors(private_comm_));
     auto channel = MpiChannel::make(private_comm_);
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();

@@ -74,6 +74,7 @@ class CommContext {
     /// Whether MPI_THREAD_MULTIPLE holds on every rank.
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
     int rank() const { return channel_->rank(); }
+    int tag_limit() const { return channel_->tag_limit(); }
     int rank_count() const { return channel_->rank_count(); }
     /// As rank 0 had it when the communicator was attached: names belong to a rank, and
     /// GC_COMPRESS_COMMS must mean the same on all.

@@ -13,9 +13,9 @@ void open_gate(GC_Gate* gate);
 /// A communicator has these settings now: calls that they serve must be offered.
 void widen_gate_for(const Settings& settings);
 
-/// A persistent request has been served: its starts must be seen from now on, also while
+/// Whether there are persistent requests that were served: their starts must be seen, also while
 /// interception is off.
-void offer_starts();
+void offer_starts(bool wanted);
 
 /// MPI_Pcontrol: off leaves all new calls.
 void set_interception(bool on);

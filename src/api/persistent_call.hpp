@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/comm_context.hpp"
+#include "api/numbered_channels.hpp"
 #include "api/request.hpp"
 #include "api/residual.hpp"
 #include "api/route.hpp"
@@ -21,12 +22,19 @@ class PersistentCall final : public StartedCall {
     static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
                                                         const ReduceArguments& arguments,
                                                         const Settings& settings);
+    /// For a request that ranks may start in different orders: no start passes, whatever its size, and
+    /// the caller advances what is started. `context` is not null and of more than one rank, the
+    /// arguments are for the tree.
+    static Result<std::unique_ptr<PersistentCall>> make_numbered(
+        std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
+        const Settings& settings, ChannelNumber number);
     ~PersistentCall() override;
 
     MPI_Comm comm() const;
     CommContext* context() const { return context_.get(); }
     const std::shared_ptr<CommContext>& context_handle() const { return context_; }
     bool is_started() const { return started_; }
+    std::uint64_t size_bytes() const { return shape_.size_bytes(); }
     void set_step(std::int64_t step) { step_ = step; }
     /// Null if it has none.
     const std::shared_ptr<Residual>& residual() const { return residual_; }
@@ -49,6 +57,7 @@ class PersistentCall final : public StartedCall {
     PersistentCall() = default;
     Status set_up();
     RouteQuestion question_at(std::int64_t step) const;
+    Route route_of_start();
     Result<Phase*> phase_of(const CallKey& key);
     Outcome start_passing(const char* reason);
     Status start_on_tree(const CallKey& key);
@@ -57,6 +66,7 @@ class PersistentCall final : public StartedCall {
     std::shared_ptr<const DiscoveredTree> tree_;
     ReduceArguments arguments_;
     Settings settings_;
+    ChannelNumber number_;  ///< no channel: operations are numbered as they start
     CallShape shape_;
     const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
     std::shared_ptr<Residual> residual_;

@@ -91,14 +91,25 @@ Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart
     call->lease_ = std::move(lease).value();
     call->context_ = std::move(how.context);
     call->copy_ = std::move(how.copy);
-    auto ending = std::make_unique<Ending>();
-    ending->name = how.name;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &call->request_),
-                 "MPI_Grequest_start"));
-    call->ending_ = ending.release();
+    call->name_ = how.name;
+    GRADCOLL_TRY(call->make_request(how.binding.sequence));
     *request = call->request_;
     return call;
+}
+
+Status NonblockingCall::make_request(std::uint32_t sequence) {
+    if (!mpi_waits_for_generalized_requests) {
+        const auto tags = static_cast<std::uint32_t>(context_->tag_limit()) + 1;
+        token_ =
+            Token(context_->private_comm(), context_->rank(), static_cast<int>(sequence % tags));
+        return token_.receive(&request_);
+    }
+    auto ending = std::make_unique<Ending>();
+    ending->name = name_;
+    GRADCOLL_TRY(from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &request_),
+                          "MPI_Grequest_start"));
+    ending_ = ending.release();
+    return {};
 }
 
 StartedCall::Turn NonblockingCall::advance() {
@@ -112,6 +123,7 @@ StartedCall::Turn NonblockingCall::advance() {
 /// After the request is complete its state belongs to the thread that waits for it.
 void NonblockingCall::finish(const Status& status) {
     context_->end(std::move(lease_), status);
+    if (ending_ == nullptr) return token_.send({name_, context_}, status);
     ending_->status = status;
     ending_->is_set.store(true, std::memory_order_release);
     PMPI_Grequest_complete(request_);

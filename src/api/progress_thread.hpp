@@ -1,11 +1,13 @@
-// api/progress_thread.hpp - the thread that makes progress of GC_Iallreduce. Why a thread:
-// docs/decisions/003.
+// api/progress_thread.hpp - the thread that makes progress of operations that a program completes
+// through requests of MPI. Why a thread: docs/decisions/003.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "api/comm_context.hpp"
+#include "api/started_calls.hpp"
+#include "api/token.hpp"
 
 namespace gradcoll {
 
@@ -18,17 +20,17 @@ struct NonblockingStart {
     std::unique_ptr<std::byte[]> copy;  ///< of the input if the binding needs one; kept to the end
 };
 
-/// One nonblocking operation on the tree, started, with the generalized request that the caller
-/// waits for.
-class NonblockingCall {
+/// One nonblocking operation on the tree, started, with the request that the caller waits for: a
+/// generalized request, or a token where MPI has no good ones.
+class NonblockingCall final : public StartedCall {
   public:
     /// Begins and starts the operation on the calling thread, and makes the request. Errors: of
     /// begin() and the executor; transport.
     static Result<std::unique_ptr<NonblockingCall>> start(NonblockingStart how,
                                                           MPI_Request* request);
 
-    /// True once it is complete: counted, and the caller's request completed.
-    bool advance(bool& advanced);
+    /// Finished: counted, and the caller's request completed.
+    Turn advance() override;
 
   private:
     /// What the caller's thread reads when it completes the request; MPI frees it with the request.
@@ -40,6 +42,7 @@ class NonblockingCall {
         std::atomic<bool> is_set{false};
     };
     NonblockingCall() = default;
+    Status make_request(std::uint32_t sequence);
     void finish(const Status& status);
     static int query(void* state, MPI_Status* status);
     static int free_ending(void* state);
@@ -48,13 +51,15 @@ class NonblockingCall {
     std::shared_ptr<CommContext> context_;
     Lease lease_;
     std::unique_ptr<std::byte[]> copy_;
-    Ending* ending_ = nullptr;  ///< owned by the MPI request
+    const char* name_ = "";
+    Ending* ending_ = nullptr;  ///< of a generalized request, which owns it
+    Token token_;               ///< of another request
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Hands the operation to the thread, which is started at the first use and stopped in
-/// MPI_Finalize, after all operations. It sleeps while there is none. Thread safe. Errors:
-/// transport.
-Status give_to_progress_thread(std::unique_ptr<NonblockingCall> call);
+/// Hands the operation, which has been started, to the thread, which is started at the first use
+/// and stopped in MPI_Finalize, after all operations. It sleeps while there is none. Thread safe.
+/// Errors: transport.
+Status give_to_progress_thread(std::shared_ptr<StartedCall> call);
 
 }  // namespace gradcoll

@@ -10,11 +10,19 @@
 namespace gradcoll {
 
 /// Whether this MPI library takes one buffer for both input and result of a collective without
-/// MPI_IN_PLACE, which the standard forbids: Open MPI does, MPICH raises MPI_ERR_BUFFER.
+/// MPI_IN_PLACE, which the standard forbids: Open MPI does, but for allreduces; MPICH raises
+/// MPI_ERR_BUFFER.
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
+/// Whether the call that completes a persistent request with an error also frees it.
+inline constexpr bool mpi_frees_failed_requests = true;
+/// Whether all calls can wait for a generalized request that another thread completes: MPI_Waitall
+/// of MPICH 4.0 fails an assertion of its own.
+inline constexpr bool mpi_waits_for_generalized_requests = true;
 #else
 inline constexpr bool mpi_takes_aliased_buffers = false;
+inline constexpr bool mpi_frees_failed_requests = false;
+inline constexpr bool mpi_waits_for_generalized_requests = false;
 #endif
 
 /// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.

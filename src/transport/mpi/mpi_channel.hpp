@@ -10,7 +10,7 @@ namespace gradcoll {
 
 /// All traffic of `comm`, which should be a private duplicate: nobody else may use its tags. Not
 /// owned; must outlive the channel and its lanes, and must have MPI_ERRORS_RETURN set, or errors
-/// never reach us.
+/// never reach us. (MPICH 4.0 raises those of MPI_Testsome on MPI_COMM_WORLD.)
 class MpiChannel final : public Channel {
   public:
     /// Errors: invalid_comm for MPI_COMM_NULL or an intercommunicator; transport.
