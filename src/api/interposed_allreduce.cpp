@@ -42,7 +42,8 @@ Admitted admit(const ReduceArguments& arguments, bool blocking) {
         return left("nonblocking calls need MPI_THREAD_MULTIPLE");
     SettledInput input =
         settle_input({"sendbuf", arguments.sendbuf, call.shape.size_bytes()},
-                     {"recvbuf", arguments.recvbuf, call.shape.size_bytes()}, arguments.recvbuf);
+                     {"recvbuf", arguments.recvbuf, call.shape.size_bytes()}, arguments.recvbuf,
+                     /*mpi_takes_it=*/false);
     if (input.left_because != nullptr) return left(input.left_because);
 
     Admitted out;

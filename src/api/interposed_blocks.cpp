@@ -109,6 +109,14 @@ CheckedGather check_gather(const GatherArguments& arguments) {
     return out;
 }
 
+/// MPI has no question for it, but packing nothing is an error with a type that is not committed.
+bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
+    if (known_type(datatype)) return true;
+    char nothing[1] = {};
+    int position = 0;
+    return PMPI_Pack(nothing, 0, datatype, nothing, 1, &position, comm) == MPI_SUCCESS;
+}
+
 /// Its copy, if it has one, must last as long as the call. Types with gaps are packed anyway.
 SettledInput settle_gather(const GatherArguments& arguments, const CheckedGather& checked,
                            int rank) {
@@ -131,6 +139,10 @@ Offer allgather(const OfferedCall& call, GatherArguments arguments) {
         comm_for_offer(arguments.comm, {vector_bytes, /*may_be_lossy=*/false, true});
     if (found.left_because != nullptr) return Offer::left(found.left_because);
     CommContext& context = *found.context;
+    if (!is_committed(arguments.recvtype, context.private_comm()) ||
+        (arguments.sendbuf != MPI_IN_PLACE &&
+         !is_committed(arguments.sendtype, context.private_comm())))
+        return Offer::left(wrong_arguments);
     const SettledInput input = settle_gather(arguments, checked, context.rank());
     if (input.left_because != nullptr) return Offer::left(input.left_because);
     arguments.sendbuf = input.sendbuf;

@@ -20,8 +20,9 @@ struct SettledInput {
 };
 
 /// `in_place_address`: where an input in place would lie in `receive`. An input of no bytes is
-/// taken as it is.
+/// taken as it is. `mpi_takes_it`: whether this call of the MPI library takes an input there.
 SettledInput settle_input(const BufferArgument& send, const BufferArgument& receive,
-                          const void* in_place_address);
+                          const void* in_place_address,
+                          bool mpi_takes_it = mpi_takes_aliased_buffers);
 
 }  // namespace gradcoll
