@@ -149,12 +149,9 @@ TEST(Explain, RefusesWhatTheCallWouldRefuse) {
     EXPECT_EQ(ask(-1, MPI_FLOAT, MPI_SUM), MPI_ERR_COUNT);
     EXPECT_EQ(ask(1, MPI_DATATYPE_NULL, MPI_SUM), MPI_ERR_TYPE);
     EXPECT_EQ(ask(1, MPI_FLOAT, MPI_OP_NULL), MPI_ERR_OP);
-    EXPECT_EQ(GC_Explain_allreduce(comm, 1, MPI_FLOAT, MPI_SUM, static_cast<GC_Explain_format>(9),
-                                   nullptr, &length),
-              MPI_ERR_ARG);
-    EXPECT_NE(error_text(MPI_ERR_ARG).find("format is 9"), std::string::npos);
     EXPECT_EQ(GC_Explain_allreduce(comm, 1, MPI_FLOAT, MPI_SUM, GC_EXPLAIN_TEXT, nullptr, nullptr),
               MPI_ERR_ARG);
+    EXPECT_NE(error_text(MPI_ERR_ARG).find("length is null"), std::string::npos);
 }
 
 /// Where it came from differs, of course.
