@@ -40,7 +40,9 @@ class PlainComm {
     operator MPI_Comm() const { return comm_; }  // NOLINT: stands for the communicator
     int rank() const { return rank_of(comm_); }
     int size() const { return size_of(comm_); }
-    bool is_attached() const { return stats().calls_tree + stats().calls_passed > 0; }
+    bool is_attached() const {
+        return std::strcmp(stats().last_pass_reason, "the communicator is not attached") != 0;
+    }
     GC_Stats stats() const {
         GC_Stats stats{};
         EXPECT_EQ(GC_Comm_get_stats(comm_, &stats), MPI_SUCCESS);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace gradcoll {
 namespace {
 
@@ -49,6 +52,79 @@ TEST(Route, PhasesOfAScheduleHaveKeysOfTheirOwn) {
     question.step = 20;
     EXPECT_NE(route_of(settings, floats(1000), question).key, half);
     EXPECT_NE(dense, half);
+}
+
+TEST(Route, VectorsBeyondMaxBytesAreExact) {
+    Settings settings = with(CodecId::nm_2_4);
+    settings.max_bytes = 2000;
+    EXPECT_TRUE(route_of(settings, floats(500), {}).key.compress);
+    const Route beyond = route_of(settings, floats(501), {});
+    EXPECT_FALSE(beyond.key.compress);
+    EXPECT_STREQ(beyond.exact_reason, "vector is longer than gc_max_bytes");
+    EXPECT_EQ(beyond.pass_reason, nullptr) << "long enough for the exact tree";
+}
+
+TEST(Route, CommunicatorsThatTheNamesLeaveOutAreExact) {
+    RouteQuestion question;
+    question.comm_may_be_lossy = false;
+    const Route route = route_of(with(CodecId::nm_2_4), floats(500), question);
+    EXPECT_FALSE(route.key.compress);
+    EXPECT_STREQ(route.exact_reason, "GC_COMPRESS_COMMS leaves the communicator exact");
+}
+
+TEST(Route, CallsThatTheirNumbersLeaveOutAreExact) {
+    Settings settings = with(CodecId::nm_2_4);
+    settings.compress_calls = *CallFilter::parse("2-,!1/4");
+    std::vector<bool> compressed;
+    for (std::uint64_t call = 0; call < 8; ++call) {
+        RouteQuestion question;
+        question.call = call;
+        compressed.push_back(route_of(settings, floats(500), question).key.compress);
+    }
+    EXPECT_EQ(compressed, (std::vector<bool>{false, false, true, true, true, false, true, true}));
+}
+
+TEST(Route, AFilteredCallThatIsShortPassesAndSaysBoth) {
+    Settings settings = with(CodecId::nm_2_4);
+    settings.tree_min_bytes = 1 << 20;
+    settings.compress_calls = *CallFilter::parse("5-");
+    const Route route = route_of(settings, floats(500), {});
+    ASSERT_NE(route.pass_reason, nullptr);
+    EXPECT_NE(std::string(route.pass_reason).find("gc_compress_calls"), std::string::npos);
+    EXPECT_NE(std::string(route.pass_reason).find("gc_tree_min_bytes"), std::string::npos);
+}
+
+TEST(Route, OnlyCallsThatTheirNumberAloneCouldStopAreCompressible) {
+    Settings settings = with(CodecId::nm_2_4);
+    settings.compress_calls = *CallFilter::parse("1000-");
+    settings.max_bytes = 4000;
+    EXPECT_TRUE(is_compressible(settings, floats(500), {}));
+    EXPECT_FALSE(is_compressible(settings, floats(1), {}));
+    EXPECT_FALSE(is_compressible(settings, floats(1001), {}));
+    EXPECT_FALSE(is_compressible(with(CodecId::exact), floats(500), {}));
+    RouteQuestion other_comm;
+    other_comm.comm_may_be_lossy = false;
+    EXPECT_FALSE(is_compressible(settings, floats(500), other_comm));
+    RouteQuestion maximum;
+    maximum.sums = false;
+    EXPECT_FALSE(is_compressible(settings, floats(500), maximum));
+}
+
+TEST(Route, AKindOfCallThatIsAlwaysExactIsExact) {
+    RouteQuestion question;
+    question.always_exact = true;
+    EXPECT_FALSE(route_of(with(CodecId::nm_2_4), floats(500), question).key.compress);
+}
+
+TEST(Route, AResidualGoesWithAFilteredCallToTheExactTree) {
+    Settings settings = with(CodecId::nm_2_4);
+    settings.compress_calls = *CallFilter::parse("5-");
+    settings.tree_min_bytes = 1 << 20;
+    RouteQuestion question;
+    question.feedback = true;
+    const Route route = route_of(settings, floats(500), question);
+    EXPECT_EQ(route.pass_reason, nullptr);
+    EXPECT_FALSE(route.key.compress);
 }
 
 }  // namespace
