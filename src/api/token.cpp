@@ -44,7 +44,9 @@ void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature i
     if (error_class != MPI_ERR_TRUNCATE || !take_failure(*comm, failure)) return;
     Outcome outcome{Status(Code::internal, std::move(failure.message))};
     outcome.mpi_code = *code;
-    raise_error(failure.sender.context->user_comm(), failure.sender.name, outcome);
+    keep_error(failure.sender.name, outcome);  // it is in the log already
+    const MPI_Comm user = failure.sender.context->user_comm();
+    PMPI_Comm_call_errhandler(user == MPI_COMM_NULL ? MPI_COMM_WORLD : user, *code);
 }
 
 /// Nothing arrives there.
