@@ -1,6 +1,6 @@
-/* tests/preload/corner_comms.c - lives of communicators: freed with operations in flight, by the thousand, used while
- * they or the whole program end; calls switched off and on.
- * Arguments: FOLDER lives | FOLDER pcontrol. */
+/* tests/preload/corner_comms.c - lives of communicators: freed with operations in flight, by the
+ * thousand, used while they or the whole program end; calls switched off and on. Arguments: FOLDER
+ * lives | FOLDER pcontrol. */
 #include <unistd.h>
 
 #include "elements.h"
@@ -34,15 +34,18 @@ static void freed_in_flight(void) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         all = all * 31 + sum_on(comm, 100);
         for (int k = 0; k < calls; ++k) {
-            for (int i = 0; i < count; ++i) in[k][i] = (double)(scramble((uint64_t)k, rank, (size_t)(i + round)) % 1000);
-            MPI_Iallreduce(in[k], out[k], k % 2 ? count : 100, MPI_DOUBLE, MPI_SUM, comm, &requests[k]);
+            for (int i = 0; i < count; ++i)
+                in[k][i] = (double)(scramble((uint64_t)k, rank, (size_t)(i + round)) % 1000);
+            MPI_Iallreduce(in[k], out[k], k % 2 ? count : 100, MPI_DOUBLE, MPI_SUM, comm,
+                           &requests[k]);
         }
         MPI_Comm_free(&comm);
         if (comm != MPI_COMM_NULL) witness("the handle is not null");
         MPI_Comm_dup(MPI_COMM_WORLD, &next);
         all = all * 31 + sum_on(next, 101);
         MPI_Waitall(calls, requests, statuses);
-        for (int k = 0; k < calls; ++k) all = all * 31 + digest(out[k], (k % 2 ? count : 100) * sizeof(double));
+        for (int k = 0; k < calls; ++k)
+            all = all * 31 + digest(out[k], (k % 2 ? count : 100) * sizeof(double));
         MPI_Comm_free(&next);
     }
     witness("freed in flight: %016llx", (unsigned long long)all);
@@ -80,7 +83,8 @@ static void thousands(void) {
 #else
     const bool bounded = grown < allowed_mib;
 #endif
-    witness("thousands: %016llx, memory %s", (unsigned long long)sums, bounded ? "bounded" : "grows");
+    witness("thousands: %016llx, memory %s", (unsigned long long)sums,
+            bounded ? "bounded" : "grows");
     if (!bounded) fprintf(stderr, "rank %d grew by %ld MiB\n", rank, grown);
 }
 
@@ -188,7 +192,8 @@ static void at_the_end(const char* when) {
 static void switched(void) {
     for (int level = 1; level <= 3; ++level) {
         MPI_Pcontrol(level % 3 == 0 ? 0 : 1);
-        for (int k = 0; k < 10; ++k) note_sum(level == 3 ? "off" : "on", MPI_COMM_WORLD, (uint64_t)k);
+        for (int k = 0; k < 10; ++k)
+            note_sum(level == 3 ? "off" : "on", MPI_COMM_WORLD, (uint64_t)k);
     }
     MPI_Pcontrol(2);
     note_sum("off after a report", MPI_COMM_WORLD, 3);

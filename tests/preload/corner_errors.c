@@ -1,5 +1,5 @@
-/* tests/preload/corner_errors.c - wrong arguments: the MPI library's own error, under every kind of error handler.
- * Arguments: FOLDER return | FOLDER handler | FOLDER fatal CASE. */
+/* tests/preload/corner_errors.c - wrong arguments: the MPI library's own error, under every kind of
+ * error handler. Arguments: FOLDER return | FOLDER handler | FOLDER fatal CASE. */
 #include "elements.h"
 
 enum { count = 100000 };
@@ -73,11 +73,17 @@ static const struct {
     const char* name;
     int (*call)(MPI_Comm comm);
 } cases[] = {
-#define CASE(function) {#function, function}
-    CASE(null_op),         CASE(op_not_for_type),     CASE(sum_of_bytes),    CASE(maxloc_of_ints),   CASE(null_type),
-    CASE(sum_of_derived),  CASE(uncommitted_type),    CASE(receive_in_place), CASE(null_comm),       CASE(nonblocking_null_op),
-    CASE(block_null_type), CASE(block_wrong_op),      CASE(gather_null_type), CASE(scatter_null_op), CASE(negative_count),
-    CASE(aliased),         CASE(null_buffer),
+#define CASE(function) \
+    { #function, function }
+    CASE(null_op),          CASE(op_not_for_type),
+    CASE(sum_of_bytes),     CASE(maxloc_of_ints),
+    CASE(null_type),        CASE(sum_of_derived),
+    CASE(uncommitted_type), CASE(receive_in_place),
+    CASE(null_comm),        CASE(nonblocking_null_op),
+    CASE(block_null_type),  CASE(block_wrong_op),
+    CASE(gather_null_type), CASE(scatter_null_op),
+    CASE(negative_count),   CASE(aliased),
+    CASE(null_buffer),
 };
 enum { case_count = sizeof cases / sizeof *cases };
 
@@ -156,7 +162,9 @@ int main(int argc, char** argv) {
             handled = handled_class = 0;
             expected_comm = comm;
             note_error(cases[c].name, cases[c].call(comm));
-            if (own) witness("  handler called %d times, class %d, %d", handled, handled_class, handled_on_comm);
+            if (own)
+                witness("  handler called %d times, class %d, %d", handled, handled_class,
+                        handled_on_comm);
         }
         good_call(comm);
         if (own) MPI_Errhandler_free(&chosen);

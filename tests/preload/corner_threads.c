@@ -1,5 +1,5 @@
-/* tests/preload/corner_threads.c - MPI_THREAD_MULTIPLE: four threads, each on its own communicator, with blocking and
- * nonblocking calls of all sizes at the same time. Argument: FOLDER. */
+/* tests/preload/corner_threads.c - MPI_THREAD_MULTIPLE: four threads, each on its own communicator,
+ * with blocking and nonblocking calls of all sizes at the same time. Argument: FOLDER. */
 #include <pthread.h>
 
 #include "elements.h"
@@ -73,7 +73,8 @@ int main(int argc, char** argv) {
         for (int t = 0; t < thread_count; ++t) pthread_create(&threads[t], NULL, run, &work[t]);
         for (int t = 0; t < thread_count; ++t) pthread_join(threads[t], NULL);
         for (int t = 0; t < thread_count; ++t) {
-            witness("thread %d: %d wrong, %016llx", t, work[t].wrong, (unsigned long long)work[t].sum);
+            witness("thread %d: %d wrong, %016llx", t, work[t].wrong,
+                    (unsigned long long)work[t].sum);
             MPI_Comm_free(&work[t].comm);
         }
     }

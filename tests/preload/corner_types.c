@@ -1,6 +1,6 @@
-/* tests/preload/corner_types.c - what the standard allows and few programs do: empty calls, derived and pair types,
- * ops of the user, Fortran's types from C, intercommunicators, memory that must not be written.
- * Argument: FOLDER. */
+/* tests/preload/corner_types.c - what the standard allows and few programs do: empty calls, derived
+ * and pair types, ops of the user, Fortran's types from C, intercommunicators, memory that must not
+ * be written. Argument: FOLDER. */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>
 
@@ -19,7 +19,8 @@ static void empty_calls(void) {
     note_code("null buffers", MPI_Allreduce(NULL, NULL, 0, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD));
     note_code("in place", MPI_Allreduce(MPI_IN_PLACE, NULL, 0, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     note_code("of pairs", MPI_Allreduce(NULL, NULL, 0, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD));
-    note_code("nonblocking", MPI_Iallreduce(NULL, NULL, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request));
+    note_code("nonblocking",
+              MPI_Iallreduce(NULL, NULL, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request));
     note_code("its wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
     note_code("block", MPI_Reduce_scatter_block(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     note_code("scatter", MPI_Reduce_scatter(NULL, NULL, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
@@ -61,7 +62,8 @@ static void composed(const char* what, MPI_Datatype type, size_t ints_apart, siz
     }
     MPI_Op_create(compose, 0, &op);
     MPI_Allreduce(in, out, (int)count, type, op, MPI_COMM_WORLD);
-    witness("%s: %016llx", what, (unsigned long long)digest_of(out, count, ints_apart * sizeof *out, 8));
+    witness("%s: %016llx", what,
+            (unsigned long long)digest_of(out, count, ints_apart * sizeof *out, 8));
     MPI_Op_free(&op);
     free(in);
     free(out);
@@ -95,7 +97,8 @@ static void user_ops(size_t count) {
     MPI_Op_create(keep_last, 0, &ordered);
     MPI_Op_create(plus, 1, &commuting);
     MPI_Allreduce(in, out, (int)count, MPI_INT, ordered, MPI_COMM_WORLD);
-    witness("op that does not commute: %016llx", (unsigned long long)digest(out, count * sizeof *out));
+    witness("op that does not commute: %016llx",
+            (unsigned long long)digest(out, count * sizeof *out));
     MPI_Allreduce(in, out, (int)count, MPI_INT, commuting, MPI_COMM_WORLD);
     witness("op that commutes: %016llx", (unsigned long long)digest(out, count * sizeof *out));
     MPI_Iallreduce(in, out, (int)count, MPI_INT, ordered, MPI_COMM_WORLD, &request);
@@ -108,27 +111,27 @@ static void user_ops(size_t count) {
 }
 
 /* Values with many ties, so that the index matters. Digests values and indices without the gaps. */
-#define PAIRS(mpi, c)                                                                       \
-    do {                                                                                    \
-        struct pair {                                                                       \
-            c value;                                                                        \
-            int index;                                                                      \
-        };                                                                                  \
-        struct pair* in = room(count * sizeof *in);                                         \
-        struct pair* out = room(count * sizeof *out);                                       \
-        for (size_t i = 0; i < count; ++i) {                                                \
-            in[i].value = (c)(int)(scramble(13, rank, i) % 3);                              \
-            in[i].index = size - rank;                                                      \
-        }                                                                                   \
-        for (int k = 0; k < 2; ++k) {                                                       \
-            uint64_t sum = 0;                                                               \
-            MPI_Allreduce(in, out, (int)count, mpi, k ? MPI_MINLOC : MPI_MAXLOC, comm);     \
-            for (size_t i = 0; i < count; ++i)                                              \
-                sum = sum * 31 + (uint64_t)(int)out[i].value * 7 + (uint64_t)out[i].index;  \
+#define PAIRS(mpi, c)                                                                              \
+    do {                                                                                           \
+        struct pair {                                                                              \
+            c value;                                                                               \
+            int index;                                                                             \
+        };                                                                                         \
+        struct pair* in = room(count * sizeof *in);                                                \
+        struct pair* out = room(count * sizeof *out);                                              \
+        for (size_t i = 0; i < count; ++i) {                                                       \
+            in[i].value = (c)(int)(scramble(13, rank, i) % 3);                                     \
+            in[i].index = size - rank;                                                             \
+        }                                                                                          \
+        for (int k = 0; k < 2; ++k) {                                                              \
+            uint64_t sum = 0;                                                                      \
+            MPI_Allreduce(in, out, (int)count, mpi, k ? MPI_MINLOC : MPI_MAXLOC, comm);            \
+            for (size_t i = 0; i < count; ++i)                                                     \
+                sum = sum * 31 + (uint64_t)(int)out[i].value * 7 + (uint64_t)out[i].index;         \
             witness(#mpi " %s n=%zu: %016llx", k ? "min" : "max", count, (unsigned long long)sum); \
-        }                                                                                   \
-        free(in);                                                                           \
-        free(out);                                                                          \
+        }                                                                                          \
+        free(in);                                                                                  \
+        free(out);                                                                                 \
     } while (0)
 
 static void pair_types(size_t count) {
@@ -181,9 +184,11 @@ static void intercommunicators(void) {
     MPI_Allreduce(in, out, (int)count, MPI_INT, MPI_SUM, inter);
     witness("allreduce across: %016llx", (unsigned long long)digest(out, count * sizeof *out));
     MPI_Allgather(in, 1000, MPI_INT, out, 1000, MPI_INT, inter);
-    witness("allgather across: %016llx", (unsigned long long)digest(out, 1000U * (size_t)others * sizeof *out));
+    witness("allgather across: %016llx",
+            (unsigned long long)digest(out, 1000U * (size_t)others * sizeof *out));
     MPI_Reduce_scatter_block(in, out, 1200 / members, MPI_INT, MPI_SUM, inter);
-    witness("reduce_scatter_block across: %016llx", (unsigned long long)digest(out, 1200U / (unsigned)members * sizeof *out));
+    witness("reduce_scatter_block across: %016llx",
+            (unsigned long long)digest(out, 1200U / (unsigned)members * sizeof *out));
     MPI_Comm merged;
     MPI_Intercomm_merge(inter, mine, &merged);
     MPI_Allreduce(in, out, (int)count, MPI_INT, MPI_SUM, merged);
@@ -223,7 +228,8 @@ static void bounds_of_the_result(void) {
         for (size_t i = 0; i < count; ++i) in[i] = (float)(scramble(50, rank, i) % 1000);
         for (size_t i = 0; i < count + 2 * margin; ++i) out[i] = -1;
         MPI_Allreduce(in, out + margin, (int)count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        witness("with margins: %016llx", (unsigned long long)digest(out, (count + 2 * margin) * sizeof *out));
+        witness("with margins: %016llx",
+                (unsigned long long)digest(out, (count + 2 * margin) * sizeof *out));
         free(in);
         free(out);
     }

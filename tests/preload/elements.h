@@ -1,8 +1,8 @@
-/* tests/preload/elements.h - every predefined datatype of C that the reductions take, and data for each
- * op whose result does not depend on the order of the operands: sums and products of floating-point
- * types are of numbers that stay exact; 8 and 16 bit integers neither wrap nor saturate (Open MPI 4.1
- * saturates); the highest bit of unsigned operands of max and min is clear (MPICH 4.0 takes them for
- * signed ones). */
+/* tests/preload/elements.h - every predefined datatype of C that the reductions take, and data for
+ * each op whose result does not depend on the order of the operands: sums and products of
+ * floating-point types are of numbers that stay exact; 8 and 16 bit integers neither wrap nor
+ * saturate (Open MPI 4.1 saturates); the highest bit of unsigned operands of max and min is clear
+ * (MPICH 4.0 takes them for signed ones). */
 #ifndef GRADCOLL_TESTS_PRELOAD_ELEMENTS_H
 #define GRADCOLL_TESTS_PRELOAD_ELEMENTS_H
 
@@ -160,8 +160,8 @@ static inline void put_complex(unsigned char* to, size_t size, MPI_Op op, uint64
 }
 
 /* Fills `count` elements as rank `rank` has them in the case `seed`. */
-static inline void fill(void* buffer, const struct type_row* type, size_t count, MPI_Op op, int rank,
-                        uint64_t seed) {
+static inline void fill(void* buffer, const struct type_row* type, size_t count, MPI_Op op,
+                        int rank, uint64_t seed) {
     unsigned char* to = (unsigned char*)buffer;
     memset(buffer, 0, count * type->size);
     for (size_t i = 0; i < count; ++i, to += type->size) {

@@ -22,23 +22,25 @@ static struct place place_of(const char* name, MPI_Comm comm) {
     return place;
 }
 
-static void note(const char* call, const struct type_row* type, const char* op, size_t count, const char* how,
-                 const struct place* place, uint64_t result) {
+static void note(const char* call, const struct type_row* type, const char* op, size_t count,
+                 const char* how, const struct place* place, uint64_t result) {
     witness("%s %s %s n=%zu %s %s: %016llx", call, type->name, op, count, how, place->name,
             (unsigned long long)result);
 }
 
-static void allreduce(const struct place* place, const struct type_row* type, const struct op_row* op,
-                      size_t count, bool in_place) {
+static void allreduce(const struct place* place, const struct type_row* type,
+                      const struct op_row* op, size_t count, bool in_place) {
     unsigned char* in = room(count * type->size);
     unsigned char* out = room(count * type->size);
     fill(in, type, count, op->op, place->rank, ++seed);
     memcpy(out, in, count * type->size);
     const uint64_t before = digest(in, count * type->size);
-    const int code = MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, (int)count, type->type, op->op, place->comm);
+    const int code = MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, (int)count, type->type,
+                                   op->op, place->comm);
     note("allreduce", type, op->name, count, in_place ? "in place" : "", place,
          digest_of(out, count, type->size, type->used));
-    if (code != MPI_SUCCESS || digest(in, count * type->size) != before) witness("code %d or input changed", code);
+    if (code != MPI_SUCCESS || digest(in, count * type->size) != before)
+        witness("code %d or input changed", code);
     free(in);
     free(out);
 }
@@ -113,8 +115,8 @@ static void nonblocking(const struct place* place, const struct type_row* type, 
         out[k] = room(count * type->size);
         fill(in[k], type, count, ops[k].op, place->rank, ++seed);
         memcpy(out[k], in[k], count * type->size);
-        MPI_Iallreduce(k % 2 ? MPI_IN_PLACE : in[k], out[k], (int)count, type->type, ops[k].op, place->comm,
-                       &requests[k]);
+        MPI_Iallreduce(k % 2 ? MPI_IN_PLACE : in[k], out[k], (int)count, type->type, ops[k].op,
+                       place->comm, &requests[k]);
     }
     int blocking = place->rank, sum = 0;
     MPI_Allreduce(&blocking, &sum, 1, MPI_INT, MPI_SUM, place->comm);
@@ -131,8 +133,8 @@ static void nonblocking(const struct place* place, const struct type_row* type, 
     witness("allreduce between them: %d", sum);
 }
 
-/* Shares of a whole of `size` blocks. In place no share is longer than all before it together, which
- * MPICH 4.0 does not take. */
+/* Shares of a whole of `size` blocks. In place no share is longer than all before it together,
+ * which MPICH 4.0 does not take. */
 static void uneven(int* counts, int size, size_t block, bool in_place) {
     const int half = (int)(block / 2);
     for (int r = 0; r < size; ++r) counts[r] = (int)block;
@@ -145,29 +147,31 @@ static void uneven(int* counts, int size, size_t block, bool in_place) {
     }
 }
 
-static void reduce_scatters(const struct place* place, const struct type_row* type, const struct op_row* op,
-                            size_t block, bool in_place) {
+static void reduce_scatters(const struct place* place, const struct type_row* type,
+                            const struct op_row* op, size_t block, bool in_place) {
     const size_t whole = block * (size_t)place->size;
     int* counts = room((size_t)place->size * sizeof *counts);
     unsigned char* in = room(whole * type->size);
     unsigned char* out = room(whole * type->size);
     fill(in, type, whole, op->op, place->rank, ++seed);
     memcpy(out, in, whole * type->size);
-    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, (int)block, type->type, op->op, place->comm);
+    MPI_Reduce_scatter_block(in_place ? MPI_IN_PLACE : in, out, (int)block, type->type, op->op,
+                             place->comm);
     note("reduce_scatter_block", type, op->name, block, in_place ? "in place" : "", place,
          digest_of(out, block, type->size, type->used));
 
     uneven(counts, place->size, block, in_place);
     memcpy(out, in, whole * type->size);
     MPI_Reduce_scatter(in_place ? MPI_IN_PLACE : in, out, counts, type->type, op->op, place->comm);
-    note("reduce_scatter", type, op->name, (size_t)counts[place->rank], in_place ? "in place" : "", place,
-         digest_of(out, (size_t)counts[place->rank], type->size, type->used));
+    note("reduce_scatter", type, op->name, (size_t)counts[place->rank], in_place ? "in place" : "",
+         place, digest_of(out, (size_t)counts[place->rank], type->size, type->used));
     free(counts);
     free(in);
     free(out);
 }
 
-static void allgather(const struct place* place, const struct type_row* type, size_t block, bool in_place) {
+static void allgather(const struct place* place, const struct type_row* type, size_t block,
+                      bool in_place) {
     const size_t whole = block * (size_t)place->size;
     const size_t bytes = block * type->size;
     unsigned char* in = room(bytes);
@@ -176,7 +180,8 @@ static void allgather(const struct place* place, const struct type_row* type, si
     fill(in, type, block, any, place->rank, ++seed);
     memset(out, 0, whole * type->size);
     if (in_place) memcpy(out + (size_t)place->rank * bytes, in, bytes);
-    MPI_Allgather(in_place ? MPI_IN_PLACE : in, (int)block, type->type, out, (int)block, type->type, place->comm);
+    MPI_Allgather(in_place ? MPI_IN_PLACE : in, (int)block, type->type, out, (int)block, type->type,
+                  place->comm);
     note("allgather", type, "", block, in_place ? "in place" : "", place,
          digest_of(out, whole, type->size, type->used));
 
@@ -186,7 +191,8 @@ static void allgather(const struct place* place, const struct type_row* type, si
     MPI_Type_commit(&whole_block);
     memset(out, 0, whole * type->size);
     MPI_Allgather(in, 1, whole_block, out, (int)block, type->type, place->comm);
-    note("allgather of a block type", type, "", block, "", place, digest_of(out, whole, type->size, type->used));
+    note("allgather of a block type", type, "", block, "", place,
+         digest_of(out, whole, type->size, type->used));
     MPI_Type_free(&whole_block);
     free(in);
     free(out);
@@ -198,7 +204,8 @@ static void scatters_and_gathers(const struct place* place) {
         for (int b = 0; b < 4; ++b) {
             for (int o = 0; o < op_count; o += 2)
                 if (is_defined(ops[o].op, types[t].kind) && (blocks[b] < 30000 || o == 0))
-                    reduce_scatters(place, &types[t], &ops[o], blocks[b], (t / 2 + o / 2 + b) % 2 == 1);
+                    reduce_scatters(place, &types[t], &ops[o], blocks[b],
+                                    (t / 2 + o / 2 + b) % 2 == 1);
             allgather(place, &types[t], blocks[b], (t / 2 + b) % 2 == 1);
         }
     allgather(place, type_named("MPI_DOUBLE"), 100000, false);
@@ -220,8 +227,8 @@ static void persistent(const struct place* place, const struct type_row* type, s
     for (int k = 0; k < 2; ++k) {
         in[k] = room(count * type->size);
         out[k] = room(count * type->size);
-        ALLREDUCE_INIT(k ? MPI_IN_PLACE : in[k], out[k], (int)count, type->type, MPI_SUM, place->comm, MPI_INFO_NULL,
-                       &requests[k]);
+        ALLREDUCE_INIT(k ? MPI_IN_PLACE : in[k], out[k], (int)count, type->type, MPI_SUM,
+                       place->comm, MPI_INFO_NULL, &requests[k]);
     }
     for (int step = 0; step < 4; ++step) {
         for (int k = 0; k < 2; ++k) {
@@ -256,7 +263,8 @@ static void persistent(const struct place* place, const struct type_row* type, s
 }
 
 /* The calls whose counts are MPI_Count. */
-static void large_count_forms(const struct place* place, const struct type_row* type, size_t block) {
+static void large_count_forms(const struct place* place, const struct type_row* type,
+                              size_t block) {
 #if MPI_VERSION >= 4
     const size_t whole = block * (size_t)place->size;
     unsigned char* in = room(whole * type->size);
@@ -266,22 +274,27 @@ static void large_count_forms(const struct place* place, const struct type_row* 
     fill(in, type, whole, MPI_SUM, place->rank, ++seed);
 
     MPI_Allreduce_c(in, out, n, type->type, MPI_SUM, place->comm);
-    note("allreduce_c", type, "sum", block, "", place, digest_of(out, block, type->size, type->used));
+    note("allreduce_c", type, "sum", block, "", place,
+         digest_of(out, block, type->size, type->used));
     MPI_Iallreduce_c(in, out, n, type->type, MPI_MAX, place->comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    note("iallreduce_c", type, "max", block, "", place, digest_of(out, block, type->size, type->used));
+    note("iallreduce_c", type, "max", block, "", place,
+         digest_of(out, block, type->size, type->used));
     MPI_Reduce_scatter_block_c(in, out, n, type->type, MPI_SUM, place->comm);
-    note("reduce_scatter_block_c", type, "sum", block, "", place, digest_of(out, block, type->size, type->used));
+    note("reduce_scatter_block_c", type, "sum", block, "", place,
+         digest_of(out, block, type->size, type->used));
     MPI_Count* counts = room((size_t)place->size * sizeof *counts);
     for (int r = 0; r < place->size; ++r) counts[r] = n;
     MPI_Reduce_scatter_c(in, out, counts, type->type, MPI_MIN, place->comm);
-    note("reduce_scatter_c", type, "min", block, "", place, digest_of(out, block, type->size, type->used));
+    note("reduce_scatter_c", type, "min", block, "", place,
+         digest_of(out, block, type->size, type->used));
     MPI_Allgather_c(in, n, type->type, out, n, type->type, place->comm);
     note("allgather_c", type, "", block, "", place, digest_of(out, whole, type->size, type->used));
     MPI_Allreduce_init_c(in, out, n, type->type, MPI_MIN, place->comm, MPI_INFO_NULL, &request);
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    note("allreduce_init_c", type, "min", block, "", place, digest_of(out, block, type->size, type->used));
+    note("allreduce_init_c", type, "min", block, "", place,
+         digest_of(out, block, type->size, type->used));
     MPI_Request_free(&request);
     free(counts);
     free(in);
@@ -299,7 +312,8 @@ static void other_communicators(const struct place* world) {
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     MPI_Comm_split(MPI_COMM_WORLD, world->rank % 2, -world->rank, &parity);
     MPI_Comm_split(MPI_COMM_WORLD, world->rank == 0 ? MPI_UNDEFINED : 0, world->rank, &rest);
-    const struct place places[] = {place_of("dup", dup), place_of("parity", parity), place_of("self", MPI_COMM_SELF)};
+    const struct place places[] = {place_of("dup", dup), place_of("parity", parity),
+                                   place_of("self", MPI_COMM_SELF)};
     for (int p = 0; p < 3; ++p) {
         for (int o = 0; o < 4; ++o) {
             allreduce(&places[p], type_named("MPI_FLOAT"), &ops[o], 5000, o % 2 == 1);

@@ -1,5 +1,5 @@
-// tests/preload/family.cpp - the allreduce family from C++ (through the C API), with nonblocking calls under
-// MPI_THREAD_MULTIPLE. Argument: FOLDER.
+// tests/preload/family.cpp - the allreduce family from C++ (through the C API), with nonblocking
+// calls under MPI_THREAD_MULTIPLE. Argument: FOLDER.
 #include <mpi.h>
 
 #include <algorithm>
@@ -71,7 +71,8 @@ std::uint64_t next_seed() {
 
 template <class T>
 void note(const char* call, const Comm& comm, const std::vector<T>& result) {
-    witness("%s %zu elements of %zu bytes on %s: %016llx", call, result.size(), sizeof(T), comm.name.c_str(),
+    witness("%s %zu elements of %zu bytes on %s: %016llx", call, result.size(), sizeof(T),
+            comm.name.c_str(),
             static_cast<unsigned long long>(digest(result.data(), result.size() * sizeof(T))));
 }
 
@@ -95,7 +96,8 @@ void overlapped(const Comm& comm, std::size_t count, int calls) {
     for (int k = 0; k < calls; ++k) {
         const auto at = static_cast<std::size_t>(k);
         MPI_Iallreduce(k % 2 ? static_cast<const void*>(in.data()) : MPI_IN_PLACE, data[at].data(),
-                       static_cast<int>(count), type_of<T>(), k % 3 ? MPI_SUM : MPI_MAX, comm.handle, &requests[at]);
+                       static_cast<int>(count), type_of<T>(), k % 3 ? MPI_SUM : MPI_MAX,
+                       comm.handle, &requests[at]);
     }
     for (int left = calls; left > 0; --left) {
         int index = 0;
@@ -111,11 +113,12 @@ void halves(const Comm& comm, std::size_t block) {
     const auto size = static_cast<std::size_t>(comm.size);
     const std::vector<T> in = numbers<T>(block * size, comm.rank, next_seed());
     std::vector<T> out(block);
-    MPI_Reduce_scatter_block(in.data(), out.data(), static_cast<int>(block), type_of<T>(), MPI_SUM, comm.handle);
+    MPI_Reduce_scatter_block(in.data(), out.data(), static_cast<int>(block), type_of<T>(), MPI_SUM,
+                             comm.handle);
     note("MPI_Reduce_scatter_block", comm, out);
     std::vector<T> all(block * size);
-    MPI_Allgather(out.data(), static_cast<int>(block), type_of<T>(), all.data(), static_cast<int>(block), type_of<T>(),
-                  comm.handle);
+    MPI_Allgather(out.data(), static_cast<int>(block), type_of<T>(), all.data(),
+                  static_cast<int>(block), type_of<T>(), comm.handle);
     note("MPI_Allgather", comm, all);
 
     std::vector<int> counts(size, static_cast<int>(block));
@@ -140,13 +143,15 @@ void iterate(const Comm& comm) {
         int largest = static_cast<int>(std::fmod(total, 97));
         MPI_Allreduce(MPI_IN_PLACE, &largest, 1, MPI_INT, MPI_MAX, comm.handle);
         for (double& value : x) value = std::fmod(value + largest, 1024);
-        if (step % 4 == 0) MPI_Allreduce(MPI_IN_PLACE, x.data(), count, MPI_DOUBLE, MPI_SUM, comm.handle);
+        if (step % 4 == 0)
+            MPI_Allreduce(MPI_IN_PLACE, x.data(), count, MPI_DOUBLE, MPI_SUM, comm.handle);
     }
     note("iteration", comm, x);
 }
 
 void everything(const Comm& comm) {
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{10007}, std::size_t{300000}}) {
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100},
+                                    std::size_t{10007}, std::size_t{100000}}) {
         blocking<int>(comm, count, MPI_SUM);
         blocking<float>(comm, count, MPI_MAX);
         blocking<double>(comm, count, MPI_SUM);

@@ -1,6 +1,6 @@
-/* tests/preload/witness.h - what the programs of this folder share. None of them knows of Gradcoll: each
- * makes a long series of MPI calls and writes what came out, one line a case, to FOLDER/rank.N. The
- * driver runs it plain and preloaded and compares the files. */
+/* tests/preload/witness.h - what the programs of this folder share. None of them knows of Gradcoll:
+ * each makes a long series of MPI calls and writes what came out, one line a case, to
+ * FOLDER/rank.N. The driver runs it plain and preloaded and compares the files. */
 #ifndef GRADCOLL_TESTS_PRELOAD_WITNESS_H
 #define GRADCOLL_TESTS_PRELOAD_WITNESS_H
 
@@ -20,6 +20,7 @@ static inline void witness_open(const char* folder, int rank) {
         perror(path);
         exit(3);
     }
+    setvbuf(witness_file, NULL, _IOLBF, BUFSIZ); /* what is written before a crash stays */
 }
 
 static inline void witness_close(void) {
@@ -35,7 +36,8 @@ static inline void witness(const char* format, ...) {
     fputc('\n', witness_file);
 }
 
-/* FNV-1a over `used` bytes of each element: 16 byte long doubles have six bytes that mean nothing. */
+/* FNV-1a over `used` bytes of each element: 16 byte long doubles have six bytes that mean nothing.
+ */
 static inline uint64_t digest_of(const void* data, size_t count, size_t size, size_t used) {
     const unsigned char* bytes = (const unsigned char*)data;
     uint64_t hash = 14695981039346656037U;
