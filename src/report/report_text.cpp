@@ -126,6 +126,16 @@ void write_errors(const CommEntry& comm, Out out) {
                        error.max_abs, error.max_relative_l2, error.mean_relative_l2());
 }
 
+/// Late ranks and latency make the estimate too high, so it is called a bound.
+void write_saved(double seconds, Out out) {
+    constexpr std::string_view formula = "wire x (exact / sent - 1) - codec";
+    if (seconds >= 0)
+        fmt::format_to(out, "  compression saved at most about {}: {}; late ranks count as wire\n",
+                       seconds_text(seconds), formula);
+    else
+        fmt::format_to(out, "  compression cost about {}: {}\n", seconds_text(-seconds), formula);
+}
+
 void write_total(const ReportSnapshot& report, Out out) {
     const ReportTotal total = total_of(report);
     const CallSums& sums = total.sums;
@@ -143,10 +153,7 @@ void write_total(const ReportSnapshot& report, Out out) {
                        seconds_text(seconds_of(sums.total_ns)),
                        seconds_text(seconds_of(sums.codec_ns)),
                        seconds_text(seconds_of(sums.wire_ns)));
-    if (total.saved_seconds)
-        fmt::format_to(
-            out, "  saved by compression: {} (an estimate: wire x (exact / sent - 1) - codec)\n",
-            seconds_text(*total.saved_seconds));
+    if (total.saved_seconds) write_saved(*total.saved_seconds, out);
 }
 
 }  // namespace
