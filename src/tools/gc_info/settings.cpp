@@ -61,7 +61,7 @@ std::string settings_text(const std::vector<GC_Setting>& rows) {
     std::string text;
     for (const GC_Setting& row : rows) text += block(row);
     for (const GC_List_entry& complaint : entries(GC_LIST_COMPLAINTS))
-        text += fmt::format("ignored: {}\n", complaint.text);
+        text += fmt::format("note: {}\n", complaint.text);
     return text;
 }
 
