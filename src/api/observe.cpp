@@ -139,6 +139,8 @@ void set_up_trace(Observer& made, const PatternFacts& facts) {
 
 void write_report(const Observer& with) {
     if (!with.report || !with.writes_report) return;
+    static std::mutex one_at_a_time;  // MPI_Pcontrol may come from several threads
+    const std::scoped_lock lock(one_at_a_time);
     const std::string text = with.form == Form::json ? with.report->json() : with.report->text();
     if (with.report_path.empty()) {
         std::fwrite(text.data(), 1, text.size(), stderr);
