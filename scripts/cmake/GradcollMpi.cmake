@@ -2,7 +2,7 @@
 #
 # GRADCOLL_MPI_FAMILY    openmpi, mpich, or other; from what <mpi.h> defines, not from the names of programs
 # GRADCOLL_MPIEXEC       the launcher of that MPI. On Debian `mpirun` is an alternative that may point to another MPI than
-#                        `mpicc` does, so the name with the family in it goes first.
+#                        `mpicc` does, so the name with the family in it goes first, in the folder of the compiler.
 # build/X/launcher       the same for scripts/mpirun
 include(CheckCSourceCompiles)
 
@@ -24,7 +24,7 @@ else()
 endif()
 
 get_filename_component(mpi_bin "${MPI_C_COMPILER}" DIRECTORY)
-find_program(GRADCOLL_MPIEXEC NAMES mpirun.${GRADCOLL_MPI_FAMILY} mpiexec.${GRADCOLL_MPI_FAMILY}
+find_program(GRADCOLL_MPIEXEC NAMES mpirun.${GRADCOLL_MPI_FAMILY} mpiexec.${GRADCOLL_MPI_FAMILY} mpirun mpiexec
   HINTS "${mpi_bin}" NO_DEFAULT_PATH DOC "Launcher of the MPI that is built for")
 if(NOT GRADCOLL_MPIEXEC)
   set_property(CACHE GRADCOLL_MPIEXEC PROPERTY VALUE "${MPIEXEC_EXECUTABLE}")
