@@ -2,7 +2,7 @@
 find_package(Threads REQUIRED)
 # Fortran serves the tests of Fortran programs only and is never required.
 set(GRADCOLL_HAVE_FORTRAN OFF)
-if(GRADCOLL_DEV)
+if(GRADCOLL_DEV AND GRADCOLL_FORTRAN)
   include(CheckLanguage)
   check_language(Fortran)
   if(CMAKE_Fortran_COMPILER)

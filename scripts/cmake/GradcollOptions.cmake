@@ -2,6 +2,7 @@
 option(GRADCOLL_DEV "Build tests, examples and benchmarks, warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 set(GRADCOLL_CUDA "AUTO" CACHE STRING "Build the CUDA kernels: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE GRADCOLL_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(GRADCOLL_FORTRAN "Test programs in Fortran, if there is a compiler and the MPI has bindings" ON)
 set(GRADCOLL_TESTS "all" CACHE STRING
   "Which tests to build: all, or mpi (for a second MPI: those that depend on the MPI library)")
 set_property(CACHE GRADCOLL_TESTS PROPERTY STRINGS all mpi)
