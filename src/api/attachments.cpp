@@ -145,7 +145,7 @@ Status refuse(MPI_Comm comm) {
 Result<bool> is_refused(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
-    if (*attachment == nullptr) return is_ending(comm);
+    if (*attachment == nullptr) return finalize_has_begun() || is_ending(comm);
     return (*attachment)->context == nullptr;
 }
 
@@ -154,7 +154,8 @@ Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
     if (!context || *context) return context;
     int is_inter = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
-    if (is_inter != 0 || is_ending(comm)) return std::shared_ptr<CommContext>();
+    if (is_inter != 0 || finalize_has_begun() || is_ending(comm))
+        return std::shared_ptr<CommContext>();
     return attach_with_info(comm);
 }
 

@@ -12,7 +12,7 @@ namespace gradcoll {
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
 
 /// The same, and attaches it first if need be, which is collective. Null for intercommunicators,
-/// which are never attached, and for one that is being freed.
+/// which are never attached, for one that is being freed, and once MPI_Finalize has begun.
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
@@ -21,7 +21,7 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm);
 
 /// Notes on the communicator that it could not be attached. Local.
 Status refuse(MPI_Comm comm);
-/// So it is, too, if the communicator is being freed.
+/// So it is, too, if the communicator is being freed, or MPI_Finalize has begun.
 Result<bool> is_refused(MPI_Comm comm);
 
 }  // namespace gradcoll

@@ -52,4 +52,8 @@ Status at_finalize(std::function<void()> action) {
     return {};
 }
 
+bool finalize_has_begun() {
+    return finalizing;
+}
+
 }  // namespace gradcoll

@@ -11,4 +11,8 @@ namespace gradcoll {
 /// first, so whoever needs something registers after it. Thread safe. Errors: transport.
 Status at_finalize(std::function<void()> action);
 
+/// Whether the actions have begun: nothing new is made from then on, though the program may still
+/// make calls, in attribute callbacks of its own.
+bool finalize_has_begun();
+
 }  // namespace gradcoll
