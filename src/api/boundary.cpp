@@ -83,6 +83,11 @@ int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcep
     return failure.mpi_code;
 }
 
+int without_message(int mpi_code) {
+    last_error = {};
+    return mpi_code;
+}
+
 const std::string* last_error_text(int code) {
     return code != MPI_SUCCESS && last_error.mpi_class == code ? &last_error.text : nullptr;
 }

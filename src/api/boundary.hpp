@@ -42,6 +42,9 @@ int keep_error(const char* call, const Outcome& failure);
 /// MPI_COMM_WORLD if `comm` is null, as MPI does) and returns the MPI error class.
 int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
 
+/// Forgets the message: the MPI library raised the error, and has a text of its own.
+int without_message(int mpi_code);
+
 /// Full text of the last failure of this thread if its class is `code`, else null.
 const std::string* last_error_text(int code);
 
@@ -61,7 +64,7 @@ int at_boundary(MPI_Comm comm, const char* call, Body&& body) noexcept {
                 Status(Code::transport, "called before MPI_Init or after MPI_Finalize"));
         const Outcome outcome = body();
         if (!outcome.status.ok()) return raise_error(comm, call, outcome);
-        return outcome.mpi_code;
+        return outcome.mpi_code == MPI_SUCCESS ? MPI_SUCCESS : without_message(outcome.mpi_code);
     } catch (...) {
         return raise_error(comm, call, status_of_current_exception());
     }

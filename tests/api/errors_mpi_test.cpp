@@ -50,6 +50,12 @@ TEST_F(Errors, OpsThatMpiDoesNotDefineForATypeFailAsInMpi) {
     expect_error(sum(a, b, 4, GC_Type_float16(), MPI_BAND), MPI_ERR_OP, {"band", "16-bit"});
 }
 
+TEST_F(Errors, AnErrorOfMpiHasMpisTextWhateverFailedBefore) {
+    expect_error(sum(a, b, 4, MPI_FLOAT, MPI_OP_NULL), MPI_ERR_OP, {"GC_Allreduce"});
+    const int code = sum(a, b, 4, MPI_FLOAT, MPI_BAND);
+    EXPECT_EQ(error_text(code).find("GC_Allreduce"), std::string::npos) << error_text(code);
+}
+
 TEST(ErrorsOfComm, NullGoesToTheHandlerOfCommWorld) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     float x = 0;
