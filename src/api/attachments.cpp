@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "api/ending_comms.hpp"
 #include "api/info.hpp"
 #include "api/lifetime.hpp"
 
@@ -21,14 +22,8 @@ std::mutex mutex;
 std::vector<Attachment*> attachments;  // in the order of their making; guarded by mutex
 std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under mutex
 
-/// MPI deletes the attributes of a communicator that goes one by one; callbacks of the program may
-/// still make calls on it after ours. What is attached then would never be deleted, so this mark
-/// says: not again. Made with the other one.
-std::atomic<int> ending_keyval{MPI_KEYVAL_INVALID};
-thread_local bool comm_stays = false;  // what hangs there is deleted for another reason
-
 int detach(MPI_Comm comm, int, void* value, void*) noexcept {
-    if (!comm_stays) PMPI_Comm_set_attr(comm, ending_keyval, &ending_keyval);
+    note_end_of(comm);
     const std::unique_ptr<Attachment> attachment(static_cast<Attachment*>(value));
     {
         const std::scoped_lock lock(mutex);
@@ -45,14 +40,11 @@ Attachment* oldest_attachment() {
 
 /// In the order of their making, which all ranks share as far as they share communicators.
 void detach_all() {
-    comm_stays = true;
+    const KeepsComm keeps;
     while (const Attachment* oldest = oldest_attachment())
         PMPI_Comm_delete_attr(oldest->comm, attachment_keyval);
     int keyval = attachment_keyval.exchange(MPI_KEYVAL_INVALID);
     PMPI_Comm_free_keyval(&keyval);
-    keyval = ending_keyval.exchange(MPI_KEYVAL_INVALID);
-    PMPI_Comm_free_keyval(&keyval);
-    comm_stays = false;
     const std::scoped_lock lock(mutex);
     attachments.shrink_to_fit();
 }
@@ -63,12 +55,7 @@ Status make_keyval() {
     int keyval = MPI_KEYVAL_INVALID;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &keyval, nullptr),
                           "MPI_Comm_create_keyval"));
-    int ending = MPI_KEYVAL_INVALID;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &ending, nullptr),
-        "MPI_Comm_create_keyval"));
     GRADCOLL_TRY(at_finalize(detach_all));
-    ending_keyval = ending;
     attachment_keyval = keyval;
     return {};
 }
@@ -77,10 +64,9 @@ Status make_keyval() {
 Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
     GRADCOLL_TRY(make_keyval());
     auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context)});
-    comm_stays = true;
-    const int code = PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get());
-    comm_stays = false;
-    GRADCOLL_TRY(from_mpi(code, "MPI_Comm_set_attr"));
+    const KeepsComm keeps;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
+                          "MPI_Comm_set_attr"));
     const std::scoped_lock lock(mutex);
     attachments.push_back(attachment.release());
     return {};
@@ -89,20 +75,12 @@ Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
 /// Null if nothing hangs there.
 Result<const Attachment*> attachment_of(MPI_Comm comm) {
     const int keyval = attachment_keyval.load(std::memory_order_acquire);
-    if (keyval == MPI_KEYVAL_INVALID) return static_cast<const Attachment*>(nullptr);
+    if (keyval == MPI_KEYVAL_INVALID || is_ending(comm))
+        return static_cast<const Attachment*>(nullptr);
     void* value = nullptr;
     int found = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
     return static_cast<const Attachment*>(found != 0 ? value : nullptr);
-}
-
-/// Whether `comm` is being freed and has lost its attachment.
-bool is_ending(MPI_Comm comm) {
-    const int keyval = ending_keyval.load(std::memory_order_acquire);
-    void* value = nullptr;
-    int found = 0;
-    return keyval != MPI_KEYVAL_INVALID &&
-           PMPI_Comm_get_attr(comm, keyval, &value, &found) == MPI_SUCCESS && found != 0;
 }
 
 Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,

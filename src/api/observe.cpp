@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "api/boundary.hpp"
+#include "api/ending_comms.hpp"
 #include "api/lifetime.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -225,19 +226,29 @@ Report::CommId name_comm(Report& report, MPI_Comm comm) {
     return report.add_comm({name, static_cast<std::size_t>(length)}, size);
 }
 
+int forget_id(MPI_Comm comm, int, void*, void*) noexcept {
+    note_end_of(comm);
+    return MPI_SUCCESS;
+}
+
 void note_id(MPI_Comm comm, int keyval, Report::CommId id) {
+    const KeepsComm keeps;
     PMPI_Comm_set_attr(comm, keyval, reinterpret_cast<void*>(static_cast<std::uintptr_t>(id) + 1));
 }
 
 /// Local. Empty if MPI refuses the attribute.
 std::optional<Report::CommId> comm_id(Report& report, MPI_Comm comm) {
+    if (is_ending(comm)) {
+        static const Report::CommId of_all_ending = name_comm(report, comm);
+        return of_all_ending;
+    }
     if (const auto known = known_comm(comm)) return known;
     const std::scoped_lock lock(mutex);
     if (const auto known = known_comm(comm)) return known;
     int keyval = comm_keyval.load(std::memory_order_relaxed);
     if (keyval == MPI_KEYVAL_INVALID) {
-        if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval,
-                                    nullptr) != MPI_SUCCESS)
+        if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_id, &keyval, nullptr) !=
+            MPI_SUCCESS)
             return std::nullopt;
         comm_keyval.store(keyval, std::memory_order_release);
     }

@@ -22,33 +22,35 @@ static void note_sum(const char* what, MPI_Comm comm, uint64_t seed) {
     witness("%s: %016llx", what, (unsigned long long)sum_on(comm, seed));
 }
 
-/* The communicator is gone before its operations are; another one comes in its place. */
-static void freed_in_flight(void) {
+/* The communicator is gone before its operations are; another one comes in its place. Open MPI 4.1
+ * does not survive this itself, so the results are judged here: the elements that are wrong. */
+static long freed_in_flight(void) {
     enum { calls = 4, rounds = 20 };
     static double in[calls][count], out[calls][count];
-    uint64_t all = 0;
+    long wrong = 0;
     for (int round = 0; round < rounds; ++round) {
         MPI_Comm comm, next;
         MPI_Request requests[calls];
         MPI_Status statuses[calls];
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        all = all * 31 + sum_on(comm, 100);
+        sum_on(comm, 100); /* attaches it: what follows is not for the MPI library */
         for (int k = 0; k < calls; ++k) {
-            for (int i = 0; i < count; ++i)
-                in[k][i] = (double)(scramble((uint64_t)k, rank, (size_t)(i + round)) % 1000);
-            MPI_Iallreduce(in[k], out[k], k % 2 ? count : 100, MPI_DOUBLE, MPI_SUM, comm,
-                           &requests[k]);
+            const int n = k % 2 ? count : 100;
+            for (int i = 0; i < n; ++i) in[k][i] = i % 1000 + round + k + rank;
+            MPI_Iallreduce(in[k], out[k], n, MPI_DOUBLE, MPI_SUM, comm, &requests[k]);
         }
         MPI_Comm_free(&comm);
-        if (comm != MPI_COMM_NULL) witness("the handle is not null");
+        if (comm != MPI_COMM_NULL) ++wrong;
         MPI_Comm_dup(MPI_COMM_WORLD, &next);
-        all = all * 31 + sum_on(next, 101);
-        MPI_Waitall(calls, requests, statuses);
-        for (int k = 0; k < calls; ++k)
-            all = all * 31 + digest(out[k], (k % 2 ? count : 100) * sizeof(double));
+        sum_on(next, 101);
+        for (int k = 0; k < calls; ++k) MPI_Wait(&requests[k], &statuses[k]);
         MPI_Comm_free(&next);
+        for (int k = 0; k < calls; ++k)
+            for (int i = 0; i < (k % 2 ? count : 100); ++i)
+                if (out[k][i] != size * (i % 1000 + round + k) + size * (size - 1) / 2) ++wrong;
     }
-    witness("freed in flight: %016llx", (unsigned long long)all);
+    witness("freed in flight: %ld wrong", wrong);
+    return wrong;
 }
 
 static long resident_mib(void) {
@@ -213,12 +215,14 @@ int main(int argc, char** argv) {
     witness_open(argv[1], rank);
     witness("threads: %d", threads);
 
-    if (strcmp(argv[2], "pcontrol") == 0) {
+    long wrong = 0;
+    if (strcmp(argv[2], "in_flight") == 0) {
+        wrong = freed_in_flight();
+    } else if (strcmp(argv[2], "pcontrol") == 0) {
         switched();
     } else {
         at_the_end("set before all calls");
         every_kind();
-        freed_in_flight();
         delete_callbacks();
         many_at_once();
         thousands();
@@ -226,5 +230,5 @@ int main(int argc, char** argv) {
     }
     MPI_Finalize();
     witness_close();
-    return 0;
+    return wrong != 0;
 }
