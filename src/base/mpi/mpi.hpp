@@ -15,7 +15,7 @@ namespace gradcoll {
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
 /// Whether the call that completes a persistent request with an error also frees it.
-inline constexpr bool mpi_frees_failed_requests = true;
+inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
 /// Whether all calls can wait for a generalized request that another thread completes: MPI_Waitall
 /// of MPICH 4.0 fails an assertion of its own.
 inline constexpr bool mpi_waits_for_generalized_requests = true;
