@@ -22,9 +22,9 @@ class PersistentCall final : public StartedCall {
     static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
                                                         const ReduceArguments& arguments,
                                                         const Settings& settings);
-    /// For a request that ranks may start in different orders: no start passes, whatever its size, and
-    /// the caller advances what is started. `context` is not null and of more than one rank, the
-    /// arguments are for the tree.
+    /// For a request that ranks may start in different orders: no start passes, whatever its size,
+    /// and the caller advances what is started. `context` is not null and of more than one rank,
+    /// the arguments are for the tree.
     static Result<std::unique_ptr<PersistentCall>> make_numbered(
         std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
         const Settings& settings, ChannelNumber number);

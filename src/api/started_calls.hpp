@@ -11,8 +11,8 @@ class StartedCall {
     enum class Turn { idle, advanced, finished };
 
     virtual ~StartedCall() = default;
-    /// Does what can be done now, for whoever moves it: the list below, under its lock, or the progress
-    /// thread. It is forgotten there when it returns `finished`.
+    /// Does what can be done now, for whoever moves it: the list below, under its lock, or the
+    /// progress thread. It is forgotten there when it returns `finished`.
     virtual Turn advance() = 0;
 };
 

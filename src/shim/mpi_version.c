@@ -39,11 +39,25 @@ static bool parse(const char* text, char running[RUNNING_MPI_BYTES]) {
     return false;
 }
 
+/* Whether it is a library of the standard ABI of MPI 5, whose handles are not those of the same
+ * MPI's own ABI although the version's text is the same. Legal before MPI_Init. */
+static bool has_standard_abi(void) {
+    int (*get)(int* major, int* minor) = NULL;
+    int major = -1;
+    int minor = -1;
+    *(void**)&get = find_symbol("PMPI_Abi_get_version");
+    return get != NULL && get(&major, &minor) == 0 && major >= 0;
+}
+
 bool running_mpi_is_ours(char running[RUNNING_MPI_BYTES]) {
     char* const text = calloc(1, VERSION_BYTES);
     bool ours = false;
     if (text != NULL && read_version(text)) {
         ours = parse(text, running);
+        if (ours && has_standard_abi()) {
+            snprintf(running, RUNNING_MPI_BYTES, "an MPI with the standard ABI");
+            ours = false;
+        }
     } else {
         snprintf(running, RUNNING_MPI_BYTES, "an MPI that does not say its version");
     }

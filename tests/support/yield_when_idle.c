@@ -1,6 +1,7 @@
-/* tests/support/yield_when_idle.c - preloaded by scripts/mpirun under MPICH (device ch4:ucx), which waits without ever
- * giving its core away: with more ranks than cores every message then costs time slices of those that wait. This yields
- * whenever a round of progress found nothing, as Open MPI does with mpi_yield_when_idle. */
+/* tests/support/yield_when_idle.c - preloaded by scripts/mpirun under MPICH (device ch4:ucx), which
+ * waits without ever giving its core away: with more ranks than cores every message then costs time
+ * slices of those that wait. This yields whenever a round of progress found nothing, as Open MPI
+ * does with mpi_yield_when_idle. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
