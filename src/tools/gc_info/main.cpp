@@ -79,6 +79,15 @@ std::string stranger_text(const Launched& launched) {
         launched.size, build().mpi_built);
 }
 
+/// What does not count, where nothing else would say so: a communicator that is attached warns
+/// itself, the overview and the settings list it.
+std::string ignored_text() {
+    std::string text;
+    for (const GC_List_entry& complaint : entries(GC_LIST_COMPLAINTS))
+        text += fmt::format("note: {}\n", complaint.text);
+    return text;
+}
+
 int run_with_mpi(const Options& options, const Launched& launched) {
     MPI_Init(nullptr, nullptr);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -91,16 +100,17 @@ int run_with_mpi(const Options& options, const Launched& launched) {
     Answer answer = options.ranks > 0 && !alone
                         ? ranks_refused(options, size)
                         : answer_of([&] { return answer_with_mpi(options, alone); });
-    if (alone) answer.err += stranger_text(launched);
+    if (alone) answer.err += ignored_text() + stranger_text(launched);
     if (alone ? launched.rank == 0 : rank == 0) print(answer);
     MPI_Finalize();
     return answer.exit_status;
 }
 
 int run_without_mpi(const Options& options, const Launched& launched) {
-    const Answer answer = options.ranks > 0 && launched.size > 1
-                              ? ranks_refused(options, launched.size)
-                              : answer_of([&] { return answer_without_mpi(options); });
+    Answer answer = options.ranks > 0 && launched.size > 1
+                        ? ranks_refused(options, launched.size)
+                        : answer_of([&] { return answer_without_mpi(options); });
+    if (options.mode == Mode::topology) answer.err += ignored_text();
     if (launched.rank == 0) print(answer);
     return answer.exit_status;
 }
