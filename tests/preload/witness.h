@@ -65,7 +65,7 @@ static inline double scrambled_real(uint64_t seed, int rank, size_t index) {
 }
 
 static inline void* room(size_t bytes) {
-    void* memory = malloc(bytes ? bytes : 1);
+    void* memory = calloc(bytes ? bytes : 1, 1);
     if (!memory) exit(3);
     return memory;
 }
