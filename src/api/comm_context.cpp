@@ -10,6 +10,7 @@
 #include "api/interposed_gate.hpp"
 #include "api/observe.hpp"
 #include "api/token.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
 
@@ -21,11 +22,7 @@ constexpr std::size_t most_cached_calls = 64;
 /// Whether this rank should give its core away while it waits. Local: nobody else sees what it
 /// does.
 bool should_yield(int ranks_on_host) {
-    const std::string& wanted = option_text(OptionId::yield);
-    if (const auto on = parse_switch(wanted); on.ok()) return *on;
-    if (wanted != "auto")
-        log(LogLevel::warn, "GC_YIELD={} is not allowed and counts as auto: {}", wanted,
-            info_of(OptionId::yield).allowed);
+    if (const auto on = parse_switch(option_text(OptionId::yield)); on.ok()) return *on;
     return ranks_on_host > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
@@ -42,13 +39,8 @@ Result<int> count_ranks_on_host(MPI_Comm comm) {
 /// Without a report nobody reads the errors.
 std::uint64_t wanted_error_period() {
     if (!report_is_wanted()) return 0;
-    const auto period = parse_integer(option_text(OptionId::report_error), 0, 1'000'000);
-    return period ? static_cast<std::uint64_t>(*period) : 0;
-}
-
-std::uint64_t nanoseconds_now() {
     return static_cast<std::uint64_t>(
-        std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+        parse_integer(option_text(OptionId::report_error), 0, 1'000'000).value());
 }
 
 std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) {
@@ -190,7 +182,7 @@ Result<Lease> CommContext::begin(CallKind kind, const CallKey& key) {
     lease.before = lease.executor->stats();
     lease.sequence = sequence_++;
     lease.kind = kind;
-    lease.begin_ns = nanoseconds_now();
+    lease.begin_ns = now_ns();
     return lease;
 }
 
@@ -227,7 +219,7 @@ void CommContext::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
     const bool waited = lease.kind != CallKind::iallreduce;
     count_tree_call({lease.kind, *lease.call, lease.before, lease.executor->stats(),
-                     waited ? nanoseconds_now() - lease.begin_ns : 0});
+                     waited ? now_ns() - lease.begin_ns : 0});
     const std::scoped_lock lock(mutex_);
     lease.call->give_back(std::move(lease.executor));
 }

@@ -87,18 +87,10 @@ Report::Process describe(const PatternFacts& facts) {
     return process;
 }
 
-void warn_of_bad_value(OptionId id, std::string_view counts_as) {
-    const OptionInfo& row = info_of(id);
-    log(LogLevel::warn, "{}; it counts as {}",
-        bad_value(row.variable, option_text(id), row.allowed).message(), counts_as);
-}
-
 Form report_form() {
     const std::string& text = option_text(OptionId::report);
     if (text == "text") return Form::text;
-    if (text == "json") return Form::json;
-    if (text != "off") warn_of_bad_value(OptionId::report, "off");
-    return Form::off;
+    return text == "json" ? Form::json : Form::off;
 }
 
 std::string path_of(OptionId id, const ExpandedPattern& expanded) {
@@ -123,12 +115,8 @@ void set_up_report(Observer& made, const PatternFacts& facts) {
 }
 
 std::size_t most_spans() {
-    constexpr std::int64_t most = 100'000'000;
-    const auto number = parse_integer(option_text(OptionId::trace_spans), 1, most);
-    if (number.ok()) return static_cast<std::size_t>(*number);
-    const std::string_view standard = info_of(OptionId::trace_spans).default_value;
-    warn_of_bad_value(OptionId::trace_spans, standard);
-    return static_cast<std::size_t>(parse_integer(standard, 1, most).value());
+    return static_cast<std::size_t>(
+        parse_integer(option_text(OptionId::trace_spans), 1, 100'000'000).value());
 }
 
 void set_up_trace(Observer& made, const PatternFacts& facts) {

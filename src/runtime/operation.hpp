@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "collectives/plan.hpp"
 #include "compress/codec.hpp"
 #include "runtime/executor.hpp"
@@ -34,10 +34,5 @@ struct Operation {
     }
     const Codec& codec(CodecId id) const { return codecs[static_cast<std::size_t>(id)]; }
 };
-
-inline std::uint64_t now_ns() {
-    return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() /
-                                      std::chrono::nanoseconds(1));
-}
 
 }  // namespace gradcoll

@@ -79,15 +79,6 @@ std::string stranger_text(const Launched& launched) {
         launched.size, build().mpi_built);
 }
 
-/// What does not count, where nothing else would say so: a communicator that is attached warns
-/// itself, the overview and the settings list it.
-std::string ignored_text() {
-    std::string text;
-    for (const GC_List_entry& complaint : entries(GC_LIST_COMPLAINTS))
-        text += fmt::format("note: {}\n", complaint.text);
-    return text;
-}
-
 int run_with_mpi(const Options& options, const Launched& launched) {
     MPI_Init(nullptr, nullptr);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -100,6 +91,7 @@ int run_with_mpi(const Options& options, const Launched& launched) {
     Answer answer = options.ranks > 0 && !alone
                         ? ranks_refused(options, size)
                         : answer_of([&] { return answer_with_mpi(options, alone); });
+    // Where nothing else says so: a communicator that is attached warns itself.
     if (alone) answer.err += ignored_text() + stranger_text(launched);
     if (alone ? launched.rank == 0 : rank == 0) print(answer);
     MPI_Finalize();

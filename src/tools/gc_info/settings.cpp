@@ -60,6 +60,11 @@ std::string source_text(const GC_Setting& setting) {
 std::string settings_text(const std::vector<GC_Setting>& rows) {
     std::string text;
     for (const GC_Setting& row : rows) text += block(row);
+    return text + ignored_text();
+}
+
+std::string ignored_text() {
+    std::string text;
     for (const GC_List_entry& complaint : entries(GC_LIST_COMPLAINTS))
         text += fmt::format("note: {}\n", complaint.text);
     return text;

@@ -16,6 +16,9 @@ std::vector<GC_Setting> matching_settings(const std::string& pattern);
 /// "default", "environment", "config file run.conf:3"
 std::string source_text(const GC_Setting& setting);
 
+/// A line for everything that does not count, and why.
+std::string ignored_text();
+
 /// A block for each setting, and what is ignored.
 std::string settings_text(const std::vector<GC_Setting>& rows);
 std::string settings_json(const std::vector<GC_Setting>& rows);
