@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gradcoll::test {
@@ -27,28 +29,38 @@ inline int size_of(MPI_Comm comm) {
     return size;
 }
 
-/// A duplicate of MPI_COMM_WORLD with return codes, freed with the object. Short vectors take the
-/// tree too.
-class OwnComm {
+/// An info object with the keys given.
+class Info {
   public:
-    OwnComm() {
+    Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
+        MPI_Info_create(&info_);
+        for (const auto& [key, value] : entries) MPI_Info_set(info_, key, value);
+    }
+    ~Info() { MPI_Info_free(&info_); }
+    Info(const Info&) = delete;
+    Info& operator=(const Info&) = delete;
+    operator MPI_Info() const { return info_; }  // NOLINT: stands for the info
+
+  private:
+    MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// A duplicate of MPI_COMM_WORLD with return codes that nobody has attached, freed with the object.
+class PlainComm {
+  public:
+    PlainComm() {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
         MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     }
-    explicit OwnComm(const std::string& tree) : OwnComm() {
-        EXPECT_EQ(GC_Comm_set_option(comm_, "gc_topology", tree.c_str()), MPI_SUCCESS) << tree;
-        set("gc_tree_min_bytes", "0");
-        set("gc_min_bytes", "0");
-    }
-    ~OwnComm() { MPI_Comm_free(&comm_); }
-    OwnComm(const OwnComm&) = delete;
-    OwnComm& operator=(const OwnComm&) = delete;
+    ~PlainComm() { MPI_Comm_free(&comm_); }
+    PlainComm(const PlainComm&) = delete;
+    PlainComm& operator=(const PlainComm&) = delete;
 
     operator MPI_Comm() const { return comm_; }  // NOLINT: stands for the communicator
     int rank() const { return rank_of(comm_); }
     int size() const { return size_of(comm_); }
-    void set(const char* key, const char* value) const {
-        EXPECT_EQ(GC_Comm_set_option(comm_, key, value), MPI_SUCCESS) << key << '=' << value;
+    bool is_attached() const {
+        return std::strcmp(stats().last_pass_reason, "the communicator is not attached") != 0;
     }
     GC_Stats stats() const {
         GC_Stats stats{};
@@ -58,6 +70,21 @@ class OwnComm {
 
   private:
     MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+/// The same, to be set up by the test.
+class OwnComm : public PlainComm {
+  public:
+    OwnComm() = default;
+    /// With a tree, which short vectors take too.
+    explicit OwnComm(const std::string& tree) {
+        EXPECT_EQ(GC_Comm_set_option(*this, "gc_topology", tree.c_str()), MPI_SUCCESS) << tree;
+        set("gc_tree_min_bytes", "0");
+        set("gc_min_bytes", "0");
+    }
+    void set(const char* key, const char* value) const {
+        EXPECT_EQ(GC_Comm_set_option(*this, key, value), MPI_SUCCESS) << key << '=' << value;
+    }
 };
 
 inline std::string error_text(int code) {

@@ -275,21 +275,6 @@ TEST(Interposed, PcontrolTurnsEverythingOffAndOnAgain) {
 
 // ---- settings by info
 
-class Info {
-  public:
-    Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
-        MPI_Info_create(&info_);
-        for (const auto& [key, value] : entries) MPI_Info_set(info_, key, value);
-    }
-    ~Info() { MPI_Info_free(&info_); }
-    Info(const Info&) = delete;
-    Info& operator=(const Info&) = delete;
-    operator MPI_Info() const { return info_; }  // NOLINT: stands for the info
-
-  private:
-    MPI_Info info_ = MPI_INFO_NULL;
-};
-
 std::string option_of(MPI_Comm comm, const char* key) {
     char value[256] = {};
     EXPECT_EQ(GC_Comm_get_option(comm, key, value, sizeof value, nullptr), MPI_SUCCESS);

@@ -24,35 +24,6 @@ struct Answer {
     int code = -1;  ///< of a served call
 };
 
-/// A duplicate of MPI_COMM_WORLD with return codes that nobody has attached.
-class PlainComm {
-  public:
-    PlainComm() {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
-        MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
-    }
-    ~PlainComm() {
-        if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
-    }
-    PlainComm(const PlainComm&) = delete;
-    PlainComm& operator=(const PlainComm&) = delete;
-
-    operator MPI_Comm() const { return comm_; }  // NOLINT: stands for the communicator
-    int rank() const { return rank_of(comm_); }
-    int size() const { return size_of(comm_); }
-    bool is_attached() const {
-        return std::strcmp(stats().last_pass_reason, "the communicator is not attached") != 0;
-    }
-    GC_Stats stats() const {
-        GC_Stats stats{};
-        EXPECT_EQ(GC_Comm_get_stats(comm_, &stats), MPI_SUCCESS);
-        return stats;
-    }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 class Table {
   public:
     Table(const GC_Interposer_table* table, const GC_Gate* gate) : table_(table), gate_(gate) {}

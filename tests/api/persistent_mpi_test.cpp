@@ -7,22 +7,6 @@
 namespace gradcoll::test {
 namespace {
 
-/// An info object with the keys given.
-class Info {
-  public:
-    Info(std::initializer_list<std::pair<const char*, const char*>> entries) {
-        MPI_Info_create(&info_);
-        for (const auto& [key, value] : entries) MPI_Info_set(info_, key, value);
-    }
-    ~Info() { MPI_Info_free(&info_); }
-    Info(const Info&) = delete;
-    Info& operator=(const Info&) = delete;
-    operator MPI_Info() const { return info_; }  // NOLINT
-
-  private:
-    MPI_Info info_ = MPI_INFO_NULL;
-};
-
 std::vector<float> exact_sum(const std::vector<float>& values, MPI_Comm comm) {
     std::vector<float> sum(values.size());
     MPI_Allreduce(values.data(), sum.data(), static_cast<int>(values.size()), MPI_FLOAT, MPI_SUM,
