@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
@@ -15,6 +16,8 @@ namespace gradcoll {
 struct DiscoveredTree {
     Tree tree;
     std::string origin;
+    std::vector<std::string> notes = {};  ///< what was assumed, one sentence each; the same on all
+                                          ///< ranks
 };
 
 /// Collective over `comm` (an intracommunicator). `written` is the GC_TOPOLOGY value: empty
