@@ -18,6 +18,8 @@ pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # Open MPI 4.1 would pull its C++ bindings into every user of <mpi.h>.
