@@ -1,4 +1,4 @@
-// topology/fabric/slurm.hpp - SLURM's three ways to tell the switches, and its host lists.
+// topology/fabric/slurm.hpp - SLURM's three ways to tell the switches.
 #pragma once
 
 #include <span>
@@ -8,15 +8,9 @@
 
 #include "base/status.hpp"
 #include "topology/fabric/fabric.hpp"
+#include "topology/fabric/host_list.hpp"
 
 namespace gradcoll {
-
-/// "tux[0-15,20],login,r[1-2]n[01-08]" to its names, in order; leading zeros are kept. Errors:
-/// invalid_argument with the column; more than `max_names` names.
-Result<std::vector<std::string>> names_of_host_list(std::string_view list,
-                                                    std::size_t max_names = 1 << 20);
-/// The shortest list for names, in their order: "s[4-7]".
-std::string host_list_of(std::span<const std::string> names);
 
 /// What one host's job environment says (values differ from host to host).
 struct SlurmAddress {
