@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 
 #include "base/options.hpp"
 #include "topology/rank_ledger.hpp"
@@ -43,6 +44,7 @@ class ExpressionReader {
         }
         skip_spaces();
         if (!at_end()) return unexpected("the end: a tree has one outermost parenthesis");
+        GRADCOLL_TRY(number_stars(top));
         if (const Status status = ranks_.complete(); !status.ok())
             return wrong(at_, status.message());
         return Tree::make(top);
@@ -79,8 +81,58 @@ class ExpressionReader {
         return {};
     }
 
-    /// item := rank | rank "-" rank | vertex
+    /// item := [count "x"] single [link]
     Status item(TreeSpec& parent, int depth) {
+        const std::size_t begin = at_;
+        const std::size_t first = parent.children.size();
+        const Tally before = tally_;
+        int count = 1;
+        GRADCOLL_TRY(repetition(count));
+        GRADCOLL_TRY(single(parent, depth));
+        Uplink uplink;
+        GRADCOLL_TRY(link(uplink));
+        for (std::size_t i = first; i < parent.children.size(); ++i)
+            parent.children[i].uplink = uplink;
+        if (count == 1) return {};
+        if (tally_.named != before.named)
+            return wrong(begin,
+                         "what is repeated has a name or a rank's number in it: leave names out "
+                         "and write * for each rank");
+        const std::int64_t copied = (tally_.vertices - before.vertices) * (count - 1);
+        if (tally_.vertices + copied > max_repeated_vertices)
+            return wrong(begin, fmt::format("the tree grows beyond the {} vertices that "
+                                            "repetitions may make",
+                                            max_repeated_vertices));
+        tally_.vertices += copied;
+        const TreeSpec original = parent.children[first];
+        parent.children.insert(parent.children.end(), static_cast<std::size_t>(count - 1),
+                               original);
+        return {};
+    }
+
+    /// Skips `count "x"` if it is there.
+    Status repetition(int& count) {
+        std::size_t end = at_;
+        while (end < text_.size() && is_digit(text_[end])) ++end;
+        if (end == at_ || end == text_.size() || text_[end] != 'x') return {};
+        const std::size_t begin = at_;
+        GRADCOLL_TRY(number(count, "how many times"));
+        if (count < 1 || count > max_tree_ranks)
+            return wrong(begin, fmt::format("repeated {} times: 1 to {} are allowed", count,
+                                            max_tree_ranks));
+        ++at_;
+        skip_spaces();
+        return at_end() ? unexpected("what is repeated: *, ( or a kind") : Status{};
+    }
+
+    /// single := rank | rank "-" rank | "*" | vertex
+    Status single(TreeSpec& parent, int depth) {
+        ++tally_.vertices;
+        if (text_[at_] == '*') {
+            ++at_;
+            parent.children.emplace_back().rank = unnumbered;
+            return leaf_end();
+        }
         if (!is_digit(text_[at_])) return vertex(parent.children.emplace_back(), depth + 1);
         const std::size_t begin = at_;
         int first = 0;
@@ -90,8 +142,7 @@ class ExpressionReader {
             ++at_;
             GRADCOLL_TRY(number(last, "the last rank of the range"));
         }
-        if (!at_end() && !is_space(text_[at_]) && !is_paren(text_[at_]))
-            return unexpected("a space, ( or )");
+        GRADCOLL_TRY(leaf_end());
         if (last < first)
             return wrong(begin, fmt::format("the range {}-{} runs backwards: write {}-{}", first,
                                             last, last, first));
@@ -99,6 +150,45 @@ class ExpressionReader {
             GRADCOLL_TRY(claim(rank, begin));
             parent.children.emplace_back().rank = rank;
         }
+        ++tally_.named;
+        return {};
+    }
+
+    Status leaf_end() const {
+        if (at_end() || is_space(text_[at_]) || is_paren(text_[at_]) || text_[at_] == '@')
+            return {};
+        return unexpected("a space, ( or )");
+    }
+
+    /// link := "@" GB/s ["/" us]
+    Status link(Uplink& uplink) {
+        if (at_end() || text_[at_] != '@') return {};
+        ++at_;
+        GRADCOLL_TRY(figure(uplink.bandwidth_gbytes_per_s, "the link's GB/s"));
+        if (at_end() || text_[at_] != '/') return {};
+        ++at_;
+        return figure(uplink.latency_us, "the link's latency in us");
+    }
+
+    Status figure(double& value, const char* expected) {
+        const char* begin = text_.data() + at_;
+        const char* end = text_.data() + text_.size();
+        if (begin == end || !is_digit(*begin)) return unexpected(expected);
+        const auto [stop, error] = std::from_chars(begin, end, value);
+        if (error != std::errc{}) return unexpected(expected);
+        at_ += static_cast<std::size_t>(stop - begin);
+        return {};
+    }
+
+    /// Every * becomes the lowest rank that is written nowhere and not yet given.
+    Status number_stars(TreeSpec& spec) {
+        if (spec.rank == unnumbered) {
+            while (ranks_.contains(next_star_)) ++next_star_;
+            spec.rank = next_star_;
+            const Status status = ranks_.add(next_star_, at_);
+            return status.ok() ? status : wrong(at_, status.message());
+        }
+        for (TreeSpec& child : spec.children) GRADCOLL_TRY(number_stars(child));
         return {};
     }
 
@@ -115,6 +205,7 @@ class ExpressionReader {
         const std::size_t name = ++at_;
         while (!at_end() && !is_space(text_[at_]) && !is_paren(text_[at_])) ++at_;
         spec.name = text_.substr(name, at_ - name);
+        ++tally_.named;
         if (spec.name.empty()) return unexpected("a name after the colon");
         if (spec.name.size() > max_name_bytes)
             return wrong(name, fmt::format("the name has {} bytes: at most {} are allowed",
@@ -171,9 +262,19 @@ class ExpressionReader {
                 fmt::format("topology expression: {}: {}", position(offset), what)};
     }
 
+    /// What has been read: for deciding whether it may be repeated.
+    struct Tally {
+        std::int64_t vertices = 0;
+        std::int64_t named = 0;  ///< names and numbered ranks
+    };
+    static constexpr int unnumbered = -2;  ///< the rank of a * until all others are known
+    static constexpr std::int64_t max_repeated_vertices = 2 * std::int64_t{max_tree_ranks};
+
     std::string_view text_;
     std::size_t at_ = 0;
     RankLedger ranks_;
+    Tally tally_;
+    int next_star_ = 0;
 };
 
 /// The leaves `children[first...]` whose ranks follow each other; at least one.

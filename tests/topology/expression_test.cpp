@@ -95,7 +95,7 @@ TEST(Expression, ShapeErrorsSayWhatWasFoundAndExpected) {
         "line 1, column 2: found -3, expected the end: a tree has one outermost parenthesis");
     expect_error("(0 -1)", -1, "line 1, column 4: found -1, expected ( or a rank");
     expect_error("(0 1-)", -1, "line 1, column 6: found ), expected the last rank of the range");
-    expect_error("(0x1)", -1, "line 1, column 3: found x1, expected a space, ( or )");
+    expect_error("(0y1)", -1, "line 1, column 3: found y1, expected a space, ( or )");
     expect_error("[0 1]", -1, "line 1, column 1: found [0, expected ( or a rank");
     expect_error("(0 host:n1)", -1, "line 1, column 11: found ), expected ( after kind and name");
     expect_error("host:(0)", -1, "line 1, column 6: found (, expected a name after the colon");
@@ -113,6 +113,54 @@ TEST(Expression, HostileNestingIsRefusedNotFollowed) {
     expect_error(
         open, -1,
         "line 1, column 1025: parentheses nest deeper than the 1024 levels that are allowed");
+}
+
+TEST(Expression, RepetitionsStandForWhatTheyRepeat) {
+    EXPECT_EQ(reread("(2x(3x*))"), "((0-2)(3-5))");
+    EXPECT_EQ(reread("(2x (* *) 2x(2x(2x*)))"), "((0 1)(2 3)((4 5)(6 7))((8 9)(10 11)))");
+    EXPECT_EQ(reread("(4x*)", 4), "(0-3)");
+}
+
+TEST(Expression, AStarIsTheLowestRankThatIsWrittenNowhere) {
+    EXPECT_EQ(reread("((* 1 *) (0 *))"), "((2 1 3)(0 4))");
+    expect_error("(3x*)", 2, "line 1, column 6: rank 2 is unknown: there are 2 ranks, 0 to 1");
+}
+
+TEST(Expression, LinksStandBehindTheirItem) {
+    const Result<Tree> tree = tree_from_expression("switch(2x host(2x*@6)@12.5/1.5 4-5@3 )", 6);
+    ASSERT_TRUE(tree.ok()) << tree.status().message();
+    const auto uplink_of = [&](int vertex) { return tree->vertex(vertex).uplink; };
+    for (const int host : {1, 4}) {
+        EXPECT_EQ(uplink_of(host).bandwidth_gbytes_per_s, 12.5);
+        EXPECT_EQ(uplink_of(host).latency_us, 1.5);
+        EXPECT_EQ(uplink_of(host + 1).bandwidth_gbytes_per_s, 6);
+    }
+    EXPECT_EQ(uplink_of(tree->leaf_of(4)).bandwidth_gbytes_per_s, 3);
+    EXPECT_EQ(uplink_of(tree->leaf_of(5)).bandwidth_gbytes_per_s, 3);
+    expect_error("((0 1)@)", -1, "line 1, column 8: found ), expected the link's GB/s");
+    expect_error("((0 1)@1/x 2)", -1,
+                 "line 1, column 10: found x, expected the link's latency in us");
+}
+
+TEST(Expression, WhatCannotBeRepeatedIsNamed) {
+    const std::string named =
+        "what is repeated has a name or a rank's number in it: leave names out and write * for "
+        "each rank";
+    expect_error("(2x(0 1) 3)", -1, "line 1, column 2: " + named);
+    expect_error("(2x host:a(2x*))", -1, "line 1, column 2: " + named);
+    expect_error("(0x1)", -1, "line 1, column 2: repeated 0 times: 1 to 1048576 are allowed");
+    expect_error("(2x)", -1, "line 1, column 4: found ), expected ( or a rank");
+    expect_error("(2x", -1,
+                 "line 1, column 4: found the end of the text, expected what is repeated: *, ( or "
+                 "a kind");
+}
+
+TEST(Expression, RepetitionsEndAtALimitBeforeTheyTakeMemory) {
+    std::string text = "*";
+    for (int i = 0; i < 200; ++i) text = "1000000x(" + text + ")";
+    const Result<Tree> tree = tree_from_expression("(" + text + ")", -1);
+    ASSERT_FALSE(tree.ok());
+    EXPECT_NE(tree.status().message().find("2097152 vertices"), std::string::npos);
 }
 
 TEST(ExpressionProperty, RandomTreesReadBackWithTheSameShape) {
