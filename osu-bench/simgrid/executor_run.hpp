@@ -1,0 +1,17 @@
+// executor_run.hpp - the library's own executor with real data in the simulation: proves that what
+// is replayed sums, and that the replay takes as long.
+#pragma once
+
+#include <string>
+
+#include "collectives/plan.hpp"
+
+namespace gradcoll::simulate {
+
+/// Allreduce of small integers in fp32 by the calling rank of MPI_COMM_WORLD, through
+/// runtime/executor and memory of its own; local work takes no simulated time. Exact plans must
+/// give the sum on every element; lossy ones the same bits on all ranks, which the caller compares
+/// by `digest`. Returns what is wrong, or nothing.
+std::string run_executor(const Plan& plan, int chunks_in_flight, std::uint64_t& digest);
+
+}  // namespace gradcoll::simulate

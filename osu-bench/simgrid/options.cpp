@@ -1,0 +1,172 @@
+// options.cpp - the command line of gc_simulate.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "platform.hpp"
+#include "rivals.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll::simulate {
+namespace {
+
+constexpr int usage_error = 2;
+constexpr std::int64_t max_vector_bytes = std::int64_t{1} << 30;
+
+// As typed, before it is looked up.
+struct Raw {
+    std::string tree;
+    std::string hosts_path;
+    std::string exchange = "auto";
+    std::int64_t chunk_bytes = -1;
+    bool print_platform = false;
+    bool print_hosts = false;
+};
+
+std::string known_algorithms() {
+    std::string text = "ours, executor";
+    for (const std::string& name : rival_names()) text += ", " + name;
+    return text;
+}
+
+void declare_scene(CLI::App& app, Options& options, Raw& raw) {
+    app.add_option("--tree", raw.tree, "expression, JSON, or a file that holds one of them")
+        ->required();
+    app.add_option("--platform", options.platform_path,
+                   "SimGrid platform file (default: made from the tree)")
+        ->check(CLI::ExistingFile);
+    app.add_option("--hosts", raw.hosts_path,
+                   "file with a host a line, by rank (default: r0, r1, ...)")
+        ->check(CLI::ExistingFile);
+    app.add_flag("--platform-of", raw.print_platform, "print the tree's platform file");
+    app.add_flag("--hosts-of", raw.print_hosts, "print the tree's host file");
+    app.add_option("--set", options.settings, "KEY:VALUE, a setting of SimGrid; repeatable")
+        ->allow_extra_args(false);
+}
+
+void declare_calls(CLI::App& app, Options& options, Raw& raw) {
+    options.sizes_bytes = {std::int64_t{1} << 20};
+    options.algorithms = {"ours"};
+    app.add_option("-m,--message-size", options.sizes_bytes, "bytes, with K, M; a list")
+        ->delimiter(',')
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t{4}, max_vector_bytes));
+    app.add_option("--algorithm", options.algorithms, "list of " + known_algorithms())
+        ->delimiter(',');
+    app.add_option("--codec", options.codec_text, "codecs by level, as GC_CODEC")
+        ->capture_default_str();
+    app.add_option("--exchange", raw.exchange, "auto, direct or ring, or a list by level")
+        ->capture_default_str();
+    app.add_option("--chunk-bytes", raw.chunk_bytes, "0: whole (default: the library's choice)");
+    app.add_option("--chunks-in-flight", options.chunks_in_flight, "window of the executor")
+        ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    app.add_flag("--verify", options.verify, "prove all ranks' plans first");
+    app.add_flag("--explain", options.explain,
+                 "say to stderr why the plan is as it is, and what each link carries");
+}
+
+void declare_speeds(CLI::App& app, StepSpeeds& speeds) {
+    const auto speed = [&](const char* name, double& value) {
+        app.add_option(name, value, "GB/s of plain elements; 0: takes no time")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+    };
+    speed("--encode-speed", speeds.encode);
+    speed("--decode-speed", speeds.decode);
+    speed("--decode-reduce-speed", speeds.decode_reduce);
+    speed("--reduce-speed", speeds.reduce);
+    speed("--copy-speed", speeds.copy);
+}
+
+std::string text_of(const std::string& path_or_text) {
+    std::ifstream file(path_or_text);
+    if (!file) return path_or_text;
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+Result<Tree> tree_of(const std::string& path_or_text) {
+    const std::string text = text_of(path_or_text);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool is_json = first != std::string::npos && text[first] == '{';
+    return is_json ? tree_from_json(text, -1) : tree_from_expression(text, -1);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; in >> line;) lines.push_back(line);
+    return lines;
+}
+
+Status resolve_hosts(const Raw& raw, Options& options) {
+    options.hosts =
+        lines_of(raw.hosts_path.empty() ? hosts_of(*options.tree) : text_of(raw.hosts_path));
+    const auto ranks = static_cast<std::size_t>(options.tree->rank_count());
+    if (options.hosts.size() < ranks)
+        return {Code::invalid_argument,
+                fmt::format("--hosts: {} hosts for {} ranks", options.hosts.size(), ranks)};
+    options.hosts.resize(ranks);
+    return {};
+}
+
+Status resolve_algorithms(const Options& options) {
+    for (const std::string& name : options.algorithms) {
+        const auto& rivals = rival_names();
+        const bool known = name == "ours" || name == "executor" ||
+                           std::find(rivals.begin(), rivals.end(), name) != rivals.end();
+        if (!known)
+            return {Code::invalid_argument,
+                    fmt::format("--algorithm {}: allowed are {}", name, known_algorithms())};
+    }
+    return {};
+}
+
+Status resolve(const Raw& raw, Options& options) {
+    Result<Tree> tree = tree_of(raw.tree);
+    if (!tree.ok()) return tree.status();
+    options.tree = std::move(*tree);
+    GRADCOLL_TRY(resolve_hosts(raw, options));
+    GRADCOLL_TRY(resolve_algorithms(options));
+    Result<std::vector<CodecId>> codecs = level_codecs_from(options.codec_text);
+    if (!codecs.ok()) return codecs.status();
+    options.policy.level_codecs = std::move(*codecs);
+    Result<std::vector<ExchangeWish>> exchanges = level_exchanges_from(raw.exchange);
+    if (!exchanges.ok()) return exchanges.status();
+    options.policy.level_exchanges = std::move(*exchanges);
+    if (raw.chunk_bytes >= 0) options.policy.chunk_bytes = raw.chunk_bytes;
+    if (raw.print_platform) options.task = Task::print_platform;
+    if (raw.print_hosts) options.task = Task::print_hosts;
+    return {};
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, char** argv) {
+    CLI::App app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms"};
+    Options options;
+    Raw raw;
+    declare_scene(app, options, raw);
+    declare_calls(app, options, raw);
+    declare_speeds(app, options.speeds);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        return {std::nullopt, app.help(), 0};
+    } catch (const CLI::ParseError& error) {
+        return {std::nullopt, fmt::format("gc_simulate: {}\n", error.what()), usage_error};
+    }
+    const Status status = resolve(raw, options);
+    if (!status.ok())
+        return {std::nullopt, fmt::format("gc_simulate: {}\n", status.message()), usage_error};
+    return {std::move(options), {}, 0};
+}
+
+}  // namespace gradcoll::simulate

@@ -1,0 +1,41 @@
+// options.hpp - the command line of gc_simulate.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/policy.hpp"
+#include "replay.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll::simulate {
+
+enum class Task : std::uint8_t { simulate, print_platform, print_hosts };
+
+struct Options {
+    Task task = Task::simulate;
+    std::optional<Tree> tree;
+    std::string platform_path;       ///< empty: made from the tree
+    std::vector<std::string> hosts;  ///< by rank
+    std::vector<std::int64_t> sizes_bytes;
+    std::vector<std::string> algorithms;  ///< "ours", "executor" or one of rival_names()
+    std::string codec_text = "exact";
+    PolicyOptions policy;
+    StepSpeeds speeds;
+    int chunks_in_flight = 4;
+    bool verify = false;
+    bool explain = false;
+    std::vector<std::string> settings;
+};
+
+/// Options, or what is to be printed and the exit status: 0 for help, 2 for a wrong command line.
+struct CommandLine {
+    std::optional<Options> options;
+    std::string text;
+    int exit_status = 0;
+};
+CommandLine parse_command_line(int argc, char** argv);
+
+}  // namespace gradcoll::simulate

@@ -1,0 +1,21 @@
+// platform.hpp - a tree as a SimGrid platform file.
+#pragma once
+
+#include <string>
+
+#include "topology/tree.hpp"
+
+namespace gradcoll::simulate {
+
+/// Every vertex is a router (leaves: a host "r<rank>"), every uplink a SPLITDUPLEX link: one object
+/// a direction. What the tree does not know about a link are the defaults of collectives/cost.hpp.
+/// One zone with computed routes, so that the text is linear in the vertices.
+std::string platform_of(const Tree& tree);
+
+/// "r<rank>" a line, in rank order.
+std::string hosts_of(const Tree& tree);
+
+/// The figures that platform_of() gives to the uplink of `vertex`, which is not the root.
+Uplink uplink_in_platform(const Tree& tree, int vertex);
+
+}  // namespace gradcoll::simulate

@@ -1,0 +1,33 @@
+// replay.hpp - one rank walks its plan as runtime/executor does, in simulated time and without
+// data: messages have their true size on the wire, local steps take as long as their speed says.
+#pragma once
+
+#include <cstddef>
+
+#include "collectives/plan.hpp"
+
+namespace gradcoll::simulate {
+
+/// GB/s of plain elements by kind of local step; 0: takes no time. The defaults are those of 2:4 on
+/// fp32 with AVX-512 (docs/benchmarks.md). Sums and copies take no time, because SMPI's own
+/// algorithms have theirs for nothing, too.
+struct StepSpeeds {
+    double encode = 14.0;
+    double decode = 12.8;
+    double decode_reduce = 14.5;
+    double reduce = 0;
+    double copy = 0;
+
+    double of(StepKind kind) const;
+};
+
+/// Runs the plan of the calling rank of MPI_COMM_WORLD; returns when all its steps have ended. All
+/// messages of all ranks leave from and arrive in the same memory (what is in it does not matter):
+/// `buffer` holds at least the largest message. Needs SMPI's context; one call a rank at a time.
+/// Throws std::runtime_error for a plan that cannot be walked.
+void replay(const Plan& plan, const StepSpeeds& speeds, int chunks_in_flight, std::byte* buffer);
+
+/// Of all messages of the plan.
+std::size_t largest_message_bytes(const Plan& plan);
+
+}  // namespace gradcoll::simulate
