@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/status.hpp"
+#include "collectives/links.hpp"
 #include "collectives/plan.hpp"
 
 namespace gradcoll {
@@ -16,12 +17,5 @@ namespace gradcoll {
 /// order, all messages being asynchronous); all ranks' outputs come from the same encoding; nothing
 /// is encoded twice on the way down. Errors: internal, naming the rank, the step and the property.
 Status verify(const Tree& tree, std::span<const Plan> plans);
-
-/// Bytes over each vertex's uplink (index: vertex id).
-struct LinkBytes {
-    std::uint64_t up = 0;
-    std::uint64_t down = 0;
-};
-std::vector<LinkBytes> bytes_on_uplinks(const Tree& tree, std::span<const Plan> plans);
 
 }  // namespace gradcoll

@@ -41,17 +41,6 @@ Status check_chunk(std::span<const Plan> plans, bool tail) {
     return check_contributions(all, *events);
 }
 
-/// Calls visit(vertex) for every vertex from the leaf of `rank` up to, and without, the one above
-/// `other`, too.
-template <class Visit>
-void climb(const Tree& tree, int rank, int other, Visit visit) {
-    std::vector<char> above(static_cast<std::size_t>(tree.vertex_count()), 0);
-    for (int vertex : tree.path_up(other)) above[static_cast<std::size_t>(vertex)] = 1;
-    for (int vertex = tree.leaf_of(rank); !above[static_cast<std::size_t>(vertex)];
-         vertex = tree.vertex(vertex).parent)
-        visit(static_cast<std::size_t>(vertex));
-}
-
 }  // namespace
 
 Status verification::broken(int rank, std::uint32_t step, const std::string& what) {
@@ -63,20 +52,6 @@ Status verify(const Tree& tree, std::span<const Plan> plans) {
     if (plans.front().chunk_count == 0) return {};
     GRADCOLL_TRY(check_chunk(plans, false));
     return plans.front().tail.count_elems > 0 ? check_chunk(plans, true) : Status{};
-}
-
-std::vector<LinkBytes> bytes_on_uplinks(const Tree& tree, std::span<const Plan> plans) {
-    std::vector<LinkBytes> links(static_cast<std::size_t>(tree.vertex_count()));
-    for (const Plan& plan : plans) {
-        const std::vector<std::uint64_t> to_peers = bytes_to_peers(plan);
-        for (int peer = 0; peer < plan.rank_count; ++peer) {
-            const std::uint64_t bytes = to_peers[static_cast<std::size_t>(peer)];
-            if (bytes == 0) continue;
-            climb(tree, plan.rank, peer, [&](std::size_t vertex) { links[vertex].up += bytes; });
-            climb(tree, peer, plan.rank, [&](std::size_t vertex) { links[vertex].down += bytes; });
-        }
-    }
-    return links;
 }
 
 }  // namespace gradcoll

@@ -1,0 +1,46 @@
+// collectives/links.hpp - bytes on the links of the tree: counted from plans, or by formula where
+// there are too many ranks to plan for all of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// Bytes over each vertex's uplink (index: vertex id) in one call.
+struct LinkBytes {
+    std::uint64_t up = 0;
+    std::uint64_t down = 0;
+};
+
+/// Adds up what plans send, one plan after another, so that only one of them must be there at a
+/// time. Keeps a reference to `tree`.
+class LinkCounter {
+  public:
+    explicit LinkCounter(const Tree& tree)
+        : tree_(tree), links_(static_cast<std::size_t>(tree.vertex_count())) {}
+
+    /// Time: messages of the plan times the height of the tree.
+    void add(const Plan& plan);
+    const std::vector<LinkBytes>& links() const { return links_; }
+
+  private:
+    void add(const Schedule& schedule, const Plan& plan, std::uint64_t times);
+
+    const Tree& tree_;
+    std::vector<LinkBytes> links_;
+};
+
+/// Of all ranks' plans together.
+std::vector<LinkBytes> bytes_on_uplinks(const Tree& tree, std::span<const Plan> plans);
+
+/// What an allreduce by `spec` puts on each uplink by formula: below a vertex of degree d, (d-1)/d
+/// of the vector for the exchange there, and 1/d of what the vertex's own uplink carries. Leaves
+/// out headers and what granules round. Up and down carry the same. Time: linear in vertices.
+std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec);
+
+}  // namespace gradcoll
