@@ -53,10 +53,11 @@ struct Interval {
 /// one end in even intervals and the other in odd ones. This needs only the interval's own owners,
 /// never a count of the intervals before it.
 ///
-/// Nothing is precomputed for the whole tree: a query costs time and memory in proportion to its
-/// answer and to the inner vertices below it, and never visits an interval twice. Immutable, thread
-/// safe; keeps a reference to `tree`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho
-/// et al., MLSys 2019).
+/// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
+/// (Vertex::shape), so a query costs time and memory in proportion to its answer and to the degrees
+/// of the different shapes below it, however often a shape is there. Immutable, thread safe; keeps
+/// a reference to `tree`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et al., MLSys
+/// 2019).
 class OwnershipMap {
   public:
     OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems);
@@ -75,6 +76,10 @@ class OwnershipMap {
     /// The same for several windows, ascending and disjoint; an interval that overlaps two of them
     /// comes once.
     std::vector<Interval> intervals(int vertex, std::span<const Range> windows) const;
+
+    /// For every vertex above `rank`, leaves to root: the intervals that the rank has a part in, as
+    /// intervals(vertex, what the rank owns before that vertex). One query for the whole path.
+    std::vector<std::vector<Interval>> intervals_above(int rank) const;
 
     /// What `rank` owns after the reduce-scatter of `vertex` (one of its ancestors, or its own
     /// leaf: everything): ascending, neighbours joined.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <map>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -162,8 +163,31 @@ Tree Tree::assembled(std::vector<Vertex> vertices) {
     for (std::size_t v = 0; v < all.size(); ++v)
         if (all[v].rank >= 0)
             tree.leaf_of_rank_[static_cast<std::size_t>(all[v].rank)] = static_cast<int>(v);
+    tree.find_shapes();
     tree.hash_ = Hash().text(tree.serialize()).digest();
     return tree;
+}
+
+void Tree::find_shapes() {
+    for (int id = 0; id < vertex_count(); ++id) {
+        Vertex& vertex = vertices_[static_cast<std::size_t>(id)];
+        vertex.first_leaf = static_cast<int>(rank_at_.size());
+        if (vertex.rank >= 0)
+            rank_at_.push_back(vertex.rank);
+        else
+            inner_vertices_.push_back(id);
+    }
+    std::map<std::vector<int>, int> known;  // shapes of the children -> shape
+    vertex_of_shape_.push_back(leaf_of_rank_.front());
+    for (std::size_t i = inner_vertices_.size(); i-- > 0;) {
+        Vertex& vertex = vertices_[static_cast<std::size_t>(inner_vertices_[i])];
+        std::vector<int> children;
+        for (const int child : vertex.children) children.push_back(this->vertex(child).shape);
+        const auto next = static_cast<int>(vertex_of_shape_.size());
+        const auto [shape, is_new] = known.try_emplace(std::move(children), next);
+        vertex.shape = shape->second;
+        if (is_new) vertex_of_shape_.push_back(inner_vertices_[i]);
+    }
 }
 
 Result<Tree> Tree::make(const TreeSpec& spec) {

@@ -63,6 +63,9 @@ struct Vertex {
     int rank = -1;       ///< >= 0 for leaves
     int height = 0;      ///< 0 for leaves, else 1 + the highest child
     int leaf_count = 1;  ///< ranks below (1 for a leaf)
+    int first_leaf = 0;  ///< position of the first leaf below among all leaves, in pre-order
+    int shape = 0;       ///< equal for two vertices if and only if their subtrees differ in kinds,
+                         ///< names, links and rank numbers only; 0 for leaves
     Uplink uplink;
     std::vector<int> children;  ///< vertex ids; empty for leaves, at least two otherwise
 };
@@ -93,6 +96,12 @@ class Tree {
     std::span<const int> children(int id) const { return vertex(id).children; }
     int leaf_of(int rank) const { return leaf_of_rank_[static_cast<std::size_t>(rank)]; }
     bool is_leaf(int id) const { return vertex(id).rank >= 0; }
+    /// The rank of the leaf at a position (see Vertex::first_leaf).
+    int rank_at(int position) const { return rank_at_[static_cast<std::size_t>(position)]; }
+    /// All vertices that are no leaves, ascending.
+    std::span<const int> inner_vertices() const { return inner_vertices_; }
+    /// One vertex of each shape (index: shape); shapes of children have lower numbers.
+    std::span<const int> vertex_of_shape() const { return vertex_of_shape_; }
 
     /// The vertices on the way from the parent of `rank`'s leaf up to the root (empty for a tree of
     /// one rank).
@@ -120,8 +129,14 @@ class Tree {
     /// collapsed, checked, in pre-order.
     static Tree assembled(std::vector<Vertex> vertices);
 
+    /// Leaves' positions and the shapes of what is assembled otherwise.
+    void find_shapes();
+
     std::vector<Vertex> vertices_;
     std::vector<int> leaf_of_rank_;
+    std::vector<int> rank_at_;
+    std::vector<int> inner_vertices_;
+    std::vector<int> vertex_of_shape_;
     std::uint64_t hash_ = 0;
 };
 

@@ -9,16 +9,15 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
                              int rank) {
     std::vector<Level> levels;
     int child = tree.leaf_of(rank);
-    std::vector<Range> owned{{0, map.count_elems()}};
-    for (int vertex : tree.path_up(rank)) {
+    for (std::vector<Interval>& intervals : map.intervals_above(rank)) {
+        const int vertex = tree.vertex(child).parent;
         Level level;
         level.vertex = vertex;
         level.branch = tree.vertex(child).branch;
         level.degree = static_cast<int>(tree.children(vertex).size());
         level.number = static_cast<std::uint8_t>(tree.vertex(vertex).height - 1);
         if (!spec.choices.empty()) level.choice = spec.choices[static_cast<std::size_t>(vertex)];
-        level.intervals = map.intervals(vertex, owned);
-        owned = kept_parts(level);
+        level.intervals = std::move(intervals);
         levels.push_back(std::move(level));
         child = vertex;
     }
