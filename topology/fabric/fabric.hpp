@@ -37,19 +37,26 @@ struct Fabric {
     std::vector<std::string> notes;  ///< what the source left open and what was assumed, for people
 };
 
-/// Grows a fabric by names. Nodes are numbered in the order of their first mention.
+/// Grows a fabric by names. Nodes are numbered in the order of their first mention. Takes no more
+/// memory than the limits above allow, whatever it is asked to add.
 class FabricBuilder {
   public:
     int switch_named(std::string_view name);
     int host_named(std::string_view name);
     void add_cable(int a, int b, double gbytes_per_s = 0, double latency_us = 0);
     Fabric& fabric() { return fabric_; }
-    /// Errors: invalid_argument if there is no host or a limit above is passed.
+    /// Nodes, cables and names so far are within the limits. Once it is false it stays false, what
+    /// is added is dropped, and take() says why: a parser may stop at once.
+    bool within_limits() const { return trouble_.empty(); }
+    /// Errors: invalid_argument if there is no host, a limit above is passed, or a name is empty or
+    /// longer than max_name_bytes.
     Result<Fabric> take();
 
   private:
     int named(std::unordered_map<std::string, int>& ids, std::string_view name, bool is_host);
+    void refuse(const std::string& found, const std::string& allowed);
 
+    std::string trouble_;  ///< the first limit that was passed
     Fabric fabric_;
     std::unordered_map<std::string, int> switches_;
     std::unordered_map<std::string, int> hosts_;

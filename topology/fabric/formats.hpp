@@ -13,12 +13,12 @@
 namespace gradcoll {
 
 enum class FabricFormat : std::uint8_t {
-    slurm_conf,        ///< topology.conf: SwitchName= or BlockName= lines; topograph writes it, too
-    slurm_yaml,        ///< topology.yaml of SLURM 25.05 and later; topograph writes it, too
-    ibnetdiscover,     ///< output of ibnetdiscover
-    ib_subnet,         ///< netloc's ib-subnet-*.txt (ibnetdiscover -p): one line a port
-    csv,               ///< host,switch[,switch above...]: a table
-    mpich_coordinates  ///< rank: group switch port
+    slurm_conf,     ///< topology.conf: SwitchName= or BlockName= lines; topograph writes it, too
+    slurm_yaml,     ///< topology.yaml of SLURM 25.05 and later; topograph writes it, too
+    ibnetdiscover,  ///< output of ibnetdiscover
+    ib_subnet,      ///< netloc's ib-subnet-*.txt (ibnetdiscover -p): one line a port
+    mpich_coordinates,  ///< rank: group switch port
+    csv                 ///< host,switch[,gbytes_per_s[,latency_us]]: a table
 };
 std::string_view name_of(FabricFormat format);
 

@@ -1,0 +1,39 @@
+// topology/fabric/disjoint_sets.hpp - which of n things are one.
+#pragma once
+
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace gradcoll {
+
+/// A set is named by its lowest member, so that the order of joining does not matter.
+class DisjointSets {
+  public:
+    explicit DisjointSets(std::size_t count) : parent_(count) {
+        std::iota(parent_.begin(), parent_.end(), 0);
+    }
+
+    int find(int member) {
+        while (parent(member) != member) {
+            parent(member) = parent(parent(member));
+            member = parent(member);
+        }
+        return member;
+    }
+
+    void join(int a, int b) {
+        a = find(a);
+        b = find(b);
+        if (a > b) std::swap(a, b);
+        parent(b) = a;
+    }
+
+  private:
+    int& parent(int member) { return parent_[static_cast<std::size_t>(member)]; }
+
+    std::vector<int> parent_;
+};
+
+}  // namespace gradcoll

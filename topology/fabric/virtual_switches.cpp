@@ -1,0 +1,105 @@
+#include "topology/fabric/virtual_switches.hpp"
+
+#include <algorithm>
+
+namespace gradcoll {
+namespace {
+
+class Joiner {
+  public:
+    Joiner(const SwitchGraph& graph, const SwitchLevels& levels)
+        : graph_(graph),
+          result_{DisjointSets(graph.size()), std::vector<bool>(graph.size(), false),
+                  std::vector<bool>(graph.size(), false), levels.level},
+          first_upper_(graph.size(), -1),
+          blocked_(graph.size(), false) {
+        for (std::size_t v = 0; v < graph.size(); ++v) {
+            result_.has_hosts[v] = result_.leads[v] = graph.host_count[v] > 0;
+            if (levels.level[v] < 0) continue;
+            const std::size_t level = at(levels.level[v]);
+            if (level >= on_level_.size()) on_level_.resize(level + 1);
+            on_level_[level].push_back(static_cast<int>(v));
+        }
+    }
+
+    VirtualSwitches run(bool rooted) {
+        for (auto vertices = on_level_.rbegin(); vertices != on_level_.rend(); ++vertices)
+            join_above(*vertices);
+        if (!rooted) join_incomplete_spines();
+        return std::move(result_);
+    }
+
+  private:
+    std::size_t set(int vertex) { return at(result_.one.find(vertex)); }
+
+    template <class Visit>
+    void for_each_upper(int vertex, Visit visit) {
+        for (const SwitchGraph::Neighbour& neighbour : graph_.neighbours(vertex))
+            if (result_.level[at(neighbour.vertex)] == result_.level[at(vertex)] - 1)
+                visit(neighbour.vertex);
+    }
+
+    /// All joins within this level have been made, by the level below.
+    void join_above(std::vector<int>& vertices) {
+        std::erase_if(vertices, [&](int vertex) { return !result_.leads[set(vertex)]; });
+        for (const int vertex : vertices)
+            for_each_upper(vertex, [&](int upper) {
+                result_.leads[set(upper)] = true;
+                if (result_.has_hosts[set(upper)]) blocked_[set(vertex)] = true;
+            });
+        for (const int vertex : vertices) {
+            if (blocked_[set(vertex)]) continue;
+            int& first = first_upper_[set(vertex)];
+            for_each_upper(vertex, [&](int upper) {
+                if (first < 0) first = upper;
+                result_.one.join(first, upper);
+                result_.leads[set(upper)] = true;
+            });
+        }
+    }
+
+    void join_incomplete_spines() {
+        std::vector<int> upper_of(graph_.size(), none);
+        const auto meet = [&](int& known, int other) {
+            if (known == none) known = other;
+            if (known != several && set(known) != set(other)) known = several;
+        };
+        for (int vertex = 0; vertex < static_cast<int>(graph_.size()); ++vertex)
+            if (result_.leads[set(vertex)])
+                for_each_upper(vertex, [&](int upper) { meet(upper_of[at(vertex)], upper); });
+        for (int vertex = 0; vertex < static_cast<int>(graph_.size()); ++vertex) {
+            if (result_.leads[set(vertex)]) continue;
+            int above = none;
+            for (const SwitchGraph::Neighbour& neighbour : graph_.neighbours(vertex)) {
+                if (!result_.leads[set(neighbour.vertex)]) continue;
+                const int upper = upper_of[at(neighbour.vertex)];
+                if (upper < 0) above = several;
+                if (above != several) meet(above, upper);
+            }
+            if (above >= 0 && !result_.has_hosts[set(above)]) spines_.push_back({vertex, above});
+        }
+        for (const auto& [spine, above] : spines_) {
+            result_.one.join(spine, above);
+            result_.leads[set(above)] = true;
+            result_.level[at(spine)] = result_.level[at(above)];
+        }
+    }
+
+    static constexpr int none = -1, several = -2;
+
+    const SwitchGraph& graph_;
+    VirtualSwitches result_;
+    std::vector<std::vector<int>> on_level_;
+    std::vector<int> first_upper_;  ///< by set: what its other upper neighbours are joined with
+    std::vector<bool> blocked_;     ///< by set: one of its upper neighbours has hosts
+    std::vector<std::pair<int, int>> spines_;
+};
+
+}  // namespace
+
+VirtualSwitches virtual_switches(const SwitchGraph& graph, const SwitchLevels& levels,
+                                 bool rooted) {
+    return Joiner(graph, levels).run(rooted);
+}
+
+}  // namespace gradcoll
