@@ -16,11 +16,12 @@ typedef enum {
     GC_TREE_JSON = 1,
     GC_TREE_DOT = 2,
     GC_TREE_EXPRESSION = 3,
-    GC_TREE_ORIGIN = 4
+    GC_TREE_ORIGIN = 4,
+    GC_TREE_SVG = 5
 } GC_Tree_format;
 
 /* The communicator's tree as text: indented, JSON, Graphviz, the short expression that GC_TOPOLOGY
- * accepts, or one line on where it came from. Collective only if the communicator is not attached
+ * accepts, one line on where it came from, or a picture (SVG). Collective only if the communicator is not attached
  * yet. `*length` is in: size of `text` in bytes; out: bytes needed with the final 0. `text` may be
  * NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
 int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length);
