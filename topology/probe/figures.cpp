@@ -1,0 +1,152 @@
+// topology/probe/figures.cpp - rounds, repetitions, and what they gave.
+#include "topology/probe/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gradcoll {
+
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::infinity();
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+}  // namespace
+
+Rounds tournament(std::span<const int> hosts, int most) {
+    // The circle method: one stays, the others turn; an odd one out meets nobody.
+    std::vector<int> circle(hosts.begin(), hosts.end());
+    if (circle.size() % 2 != 0) circle.push_back(-1);
+    const std::size_t count = circle.size();
+    const std::size_t all = count == 0 ? 0 : count - 1;
+    Rounds rounds(std::min(all, static_cast<std::size_t>(most)));
+    for (auto& round : rounds) {
+        for (std::size_t i = 0; i < count / 2; ++i)
+            if (circle[i] >= 0 && circle[count - 1 - i] >= 0)
+                round.push_back({circle[i], circle[count - 1 - i]});
+        std::rotate(circle.begin() + 1, circle.end() - 1, circle.end());
+    }
+    return rounds;
+}
+
+Rounds one_by_one(std::span<const int> hosts) {
+    Rounds rounds;
+    for (const auto& round : tournament(hosts, static_cast<int>(hosts.size())))
+        for (const HostPair pair : round) rounds.push_back({pair});
+    return rounds;
+}
+
+Figures::Figures(Ruler& ruler, int host_count) : ruler_(ruler), host_count_(host_count) {
+    best_.fill(unknown);
+    best_of_.fill(std::vector<double>(static_cast<std::size_t>(host_count), unknown));
+}
+
+std::uint64_t Figures::key(int a, int b) const {
+    const auto [low, high] = std::minmax(a, b);
+    return static_cast<std::uint64_t>(low) * static_cast<std::uint64_t>(host_count_) +
+           static_cast<std::uint64_t>(high);
+}
+
+std::vector<std::vector<HostPair>> Figures::merged(Signal signal,
+                                                   std::span<const Rounds> groups) const {
+    std::vector<std::vector<HostPair>> rounds;
+    for (const Rounds& group : groups) {
+        rounds.resize(std::max(rounds.size(), group.size()));
+        for (std::size_t i = 0; i < group.size(); ++i)
+            for (const HostPair pair : group[i])
+                if (find(signal, pair.from, pair.to) == nullptr) rounds[i].push_back(pair);
+    }
+    std::erase_if(rounds, [](const auto& round) { return round.empty(); });
+    return rounds;
+}
+
+Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
+    const std::vector<std::vector<HostPair>> rounds = merged(signal, groups);
+    for (int repeat = 0; repeat < repeats(signal); ++repeat)
+        for (const auto& round : rounds) {
+            if (spent()) return {};
+            GRADCOLL_TRY(run(signal, round, repeat % 2 != 0));
+        }
+    return {};
+}
+
+Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
+    if (reversed)
+        for (HostPair& pair : pairs) std::swap(pair.from, pair.to);
+    const Result<std::vector<double>> figures = ruler_.measure(signal, pairs);
+    if (!figures.ok()) return figures.status();
+    ++rounds_;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const double figure = (*figures)[i];
+        if (!(figure > 0) || !std::isfinite(figure))
+            return {Code::internal, fmt::format("probe: hosts {} and {} measured {}, which is no "
+                                                "positive figure",
+                                                pairs[i].from, pairs[i].to, figure)};
+        add(signal, pairs[i], figure);
+    }
+    return {};
+}
+
+void Figures::add(Signal signal, HostPair pair, double figure) {
+    const auto s = static_cast<std::size_t>(signal);
+    Samples& samples = samples_[s][key(pair.from, pair.to)];
+    samples.seen.push_back(figure);
+    samples.cost = {*std::min_element(samples.seen.begin(), samples.seen.end()),
+                    median(samples.seen)};
+    best_[s] = std::min(best_[s], figure);
+    for (const int host : {pair.from, pair.to}) {
+        double& best = best_of_[s][static_cast<std::size_t>(host)];
+        best = std::min(best, figure);
+    }
+}
+
+void Figures::forget(Signal signal, std::span<const int> hosts) {
+    auto& samples = samples_[static_cast<std::size_t>(signal)];
+    for (const int a : hosts)
+        for (const int b : hosts) samples.erase(key(a, b));
+}
+
+Result<std::vector<double>> Figures::together(std::span<const std::vector<HostPair>> groups) {
+    std::vector<HostPair> pairs;
+    for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
+    std::vector<double> best(groups.size(), unknown);
+    for (int repeat = 0; repeat < repeats(Signal::bulk) && !spent(); ++repeat) {
+        const Result<std::vector<double>> figures = ruler_.measure(Signal::bulk, pairs);
+        if (!figures.ok()) return figures.status();
+        ++rounds_;
+        auto figure = figures->begin();
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            const auto end = figure + static_cast<std::ptrdiff_t>(groups[g].size());
+            if (figure != end) best[g] = std::min(best[g], *std::max_element(figure, end));
+            figure = end;
+        }
+    }
+    return best;
+}
+
+const Cost* Figures::find(Signal signal, int a, int b) const {
+    const auto& samples = samples_[static_cast<std::size_t>(signal)];
+    const auto found = samples.find(key(a, b));
+    return found == samples.end() ? nullptr : &found->second.cost;
+}
+
+double Figures::best_of(Signal signal, int host) const {
+    return best_of_[static_cast<std::size_t>(signal)][static_cast<std::size_t>(host)];
+}
+
+double Figures::noise(Signal signal) const {
+    std::vector<double> factors{1};
+    for (const auto& [pair, samples] : samples_[static_cast<std::size_t>(signal)])
+        factors.push_back(samples.cost.mid / samples.cost.low);
+    return median(std::move(factors));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,77 @@
+// topology/probe/measured_switches.cpp - structure first, then what its links carry.
+#include "topology/probe/measured_switches.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "topology/probe/branches.hpp"
+#include "topology/probe/figures.hpp"
+#include "topology/probe/merge.hpp"
+#include "topology/probe/split.hpp"
+#include "topology/probe/uplinks.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+constexpr int few_hosts = 8;
+
+Result<int> found_root(Branches& branches, Figures& figures) {
+    if (figures.host_count() > few_hosts) {
+        const Result<int> root = merged_by_latency(branches, figures);
+        if (root.ok()) GRADCOLL_TRY(split(branches, figures, Signal::bulk, *root));
+        return root;
+    }
+    std::vector<int> hosts(static_cast<std::size_t>(figures.host_count()));
+    std::iota(hosts.begin(), hosts.end(), 0);
+    const int root = branches.above(std::move(hosts));
+    GRADCOLL_TRY(split(branches, figures, Signal::bulk, root));
+    GRADCOLL_TRY(split(branches, figures, Signal::latency, root));
+    return root;
+}
+
+/// Switches are numbered level by level.
+SwitchTree switches_from(const Branches& branches, int root, const std::vector<Uplink>& uplinks,
+                         std::span<const std::string> host_names) {
+    SwitchTree tree;
+    tree.switches.push_back({"probed0", -1, {}});
+    std::vector<int> nodes{root};  // of each switch
+    for (std::size_t at = 0; at < nodes.size(); ++at)
+        for (const int child : branches.parts(nodes[at])) {
+            const Uplink uplink = uplinks[static_cast<std::size_t>(child)];
+            if (branches.is_host(child)) {
+                tree.hosts[host_names[static_cast<std::size_t>(child)]] = {static_cast<int>(at),
+                                                                           uplink};
+                continue;
+            }
+            tree.switches.push_back(
+                {fmt::format("probed{}", nodes.size()), static_cast<int>(at), uplink});
+            nodes.push_back(child);
+        }
+    return tree;
+}
+
+}  // namespace
+
+Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names) {
+    const auto count = static_cast<int>(host_names.size());
+    Figures figures(ruler, count);
+    Branches branches(count);
+    const Result<int> root = found_root(branches, figures);
+    if (!root.ok()) return root.status();
+    Result<std::vector<Uplink>> uplinks =
+        measured_uplinks(branches, figures, *root, branches.node_count());
+    if (!uplinks.ok()) return uplinks.status();
+    SwitchTree tree = switches_from(branches, *root, *uplinks, host_names);
+    tree.notes.push_back(
+        fmt::format("probe: {} hosts measured in {} rounds", count, figures.rounds()));
+    if (figures.spent())
+        tree.notes.emplace_back(
+            "probe: the time for measuring was over before all was measured; what was not is side "
+            "by "
+            "side");
+    return tree;
+}
+
+}  // namespace gradcoll

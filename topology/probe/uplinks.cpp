@@ -1,0 +1,131 @@
+// topology/probe/uplinks.cpp - all hosts of a branch against hosts beside it, and what the pairs
+// already said.
+#include "topology/probe/uplinks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gradcoll {
+
+namespace {
+
+constexpr std::size_t most_senders = 64;
+
+class Uplinks {
+  public:
+    Uplinks(const Branches& branches, Figures& figures, int node_count)
+        : branches_(branches), figures_(figures), uplinks_(static_cast<std::size_t>(node_count)) {}
+
+    Result<std::vector<Uplink>> run(int root) {
+        const std::vector<std::vector<int>> levels = branches_.levels(root);
+        GRADCOLL_TRY(ask_for_latencies(levels));
+        for (const auto& level : levels) GRADCOLL_TRY(fill(level));
+        for (int host = 0; host < figures_.host_count(); ++host)
+            of(host).bandwidth_gbytes_per_s = rate(figures_.best_of(Signal::bulk, host));
+        for (auto level = levels.rbegin(); level != levels.rend(); ++level)
+            for (const int vertex : *level) set_latencies(vertex);
+        return std::move(uplinks_);
+    }
+
+  private:
+    Uplink& of(int node) { return uplinks_[static_cast<std::size_t>(node)]; }
+    /// One over nanoseconds a byte; 0 (not known) of infinite.
+    static double rate(double cost) { return std::isfinite(cost) ? 1 / cost : 0; }
+
+    /// Every child of a vertex with the next one: in two rounds what is missing is there.
+    Status ask_for_latencies(const std::vector<std::vector<int>>& levels) {
+        for (const auto& level : levels) {
+            std::vector<Rounds> groups;
+            for (const int vertex : level) groups.push_back(neighbours(vertex));
+            GRADCOLL_TRY(figures_.ask(Signal::latency, groups));
+        }
+        return {};
+    }
+    Rounds neighbours(int vertex) const {
+        const std::vector<int> hosts = branches_.host_of_each(branches_.children(vertex));
+        Rounds rounds(2);
+        for (std::size_t i = 0; i + 1 < hosts.size(); ++i)
+            rounds[i % 2].push_back({hosts[i], hosts[i + 1]});
+        return rounds;
+    }
+
+    // ---- bandwidth
+
+    /// Branch i of every vertex of a level at the same time.
+    Status fill(const std::vector<int>& level) {
+        std::size_t most = 0;
+        for (const int vertex : level) most = std::max(most, branches_.children(vertex).size());
+        for (std::size_t i = 0; i < most && !figures_.spent(); ++i)
+            GRADCOLL_TRY(fill_branch(level, i));
+        return {};
+    }
+
+    Status fill_branch(const std::vector<int>& level, std::size_t branch) {
+        std::vector<int> nodes;
+        std::vector<std::vector<HostPair>> groups;
+        for (const int vertex : level) {
+            const std::vector<int>& children = branches_.children(vertex);
+            if (branch >= children.size() || branches_.is_host(children[branch])) continue;
+            nodes.push_back(children[branch]);
+            groups.push_back(senders(vertex, branch));
+        }
+        if (groups.empty()) return {};
+        const Result<std::vector<double>> costs = figures_.together(groups);
+        if (!costs.ok()) return costs.status();
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            of(nodes[i]).bandwidth_gbytes_per_s =
+                static_cast<double>(groups[i].size()) * rate((*costs)[i]);
+        return {};
+    }
+
+    /// Hosts of the branch with hosts beside it; of the branches beside it one after the other, so
+    /// that no single one of their links is asked for all.
+    std::vector<HostPair> senders(int vertex, std::size_t branch) const {
+        const std::vector<int>& children = branches_.children(vertex);
+        std::vector<std::vector<int>> beside;
+        for (std::size_t i = 0; i < children.size(); ++i)
+            if (i != branch) beside.push_back(branches_.hosts_below(children[i]));
+        const std::vector<int> from = branches_.hosts_below(children[branch]);
+        std::vector<HostPair> pairs;
+        std::size_t longest = 0;
+        for (const auto& hosts : beside) longest = std::max(longest, hosts.size());
+        for (std::size_t depth = 0; depth < longest; ++depth)
+            for (const auto& hosts : beside) {
+                if (pairs.size() == std::min(from.size(), most_senders)) return pairs;
+                if (depth < hosts.size()) pairs.push_back({from[pairs.size()], hosts[depth]});
+            }
+        return pairs;
+    }
+
+    // ---- latency
+
+    /// From a host below `vertex` up to it: half of the shortest way between two children.
+    double reach(int vertex) const {
+        if (branches_.is_host(vertex)) return 0;
+        const std::vector<int> hosts = branches_.host_of_each(branches_.children(vertex));
+        double shortest = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i + 1 < hosts.size(); ++i)
+            if (const Cost* cost = figures_.find(Signal::latency, hosts[i], hosts[i + 1]))
+                shortest = std::min(shortest, cost->low);
+        return std::isfinite(shortest) ? shortest / 2 : 0;
+    }
+    void set_latencies(int vertex) {
+        const double here = reach(vertex);
+        for (const int child : branches_.children(vertex))
+            of(child).latency_us = std::max(0.0, here - reach(child));
+    }
+
+    const Branches& branches_;
+    Figures& figures_;
+    std::vector<Uplink> uplinks_;
+};
+
+}  // namespace
+
+Result<std::vector<Uplink>> measured_uplinks(const Branches& branches, Figures& figures, int root,
+                                             int node_count) {
+    return Uplinks(branches, figures, node_count).run(root);
+}
+
+}  // namespace gradcoll
