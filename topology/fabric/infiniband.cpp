@@ -55,11 +55,14 @@ std::optional<Kind> kind_from(std::string_view word) {
     return std::nullopt;
 }
 
-/// ibnetdiscover writes the kind as the first letter of its identifiers: "S-0008f105001084fa".
-std::optional<Kind> kind_of_identifier(std::string_view identifier) {
-    if (identifier.starts_with("S-")) return Kind::fabric_switch;
-    if (identifier.starts_with("H-")) return Kind::adapter;
-    if (identifier.starts_with("R-")) return Kind::router;
+/// A device as ibnetdiscover writes it: the kind is the first letter of "S-0008f105001084fa". Its
+/// port is still 0. Nothing if the line goes on in another way.
+std::optional<IbReader::Port> identifier_at(Cursor& cursor) {
+    const std::optional<std::string_view> identifier = cursor.between("\"", "\"");
+    if (!identifier) return std::nullopt;
+    if (identifier->starts_with("S-")) return IbReader::Port{Kind::fabric_switch, *identifier};
+    if (identifier->starts_with("H-")) return IbReader::Port{Kind::adapter, *identifier};
+    if (identifier->starts_with("R-")) return IbReader::Port{Kind::router, *identifier};
     return std::nullopt;
 }
 
@@ -96,14 +99,13 @@ class NetDiscover {
     /// Switch	36 "S-0008f105001084fa"		# "leaf" enhanced port 0 lid 56 lmc 0
     Status device(Cursor cursor) {
         const auto ports = cursor.word();
-        const auto identifier = cursor.between("\"", "\"");
-        const auto kind = identifier ? kind_of_identifier(*identifier) : std::nullopt;
-        if (!ports || !number_in(*ports) || !kind)
+        const auto identified = identifier_at(cursor);
+        if (!ports || !number_in(*ports) || !identified)
             return lines_.error(
                 lines_.line(),
                 "a number of ports and an identifier (Switch 36 \"S-0008f105001084fa\")");
-        current_ = {*kind, *identifier};
-        reader_.describe(*kind, *identifier, quoted_in(cursor.rest()));
+        current_ = *identified;
+        reader_.describe(current_.kind, current_.guid, quoted_in(cursor.rest()));
         return {};
     }
 
@@ -112,10 +114,9 @@ class NetDiscover {
     Status port(std::string_view text) {
         Cursor cursor(text);
         const auto number = port_number(cursor);
-        const auto identifier = cursor.between("\"", "\"");
-        const auto peer_number = identifier ? port_number(cursor) : std::nullopt;
-        const auto kind = identifier ? kind_of_identifier(*identifier) : std::nullopt;
-        if (!number || !peer_number || !kind)
+        auto peer = identifier_at(cursor);
+        const auto peer_number = peer ? port_number(cursor) : std::nullopt;
+        if (!number || !peer || !peer_number)
             return lines_.error(text, "[port] \"identifier\"[port] ([35] \"S-2c5eab03\"[32])");
         if (current_.guid.empty())
             return lines_.error(text, "a Switch, Ca or Rt line before its ports");
@@ -124,9 +125,10 @@ class NetDiscover {
             return lines_.error(text, "width and speed at the end of the line, such as 4xNDR");
         const std::string_view comment = cursor.rest();
         if (const std::size_t hash = comment.find('#'); hash != std::string_view::npos)
-            reader_.describe(*kind, *identifier, quoted_in(comment.substr(hash)));
-        reader_.connect({current_.kind, current_.guid, *number}, {*kind, *identifier, *peer_number},
-                        *speed);
+            reader_.describe(peer->kind, peer->guid, quoted_in(comment.substr(hash)));
+        current_.number = *number;
+        peer->number = *peer_number;
+        reader_.connect(current_, *peer, *speed);
         return {};
     }
 

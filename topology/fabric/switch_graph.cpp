@@ -96,13 +96,16 @@ class GraphBuilder {
             if (below_left[at(cable->a)] > 0 && below_left[at(cable->b)] > 0)
                 below[at(node = cable->a)] = cable->b;
         for (std::size_t steps = 0; steps < below.size(); ++steps) node = below[at(node)];
+        const int somewhere = node;
+        for (int next = below[at(somewhere)]; next != somewhere; next = below[at(next)])
+            node = std::min(node, next);
         std::string names = printable(name(node));
         int listed = 1;
         for (int next = below[at(node)]; next != node && ++listed <= 8; next = below[at(next)])
             names += " -> " + printable(name(next));
         return {Code::invalid_argument,
-                "the switches run in a cycle, each above the next: " + names +
-                    (listed > 8 ? " -> ..." : " -> " + printable(name(node)))};
+                "the switches run in a cycle, each above the next: " + names + " -> " +
+                    (listed > 8 ? "..." : printable(name(node)))};
     }
 
     void keep_lowest_places() {

@@ -1,6 +1,7 @@
 #include "topology/fabric/virtual_switches.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gradcoll {
 namespace {
@@ -25,7 +26,11 @@ class Joiner {
     VirtualSwitches run(bool rooted) {
         for (auto vertices = on_level_.rbegin(); vertices != on_level_.rend(); ++vertices)
             join_above(*vertices);
-        if (!rooted) join_incomplete_spines();
+        if (rooted) return std::move(result_);
+        for (const std::vector<int>& vertices : on_level_)
+            std::copy_if(vertices.begin(), vertices.end(), std::back_inserter(not_leading_),
+                         [&](int vertex) { return !result_.leads[set(vertex)]; });
+        join_incomplete_spines();
         return std::move(result_);
     }
 
@@ -40,7 +45,7 @@ class Joiner {
     }
 
     /// All joins within this level have been made, by the level below.
-    void join_above(std::vector<int>& vertices) {
+    void join_above(std::vector<int> vertices) {
         std::erase_if(vertices, [&](int vertex) { return !result_.leads[set(vertex)]; });
         for (const int vertex : vertices)
             for_each_upper(vertex, [&](int upper) {
@@ -58,31 +63,45 @@ class Joiner {
         }
     }
 
-    void join_incomplete_spines() {
+    /// By set: the one above it, none, or several.
+    std::vector<int> uppers() {
         std::vector<int> upper_of(graph_.size(), none);
-        const auto meet = [&](int& known, int other) {
-            if (known == none) known = other;
-            if (known != several && set(known) != set(other)) known = several;
-        };
         for (int vertex = 0; vertex < static_cast<int>(graph_.size()); ++vertex)
             if (result_.leads[set(vertex)])
-                for_each_upper(vertex, [&](int upper) { meet(upper_of[at(vertex)], upper); });
-        for (int vertex = 0; vertex < static_cast<int>(graph_.size()); ++vertex) {
-            if (result_.leads[set(vertex)]) continue;
-            int above = none;
-            for (const SwitchGraph::Neighbour& neighbour : graph_.neighbours(vertex)) {
-                if (!result_.leads[set(neighbour.vertex)]) continue;
-                const int upper = upper_of[at(neighbour.vertex)];
-                if (upper < 0) above = several;
-                if (above != several) meet(above, upper);
-            }
-            if (above >= 0 && !result_.has_hosts[set(above)]) spines_.push_back({vertex, above});
-        }
-        for (const auto& [spine, above] : spines_) {
-            result_.one.join(spine, above);
+                for_each_upper(vertex, [&](int upper) { meet(upper_of[set(vertex)], upper); });
+        return upper_of;
+    }
+
+    void meet(int& known, int other) {
+        if (known == none) known = other;
+        if (known != several && set(known) != set(other)) known = several;
+    }
+
+    /// From the top down, because what is joined makes a way for what hangs on it.
+    void join_incomplete_spines() {
+        std::vector<int> upper_of = uppers();
+        for (const int vertex : not_leading_) {
+            const int above = above_all_neighbours(vertex, upper_of);
+            if (above < 0 || result_.has_hosts[set(above)]) continue;
+            const int upper = upper_of[set(above)];
+            result_.level[at(vertex)] = result_.level[at(above)];
+            result_.one.join(vertex, above);
             result_.leads[set(above)] = true;
-            result_.level[at(spine)] = result_.level[at(above)];
+            upper_of[set(above)] = upper;
         }
+    }
+
+    /// Nothing if a switch connects less than two others: it is no way between them.
+    int above_all_neighbours(int vertex, const std::vector<int>& upper_of) {
+        int above = none, one_neighbour = none;
+        for (const SwitchGraph::Neighbour& neighbour : graph_.neighbours(vertex)) {
+            if (!result_.leads[set(neighbour.vertex)]) continue;
+            meet(one_neighbour, neighbour.vertex);
+            const int upper = upper_of[set(neighbour.vertex)];
+            if (upper < 0) return several;
+            meet(above, upper);
+        }
+        return one_neighbour == several ? above : none;
     }
 
     static constexpr int none = -1, several = -2;
@@ -92,7 +111,7 @@ class Joiner {
     std::vector<std::vector<int>> on_level_;
     std::vector<int> first_upper_;  ///< by set: what its other upper neighbours are joined with
     std::vector<bool> blocked_;     ///< by set: one of its upper neighbours has hosts
-    std::vector<std::pair<int, int>> spines_;
+    std::vector<int> not_leading_;  ///< the upper ones first
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ struct VirtualSwitches {
 
 /// From the deepest level up: the upper neighbours of a switch are one if none of them has hosts.
 /// What leads to no host joins nothing; but in a fabric that is not rooted, such a switch is one
-/// with what is above all of its neighbours if that is one switch without hosts: a spine that lacks
-/// some cables. Complexity: near linear.
+/// with what is above all of its (two or more) neighbours if that is one switch without hosts: a
+/// spine that lacks some cables. Complexity: near linear.
 VirtualSwitches virtual_switches(const SwitchGraph& graph, const SwitchLevels& levels, bool rooted);
 
 }  // namespace gradcoll
