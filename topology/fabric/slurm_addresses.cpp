@@ -45,6 +45,9 @@ std::string_view joined(const Words& words, std::size_t first, std::size_t count
 Result<Words> levels_of(const SlurmAddress& host) {
     const auto wrong = [](std::string what) { return Status(Code::invalid_argument, what); };
     const Words words = words_of(host.address);
+    if (std::count(host.address.begin(), host.address.end(), '[') !=
+        std::count(host.address.begin(), host.address.end(), ']'))
+        return wrong("a bracket is not closed");
     if (words.back().empty()) return wrong("no node name at the end");
     std::size_t levels = words.size() - 1;
     if (!host.pattern.empty()) {

@@ -82,9 +82,7 @@ Status SlurmFabric::add_children(int upper, std::string_view list, bool are_host
                           gbytes_per_s);
         if (!are_hosts) named_below_.push_back(std::move(name));
     }
-    if (fabric_.fabric().nodes.size() > max_fabric_nodes)
-        return {Code::invalid_argument,
-                fmt::format("more than {} switches and hosts", max_fabric_nodes)};
+    if (!fabric_.within_limits()) return fabric_.take().status();
     return {};
 }
 

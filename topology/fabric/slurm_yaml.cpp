@@ -25,24 +25,27 @@ Status wrong_at(const YAML::Node& node, const std::string& what) {
 }
 
 /// The YAML library recurses once a level: texts that nest deeper than any of SLURM's are refused
-/// before it sees them. Brackets nest, and so do indentation and "- - -" within a line. Brackets in
-/// quotes and host lists count, too, but these are closed again.
+/// before it sees them. Brackets nest, and so do "- - -" within a line and lines that are indented
+/// further and further. Brackets in quotes and host lists count, too, but these are closed again.
 Status check_depth(std::string_view text) {
-    int line = 1, brackets = 0, signs = 0;
+    constexpr int max_indentation = 100;
+    int line = 1, brackets = 0, spaces = 0, signs = 0;
     bool at_start = true;
     for (const char c : text) {
         if (c == '[' || c == '{') ++brackets;
         if (c == ']' || c == '}') brackets = std::max(0, brackets - 1);
-        at_start = c == '\n' || (at_start && (c == ' ' || c == '-' || c == '?' || c == ':'));
-        if (at_start && c != ' ') ++signs;
+        const bool is_sign = c == '-' || c == '?' || c == ':';
+        spaces += at_start && c == ' ' ? 1 : 0;
+        signs += at_start && is_sign ? 1 : 0;
+        at_start = c == '\n' || (at_start && (is_sign || c == ' '));
         if (c == '\n') {
             ++line;
-            signs = 0;
+            spaces = signs = 0;
         }
-        if (std::max(brackets, signs) > max_yaml_depth)
-            return {Code::invalid_argument, fmt::format("line {}: more than {} levels within "
-                                                        "each other",
-                                                        line, max_yaml_depth)};
+        if (std::max(brackets, signs) > max_yaml_depth || spaces > max_indentation)
+            return {Code::invalid_argument,
+                    fmt::format("line {}: more than {} levels within each other, or {} spaces",
+                                line, max_yaml_depth, max_indentation)};
     }
     return {};
 }
