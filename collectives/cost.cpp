@@ -15,8 +15,7 @@ double wire_bytes(const PlanSpec& spec, CodecId codec, std::int64_t count_elems)
 
 /// Both phases, or the one that the collective has, of one chunk at one vertex.
 double vertex_us(const Tree& tree, const PlanSpec& spec, int vertex, std::int64_t chunk_elems) {
-    const VertexChoice choice =
-        spec.choices.empty() ? VertexChoice{} : spec.choices[static_cast<std::size_t>(vertex)];
+    const VertexChoice choice = spec.choices.of(vertex);
     const CodecId down = choice.codec == CodecId::exact ? CodecId::exact : spec.down_codec;
     double us = 0;
     if (spec.collective != Collective::allgather)

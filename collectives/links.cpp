@@ -44,7 +44,7 @@ std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec) 
     std::vector<char> framed(links.size(), 0);  // encodings travel down through this vertex
     for (int id = 1; id < tree.vertex_count(); ++id) {
         const auto parent = static_cast<std::size_t>(tree.vertex(id).parent);
-        const VertexChoice choice = spec.choices.empty() ? VertexChoice{} : spec.choices[parent];
+        const VertexChoice choice = spec.choices.of(tree.vertex(id).parent);
         if (tree.vertex(id).branch == 0) {
             const bool from_above =
                 parent == 0 ||

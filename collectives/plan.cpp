@@ -14,7 +14,7 @@ namespace gradcoll {
 namespace {
 
 constexpr int max_stages = std::numeric_limits<std::uint16_t>::max();
-constexpr int max_ranks = 32767;  // a step may wait for two messages a peer; Step counts to 65535
+constexpr int max_peers = 32767;  // a step may wait for two messages a peer; Step counts to 65535
 constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
 constexpr std::int64_t max_vector_bytes = std::int64_t{1}
                                           << 56;  // scratch sums stay far from overflow
@@ -67,8 +67,7 @@ Status check_choices(const Tree& tree, const PlanSpec& spec) {
     if (static_cast<int>(spec.choices.size()) != tree.vertex_count())
         return invalid("choices has {} entries: must be empty or one for each of the {} vertices",
                        spec.choices.size(), tree.vertex_count());
-    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
-        if (tree.is_leaf(vertex)) continue;
+    for (const int vertex : tree.inner_vertices()) {
         const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
         if (choice.exchange != Exchange::direct && choice.exchange != Exchange::ring)
             return invalid("the exchange of vertex {} is {}: must be direct (0) or ring (1)",
@@ -88,18 +87,49 @@ Status check_feedback(const PlanSpec& spec) {
     return {};
 }
 
-Status check(const Tree& tree, const PlanSpec& spec, int rank) {
-    if (rank < 0 || rank >= tree.rank_count())
-        return invalid("rank is {}: must be 0 to {}", rank, tree.rank_count() - 1);
-    if (tree.rank_count() > max_ranks)
-        return {Code::unsupported,
-                fmt::format("the tree has {} ranks: at most {}", tree.rank_count(), max_ranks)};
+/// The most and the least of the vector that a leaf of a subtree owns, as a part of the whole.
+struct Shares {
+    double most = 1;
+    double least = 1;
+};
+
+/// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
+/// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
+/// so twice as many are reckoned with.
+double most_peers(const Tree& tree) {
+    const auto shapes = tree.vertex_of_shape();
+    std::vector<Shares> shares(shapes.size());
+    std::vector<double> peers(shapes.size(), 0);
+    for (std::size_t shape = 1; shape < shapes.size(); ++shape) {
+        const auto children = tree.children(shapes[shape]);
+        Shares all{0, 1};
+        double below = 0;
+        for (const int child : children) {
+            const auto of = static_cast<std::size_t>(tree.vertex(child).shape);
+            all = {std::max(all.most, shares[of].most), std::min(all.least, shares[of].least)};
+            below = std::max(below, peers[of]);
+        }
+        double here = 0;
+        for (const int child : children) {
+            const Vertex& branch = tree.vertex(child);
+            const double least = shares[static_cast<std::size_t>(branch.shape)].least;
+            here += std::min(static_cast<double>(branch.leaf_count), 2 * all.most / least + 2);
+        }
+        const auto degree = static_cast<double>(children.size());
+        shares[shape] = {all.most / degree, all.least / degree};
+        peers[shape] = below + here;
+    }
+    return std::min(peers.back(), static_cast<double>(tree.rank_count()));
+}
+
+Status check_limits(const Tree& tree, const PlanSpec& spec) {
     if (tree.height() > max_height)
         return {Code::unsupported,
                 fmt::format("the tree is {} levels high: at most {}", tree.height(), max_height)};
-    GRADCOLL_TRY(check_sizes(tree, spec));
-    GRADCOLL_TRY(check_choices(tree, spec));
-    GRADCOLL_TRY(check_feedback(spec));
+    if (tree.rank_count() > max_peers && most_peers(tree) > max_peers)
+        return {Code::unsupported,
+                fmt::format("a rank of this tree may have {:.0f} peers: at most {}",
+                            most_peers(tree), max_peers)};
     const int stages = flexreduce_stage_count(tree, spec);
     if (stages > max_stages)
         return {Code::unsupported,
@@ -118,16 +148,30 @@ bool operator==(const VertexChoice& a, const VertexChoice& b) {
     return a.exchange == b.exchange && a.codec == b.codec;
 }
 
+VertexChoices::VertexChoices(std::vector<VertexChoice> by_vertex) {
+    if (by_vertex.empty()) return;
+    Hash hash;
+    hash.value(by_vertex.size());
+    for (const VertexChoice& choice : by_vertex) hash.value(choice.exchange).value(choice.codec);
+    list_ = std::make_shared<const List>(List{std::move(by_vertex), hash.digest()});
+}
+
+VertexChoices VertexChoices::with_codec(CodecId codec) const {
+    std::vector<VertexChoice> changed(begin(), end());
+    for (VertexChoice& choice : changed) choice.codec = codec;
+    return changed;
+}
+
+bool operator==(const VertexChoices& a, const VertexChoices& b) {
+    return a.list_ == b.list_ ||
+           (a.hash() == b.hash() && std::equal(a.begin(), a.end(), b.begin(), b.end()));
+}
+
 std::uint64_t PlanSpec::hash() const {
     Hash hash;
     hash.value(collective).value(count_elems).value(type).value(elem_bytes).value(in_place);
-    hash.value(granule_elems)
-        .value(chunk_elems)
-        .value(down_codec)
-        .value(feedback)
-        .value(choices.size());
-    for (const VertexChoice& choice : choices) hash.value(choice.exchange).value(choice.codec);
-    return hash.digest();
+    hash.value(granule_elems).value(chunk_elems).value(down_codec).value(feedback);
+    return hash.value(choices.hash()).digest();
 }
 
 std::int64_t Plan::residual_elems() const {
@@ -145,36 +189,57 @@ std::string Plan::to_text() const {
     return text;
 }
 
-Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank) {
-    if (Status status = check(tree, spec, rank); !status.ok()) return status;
+Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
+    GRADCOLL_TRY(check_sizes(tree, spec));
+    GRADCOLL_TRY(check_choices(tree, spec));
+    GRADCOLL_TRY(check_feedback(spec));
+    GRADCOLL_TRY(check_limits(tree, spec));
+    const auto stages = static_cast<std::uint32_t>(flexreduce_stage_count(tree, spec));
+    return Planner(tree, std::move(spec), stages);
+}
+
+Result<Plan> Planner::plan(int rank) const {
+    if (rank < 0 || rank >= tree_->rank_count()) {
+        Status status = invalid("rank is {}: must be 0 to {}", rank, tree_->rank_count() - 1);
+        return status;
+    }
     Plan plan;
-    plan.spec = spec;
+    plan.spec = spec_;
     plan.rank = rank;
-    plan.rank_count = tree.rank_count();
-    plan.stage_count = static_cast<std::uint32_t>(flexreduce_stage_count(tree, spec));
-    if (spec.count_elems == 0) return plan;
+    plan.rank_count = tree_->rank_count();
+    plan.stage_count = stage_count_;
+    if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
-        spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
-    plan.chunk_count = (spec.count_elems + chunk - 1) / chunk;
-    plan.body = flexreduce_schedule(tree, spec, rank, chunk);
-    const std::int64_t rest = spec.count_elems % chunk;
-    if (rest != 0) plan.tail = flexreduce_schedule(tree, spec, rank, rest);
+        spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);
+    plan.chunk_count = (spec_.count_elems + chunk - 1) / chunk;
+    const std::int64_t rest = spec_.count_elems % chunk;
+    auto body = flexreduce_schedule(*tree_, spec_, stage_count_, rank, chunk);
+    if (!body.ok()) return body.status();
+    plan.body = std::move(*body);
+    if (rest == 0) return plan;
+    auto tail = flexreduce_schedule(*tree_, spec_, stage_count_, rank, rest);
+    if (!tail.ok()) return tail.status();
+    plan.tail = std::move(*tail);
     return plan;
 }
 
-std::vector<std::uint64_t> bytes_to_peers(const Plan& plan) {
-    std::vector<std::uint64_t> bytes(static_cast<std::size_t>(plan.rank_count), 0);
-    const auto add = [&](const Schedule& schedule, std::uint64_t times) {
+Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank) {
+    const Result<Planner> planner = Planner::make(tree, spec);
+    return planner.ok() ? planner->plan(rank) : Result<Plan>(planner.status());
+}
+
+std::uint64_t bytes_sent(const Plan& plan) {
+    if (plan.chunk_count == 0) return 0;
+    const auto of = [&](const Schedule& schedule) {
+        std::uint64_t bytes = 0;
         for (const Step& step : schedule.steps)
             if (step.kind == StepKind::send)
-                bytes[static_cast<std::size_t>(step.peer)] +=
-                    times * message_bytes(step, schedule, plan.spec.elem_bytes);
+                bytes += message_bytes(step, schedule, plan.spec.elem_bytes);
+        return bytes;
     };
-    if (plan.chunk_count == 0) return bytes;
     const bool has_tail = plan.tail.count_elems > 0;
-    add(plan.body, static_cast<std::uint64_t>(plan.chunk_count - (has_tail ? 1 : 0)));
-    if (has_tail) add(plan.tail, 1);
-    return bytes;
+    const auto bodies = static_cast<std::uint64_t>(plan.chunk_count - (has_tail ? 1 : 0));
+    return bodies * of(plan.body) + of(plan.tail);
 }
 
 }  // namespace gradcoll

@@ -2,9 +2,12 @@
 // cached. Planning is pure: no MPI, no clock, no rank-local facts except which rank this is.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/status.hpp"
@@ -25,6 +28,37 @@ struct VertexChoice {
     CodecId codec = CodecId::exact;
 };
 
+/// A choice for every vertex (index: vertex id; leaves' are ignored). Immutable and shared: copies
+/// cost nothing however large the tree is, and the hash is worked out once
+/// (docs/decisions/006-choices-are-shared.md). Empty: direct and exact everywhere. Thread safe.
+class VertexChoices {
+  public:
+    VertexChoices() = default;
+    VertexChoices(std::vector<VertexChoice> by_vertex);  // NOLINT: implicit by design
+
+    bool empty() const { return list_ == nullptr; }
+    std::size_t size() const { return empty() ? 0 : list_->by_vertex.size(); }
+    const VertexChoice& operator[](std::size_t vertex) const { return list_->by_vertex[vertex]; }
+    const VertexChoice* begin() const { return empty() ? nullptr : list_->by_vertex.data(); }
+    const VertexChoice* end() const { return begin() + size(); }
+    /// That of a vertex, also if there are none.
+    VertexChoice of(int vertex) const {
+        return empty() ? VertexChoice{} : list_->by_vertex[static_cast<std::size_t>(vertex)];
+    }
+    /// The same with one codec at every vertex.
+    VertexChoices with_codec(CodecId codec) const;
+
+    std::uint64_t hash() const { return empty() ? 0 : list_->hash; }
+    friend bool operator==(const VertexChoices& a, const VertexChoices& b);
+
+  private:
+    struct List {
+        std::vector<VertexChoice> by_vertex;
+        std::uint64_t hash = 0;
+    };
+    std::shared_ptr<const List> list_;
+};
+
 /// What is to be planned: only facts that all ranks know alike. All ranks' plans for one spec fit
 /// together.
 struct PlanSpec {
@@ -36,8 +70,7 @@ struct PlanSpec {
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
     std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
-    std::vector<VertexChoice>
-        choices;  ///< by vertex id (leaves ignored); empty: direct and exact everywhere
+    VertexChoices choices;
     CodecId down_codec =
         CodecId::exact;  ///< of the allgather phase: what owners encode once. Their bytes are
                          ///< forwarded from the root down while each vertex's choice is lossy; the
@@ -74,9 +107,32 @@ struct Plan {
     std::string to_text() const;
 };
 
-/// The plan of `rank`. Cost in time and memory follows the number of messages of this rank, never
-/// other ranks' plans. Errors: invalid_argument for a spec that contradicts itself (granule and
-/// codecs, choices of the wrong length...).
+/// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
+/// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
+/// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
+class Planner {
+  public:
+    /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
+    /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
+    /// beyond what steps can number. Both are the same on all ranks.
+    static Result<Planner> make(const Tree& tree, PlanSpec spec);
+
+    /// Errors: invalid_argument for a rank that the tree does not have.
+    Result<Plan> plan(int rank) const;
+    /// See Plan.
+    std::uint32_t stage_count() const { return stage_count_; }
+
+  private:
+    Planner(const Tree& tree, PlanSpec spec, std::uint32_t stage_count)
+        : tree_(&tree), spec_(std::move(spec)), stage_count_(stage_count) {}
+
+    const Tree* tree_;
+    PlanSpec spec_;
+    std::uint32_t stage_count_;
+};
+
+/// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
+/// together.
 ///
 /// allreduce: `input` and `output` are count_elems elements.
 /// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
@@ -92,8 +148,8 @@ struct Plan {
 /// they have.
 Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 
-/// Bytes that this plan's rank sends to each peer (index: rank), headers included; what
-/// `GC_Comm_get_stats` and the benchmark call wire bytes.
-std::vector<std::uint64_t> bytes_to_peers(const Plan& plan);
+/// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
+/// the benchmark call wire bytes.
+std::uint64_t bytes_sent(const Plan& plan);
 
 }  // namespace gradcoll

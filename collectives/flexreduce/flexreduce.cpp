@@ -14,9 +14,11 @@ namespace {
 /// One chunk of one rank while it is put together.
 class Builder {
   public:
-    Builder(const Tree& tree, const PlanSpec& spec, int rank, std::int64_t chunk_elems)
+    Builder(const Tree& tree, const PlanSpec& spec, std::uint32_t stage_count, int rank,
+            std::int64_t chunk_elems)
         : tree_(tree),
           spec_(spec),
+          stage_count_(stage_count),
           rank_(rank),
           map_(tree, chunk_elems, spec.granule_elems),
           levels_(levels_of(tree, spec, map_, rank)),
@@ -25,7 +27,7 @@ class Builder {
           steps_(spec, empty_schedule(tree, spec, rank, chunk_elems)),
           transfer_(spec, steps_) {}
 
-    Schedule build() {
+    Result<Schedule> build() {
         if (levels_.empty())
             append_alone();
         else if (spec_.collective == Collective::allreduce)
@@ -74,12 +76,11 @@ class Builder {
         for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) down.append(*level);
     }
 
-    void at_blocks() {
-        transfer_.at(levels_.back().number, flexreduce_stage_count(tree_, spec_) - 1);
-    }
+    void at_blocks() { transfer_.at(levels_.back().number, static_cast<int>(stage_count_) - 1); }
 
     const Tree& tree_;
     const PlanSpec& spec_;
+    std::uint32_t stage_count_;
     int rank_;
     OwnershipMap map_;
     std::vector<Level> levels_;
@@ -105,19 +106,17 @@ Schedule Builder::empty_schedule(const Tree& tree, const PlanSpec& spec, int ran
 
 }  // namespace
 
-Schedule flexreduce_schedule(const Tree& tree, const PlanSpec& spec, int rank,
-                             std::int64_t chunk_elems) {
-    return Builder(tree, spec, rank, chunk_elems).build();
+Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
+                                     std::uint32_t stage_count, int rank,
+                                     std::int64_t chunk_elems) {
+    return Builder(tree, spec, stage_count, rank, chunk_elems).build();
 }
 
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec) {
     int rounds = 1;
-    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
-        if (tree.is_leaf(vertex) || spec.choices.empty()) continue;
-        const Exchange exchange = spec.choices[static_cast<std::size_t>(vertex)].exchange;
-        rounds =
-            std::max(rounds, round_count(exchange, static_cast<int>(tree.children(vertex).size())));
-    }
+    for (const int vertex : tree.inner_vertices())
+        rounds = std::max(rounds, round_count(spec.choices.of(vertex).exchange,
+                                              static_cast<int>(tree.children(vertex).size())));
     return stages_per_round * rounds + (spec.collective == Collective::allreduce ? 0 : 1);
 }
 

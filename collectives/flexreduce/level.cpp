@@ -16,7 +16,7 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
         level.branch = tree.vertex(child).branch;
         level.degree = static_cast<int>(tree.children(vertex).size());
         level.number = static_cast<std::uint8_t>(tree.vertex(vertex).height - 1);
-        if (!spec.choices.empty()) level.choice = spec.choices[static_cast<std::size_t>(vertex)];
+        level.choice = spec.choices.of(vertex);
         level.intervals = std::move(intervals);
         levels.push_back(std::move(level));
         child = vertex;

@@ -1,7 +1,10 @@
 // collectives/flexreduce/step_list.cpp - a schedule under construction.
 #include "collectives/flexreduce/step_list.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace gradcoll {
@@ -36,6 +39,7 @@ void StepList::add(Step step) {
     const auto deps =
         without_implied(hazards_.record(index, footprint_of(step, geometry_of(schedule_, spec_))));
     step.first_dep = static_cast<std::uint32_t>(schedule_.deps.size());
+    most_deps_ = std::max(most_deps_, deps.size());
     step.dep_count = static_cast<std::uint16_t>(deps.size());
     schedule_.deps.insert(schedule_.deps.end(), deps.begin(), deps.end());
     if (step.kind == StepKind::send) ++schedule_.send_count;
@@ -43,6 +47,14 @@ void StepList::add(Step step) {
     if (step.kind == StepKind::encode && spec_.feedback)
         schedule_.residual_elems += step.range.size();
     schedule_.steps.push_back(step);
+}
+
+Result<Schedule> StepList::finish() && {
+    constexpr std::size_t most = std::numeric_limits<std::uint16_t>::max();
+    if (most_deps_ > most)
+        return Status(Code::internal,
+                      fmt::format("a step waits for {} others: at most {}", most_deps_, most));
+    return std::move(schedule_);
 }
 
 /// Drops what one of the others waits for itself.

@@ -24,7 +24,8 @@ class StepList {
     /// Appends `step`; its dependencies follow from what it and the steps before it read and write.
     void add(Step step);
 
-    Schedule finish() && { return std::move(schedule_); }
+    /// Errors: internal if a step waits for more steps than Step::dep_count can say.
+    Result<Schedule> finish() &&;
 
   private:
     std::vector<std::uint32_t> without_implied(const std::vector<std::uint32_t>& deps) const;
@@ -32,6 +33,7 @@ class StepList {
     const PlanSpec& spec_;
     Schedule schedule_;
     Hazards hazards_;
+    std::size_t most_deps_ = 0;
 };
 
 }  // namespace gradcoll

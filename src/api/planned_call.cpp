@@ -1,7 +1,5 @@
 #include "api/planned_call.hpp"
 
-#include <numeric>
-
 #include "api/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -10,14 +8,9 @@
 namespace gradcoll {
 namespace {
 
-std::uint64_t bytes_sent(const Plan& plan) {
-    const auto bytes = bytes_to_peers(plan);
-    return std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
-}
-
 /// The same vector with every codec exact and no residual: what the statistics compare with.
 PlanSpec exact_twin_of(PlanSpec spec) {
-    for (VertexChoice& choice : spec.choices) choice.codec = CodecId::exact;
+    spec.choices = spec.choices.with_codec(CodecId::exact);
     spec.down_codec = CodecId::exact;
     spec.feedback = false;
     return spec;
@@ -29,8 +22,10 @@ Status verify_all_ranks(const Tree& tree, const PlanSpec& spec) {
     constexpr int most_ranks = 64;
     if (tree.rank_count() > most_ranks) return {};
     std::vector<Plan> plans;
+    const auto planner = Planner::make(tree, spec);
+    if (!planner) return planner.status();
     for (int rank = 0; rank < tree.rank_count(); ++rank) {
-        auto plan = make_plan(tree, spec, rank);
+        auto plan = planner->plan(rank);
         if (!plan) return plan.status();
         plans.push_back(std::move(plan).value());
     }

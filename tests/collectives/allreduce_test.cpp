@@ -66,7 +66,7 @@ TEST(Allreduce, WhatALossyCallKeepsBackLeavesWithTheNextExactOne) {
         fill(lossy, shape, data);
         ASSERT_EQ(lossy.run(seed), "");
         shape.spec.down_codec = CodecId::exact;
-        for (VertexChoice& choice : shape.spec.choices) choice.codec = CodecId::exact;
+        shape.spec.choices = shape.spec.choices.with_codec(CodecId::exact);
         World<float> exact(plans_of(shape.tree, shape.spec));
         fill(exact, shape, data);
         ASSERT_EQ(exact.residuals.size(), lossy.residuals.size());
@@ -94,7 +94,7 @@ TEST(Allreduce, ResidualLayoutDoesNotDependOnCodecs) {
             return ranges;
         };
         const auto before = layout();
-        for (VertexChoice& choice : shape.spec.choices) choice.codec = CodecId::nm_1_4;
+        shape.spec.choices = shape.spec.choices.with_codec(CodecId::nm_1_4);
         shape.spec.down_codec = CodecId::bf16;
         ASSERT_EQ(layout(), before) << "seed " << seed;
     }

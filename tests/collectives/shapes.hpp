@@ -14,9 +14,11 @@
 namespace gradcoll::testing {
 
 inline std::vector<Plan> plans_of(const Tree& tree, const PlanSpec& spec) {
+    const Result<Planner> planner = Planner::make(tree, spec);
+    if (!planner.ok()) throw std::runtime_error(planner.status().message());
     std::vector<Plan> plans;
     for (int rank = 0; rank < tree.rank_count(); ++rank) {
-        Result<Plan> plan = make_plan(tree, spec, rank);
+        Result<Plan> plan = planner->plan(rank);
         if (!plan.ok()) throw std::runtime_error(plan.status().message());
         plans.push_back(std::move(*plan));
     }
@@ -51,11 +53,12 @@ inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
 
 inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
     const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
-    shape.spec.choices.resize(static_cast<std::size_t>(shape.tree.vertex_count()));
-    for (VertexChoice& choice : shape.spec.choices) {
+    std::vector<VertexChoice> choices(static_cast<std::size_t>(shape.tree.vertex_count()));
+    for (VertexChoice& choice : choices) {
         choice.exchange = random() % 2 == 0 ? Exchange::direct : Exchange::ring;
         if (wish.lossy) choice.codec = codecs[random() % 4];
     }
+    shape.spec.choices = std::move(choices);
     if (wish.lossy) shape.spec.down_codec = codecs[random() % 4];
 }
 

@@ -70,7 +70,8 @@ struct Broken : ::testing::Test {
         PlanSpec spec;
         spec.count_elems = 12 * 512 * 5 + 100;
         spec.granule_elems = 512;
-        spec.choices.assign(static_cast<std::size_t>(tree.vertex_count()), {exchange, codec});
+        spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
+                                                 {exchange, codec});
         spec.down_codec = codec;
         plans = plans_of(tree, spec);
         ASSERT_EQ(verify(tree, plans).message(), "");

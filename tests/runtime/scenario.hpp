@@ -44,7 +44,7 @@ inline Scenario scenario(const std::string& tree, std::int64_t count,
     made.spec.granule_elems = static_cast<std::int64_t>(codec_block_elems(codec));
     made.spec.down_codec = codec;
     const auto vertices = static_cast<std::size_t>(made.make_tree().vertex_count());
-    made.spec.choices.assign(vertices, VertexChoice{exchange, codec});
+    made.spec.choices = std::vector(vertices, VertexChoice{exchange, codec});
     return made;
 }
 
