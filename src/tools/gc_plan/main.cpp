@@ -1,0 +1,66 @@
+// gc_plan - what would be planned for a tree and a call: checked plans, bytes on links, predicted
+// times. Needs neither mpirun nor the machine that the tree is of.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "link_report.hpp"
+#include "options.hpp"
+#include "subject.hpp"
+
+namespace gc_plan {
+namespace {
+
+using gradcoll::Code;
+using gradcoll::Plan;
+using gradcoll::Result;
+using gradcoll::Status;
+
+constexpr int failure = 1;
+constexpr int usage_error = 2;
+
+/// What the user wrote is the user's fault; a plan that does not check out is ours.
+int exit_status_of(const Status& status) {
+    return status.code() == Code::internal ? failure : usage_error;
+}
+
+Result<std::string> steps_of(const Subject& subject, int rank) {
+    const Result<Plan> plan = make_plan(subject.tree, subject.decision.spec, rank);
+    if (plan.ok()) return plan->to_text();
+    return Status(plan.status().code(), fmt::format("--text: {}", plan.status().message()));
+}
+
+Result<std::string> answer_to(const Options& options) {
+    const Result<Subject> subject = subject_of(options);
+    if (!subject.ok()) return subject.status();
+    switch (options.mode) {
+        case Mode::links:
+            return link_report(*subject, options.json);
+        case Mode::text:
+            return steps_of(*subject, options.text_rank);
+        case Mode::check:
+        case Mode::what_if:
+            break;
+    }
+    return link_report(*subject, options.json);
+}
+
+int run(const Options& options) {
+    const Result<std::string> answer = answer_to(options);
+    if (!answer.ok()) {
+        fmt::print(stderr, "gc_plan: {}\n", answer.status().message());
+        return exit_status_of(answer.status());
+    }
+    std::fputs(answer->c_str(), stdout);
+    return 0;
+}
+
+}  // namespace
+}  // namespace gc_plan
+
+int main(int argc, char** argv) {
+    const gc_plan::CommandLine line = gc_plan::parse_command_line(argc, argv);
+    if (line.run) return gc_plan::run(line.options);
+    std::fputs(line.text.c_str(), line.exit_status == 0 ? stdout : stderr);
+    return line.exit_status;
+}

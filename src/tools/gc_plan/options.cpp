@@ -1,0 +1,212 @@
+// gc_plan/options.cpp - the command line.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "base/options.hpp"
+
+namespace gc_plan {
+namespace {
+
+using gradcoll::ElementType;
+
+constexpr int usage_error = 2;
+constexpr std::int64_t largest_count = std::int64_t{1} << 50;
+
+constexpr const char* examples = R"help(Examples:
+  gc_plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
+  gc_plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
+                                                              131072 ranks: plans of some, checked against their peers
+  gc_plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
+  gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
+  gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
+
+The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, nearest the ranks first.
+)help";
+
+/// As typed.
+struct Raw {
+    std::string bytes, type = "fp32", codec, down_codec, exchange, chunk, format = "text";
+    std::int64_t count = 0;
+    bool links = false;
+    bool what_if = false;
+};
+
+void declare(CLI::App& app, Options& options, Raw& raw) {
+    app.add_option("--tree", options.tree,
+                   "the tree: an expression, a file, or any other value of GC_TOPOLOGY")
+        ->type_name("TREE");
+    app.add_option("--ranks", options.ranks, "number of ranks (default: those that the tree names)")
+        ->check(CLI::Range(1, gradcoll::max_tree_ranks))
+        ->type_name("N");
+    auto* count = app.add_option("--count", raw.count, "elements of the vector")
+                      ->check(CLI::Range(std::int64_t{0}, largest_count))
+                      ->type_name("N");
+    app.add_option("--bytes", raw.bytes, "bytes of the vector (default: 64M)")
+        ->excludes(count)
+        ->type_name("SIZE");
+    app.add_option("--type", raw.type, "element type (default: fp32)")->type_name("TYPE");
+    app.add_option("--codec", raw.codec, "codecs by level: 2:4, or exact,2:4 (default: exact)")
+        ->type_name("LIST");
+    app.add_option("--down-codec", raw.down_codec,
+                   "codec of the way down (default: the highest level's)")
+        ->type_name("CODEC");
+    app.add_option("--exchange", raw.exchange,
+                   "exchanges by level: auto, direct, ring (default: auto)")
+        ->type_name("LIST");
+    app.add_option("--chunk", raw.chunk, "bytes of a chunk, 0: the whole vector, or auto (default)")
+        ->type_name("SIZE");
+    auto* check = app.add_option("--check-ranks", options.check_ranks,
+                                 "plan and check so many ranks (default: 16)");
+    check->check(CLI::Range(1, gradcoll::max_tree_ranks))->type_name("K");
+    auto* verify = app.add_flag("--verify", options.verify,
+                                "prove all ranks' plans together (always done up to 512 ranks)");
+    auto* seed =
+        app.add_option("--seed", options.seed, "which ranks are picked at random (default: 1)");
+    auto* links = app.add_flag("--links", raw.links, "bytes on every link instead");
+    auto* text = app.add_option("--text", options.text_rank, "the steps of one rank instead")
+                     ->type_name("RANK");
+    auto* what_if = app.add_flag("--what-if", raw.what_if,
+                                 "predicted times of all algorithms and codecs instead");
+    links->excludes(text)->excludes(what_if);
+    text->excludes(what_if);
+    for (auto* only_check :
+         {static_cast<CLI::Option*>(check), static_cast<CLI::Option*>(verify), seed})
+        only_check->excludes(links)->excludes(text)->excludes(what_if);
+    app.add_option("--figures", options.figures,
+                   "with --what-if: a JSON file of speeds instead of the measured ones")
+        ->needs(what_if)
+        ->type_name("FILE");
+    app.add_option("--top", options.top, "with --what-if: so many rows (default: all)")
+        ->needs(what_if)
+        ->check(CLI::Range(1, 10000))
+        ->type_name("N");
+    app.add_option("--format", raw.format, "text or json (default: text)")->type_name("FORM");
+    app.add_flag("--json", options.json, "the same as --format json");
+    app.footer(examples);
+}
+
+using Problem = std::optional<std::string>;
+
+/// "fp32" or "f32", "int8" or "i8".
+std::string short_name(std::string name) {
+    for (const auto& [prefix, letter] : {std::pair{"fp", "f"}, {"uint", "u"}, {"int", "i"}})
+        if (name.starts_with(prefix)) return letter + name.substr(std::string_view(prefix).size());
+    return name;
+}
+
+Problem read_type(const Raw& raw, gradcoll::PlanSpec& call) {
+    std::string names;
+    for (int i = 0; i < static_cast<int>(ElementType::opaque); ++i) {
+        const auto type = static_cast<ElementType>(i);
+        const std::string name(name_of(type));
+        names += (i == 0 ? "" : ", ") + name;
+        if (raw.type != name && raw.type != short_name(name)) continue;
+        call.type = type;
+        call.elem_bytes = static_cast<std::uint32_t>(element_bytes(type));
+        return std::nullopt;
+    }
+    return fmt::format("--type {}: allowed are {}", gradcoll::printable(raw.type), names);
+}
+
+Problem read_size(const CLI::App& app, const Raw& raw, gradcoll::PlanSpec& call) {
+    if (app.count("--count") > 0) {
+        call.count_elems = raw.count;
+        return std::nullopt;
+    }
+    const auto bytes = gradcoll::parse_bytes(raw.bytes.empty() ? "64M" : raw.bytes);
+    if (!bytes.ok()) return fmt::format("--bytes: {}", bytes.status().message());
+    if (*bytes > static_cast<std::uint64_t>(largest_count))
+        return fmt::format("--bytes {}: at most {}", gradcoll::printable(raw.bytes), largest_count);
+    if (*bytes % call.elem_bytes != 0)
+        return fmt::format("--bytes {}: no whole number of {}, which has {} bytes",
+                           gradcoll::printable(raw.bytes), name_of(call.type), call.elem_bytes);
+    call.count_elems = static_cast<std::int64_t>(*bytes / call.elem_bytes);
+    return std::nullopt;
+}
+
+Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
+    if (!raw.codec.empty()) {
+        auto codecs = gradcoll::level_codecs_from(raw.codec);
+        if (!codecs.ok()) return fmt::format("--codec: {}", codecs.status().message());
+        policy.level_codecs = *codecs;
+    }
+    if (!raw.down_codec.empty()) {
+        const auto codec = gradcoll::codec_from_name(raw.down_codec);
+        if (!codec.ok()) return fmt::format("--down-codec: {}", codec.status().message());
+        policy.down_codec = *codec;
+    }
+    if (!raw.exchange.empty()) {
+        auto exchanges = gradcoll::level_exchanges_from(raw.exchange);
+        if (!exchanges.ok()) return fmt::format("--exchange: {}", exchanges.status().message());
+        policy.level_exchanges = *exchanges;
+    }
+    if (raw.chunk.empty() || raw.chunk == "auto") return std::nullopt;
+    const auto chunk = gradcoll::parse_bytes(raw.chunk);
+    if (!chunk.ok()) return fmt::format("--chunk: {}, or auto", chunk.status().message());
+    if (*chunk > static_cast<std::uint64_t>(largest_count))
+        return fmt::format("--chunk {}: at most {}", gradcoll::printable(raw.chunk), largest_count);
+    policy.chunk_bytes = static_cast<std::int64_t>(*chunk);
+    return std::nullopt;
+}
+
+Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+    if (raw.links) options.mode = Mode::links;
+    if (app.count("--text") > 0) options.mode = Mode::text;
+    if (raw.what_if) options.mode = Mode::what_if;
+    if (raw.format == "json")
+        options.json = true;
+    else if (raw.format != "text")
+        return fmt::format("--format {}: allowed are text, json", gradcoll::printable(raw.format));
+    if (options.mode == Mode::text && options.json)
+        return "--text: its form is its own, without --format json";
+    if (app.count("--tree") == 0)
+        options.tree = gradcoll::option_text(gradcoll::OptionId::topology);
+    if (const Problem problem = read_type(raw, options.call)) return problem;
+    if (const Problem problem = read_size(app, raw, options.call)) return problem;
+    return read_policy(raw, options.policy);
+}
+
+CommandLine stop(int exit_status, std::string text) {
+    CommandLine line;
+    line.run = false;
+    line.exit_status = exit_status;
+    line.text = std::move(text);
+    return line;
+}
+
+/// One line, whatever the parser says.
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (c == '\n') c = ' ';
+    while (text.ends_with(' ')) text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CLI::App app(
+        "Plans collectives for trees that need not be there: checks the plans, counts bytes on "
+        "links, predicts times.",
+        "gc_plan");
+    CommandLine line;
+    Raw raw;
+    declare(app, line.options, raw);
+    try {
+        app.parse(argc, argv);
+        if (const auto problem = read(app, raw, line.options))
+            return stop(usage_error, fmt::format("gc_plan: {}\n", *problem));
+    } catch (const CLI::CallForHelp&) {
+        return stop(0, app.help());
+    } catch (const CLI::ParseError& error) {
+        return stop(usage_error, fmt::format("gc_plan: {}; gc_plan --help shows how it is used\n",
+                                             one_line(error.what())));
+    }
+    return line;
+}
+
+}  // namespace gc_plan

@@ -1,0 +1,40 @@
+// gc_plan/options.hpp - what the command line may say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "collectives/plan.hpp"
+#include "collectives/policy.hpp"
+
+namespace gc_plan {
+
+enum class Mode { check, links, text, what_if };
+
+struct Options {
+    Mode mode = Mode::check;
+    bool json = false;
+    std::string tree;  ///< a value of GC_TOPOLOGY
+    int ranks = 0;     ///< 0: as many as the tree names
+    gradcoll::PlanSpec call;
+    gradcoll::PolicyOptions policy;
+    int check_ranks = 16;
+    bool verify = false;  ///< prove all ranks' plans together, whatever their number
+    std::int64_t seed = 1;
+    int text_rank = 0;
+    std::string figures;  ///< of --what-if: a JSON file; empty: the measured ones
+    int top = 0;          ///< of --what-if: so many rows; 0: all
+};
+
+/// Either options to run with, or the exit status to leave with (0 after --help and --version, 2
+/// after an error) and what to print first.
+struct CommandLine {
+    Options options;
+    bool run = true;
+    int exit_status = 0;
+    std::string text;
+};
+
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace gc_plan

@@ -1,0 +1,106 @@
+#include "subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/units.hpp"
+#include "topology/sources/foreseen.hpp"
+
+namespace gc_plan {
+namespace {
+
+using namespace gradcoll;
+
+double seconds_since(std::uint64_t start_ns) {
+    return static_cast<double>(now_ns() - start_ns) * 1e-9;
+}
+
+std::uint64_t bytes_of(const PlanSpec& spec) {
+    return static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
+}
+
+std::vector<int> ranks_of(const Tree& tree, int vertex) {
+    std::vector<int> ranks;
+    const auto leaves = static_cast<std::size_t>(tree.vertex(vertex).leaf_count);
+    for (int id = vertex; ranks.size() < leaves; ++id)
+        if (tree.is_leaf(id)) ranks.push_back(tree.vertex(id).rank);
+    std::sort(ranks.begin(), ranks.end());
+    return ranks;
+}
+
+}  // namespace
+
+Result<Subject> subject_of(const Options& options) {
+    const std::uint64_t start = now_ns();
+    auto found = foreseen_tree(options.tree, options.ranks);
+    if (!found.ok()) return found.status();
+    const double tree_seconds = seconds_since(start);
+    const std::uint64_t then = now_ns();
+    Decision decision = decide(found->tree, options.call, options.policy);
+    return Subject{std::move(found->tree), std::move(found->origin), std::move(decision),
+                   tree_seconds, seconds_since(then)};
+}
+
+std::string path_of(const Tree& tree, int vertex) {
+    std::string path;
+    for (int id = vertex; id != tree.root(); id = tree.vertex(id).parent)
+        path = fmt::format("/children/{}", tree.vertex(id).branch) + path;
+    return path;
+}
+
+std::string ranks_below(const Tree& tree, int vertex, int most) {
+    const std::vector<int> ranks = ranks_of(tree, vertex);
+    std::string text;
+    for (std::size_t i = 0; i < ranks.size(); --most) {
+        if (most == 0) return text + ",...";
+        std::size_t last = i;
+        while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+        if (!text.empty()) text += ',';
+        text +=
+            last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
+        i = last + 1;
+    }
+    return text;
+}
+
+std::string heading_of(const Subject& subject) {
+    const Tree& tree = subject.tree;
+    const PlanSpec& spec = subject.decision.spec;
+    const std::string chunks =
+        spec.chunk_elems == 0 || spec.chunk_elems >= spec.count_elems
+            ? "in one piece"
+            : fmt::format(
+                  "in chunks of {}",
+                  bytes_text(static_cast<std::uint64_t>(spec.chunk_elems) * spec.elem_bytes));
+    return fmt::format(
+        "tree: {} ranks, {} vertices, {} levels ({})\n"
+        "call: {} of {} {}, {}, {}, cut at multiples of {} elements, {} on the way down\n",
+        tree.rank_count(), tree.vertex_count(), tree.height(), subject.origin,
+        name_of(spec.collective), spec.count_elems, name_of(spec.type), bytes_text(bytes_of(spec)),
+        chunks, spec.granule_elems, name_of(spec.down_codec));
+}
+
+nlohmann::json json_of_tree(const Subject& subject) {
+    const Tree& tree = subject.tree;
+    return {{"ranks", tree.rank_count()},
+            {"vertices", tree.vertex_count()},
+            {"levels", tree.height()},
+            {"origin", subject.origin}};
+}
+
+nlohmann::json json_of_call(const Subject& subject) {
+    const PlanSpec& spec = subject.decision.spec;
+    return {{"collective", name_of(spec.collective)},
+            {"count", spec.count_elems},
+            {"type", name_of(spec.type)},
+            {"bytes", bytes_of(spec)},
+            {"chunk_elems", spec.chunk_elems},
+            {"granule_elems", spec.granule_elems},
+            {"down_codec", name_of(spec.down_codec)}};
+}
+
+}  // namespace gc_plan

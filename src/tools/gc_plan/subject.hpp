@@ -1,0 +1,37 @@
+// gc_plan/subject.hpp - the tree and the call that a run is about.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "base/status.hpp"
+#include "collectives/policy.hpp"
+#include "options.hpp"
+#include "topology/tree.hpp"
+
+namespace gc_plan {
+
+struct Subject {
+    gradcoll::Tree tree;
+    std::string origin;           ///< of the tree, for people
+    gradcoll::Decision decision;  ///< the call as it will be planned
+    double tree_seconds = 0;      ///< spent on reading and making the tree
+    double decision_seconds = 0;  ///< spent on choosing exchanges, codecs, granule, chunk
+};
+
+/// Errors: those of foreseen_tree(), about --tree and --ranks.
+gradcoll::Result<Subject> subject_of(const Options& options);
+
+/// "/children/1/children/0", as in the tree's errors and its JSON form; "" for the root.
+std::string path_of(const gradcoll::Tree& tree, int vertex);
+/// The ranks below a vertex, ascending: "0-3,7"; cut after `most` runs ("0-3,7,...").
+std::string ranks_below(const gradcoll::Tree& tree, int vertex, int most);
+
+/// "131072 ranks, 139537 vertices, 5 levels (GC_TOPOLOGY expression)\n" and the call in a line.
+std::string heading_of(const Subject& subject);
+/// {"ranks","vertices","levels","origin"}
+nlohmann::json json_of_tree(const Subject& subject);
+/// {"count","type","bytes","chunk_elems","granule_elems","down_codec"}
+nlohmann::json json_of_call(const Subject& subject);
+
+}  // namespace gc_plan
