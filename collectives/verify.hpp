@@ -18,4 +18,12 @@ namespace gradcoll {
 /// is encoded twice on the way down. Errors: internal, naming the rank, the step and the property.
 Status verify(const Tree& tree, std::span<const Plan> plans);
 
+/// What can be proved of one plan without the others: its steps are well formed, no slot or range
+/// lies outside, every step waits for those that use the same memory. Errors: internal.
+Status verify_alone(const Plan& plan);
+
+/// The messages between two ranks match, both ways. Needs plans that verify_alone() takes. Errors:
+/// internal.
+Status verify_messages(const Plan& a, const Plan& b);
+
 }  // namespace gradcoll

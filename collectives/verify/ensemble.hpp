@@ -12,6 +12,15 @@
 
 namespace gradcoll::verification {
 
+/// One rank's schedule of one chunk.
+struct Solo {
+    const PlanSpec& spec;
+    int rank_count = 1;
+    std::uint32_t stage_count = 0;
+    int rank = 0;
+    const Schedule& schedule;
+};
+
 struct Ensemble {
     const PlanSpec& spec;
     int rank_count = 1;
@@ -35,10 +44,15 @@ struct Event {
 Status broken(int rank, std::uint32_t step, const std::string& what);
 
 /// Every step is well formed: places, ranges, slots, peers, stages, dependencies.
-Status check_structure(const Ensemble& all);
+Status check_structure(const Solo& solo);
 
-/// On each rank, whatever touches the same memory (one of them writing) is ordered by dependencies.
-Status check_ordering(const Ensemble& all);
+/// Whatever touches the same memory (one of them writing) is ordered by dependencies. Needs a
+/// schedule of good structure.
+Status check_ordering(const Solo& solo);
+
+/// Whether a send and a receive are of one message: bytes, codec, elements. Nothing is wrong: "".
+std::string mismatch_of(const Step& send, const Schedule& sender, int sending_rank,
+                        const Step& recv, const Schedule& receiver, std::uint32_t elem_bytes);
 
 /// Pairs sends with receives and finds an order in which everything can happen although no message
 /// is sent before its receive is ready: if there is one, no order of arrival can lead to a

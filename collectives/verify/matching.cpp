@@ -53,16 +53,10 @@ class Matcher {
         const auto found = open_.find(Key{step.peer, rank, step.stage});
         if (found == open_.end()) return broken(rank, index, "nobody sends this message");
         Event& event = events_[found->second];
-        const Step& send = all_.step(event.rank, event.step);
-        const std::uint64_t sent =
-            message_bytes(send, all_.schedule(event.rank), all_.spec.elem_bytes);
-        const std::uint64_t expected =
-            message_bytes(step, all_.schedule(rank), all_.spec.elem_bytes);
-        if (sent != expected || send.codec != step.codec || send.range.size() != step.range.size())
-            return broken(
-                rank, index,
-                fmt::format("expects {} bytes of {}, but rank {} sends {} of {}", expected,
-                            name_of(step.codec), event.rank, sent, name_of(send.codec)));
+        const std::string wrong =
+            mismatch_of(all_.step(event.rank, event.step), all_.schedule(event.rank), event.rank,
+                        step, all_.schedule(rank), all_.spec.elem_bytes);
+        if (!wrong.empty()) return broken(rank, index, wrong);
         event.to_rank = rank;
         event.to_step = index;
         mine(rank)[index] = found->second;
@@ -113,6 +107,16 @@ class Matcher {
 };
 
 }  // namespace
+
+std::string mismatch_of(const Step& send, const Schedule& sender, int sending_rank,
+                        const Step& recv, const Schedule& receiver, std::uint32_t elem_bytes) {
+    const std::uint64_t sent = message_bytes(send, sender, elem_bytes);
+    const std::uint64_t expected = message_bytes(recv, receiver, elem_bytes);
+    if (sent == expected && send.codec == recv.codec && send.range.size() == recv.range.size())
+        return {};
+    return fmt::format("expects {} bytes of {}, but rank {} sends {} of {}", expected,
+                       name_of(recv.codec), sending_rank, sent, name_of(send.codec));
+}
 
 Result<std::vector<Event>> match_and_order(const Ensemble& all) {
     return Matcher(all).run();

@@ -7,47 +7,50 @@
 namespace gradcoll::verification {
 namespace {
 
-/// Which steps are complete whenever a given one starts.
-class Ancestors {
+/// Answers whether a step is complete whenever a later one starts, by looking back from the later
+/// one. Nearly always the answer is one or two dependencies away, so looking is cheaper than
+/// knowing all of it beforehand. Memory: linear in steps.
+class Past {
   public:
-    explicit Ancestors(const Schedule& schedule) : words_((schedule.steps.size() + 63) / 64) {
-        for (const Step& step : schedule.steps) {
-            std::vector<std::uint64_t> bits(words_, 0);
-            for (std::uint32_t i = 0; i < step.dep_count; ++i) {
-                const std::uint32_t dep = schedule.deps[step.first_dep + i];
-                for (std::size_t w = 0; w < words_; ++w) bits[w] |= of_[dep][w];
-                bits[dep / 64] |= std::uint64_t{1} << (dep % 64);
-            }
-            of_.push_back(std::move(bits));
-        }
-    }
+    explicit Past(const Schedule& schedule)
+        : schedule_(schedule), seen_in_(schedule.steps.size(), 0) {}
 
-    bool has(std::uint32_t step, std::uint32_t ancestor) const {
-        return (of_[step][ancestor / 64] >> (ancestor % 64) & 1) != 0;
+    bool has(std::uint32_t step, std::uint32_t earlier) {
+        ++search_;
+        open_.assign(1, step);
+        for (std::size_t next = 0; next < open_.size(); ++next) {
+            const Step& at = schedule_.steps[open_[next]];
+            for (std::uint32_t d = at.first_dep; d < at.first_dep + at.dep_count; ++d) {
+                const std::uint32_t dep = schedule_.deps[d];
+                if (dep == earlier) return true;
+                if (dep < earlier || seen_in_[dep] == search_) continue;
+                seen_in_[dep] = search_;
+                open_.push_back(dep);
+            }
+        }
+        return false;
     }
 
   private:
-    std::size_t words_;
-    std::vector<std::vector<std::uint64_t>> of_;
+    const Schedule& schedule_;
+    std::vector<std::uint64_t> seen_in_;  ///< by step: the last search that came by
+    std::vector<std::uint32_t> open_;
+    std::uint64_t search_ = 0;
 };
 
 }  // namespace
 
-Status check_ordering(const Ensemble& all) {
-    for (int rank = 0; rank < all.rank_count; ++rank) {
-        const Schedule& schedule = all.schedule(rank);
-        const Geometry geometry = geometry_of(schedule, all.spec);
-        const Ancestors ancestors(schedule);
-        Hazards hazards;
-        for (std::uint32_t i = 0; i < schedule.steps.size(); ++i)
-            for (std::uint32_t earlier :
-                 hazards.record(i, footprint_of(schedule.steps[i], geometry)))
-                if (!ancestors.has(i, earlier))
-                    return broken(
-                        rank, i,
-                        fmt::format("does not wait for step {}, which uses the same memory",
-                                    earlier));
-    }
+Status check_ordering(const Solo& solo) {
+    const Schedule& schedule = solo.schedule;
+    const Geometry geometry = geometry_of(schedule, solo.spec);
+    Past past(schedule);
+    Hazards hazards;
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i)
+        for (std::uint32_t earlier : hazards.record(i, footprint_of(schedule.steps[i], geometry)))
+            if (!past.has(i, earlier))
+                return broken(
+                    solo.rank, i,
+                    fmt::format("does not wait for step {}, which uses the same memory", earlier));
     return {};
 }
 

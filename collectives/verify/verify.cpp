@@ -34,8 +34,11 @@ Status check_chunk(std::span<const Plan> plans, bool tail) {
     const Plan& first = plans.front();
     Ensemble all{first.spec, first.rank_count, first.stage_count, {}};
     for (const Plan& plan : plans) all.schedules.push_back(tail ? &plan.tail : &plan.body);
-    GRADCOLL_TRY(check_structure(all));
-    GRADCOLL_TRY(check_ordering(all));
+    for (int rank = 0; rank < all.rank_count; ++rank) {
+        const Solo solo{all.spec, all.rank_count, all.stage_count, rank, all.schedule(rank)};
+        GRADCOLL_TRY(check_structure(solo));
+        GRADCOLL_TRY(check_ordering(solo));
+    }
     const Result<std::vector<Event>> events = match_and_order(all);
     if (!events.ok()) return events.status();
     return check_contributions(all, *events);
