@@ -1,0 +1,1 @@
+"""The parts of scripts/lab; docs/lab.md says what they make together."""

@@ -1,0 +1,170 @@
+"""Programs in the lab: mpirun at the head, its daemons on the hosts through `lab enter`."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from . import kernel, network
+from .description import LabError
+from .keeper import AGENT, LAB_FOLDER, NODES_FILE, SHARED_MEMORY
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+MAX_RANKS = 256
+OUT_OF_TIME = 124
+
+
+def ranks_by_host(description, ranks, per_host):
+    """[(host, ranks)], hosts in the order of the description, without hosts that get none."""
+    hosts = description.hosts
+    total = per_host * len(hosts) if ranks is None else ranks
+    if not 1 <= total <= MAX_RANKS:
+        raise LabError(f"{total} ranks; allowed are 1 to {MAX_RANKS}")
+    share, more = divmod(total, len(hosts))
+    counts = [share + (index < more) for index in range(len(hosts))]
+    return [(host, count) for host, count in zip(hosts, counts) if count > 0]
+
+
+def _recorded_launcher(build):
+    """{launcher, family, ...} as the build wrote it down; empty without a build."""
+    try:
+        text = (Path(build) / "launcher").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    return dict(re.findall(r"^(\w+)='(.*)'$", text, re.MULTILINE))
+
+
+def choose_build(wanted):
+    """(build folder or None, 'openmpi' or 'mpich'). Without a wish that of $GRADCOLL_BUILD, or of the build build/release."""
+    build = os.environ.get("GRADCOLL_BUILD") or str(ROOT / "build" / "release")
+    family = _recorded_launcher(build).get("family")
+    if family in ("openmpi", "mpich") and wanted in (None, family):
+        return os.path.abspath(build), family
+    return None, wanted or "openmpi"
+
+
+def _launcher_without_build(family):
+    """A folder that tells scripts/mpirun which launcher to take. Inside the lab, so it goes with it."""
+    folder = LAB_FOLDER / f"launcher-{family}"
+    folder.mkdir(exist_ok=True)
+    (folder / "launcher").write_text(f"launcher='mpirun.{family}'\nfamily='{family}'\nyield_library=''\n", encoding="ascii")
+    return str(folder)
+
+
+def _openmpi_arguments(places):
+    parameters = {
+        "plm_rsh_agent": str(AGENT),
+        "plm_rsh_no_tree_spawn": "1",
+        "orte_tmpdir_base": SHARED_MEMORY,
+        "oob_tcp_if_include": network.MANAGEMENT_SUBNET,
+        "pml": "ob1",
+        "btl": "self,vader,tcp",
+        "btl_tcp_if_include": network.DATA_SUBNET,
+    }
+    arguments = ["--host", places, "--bind-to", "none"]
+    for name, value in parameters.items():
+        arguments += ["--mca", name, value]
+    return arguments
+
+
+def _mpich_arguments(places):
+    os.environ.update({"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"})
+    return ["-launcher", "rsh", "-launcher-exec", str(AGENT), "-iface", network.MANAGEMENT_DEVICE, "-hosts", places]
+
+
+def mpirun_command(family, where, arguments):
+    """The command line for the head. `where`: ranks_by_host()."""
+    places = ",".join(f"{host.name}:{count}" for host, count in where)
+    family_arguments = _openmpi_arguments(places) if family == "openmpi" else _mpich_arguments(places)
+    ours, theirs = [str(ROOT / "scripts" / "mpirun")], list(arguments)
+    if theirs[:1] == ["--preload"]:
+        ours += theirs[:2]
+        theirs = theirs[2:]
+    return [*ours, *family_arguments, "-n", str(sum(count for _, count in where)), *theirs]
+
+
+def _at_head(lab, command, prepare):
+    """In a process of its own: enters the lab. Its child, being in the lab's PID namespace, can make one below that."""
+    lab.enter()
+    if prepare:
+        prepare()
+    inside = kernel.fork_tied()
+    if inside == 0:
+        os._exit(kernel.run_as_first_process(command, leave_with_command=True))
+    return kernel.exit_status(os.waitpid(inside, 0)[1])
+
+
+def run_at_head(lab, command, time_limit_s, prepare=None):
+    """Runs a command at the head and returns its exit status. prepare: is called there before. All that the command
+    started ends with it, with this process, with the lab, or after time_limit_s (then the status is 124)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # mpirun gets it, too, and ends its ranks
+    session = kernel.fork_tied()
+    if session == 0:
+        status = 1
+        try:
+            status = _at_head(lab, command, prepare)
+        except OSError as error:
+            print(f"lab: {error}", file=sys.stderr)
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    return _wait(session, time_limit_s)
+
+
+def _wait(session, time_limit_s):
+    expired = []
+
+    def end(*_):
+        expired.append(True)
+        os.kill(session, signal.SIGKILL)
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(time_limit_s)
+    status = kernel.exit_status(os.waitpid(session, 0)[1])
+    signal.alarm(0)
+    if expired:
+        print(f"lab: ended after {time_limit_s} s (--time-limit)", file=sys.stderr)
+        return OUT_OF_TIME
+    return status
+
+
+def run(lab, wanted_mpi, where, arguments, time_limit_s):
+    """`lab run`: returns mpirun's exit status."""
+    build, family = choose_build(wanted_mpi)
+
+    def choose_launcher():
+        os.environ["GRADCOLL_BUILD"] = build or _launcher_without_build(family)
+
+    return run_at_head(lab, mpirun_command(family, where, arguments), time_limit_s, choose_launcher)
+
+
+def enter(arguments):
+    """`lab enter HOST COMMAND...`, in the lab: runs a command on a host or switch, in a PID namespace of its own."""
+    try:
+        pids = json.loads(NODES_FILE.read_text(encoding="ascii"))
+    except OSError:
+        raise LabError("'lab enter' is for programs that `lab run` started; use: lab exec HOST COMMAND...") from None
+    name, *command = arguments
+    if name not in pids:
+        raise LabError(f"there is no host '{name}'; there are {', '.join(pids)}")
+    # As ssh does: one text for the shell.
+    shell = ["/bin/sh", "-c", " ".join(command)]
+    return _run_on(pids[name], shell)
+
+
+def _run_on(pid, command):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kernel.enter(pid, ("uts", "ipc", "net", "mnt"))
+    kernel.unshare(kernel.CLONE_NEWNS)
+
+    def own_processes():
+        kernel.mount("proc", "/proc", "proc")
+
+    return kernel.run_as_first_process(command, leave_with_command=False, prepare=own_processes)
+
+
+def start_on(lab, node, command, **options):
+    """subprocess.Popen of a command on a host or switch, in its network alone; for measurements from outside."""
+    return subprocess.Popen(["nsenter", f"--net=/proc/{lab.nodes()[node]}/ns/net", *command], **options)
