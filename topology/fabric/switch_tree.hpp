@@ -14,7 +14,8 @@ namespace gradcoll {
 
 struct SwitchTree {
     struct Switch {
-        std::string name;  ///< of a virtual switch: its members, as a host list ("s[4-7]")
+        std::string name;  ///< of a virtual switch: its members, as a host list ("s[4-7]"); empty
+                           ///< for a vertex that no source knows
         int parent = -1;   ///< index below its own; -1 for the root, which is switch 0
         Uplink uplink;     ///< all cables to the parent together
     };
@@ -29,17 +30,27 @@ struct SwitchTree {
 };
 
 /// Redundant paths become one vertex, single paths stay:
-/// - Switches that share a host (rails) are one switch.
-/// - The root is what the source puts on top; without that the switches from which the farthest
-///   host is nearest, of those the ones with the smallest sum of distances to all hosts; several
-///   equal ones without hosts of their own (spines) are one. Several tops, or parts that nothing
-///   connects, hang below one more vertex whose links are not known, with a note.
-/// - A switch with several upper neighbours: those are one switch if none of them has hosts;
-///   otherwise it hangs where all of its ways up meet.
-/// - The uplink's bandwidth is the sum of the cables to the upper neighbours (0 if none is known;
-///   a way that leads over several switches counts with its narrowest sum).
-/// Complexity: near linear in nodes and cables.
-/// Errors: invalid_argument (a rooted fabric that runs in a cycle, naming the switches).
+/// - Two switches that share at least half of the hosts of each (rails) are one switch. A host on
+///   several switches that are not one hangs where its ways up meet. In a rooted fabric a host is
+///   on the lowest of the switches that name it.
+/// - On top is what the source puts there; without that the switches from which the farthest host
+///   is nearest, of those the ones with the smallest sum of distances to all hosts, of those the
+///   ones without hosts if there are. Where several stay apart after the next rule, they hang below
+///   one more vertex by the cables between them, with a note. So do parts that nothing connects;
+///   their links are not known.
+/// - From the bottom up: a switch with several upper neighbours makes these one switch (spines,
+///   aggregation switches of a pod) if none of them has hosts; otherwise it hangs where all of its
+///   ways up meet.
+/// - A switch that leads to no host is left out; but where cables tell the fabric, and all of its
+///   two or more neighbours hang on one switch without hosts, it is one with that (a spine that
+///   lacks a cable).
+/// - Cables within a level are left out, with a note.
+/// The uplink's bandwidth is the sum of the cables to the upper neighbours (0 if none is known;
+/// a way that leads over several switches counts with its narrowest sum), its latency the longest.
+/// Switches are numbered from the top down, within a level by first mention. Complexity: near
+/// linear in nodes and cables. Thread safe.
+/// Errors: invalid_argument for a rooted fabric that runs in a cycle, naming the switches; for more
+/// levels than max_switch_levels; for a cable to a node that is not there.
 Result<SwitchTree> switch_tree(const Fabric& fabric);
 
 /// A host of the job with its own subtree.
@@ -50,9 +61,10 @@ struct HostSubtree {
 
 /// The hosts below their switches; switches without any host of the job are left out, branches are
 /// ordered by their lowest rank. A host is looked up by its name as written, then without its
-/// domain, then without regard to case; one that is not found hangs below the root, with a note
-/// that names it (many: the first few and how many more). The same name on two hosts of the job is
-/// fine. Needs at least one host.
+/// domain, then without regard to case (a short form of several names stands for none of them; by
+/// rank: by its lowest rank); one that is not found hangs below the root, with a note that names it
+/// (many: the first few and how many more). The same name on two hosts of the job is fine. Needs at
+/// least one host.
 TreeSpec hang_hosts(const SwitchTree& switches, std::vector<HostSubtree> hosts,
                     std::vector<std::string>& notes);
 
