@@ -10,6 +10,7 @@
 #include "api/interposed_gate.hpp"
 #include "api/observe.hpp"
 #include "api/token.hpp"
+#include "api/tree_notes.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
@@ -129,6 +130,7 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
         auto tree = discover_tree(private_comm_, proposed[OptionId::topology]);
         if (!tree) return tree.status();
         tree_ = std::make_shared<const DiscoveredTree>(std::move(tree).value());
+        tell_notes(*tree_, proposed[OptionId::topology], rank());
     }
     const std::scoped_lock lock(mutex_);
     text_ = proposed;

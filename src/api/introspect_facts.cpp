@@ -137,13 +137,22 @@ Entries levels() {
 }
 
 Entries tree_sources() {
-    return {{"discover", "hosts by shared memory, the inside of each by hwloc and its binding"},
-            {"flat", "all ranks below one vertex"},
-            {"((0 1) (2 3 4))", "an expression: parentheses are vertices, numbers ranks"},
-            {"json:FILE", "a tree with kinds, names, bandwidths and latencies"},
-            {"synthetic:STRING", "hosts as an hwloc string such as pack:2 core:4 pu:1 describes"},
-            {"xml:FILE", "hosts as a file that lstopo wrote describes"},
-            {"hosts:FILE", "one description for each host: lines HOST SYNTHETIC-OR-XML"}};
+    return {
+        {"auto", "hwloc inside hosts, SLURM's addresses between them; discover is the same"},
+        {"flat", "all ranks below one vertex"},
+        {"((0 1) (2 3 4))", "an expression: parentheses are vertices, numbers ranks"},
+        {"json:FILE", "a tree with kinds, names, bandwidths and latencies"},
+        {"file:PATH", "whatever of these forms the file or folder holds"},
+        {"hwloc", "inside a host: where each rank is bound"},
+        {"synthetic:STRING", "inside: as an hwloc string such as pack:2 core:4 pu:1 describes"},
+        {"xml:FILE", "inside: as a file that lstopo wrote describes"},
+        {"hosts:PATH", "inside: a file of lines HOST SYNTHETIC-OR-XML, or a folder of HOST.xml"},
+        {"nccl:FILE", "inside: as an NCCL topology file describes"},
+        {"hwloc+auto", "between hosts: SLURM's addresses if there are any; any INSIDE+BETWEEN"},
+        {"slurm", "between: SLURM's addresses, else its topology.yaml or topology.conf"},
+        {"probe", "between: measured; probe:CACHE-FILE keeps it for the next run"},
+        {"hwloc+file:FILE",
+         "between: switches from SLURM, InfiniBand, CSV or MPICH files, or a probe's cache"}};
 }
 
 Entries collectives() {

@@ -18,7 +18,7 @@ Result<std::string> tree_text(const DiscoveredTree& tree, GC_Tree_format format)
         case GC_TREE_EXPRESSION:
             return expression_of(tree.tree);
         case GC_TREE_ORIGIN:
-            return tree.origin;
+            return told_origin(tree);
         case GC_TREE_SVG:
             return draw_svg(tree.tree);
     }

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "api/introspect_mpi.hpp"
 #include "base/options.hpp"
@@ -67,13 +68,17 @@ TEST(Facts, EveryLevelIsAKindOfVertex) {
 }
 
 TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
-    std::set<SourceForm> forms;
-    for (const GC_List_entry& entry : list_of(GC_LIST_TREE_SOURCES)) {
+    std::set<std::tuple<SourceForm, InsideSource::Form, BetweenSource::Form>> forms;
+    std::set<SourceForm> wholes;
+    const auto entries = list_of(GC_LIST_TREE_SOURCES);
+    for (const GC_List_entry& entry : entries) {
         const auto source = written_source(entry.name);
-        ASSERT_TRUE(source.ok()) << entry.name;
-        forms.insert(source->form);
+        ASSERT_TRUE(source.ok()) << source.status().message();
+        forms.emplace(source->form, source->inside.form, source->between.form);
+        wholes.insert(source->form);
     }
-    EXPECT_EQ(forms.size(), static_cast<std::size_t>(SourceForm::hosts) + 1);
+    EXPECT_EQ(forms.size(), entries.size());
+    EXPECT_EQ(wholes.size(), static_cast<std::size_t>(SourceForm::file) + 1);
 }
 
 TEST(Facts, SettingsAreTheRowsOfTheTable) {

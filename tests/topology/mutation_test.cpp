@@ -143,12 +143,11 @@ TEST(Mutation, OfHostPathBytes) {
 // them.
 TEST(Mutation, OfSyntheticStrings) {
     Random random(37);
-    const std::vector<int> ranks{0, 1, 2};
     int refused = 0;
     for (int i = 0; i < 500; ++i) {
         const std::string text =
             mutated(random, "pack:2 numa:1 l3:2 core:2 pu:1", "packore:123 ()");
-        refused += host_from_synthetic(text, ranks).ok() ? 0 : 1;
+        refused += cores_from_synthetic(text).ok() ? 0 : 1;
     }
     EXPECT_GT(refused, 0);
 }
@@ -159,9 +158,9 @@ TEST(Mutation, OfHostsFilesAndForms) {
         const Result<HostsFile> hosts =
             HostsFile::parse(mutated(random, "# c\nn1 pack:2 core:4\n* a.xml\n", "\n# *x"), "/h");
         if (hosts.ok()) {
-            (void)hosts->description_of("n1").ok();
+            (void)hosts->description_of("n1").has_value();
         }
-        (void)written_source(mutated(random, "json:a", ":jsonxmlhostsflat.(0 ")).ok();
+        (void)written_source(mutated(random, "hosts:a+probe:b", ":jsonxmlhostsflat.(0 +probefileslurm")).ok();
     }
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "topology/random_tree.hpp"
 #include "topology/text.hpp"
 
@@ -23,32 +25,43 @@ std::vector<std::string> reports(const std::vector<std::uint32_t>& firsts,
     return all;
 }
 
+/// What rank 0 makes of them.
+Result<DiscoveredTree> tree_from(const std::string& written, std::span<const std::string> all) {
+    Result<WrittenSource> source = written_source(written);
+    if (source.ok()) source = resolved(std::move(*source));
+    if (!source.ok()) return source.status();
+    std::vector<std::string> notes;
+    const Result<std::vector<JobHost>> hosts = hosts_of_reports(all, notes);
+    if (!hosts.ok()) return hosts.status();
+    return tree_of_job(*source, *hosts, std::nullopt, std::move(notes));
+}
+
 std::string expression_or_error(const Result<DiscoveredTree>& found) {
     return found.ok() ? expression_of(found->tree) : found.status().message();
 }
 
 TEST(Reports, HostsOfEqualNameAreToldApartAndOrderedByTheirLowestRank) {
-    const Result<DiscoveredTree> found =
-        tree_from_reports({}, reports({0, 1, 0, 1, 4}, {0, 0, 1, 2, 0}));
+    const Result<DiscoveredTree> found = tree_from("", reports({0, 1, 0, 1, 4}, {0, 0, 1, 2, 0}));
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(expression_of(found->tree), "((0 2)(1 3)4)");
     EXPECT_EQ(found->tree.vertex(0).kind, VertexKind::group);
 }
 
 TEST(Reports, RanksOnTheSameCoreAreBothLeaves) {
-    EXPECT_EQ(expression_or_error(tree_from_reports({}, reports({0, 0, 0}, {0, 0, 3}))),
-              "((0 1)2)");
+    EXPECT_EQ(expression_or_error(tree_from("", reports({0, 0, 0}, {0, 0, 3}))), "((0 1)2)");
 }
 
 TEST(Reports, ARankWithoutHwlocHangsRightBelowItsHost) {
     std::vector<std::string> all = reports({0, 0, 0}, {0, 1, 0});
     all[2] = report_bytes({0, {"node", {}}, "this machine: hwloc does not load it"});
-    const Result<DiscoveredTree> found = tree_from_reports({}, all);
+    const Result<DiscoveredTree> found = tree_from("", all);
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(expression_of(found->tree), "((0 1)2)");
-    EXPECT_EQ(
-        found->origin,
-        "discovered: hwloc + shared-memory split (rank 2: this machine: hwloc does not load it)");
+    EXPECT_EQ(found->origin, "discovered: hwloc + shared-memory split");
+    EXPECT_EQ(found->notes,
+              std::vector<std::string>{"hwloc failed on rank 2: this machine: hwloc does not load "
+                                       "it; such a rank is right below its host"});
+    EXPECT_EQ(told_origin(*found), found->origin + "; " + found->notes.front());
 }
 
 TEST(Reports, EachHostTakesItsOwnDescription) {
@@ -57,21 +70,25 @@ TEST(Reports, EachHostTakesItsOwnDescription) {
     std::vector<std::string> all;
     for (const std::uint32_t first : {0u, 0u, 0u, 3u, 3u})
         all.push_back(report_bytes({first, {first == 0 ? "a" : "b", {}}, ""}));
-    const WrittenSource source{SourceForm::hosts, path, "GC_TOPOLOGY hosts"};
-    EXPECT_EQ(expression_or_error(tree_from_reports(source, all)), "(((0 1)2)(3 4))");
+    EXPECT_EQ(expression_or_error(tree_from("hosts:" + path, all)), "(((0 1)2)(3 4))");
 
     std::ofstream(path) << "a pack:2 core:2 pu:1\n";
-    EXPECT_EQ(expression_or_error(tree_from_reports(source, all)),
-              "GC_TOPOLOGY hosts: host b: hosts file \"" + path +
-                  "\": host b has no line, and there is no line for *");
+    const Result<DiscoveredTree> without = tree_from("hosts:" + path, all);
+    EXPECT_EQ(expression_or_error(without), "(((0 1)2)(3 4))");
+    EXPECT_EQ(without->notes, std::vector<std::string>{"\"" + path +
+                                                       "\" does not describe b: ranks there are "
+                                                       "equally near"});
+    std::ofstream(path) << "c pack:2 core:2 pu:1\n";
+    EXPECT_EQ(expression_or_error(tree_from("hosts:" + path, all)),
+              "GC_TOPOLOGY hosts:" + path + ": \"" + path +
+                  "\" describes none of the hosts a,b, and has nothing for *");
 }
 
 TEST(Reports, MalformedBytesNameTheRank) {
     std::vector<std::string> all = reports({0, 0}, {0, 1});
     all[1].pop_back();
-    EXPECT_NE(expression_or_error(tree_from_reports({}, all)).find("rank 1: "), std::string::npos);
-    EXPECT_EQ(expression_or_error(tree_from_reports({}, reports({0, 9}, {0, 1}))).substr(0, 8),
-              "rank 1: ");
+    EXPECT_NE(expression_or_error(tree_from("", all)).find("rank 1: "), std::string::npos);
+    EXPECT_EQ(expression_or_error(tree_from("", reports({0, 9}, {0, 1}))).substr(0, 8), "rank 1: ");
 }
 
 }  // namespace

@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <limits>
+#include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "topology/bytes.hpp"
+#include "topology/sources/exchange.hpp"
 #include "topology/sources/host.hpp"
+#include "topology/sources/job.hpp"
+#include "topology/sources/probe.hpp"
 #include "topology/sources/reports.hpp"
 #include "topology/sources/written.hpp"
 
@@ -18,25 +22,128 @@ namespace gradcoll {
 
 namespace {
 
-/// A handle of MPI that is freed with its scope.
-template <class Handle, int (*Free)(Handle*)>
-struct Owned {
-    Handle handle;
-    explicit Owned(Handle null) : handle(null), null_(null) {}
-    Owned(const Owned&) = delete;
-    Owned& operator=(const Owned&) = delete;
-    ~Owned() {
-        if (handle != null_) Free(&handle);
-    }
-
-  private:
-    Handle null_;
-};
-using OwnedComm = Owned<MPI_Comm, PMPI_Comm_free>;
-using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
-
 /// What rank 0 decides before anything is gathered.
-enum class Work : std::uint8_t { none, host_names, host_paths };
+struct Work {
+    enum class Reports : std::uint8_t { none, host_names, host_paths };
+    Reports reports = Reports::none;
+    bool measure = false;
+};
+
+Work work_for(const Result<WrittenSource>& source) {
+    if (!source.ok() || source->form != SourceForm::machine) return {};
+    return {source->inside.form == InsideSource::Form::hwloc ? Work::Reports::host_paths
+                                                             : Work::Reports::host_names,
+            source->between.form == BetweenSource::Form::probe};
+}
+
+// ---- what a rank says of itself
+// -------------------------------------------------------------------------------------------------
+
+std::string from_environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+void describe_host(Work::Reports what, RankReport& report) {
+    if (what == Work::Reports::host_paths) {
+        report.facts = this_host_facts();
+        Result<HostPath> path = this_rank_host_path();
+        if (path.ok()) {
+            report.path = std::move(*path);
+            return;
+        }
+        report.trouble = path.status().message();
+    }
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    report.path.host_name = name;
+}
+
+Result<RankReport> own_report(MPI_Comm comm, int rank, Work::Reports what) {
+    RankReport report;
+    GRADCOLL_TRY(find_first_on_host(comm, rank, report.first_on_host));
+    std::vector<int> world;
+    GRADCOLL_TRY(find_world_ranks(comm, {rank}, world));
+    report.world_rank = world.front() == MPI_UNDEFINED ? -1 : world.front();
+    report.slurm_address = from_environment("SLURM_TOPOLOGY_ADDR");
+    report.slurm_pattern = from_environment("SLURM_TOPOLOGY_ADDR_PATTERN");
+    describe_host(what, report);
+    return report;
+}
+
+// ---- what rank 0 tells all
+// ------------------------------------------------------------------------------------------------------
+
+/// A tree in bytes, or the error: code, text, tree, notes.
+std::string encoded(const Result<DiscoveredTree>& result) {
+    ByteWriter writer;
+    writer.number(static_cast<std::uint8_t>(result.ok() ? Code::ok : result.status().code()));
+    writer.text(result.ok() ? result->origin : result.status().message());
+    writer.text(result.ok() ? result->tree.serialize() : "");
+    const std::vector<std::string> none;
+    const std::vector<std::string>& notes = result.ok() ? result->notes : none;
+    writer.number(static_cast<std::uint32_t>(notes.size()));
+    for (const std::string& note : notes) writer.text(note);
+    return writer.take();
+}
+
+bool read_notes(ByteReader& reader, std::vector<std::string>& notes) {
+    std::uint32_t count = 0;
+    if (!reader.number(count)) return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::string note;
+        if (!reader.text(note, reader.size_left())) return false;
+        notes.push_back(std::move(note));
+    }
+    return reader.size_left() == 0;
+}
+
+Result<DiscoveredTree> decoded(std::string_view bytes) {
+    ByteReader reader(bytes);
+    std::uint8_t code = 0;
+    std::string text;
+    std::string tree_bytes;
+    std::vector<std::string> notes;
+    if (!reader.number(code) || code > static_cast<std::uint8_t>(Code::internal) ||
+        !reader.text(text, bytes.size()) || !reader.text(tree_bytes, bytes.size()) ||
+        !read_notes(reader, notes))
+        return Status(Code::corrupt, "the topology that rank 0 sent is malformed");
+    if (static_cast<Code>(code) != Code::ok) return Status(static_cast<Code>(code), text);
+    Result<Tree> tree = Tree::deserialize(tree_bytes);
+    if (!tree.ok()) return tree.status();
+    return DiscoveredTree{std::move(*tree), std::move(text), std::move(notes)};
+}
+
+/// The facts that a probe needs on all ranks; no hosts: there is nothing to measure.
+std::string probe_bytes(const WrittenSource& source, std::span<const JobHost> hosts) {
+    ByteWriter writer;
+    writer.text(source.between.value);
+    writer.text(source.origin);
+    writer.number(static_cast<std::uint32_t>(hosts.size()));
+    for (const JobHost& host : hosts) {
+        writer.number(static_cast<std::uint32_t>(host.ranks.front().rank));
+        writer.text(host.name);
+    }
+    return writer.take();
+}
+
+bool read_probe_bytes(std::string_view bytes, std::uint32_t rank_count, ProbeOptions& options,
+                      std::vector<ProbeHost>& hosts) {
+    ByteReader reader(bytes);
+    std::uint32_t count = 0;
+    if (!reader.text(options.cache_file, bytes.size()) || !reader.text(options.job, bytes.size()) ||
+        !reader.number(count))
+        return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t lowest_rank = 0;
+        std::string name;
+        if (!reader.number(lowest_rank) || lowest_rank >= rank_count ||
+            !reader.text(name, max_name_bytes))
+            return false;
+        hosts.push_back({static_cast<int>(lowest_rank), std::move(name)});
+    }
+    return reader.size_left() == 0;
+}
 
 class Discovery {
   public:
@@ -46,164 +153,83 @@ class Discovery {
         GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank"));
         GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size"));
         Result<WrittenSource> source = Status(Code::internal, "only rank 0 reads the source");
-        if (rank_ == 0) source = written_source(written_);
-        Work work = rank_ == 0 ? work_for(source) : Work::none;
+        if (rank_ == 0) source = read_source();
+        Work work = rank_ == 0 ? work_for(source) : Work{};
         GRADCOLL_TRY(from_mpi(PMPI_Bcast(&work, sizeof work, MPI_BYTE, 0, comm_), "MPI_Bcast"));
-        std::vector<std::string> reports;
-        if (work != Work::none) GRADCOLL_TRY(gather_reports(work, reports));
+        Result<std::vector<JobHost>> hosts = std::vector<JobHost>();
+        std::vector<std::string> notes;
+        if (work.reports != Work::Reports::none) GRADCOLL_TRY(learn_hosts(work, hosts, notes));
+        std::optional<SwitchTree> measured;
+        if (work.measure) GRADCOLL_TRY(measure(source, hosts, measured));
         if (rank_ != 0) return published({});
-        return published(encoded(source.ok() ? made(*source, reports) : source.status()));
+        if (!source.ok()) return published(encoded(source.status()));
+        if (!hosts.ok()) return published(encoded(hosts.status()));
+        return published(encoded(source->form == SourceForm::machine
+                                     ? tree_of_job(*source, *hosts, measured, std::move(notes))
+                                     : whole_tree(*source)));
     }
 
   private:
-    static Work work_for(const Result<WrittenSource>& source) {
-        if (!source.ok() || !needs_reports(source->form)) return Work::none;
-        return source->form == SourceForm::discover ? Work::host_paths : Work::host_names;
+    Result<WrittenSource> read_source() const {
+        Result<WrittenSource> source = written_source(written_);
+        return source.ok() ? resolved(std::move(*source)) : source;
     }
 
-    // ---- gathering
-    // -------------------------------------------------------------------------------------------------
-
-    /// Host names may repeat (containers, cloned machines): only shared memory tells hosts apart.
-    Status find_host(std::uint32_t& first_on_host) const {
-        OwnedComm host(MPI_COMM_NULL);
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host.handle),
-            "MPI_Comm_split_type"));
-        first_on_host = static_cast<std::uint32_t>(
-            rank_);  // the lowest rank is rank 0 there, so its value is the one
-        return from_mpi(PMPI_Bcast(&first_on_host, 1, MPI_UINT32_T, 0, host.handle), "MPI_Bcast");
-    }
-
-    static void describe_self(Work work, RankReport& report) {
-        if (work == Work::host_paths) {
-            Result<HostPath> path = this_rank_host_path();
-            if (path.ok()) {
-                report.path = std::move(*path);
-                return;
-            }
-            report.trouble = path.status().message().substr(0, max_name_bytes);
-        }
-        char name[256] = "";
-        gethostname(name, sizeof name - 1);
-        report.path.host_name = name;
-    }
-
-    Status gather_reports(Work work, std::vector<std::string>& reports) const {
-        RankReport report;
-        GRADCOLL_TRY(find_host(report.first_on_host));
-        describe_self(work, report);
-        return gather(report_bytes(report), reports);
-    }
-
-    /// Everybody's bytes to rank 0.
-    Status gather(const std::string& mine, std::vector<std::string>& all) const {
-        const int mine_bytes = static_cast<int>(mine.size());
-        std::vector<int> sizes(rank_ == 0 ? static_cast<std::size_t>(size_) : 0);
-        GRADCOLL_TRY(
-            from_mpi(PMPI_Gather(&mine_bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm_),
-                     "MPI_Gather"));
-        // MPI counts displacements in int: rank 0 says how many bytes each rank may send, so that
-        // all agree.
-        int fits = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) <=
-                   std::numeric_limits<int>::max();
-        GRADCOLL_TRY(from_mpi(PMPI_Bcast(&fits, 1, MPI_INT, 0, comm_), "MPI_Bcast"));
-        if (!fits)
-            return {Code::unsupported,
-                    fmt::format("topology of {} ranks: host paths exceed 2 GiB", size_)};
-        std::vector<int> starts(sizes.size());
-        std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
-        std::string joined(
-            sizes.empty() ? 0 : static_cast<std::size_t>(starts.back() + sizes.back()), '\0');
-        GRADCOLL_TRY(from_mpi(PMPI_Gatherv(mine.data(), mine_bytes, MPI_BYTE, joined.data(),
-                                           sizes.data(), starts.data(), MPI_BYTE, 0, comm_),
-                              "MPI_Gatherv"));
-        for (std::size_t r = 0; r < sizes.size(); ++r)
-            all.push_back(joined.substr(static_cast<std::size_t>(starts[r]),
-                                        static_cast<std::size_t>(sizes[r])));
+    /// `hosts` are known on rank 0 alone.
+    Status learn_hosts(Work work, Result<std::vector<JobHost>>& hosts,
+                       std::vector<std::string>& notes) const {
+        const Result<RankReport> mine = own_report(comm_, rank_, work.reports);
+        if (!mine.ok()) return mine.status();
+        std::vector<std::string> reports;
+        GRADCOLL_TRY(gather_bytes(comm_, report_bytes(*mine), reports));
+        if (rank_ == 0) hosts = hosts_of_reports(reports, notes);
         return {};
     }
 
-    // ---- on rank 0: making
-    // -----------------------------------------------------------------------------------------
+    /// One host alone is not measured.
+    Status measure(const Result<WrittenSource>& source, const Result<std::vector<JobHost>>& hosts,
+                   std::optional<SwitchTree>& /*measured*/) const {
+        std::string bytes;
+        const std::vector<JobHost> none;
+        if (rank_ == 0) bytes = probe_bytes(*source, hosts.ok() ? *hosts : none);
+        GRADCOLL_TRY(share_bytes(comm_, bytes));
+        ProbeOptions options;
+        std::vector<ProbeHost> probe_hosts;
+        if (!read_probe_bytes(bytes, static_cast<std::uint32_t>(size_), options, probe_hosts))
+            return {Code::corrupt, "the hosts that rank 0 sent to be measured are malformed"};
+        if (probe_hosts.size() < 2) return {};
+        return {Code::unsupported, options.job + ": measuring is not built in"};
+    }
 
-    Result<DiscoveredTree> made(const WrittenSource& source,
-                                const std::vector<std::string>& reports) const {
-        if (needs_reports(source.form)) return tree_from_reports(source, reports);
-        Result<Tree> tree = from_writing(source);
+    Result<DiscoveredTree> whole_tree(const WrittenSource& source) const {
+        Result<Tree> tree = source.form == SourceForm::flat ? Tree::flat(size_) : pruned(source);
         if (!tree.ok())
             return Status(tree.status().code(),
                           fmt::format("{}: {}", source.origin, tree.status().message()));
         return DiscoveredTree{std::move(*tree), source.origin};
     }
 
-    Result<Tree> from_writing(const WrittenSource& source) const {
-        if (source.form == SourceForm::flat) return Tree::flat(size_);
+    Result<Tree> pruned(const WrittenSource& source) const {
         int world_size = 0;
         GRADCOLL_TRY(from_mpi(PMPI_Comm_size(MPI_COMM_WORLD, &world_size), "MPI_Comm_size"));
-        std::vector<int> members(static_cast<std::size_t>(size_));
-        GRADCOLL_TRY(world_ranks(members));
+        std::vector<int> own(static_cast<std::size_t>(size_));
+        std::iota(own.begin(), own.end(), 0);
+        std::vector<int> members;
+        GRADCOLL_TRY(find_world_ranks(comm_, own, members));
+        for (std::size_t r = 0; r < members.size(); ++r)
+            if (members[r] == MPI_UNDEFINED)
+                return Status(Code::invalid_argument,
+                              fmt::format("rank {} of the communicator is not in MPI_COMM_WORLD, "
+                                          "whose ranks a written topology names",
+                                          r));
         const Result<Tree> world = written_tree(source, world_size);
         return world.ok() ? world->pruned(members) : world;
     }
 
-    Status world_ranks(std::vector<int>& members) const {
-        OwnedGroup mine(MPI_GROUP_NULL);
-        OwnedGroup world(MPI_GROUP_NULL);
-        GRADCOLL_TRY(from_mpi(PMPI_Comm_group(comm_, &mine.handle), "MPI_Comm_group"));
-        GRADCOLL_TRY(from_mpi(PMPI_Comm_group(MPI_COMM_WORLD, &world.handle), "MPI_Comm_group"));
-        std::vector<int> own(members.size());
-        std::iota(own.begin(), own.end(), 0);
-        GRADCOLL_TRY(from_mpi(PMPI_Group_translate_ranks(mine.handle, size_, own.data(),
-                                                         world.handle, members.data()),
-                              "MPI_Group_translate_ranks"));
-        for (std::size_t r = 0; r < members.size(); ++r)
-            if (members[r] == MPI_UNDEFINED)
-                return {Code::invalid_argument,
-                        fmt::format("rank {} of the communicator is not in MPI_COMM_WORLD, whose "
-                                    "ranks a written topology names",
-                                    r)};
-        return {};
-    }
-
-    // ---- to all
-    // ----------------------------------------------------------------------------------------------------
-
-    static std::string encoded(const Result<DiscoveredTree>& result) {
-        ByteWriter writer;
-        writer.number(static_cast<std::uint8_t>(result.ok() ? Code::ok : result.status().code()));
-        writer.text(result.ok() ? result->origin : result.status().message());
-        writer.text(result.ok() ? result->tree.serialize() : "");
-        return writer.take();
-    }
-
     /// Everybody, rank 0 too, reads the same bytes.
     Result<DiscoveredTree> published(std::string bytes) const {
-        std::int64_t size_bytes = static_cast<std::int64_t>(bytes.size());
-        GRADCOLL_TRY(from_mpi(PMPI_Bcast(&size_bytes, 1, MPI_INT64_T, 0, comm_), "MPI_Bcast"));
-        if (size_bytes < 0 || size_bytes > std::numeric_limits<int>::max())
-            return Status(Code::unsupported,
-                          fmt::format("a topology of {} bytes is too large to send", size_bytes));
-        bytes.resize(static_cast<std::size_t>(size_bytes));
-        GRADCOLL_TRY(
-            from_mpi(PMPI_Bcast(bytes.data(), static_cast<int>(size_bytes), MPI_BYTE, 0, comm_),
-                     "MPI_Bcast"));
+        GRADCOLL_TRY(share_bytes(comm_, bytes));
         return decoded(bytes);
-    }
-
-    static Result<DiscoveredTree> decoded(std::string_view bytes) {
-        ByteReader reader(bytes);
-        std::uint8_t code = 0;
-        std::string text;
-        std::string tree_bytes;
-        if (!reader.number(code) || code > static_cast<std::uint8_t>(Code::internal) ||
-            !reader.text(text, bytes.size()) || !reader.text(tree_bytes, bytes.size()) ||
-            reader.size_left() != 0)
-            return Status(Code::corrupt, "the topology that rank 0 sent is malformed");
-        if (static_cast<Code>(code) != Code::ok) return Status(static_cast<Code>(code), text);
-        Result<Tree> tree = Tree::deserialize(tree_bytes);
-        if (!tree.ok()) return tree.status();
-        return DiscoveredTree{std::move(*tree), text};
     }
 
     MPI_Comm comm_;

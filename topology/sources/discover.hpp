@@ -20,13 +20,14 @@ struct DiscoveredTree {
                                           ///< ranks
 };
 
-/// Collective over `comm` (an intracommunicator). `written` is the GC_TOPOLOGY value: empty
-/// (discover), an expression, `json:FILE` (or a path ending in .json), `synthetic:STRING`,
-/// `xml:FILE` (for every host alike) or `hosts:FILE` (a file of lines `host-name-or-*
-/// synthetic-or-xml`), `flat`, or `discover`. Written trees are read on rank 0 and sent to all, so
-/// that files need to exist there only. Ranks in a written tree are ranks of MPI_COMM_WORLD...
-/// pruned to the members of `comm`, renumbered by rank in `comm`. The result is byte-identical on
-/// all ranks, and so is the error if there is one.
+/// Origin and notes in one line.
+std::string told_origin(const DiscoveredTree& tree);
+
+/// Collective over `comm` (an intracommunicator). `written` is the GC_TOPOLOGY value, its forms as
+/// in topology/README.md; empty: auto. It is read on rank 0, and so are the files that it names.
+/// Ranks in a whole tree (expression, JSON) are ranks of MPI_COMM_WORLD, pruned to the members of
+/// `comm`, renumbered by rank in `comm`. The result is byte-identical on all ranks, and so is the
+/// error if there is one.
 Result<DiscoveredTree> discover_tree(MPI_Comm comm, const std::string& written);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// topology/sources/foreseen.cpp - writes the reports that ranks would send, and makes the tree of
-// them.
+// topology/sources/foreseen.cpp - jobs on one host that are not there: writes down what its ranks
+// would find, and makes the tree of it.
 #include "topology/sources/foreseen.hpp"
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topology/sources/host.hpp"
-#include "topology/sources/reports.hpp"
+#include "topology/sources/job.hpp"
 #include "topology/sources/written.hpp"
 
 namespace gradcoll {
@@ -19,17 +19,6 @@ Status check_rank_count(int rank_count) {
     if (rank_count >= 0 && rank_count <= max_tree_ranks) return {};
     return {Code::invalid_argument,
             fmt::format("ranks is {}; allowed are 0 to {}", rank_count, max_tree_ranks)};
-}
-
-Result<DiscoveredTree> from_writing(const WrittenSource& source, int rank_count) {
-    constexpr int any = -1;
-    const bool names_ranks = source.form != SourceForm::flat;
-    const int wanted = rank_count > 0 ? rank_count : names_ranks ? any : 1;
-    Result<Tree> tree = written_tree(source, wanted);
-    if (!tree.ok())
-        return Status(tree.status().code(),
-                      fmt::format("{}: {}", source.origin, tree.status().message()));
-    return DiscoveredTree{std::move(*tree), source.origin};
 }
 
 /// Rank `rank` of those that would be on this host.
@@ -46,11 +35,15 @@ std::string assumption(std::size_t core_count, int rank_count) {
                        core_count, fits ? "bound one to a core in order" : "not bound");
 }
 
-/// All of one host, whose lowest rank is 0.
+/// All of one host, rank i with paths[i].
 Result<DiscoveredTree> from_paths(const WrittenSource& source, const std::vector<HostPath>& paths) {
-    std::vector<std::string> reports;
-    for (const HostPath& path : paths) reports.push_back(report_bytes({0, path, {}}));
-    return tree_from_reports(source, reports);
+    JobHost host;
+    host.name = paths.front().host_name;
+    for (const HostPath& path : paths) {
+        const int rank = static_cast<int>(host.ranks.size());
+        host.ranks.push_back({rank, rank, path});
+    }
+    return tree_of_job(source, std::span(&host, 1), std::nullopt, {});
 }
 
 Result<DiscoveredTree> on_this_machine(const WrittenSource& source, int rank_count) {
@@ -83,12 +76,13 @@ Result<DiscoveredTree> on_described_machine(const WrittenSource& source, int ran
 
 Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count) {
     GRADCOLL_TRY(check_rank_count(rank_count));
-    const auto source = written_source(written);
+    auto source = written_source(written);
+    if (source.ok()) source = resolved(std::move(*source));
     if (!source.ok()) return source.status();
-    if (!needs_reports(source->form)) return from_writing(*source, rank_count);
+    if (source->form != SourceForm::machine) return whole_tree(*source, rank_count);
     const int wanted = rank_count > 0 ? rank_count : 1;
-    return source->form == SourceForm::discover ? on_this_machine(*source, wanted)
-                                                : on_described_machine(*source, wanted);
+    return source->inside.form == InsideSource::Form::hwloc ? on_this_machine(*source, wanted)
+                                                            : on_described_machine(*source, wanted);
 }
 
 }  // namespace gradcoll

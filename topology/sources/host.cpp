@@ -42,14 +42,11 @@ struct Branch {
     }
 };
 
-Result<TreeSpec> dealt(const Result<Machine>& machine, std::span<const int> ranks) {
+Result<std::vector<HostPath>> cores_of(const Result<Machine>& machine) {
     if (!machine.ok()) return machine.status();
-    if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
-    const std::vector<HostPath> cores = machine->paths_of_cores();
+    std::vector<HostPath> cores = machine->paths_of_cores();
     if (cores.empty()) return Status(Code::invalid_argument, "the described host has no cores");
-    std::vector<HostPath> paths;
-    for (std::size_t i = 0; i < ranks.size(); ++i) paths.push_back(cores[i % cores.size()]);
-    return merge_host(machine->host_name(), paths, ranks);
+    return cores;
 }
 
 /// Loading takes tens of milliseconds and the machine stays the same; a binding is read anew.
@@ -88,20 +85,39 @@ Result<HostPath> this_host_path() {
     return with_host_name(machine->path_of_all());
 }
 
-Result<TreeSpec> host_from_synthetic(std::string_view description, std::span<const int> ranks) {
-    return dealt(Machine::synthetic(std::string(description)), ranks);
+HostFacts this_host_facts() {
+    const Result<Machine>& machine = this_machine();
+    return machine.ok() ? machine->facts() : HostFacts{};
 }
 
-Result<TreeSpec> host_from_xml(std::string_view path, std::span<const int> ranks) {
-    return dealt(Machine::xml(std::string(path)), ranks);
+Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description) {
+    return cores_of(Machine::synthetic(std::string(description)));
 }
 
-Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks) {
+Result<std::vector<HostPath>> cores_from_xml(std::string_view path) {
+    return cores_of(Machine::xml(std::string(path)));
+}
+
+Result<std::vector<HostPath>> described_cores(std::string_view description) {
     std::error_code ignored;
     const bool is_path = description.ends_with(".xml") ||
                          description.find('/') != description.npos ||
                          std::filesystem::exists(description, ignored);
-    return is_path ? host_from_xml(description, ranks) : host_from_synthetic(description, ranks);
+    return is_path ? cores_from_xml(description) : cores_from_synthetic(description);
+}
+
+TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
+                    std::span<const int> ranks) {
+    std::vector<HostPath> paths;
+    for (std::size_t i = 0; i < ranks.size(); ++i) paths.push_back(cores[i % cores.size()]);
+    return merge_host(host_name, paths, ranks);
+}
+
+Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks) {
+    const Result<std::vector<HostPath>> cores = described_cores(description);
+    if (!cores.ok()) return cores.status();
+    if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
+    return dealt_host(cores->front().host_name, *cores, ranks);
 }
 
 TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,

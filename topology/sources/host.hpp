@@ -32,20 +32,38 @@ struct HostPath {
 /// bound: as far as the whole machine is one object. Errors: io, out_of_memory with hwloc's reason.
 Result<HostPath> this_rank_host_path();
 
+/// What is odd about this machine, as the calling process sees it.
+struct HostFacts {
+    std::uint32_t cores = 0;        ///< that hwloc shows (PUs where it shows no core); 0: not known
+    std::uint32_t hidden_cpus = 0;  ///< that the system has and hwloc does not show
+    bool shapeless = false;         ///< more than two cores, and neither packages nor caches
+    std::string unbound_over;       ///< "2 packages" if the process is bound to none of these
+};
+/// Without facts if hwloc failed, or shows another machine than this one.
+HostFacts this_host_facts();
+
 /// Down to each core of this machine in order: where ranks would be that are bound one to a core.
 /// Errors: as above.
 Result<std::vector<HostPath>> this_host_core_paths();
 /// This machine as a whole: where a rank is that is bound nowhere. Errors: as above.
 Result<HostPath> this_host_path();
 
-/// The same for a described host: `description` is an hwloc synthetic string ("pack:2 core:4 pu:1")
-/// or the path of an hwloc XML file (it ends in .xml, holds a slash, or names a file that is
-/// there); the ranks of the host are dealt one each to the cores in order (to the PUs where no core
-/// is described), round robin when there are more. Errors: invalid_argument/io naming the file or
-/// the string and hwloc's reason; invalid_argument if there are no ranks.
+/// The cores of a described host in order (the PUs where no core is described), at least one:
+/// `description` is an hwloc synthetic string ("pack:2 core:4 pu:1") or the path of an hwloc XML
+/// file (it ends in .xml, holds a slash, or names a file that is there). Errors:
+/// invalid_argument/io naming the file or the string and hwloc's reason.
+Result<std::vector<HostPath>> described_cores(std::string_view description);
+Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description);
+Result<std::vector<HostPath>> cores_from_xml(std::string_view path);
+
+/// `ranks` dealt one each to `cores` in order, round robin when there are more. Needs a core and a
+/// rank.
+TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
+                    std::span<const int> ranks);
+
+/// Both in one, under the name that the description gives. Errors: as above; invalid_argument if
+/// there are no ranks.
 Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks);
-Result<TreeSpec> host_from_synthetic(std::string_view description, std::span<const int> ranks);
-Result<TreeSpec> host_from_xml(std::string_view path, std::span<const int> ranks);
 
 /// Merges the paths of the ranks of one host to its subtree (not yet collapsed). Branches are in
 /// the order of their first rank; every rank is a leaf of its own, also when several name the same

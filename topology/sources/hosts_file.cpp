@@ -5,31 +5,42 @@
 
 #include <filesystem>
 
+#include "base/words.hpp"
+#include "topology/sources/written.hpp"
+
 namespace gradcoll {
 
 namespace {
 
-constexpr std::string_view spaces = " \t\r";
+constexpr const char* every_host = "*";
+
+std::string without_domain(const std::string& host) {
+    return host.substr(0, host.find('.'));
+}
 
 }  // namespace
+
+bool HostsFile::add(const std::string& host, std::string description) {
+    if (!description_of_.emplace(host, std::move(description)).second) return false;
+    hosts_without_domain_[without_domain(host)].push_back(host);
+    return true;
+}
 
 Status HostsFile::add_line(std::string_view line, int number) {
     const auto wrong = [&](const std::string& what) {
         return Status(Code::invalid_argument,
                       fmt::format("hosts file \"{}\", line {}: {}", path_, number, what));
     };
-    line.remove_prefix(std::min(line.find_first_not_of(spaces), line.size()));
-    line = line.substr(0, line.find_last_not_of(spaces) + 1);
+    line = trimmed(line);
     if (line.empty() || line.front() == '#') return {};
-    const std::string host(line.substr(0, line.find_first_of(spaces)));
-    std::string_view rest = line.substr(host.size());
-    rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+    const std::string host(line.substr(0, line.find_first_of(" \t")));
+    const std::string_view rest = trimmed(line.substr(host.size()));
     if (rest.empty())
         return wrong(fmt::format("host {} has no synthetic string or XML file after it", host));
     std::string description(rest);
     if (rest.ends_with(".xml"))  // an absolute path stays what it is
         description = (std::filesystem::path(path_).parent_path() / description).string();
-    if (!description_of_.emplace(host, std::move(description)).second)
+    if (!add(host, std::move(description)))
         return wrong(fmt::format("host {} is described twice", host));
     return {};
 }
@@ -49,13 +60,48 @@ Result<HostsFile> HostsFile::parse(std::string_view text, const std::string& pat
     return hosts;
 }
 
-Result<std::string> HostsFile::description_of(const std::string& host_name) const {
-    for (const std::string& key : {host_name, std::string("*")})
+Result<HostsFile> HostsFile::read_folder(const std::string& path) {
+    HostsFile hosts;
+    hosts.path_ = path;
+    std::error_code error;
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
+         at.increment(error))
+        if (const std::filesystem::path& file = at->path(); file.extension() == ".xml")
+            hosts.add(file.stem().string(), file.string());
+    if (error)
+        return Status(Code::io,
+                      fmt::format("hosts folder \"{}\" cannot be read: {}", path, error.message()));
+    if (hosts.description_of_.empty())
+        return Status(Code::invalid_argument,
+                      fmt::format("hosts folder \"{}\": it holds no file that ends in .xml", path));
+    return hosts;
+}
+
+Result<HostsFile> HostsFile::read(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return read_folder(path);
+    const Result<std::string> text = read_file(path);
+    return text.ok() ? parse(*text, path) : text.status();
+}
+
+std::optional<std::string> HostsFile::description_of(const std::string& host_name) const {
+    const std::string short_name = without_domain(host_name);
+    std::vector<std::string> keys{host_name, short_name};
+    const auto alike = hosts_without_domain_.find(host_name);
+    if (alike != hosts_without_domain_.end() && alike->second.size() == 1)
+        keys.push_back(alike->second.front());
+    keys.push_back(every_host);
+    for (const std::string& key : keys)
         if (const auto found = description_of_.find(key); found != description_of_.end())
             return found->second;
-    return Status(Code::invalid_argument,
-                  fmt::format("hosts file \"{}\": host {} has no line, and there is no line for *",
-                              path_, host_name));
+    return std::nullopt;
+}
+
+std::vector<std::string> HostsFile::host_names() const {
+    std::vector<std::string> names;
+    for (const auto& [host, description] : description_of_)
+        if (host != every_host) names.push_back(host);
+    return names;
 }
 
 }  // namespace gradcoll

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <hwloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +11,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 namespace gradcoll {
 
@@ -148,6 +150,41 @@ double widest_level(const std::string& description) {
     return product;
 }
 
+/// The part of the machine that the calling process is bound to; all of it if it has no binding.
+Bitmap bound_part(hwloc_topology_t topology) {
+    Bitmap bound(hwloc_bitmap_alloc());
+    const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
+    if (!bound) return bound;
+    if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0)
+        hwloc_bitmap_and(bound.get(), bound.get(), all);
+    if (hwloc_bitmap_iszero(bound.get())) hwloc_bitmap_copy(bound.get(), all);
+    return bound;
+}
+
+int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
+    if (hwloc_get_type_depth(topology, type) == HWLOC_TYPE_DEPTH_MULTIPLE) return 2;  // or more
+    return hwloc_get_nbobjs_by_type(topology, type);
+}
+
+/// The largest parts that the machine has several of, in words; empty if cores are all it has.
+std::string parts_of(hwloc_topology_t topology) {
+    static constexpr std::pair<hwloc_obj_type_t, const char*> kinds[] = {
+        {HWLOC_OBJ_PACKAGE, "packages"},
+        {HWLOC_OBJ_NUMANODE, "NUMA nodes"},
+        {HWLOC_OBJ_L3CACHE, "level 3 caches"}};
+    for (const auto& [type, name] : kinds)
+        if (const int count = count_of(topology, type); count > 1)
+            return fmt::format("{} {}", count, name);
+    return {};
+}
+
+bool has_no_shape(hwloc_topology_t topology) {
+    for (const hwloc_obj_type_t type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
+                                        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_GROUP})
+        if (count_of(topology, type) > 0) return false;
+    return count_of(topology, HWLOC_OBJ_NUMANODE) < 2;
+}
+
 std::string reason_of(int error) {
     return error ? std::strerror(error) : "no reason given";
 }
@@ -223,16 +260,29 @@ std::string Machine::host_name() const {
     return name ? std::string(name).substr(0, max_name_bytes) : "";
 }
 
+HostFacts Machine::facts() const {
+    const hwloc_topology_t topology = topology_.get();
+    HostFacts facts;
+    if (!hwloc_topology_is_thissystem(topology)) return facts;
+    const hwloc_obj_t root = hwloc_get_root_obj(topology);
+    const int cores = count_of(topology, HWLOC_OBJ_CORE);
+    facts.cores = static_cast<std::uint32_t>(cores > 0 ? cores : count_of(topology, HWLOC_OBJ_PU));
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    const long shown = hwloc_bitmap_weight(root->complete_cpuset);
+    if (shown > 0 && online > shown) facts.hidden_cpus = static_cast<std::uint32_t>(online - shown);
+    facts.shapeless = facts.cores > 2 && has_no_shape(topology);
+    const Bitmap bound = bound_part(topology);
+    if (bound && hwloc_bitmap_isequal(bound.get(), root->cpuset))
+        facts.unbound_over = parts_of(topology);
+    return facts;
+}
+
 HostPath Machine::path_of_this_process() const {
     const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
-    const Bitmap bound(hwloc_bitmap_alloc());
-    hwloc_obj_t smallest = root;
-    if (bound && hwloc_get_cpubind(topology_.get(), bound.get(), HWLOC_CPUBIND_PROCESS) == 0) {
-        hwloc_bitmap_and(bound.get(), bound.get(), root->cpuset);
-        const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), bound.get());
-        if (covering) smallest = covering;
-    }
-    return {host_name(), objects_down_to(smallest)};
+    const Bitmap bound = bound_part(topology_.get());
+    const hwloc_obj_t covering =
+        bound ? hwloc_get_obj_covering_cpuset(topology_.get(), bound.get()) : nullptr;
+    return {host_name(), objects_down_to(covering ? covering : root)};
 }
 
 HostPath Machine::path_of_all() const {

@@ -33,6 +33,8 @@ class Machine {
     HostPath path_of_all() const;
     /// Down to each core in order, or to each PU where no core is described.
     std::vector<HostPath> paths_of_cores() const;
+    /// Nothing if this is another machine than the one that the process runs on.
+    HostFacts facts() const;
 
   private:
     struct Deleter {

@@ -5,35 +5,51 @@
 
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "topology/bytes.hpp"
-#include "topology/sources/hosts_file.hpp"
 
 namespace gradcoll {
 
 namespace {
 
-struct Host {
-    std::vector<int> ranks;
-    std::vector<HostPath> paths;
+/// Switches may be host lists, so addresses are longer than names.
+constexpr std::size_t max_address_bytes = std::size_t{1} << 16;
 
-    const std::string& name() const { return paths.front().host_name; }
-};
+std::string_view cut(std::string_view text) {
+    return text.substr(0, max_name_bytes);
+}
 
-/// The hosts by their lowest rank, and the first trouble that a rank had.
-struct Hosts {
-    std::map<std::uint32_t, Host> by_first_rank;
-    std::string trouble;
-};
+/// A part of an address would name other switches.
+std::string_view whole_or_nothing(std::string_view text) {
+    return text.size() <= max_address_bytes ? text : std::string_view();
+}
+
+void write_facts(ByteWriter& writer, const HostFacts& facts) {
+    writer.number(facts.cores);
+    writer.number(facts.hidden_cpus);
+    writer.number(static_cast<std::uint8_t>(facts.shapeless));
+    writer.text(cut(facts.unbound_over));
+}
+
+bool read_facts(ByteReader& reader, HostFacts& facts) {
+    std::uint8_t shapeless = 0;
+    if (!reader.number(facts.cores) || !reader.number(facts.hidden_cpus) ||
+        !reader.number(shapeless) || !reader.text(facts.unbound_over, max_name_bytes))
+        return false;
+    facts.shapeless = shapeless != 0;
+    return true;
+}
 
 Result<RankReport> report_from(std::string_view bytes, std::size_t rank_count) {
     ByteReader reader(bytes);
-    RankReport report;
+    RankReport report{};
     std::string path_bytes;
     if (!reader.number(report.first_on_host) || report.first_on_host >= rank_count ||
-        !reader.text(report.trouble, max_name_bytes) ||
-        !reader.text(path_bytes, reader.size_left()) || reader.size_left() != 0)
+        !reader.number(report.world_rank) || !reader.text(report.trouble, max_name_bytes) ||
+        !reader.text(report.slurm_address, max_address_bytes) ||
+        !reader.text(report.slurm_pattern, max_address_bytes) ||
+        !read_facts(reader, report.facts) || !reader.text(path_bytes, reader.size_left()) ||
+        reader.size_left() != 0)
         return Status(Code::corrupt,
                       fmt::format("host report of {} bytes is malformed", bytes.size()));
     Result<HostPath> path = host_path_from(path_bytes);
@@ -42,50 +58,36 @@ Result<RankReport> report_from(std::string_view bytes, std::size_t rank_count) {
     return report;
 }
 
-Status sort_by_host(std::span<const std::string> reports, Hosts& hosts) {
-    for (std::size_t r = 0; r < reports.size(); ++r) {
-        Result<RankReport> report = report_from(reports[r], reports.size());
-        if (!report.ok())
-            return {report.status().code(),
-                    fmt::format("rank {}: {}", r, report.status().message())};
-        Host& host = hosts.by_first_rank[report->first_on_host];
-        host.ranks.push_back(static_cast<int>(r));
-        host.paths.push_back(std::move(report->path));
-        if (hosts.trouble.empty() && !report->trouble.empty())
-            hosts.trouble = fmt::format(" (rank {}: {})", r, report->trouble);
+/// What goes wrong on many ranks is told of the first of them.
+struct Troubles {
+    std::string first;
+    std::size_t count = 0;
+
+    void add(std::size_t rank, const std::string& reason) {
+        if (count++ == 0) first = fmt::format("rank {}: {}", rank, reason);
     }
-    return {};
-}
-
-Result<HostsFile> hosts_file_of(const WrittenSource& source) {
-    if (source.form != SourceForm::hosts) return HostsFile();
-    const Result<std::string> text = read_file(source.value);
-    return text.ok() ? HostsFile::parse(*text, source.value) : text.status();
-}
-
-Result<TreeSpec> described_host(const WrittenSource& source, const HostsFile& file,
-                                const Host& host) {
-    if (source.form == SourceForm::synthetic) return host_from_synthetic(source.value, host.ranks);
-    if (source.form == SourceForm::xml) return host_from_xml(source.value, host.ranks);
-    const Result<std::string> description = file.description_of(host.name());
-    return description.ok() ? host_from_description(*description, host.ranks)
-                            : description.status();
-}
-
-Status describe(const WrittenSource& source, const Hosts& hosts, TreeSpec& top) {
-    const Result<HostsFile> file = hosts_file_of(source);
-    if (!file.ok())
-        return {file.status().code(),
-                fmt::format("{}: {}", source.origin, file.status().message())};
-    for (const auto& [first, host] : hosts.by_first_rank) {
-        Result<TreeSpec> spec = described_host(source, *file, host);
-        if (!spec.ok())
-            return {spec.status().code(), fmt::format("{}: host {}: {}", source.origin, host.name(),
-                                                      spec.status().message())};
-        spec->name = host.name();
-        top.children.push_back(std::move(*spec));
+    void note(std::vector<std::string>& notes) const {
+        if (count == 0) return;
+        const std::string others = count == 1   ? ""
+                                   : count == 2 ? " (and on one rank more)"
+                                                : fmt::format(" (and on {} ranks more)", count - 1);
+        notes.push_back(fmt::format("hwloc failed on {}{}; such a rank is right below its host",
+                                    first, others));
     }
-    return {};
+};
+
+/// The lowest rank of a host speaks for it.
+void join(JobHost& host, int rank, RankReport report) {
+    host.addresses_differ |= !host.ranks.empty() && host.slurm_address != report.slurm_address;
+    if (host.ranks.empty()) {
+        host.name = report.path.host_name;
+        host.slurm_address = std::move(report.slurm_address);
+        host.slurm_pattern = std::move(report.slurm_pattern);
+        host.facts = report.facts;
+    }
+    if (!report.facts.unbound_over.empty() && host.unbound_count++ == 0)
+        host.unbound_over = std::move(report.facts.unbound_over);
+    host.ranks.push_back({rank, report.world_rank, std::move(report.path)});
 }
 
 }  // namespace
@@ -93,32 +95,31 @@ Status describe(const WrittenSource& source, const Hosts& hosts, TreeSpec& top) 
 std::string report_bytes(const RankReport& report) {
     ByteWriter writer;
     writer.number(report.first_on_host);
-    writer.text(report.trouble);
+    writer.number(report.world_rank);
+    writer.text(cut(report.trouble));
+    writer.text(whole_or_nothing(report.slurm_address));
+    writer.text(whole_or_nothing(report.slurm_pattern));
+    write_facts(writer, report.facts);
     writer.text(host_path_bytes(report.path));
     return writer.take();
 }
 
-bool needs_reports(SourceForm form) {
-    return form == SourceForm::discover || form == SourceForm::synthetic ||
-           form == SourceForm::xml || form == SourceForm::hosts;
-}
-
-Result<DiscoveredTree> tree_from_reports(const WrittenSource& source,
-                                         std::span<const std::string> reports) {
-    Hosts hosts;
-    GRADCOLL_TRY(sort_by_host(reports, hosts));
-    TreeSpec top;
-    std::string origin = source.origin + " on hosts told apart by the shared-memory split";
-    if (source.form == SourceForm::discover) {
-        origin = "discovered: hwloc + shared-memory split" + hosts.trouble;
-        for (const auto& [first, host] : hosts.by_first_rank)
-            top.children.push_back(merge_host(host.name(), host.paths, host.ranks));
-    } else {
-        GRADCOLL_TRY(describe(source, hosts, top));
+Result<std::vector<JobHost>> hosts_of_reports(std::span<const std::string> reports,
+                                              std::vector<std::string>& notes) {
+    std::map<std::uint32_t, JobHost> hosts;
+    Troubles troubles;
+    for (std::size_t r = 0; r < reports.size(); ++r) {
+        Result<RankReport> report = report_from(reports[r], reports.size());
+        if (!report.ok())
+            return Status(report.status().code(),
+                          fmt::format("rank {}: {}", r, report.status().message()));
+        if (!report->trouble.empty()) troubles.add(r, report->trouble);
+        join(hosts[report->first_on_host], static_cast<int>(r), std::move(*report));
     }
-    Result<Tree> tree = Tree::make(top);
-    if (!tree.ok()) return tree.status();
-    return DiscoveredTree{std::move(*tree), std::move(origin)};
+    troubles.note(notes);
+    std::vector<JobHost> job;
+    for (auto& [first, host] : hosts) job.push_back(std::move(host));
+    return job;
 }
 
 }  // namespace gradcoll

@@ -1,0 +1,139 @@
+// topology/sources/inside.cpp - see inside.hpp.
+#include "topology/sources/inside.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "topology/sources/nccl.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+/// As its ranks found themselves; flat if they did not look.
+TreeSpec merged(const JobHost& host) {
+    std::vector<HostPath> paths;
+    for (const JobHost::Rank& rank : host.ranks) paths.push_back(rank.path);
+    return merge_host(host.name, paths, ranks_of(host));
+}
+
+/// Vertices that ranks are dealt to.
+std::size_t count_places(const TreeSpec& spec) {
+    std::size_t count = 0;
+    bool has_leaves = false;
+    for (const TreeSpec& child : spec.children) {
+        has_leaves |= child.rank >= 0;
+        count += count_places(child);
+    }
+    return count + (has_leaves ? 1 : 0);
+}
+
+Status of_host(const std::string& host_name, const Status& status) {
+    return {status.code(), fmt::format("host {}: {}", host_name, status.message())};
+}
+
+}  // namespace
+
+Result<Insides> Insides::of(const InsideSource& source) {
+    Insides insides(source);
+    if (source.form == InsideSource::Form::hosts) {
+        Result<HostsFile> hosts = HostsFile::read(source.value);
+        if (!hosts.ok()) return hosts.status();
+        insides.hosts_ = std::move(*hosts);
+    }
+    if (source.form == InsideSource::Form::nccl) {
+        Result<std::string> text = read_file(source.value);
+        if (!text.ok()) return text.status();
+        insides.nccl_ = std::move(*text);
+    }
+    return insides;
+}
+
+std::vector<std::string> Insides::host_names() const {
+    return hosts_.host_names();
+}
+
+Result<std::vector<HostPath>> Insides::read_cores(const std::string& description) const {
+    switch (source_.form) {
+        case InsideSource::Form::synthetic:
+            return cores_from_synthetic(description);
+        case InsideSource::Form::xml:
+            return cores_from_xml(description);
+        default:
+            return described_cores(description);
+    }
+}
+
+Result<const std::vector<HostPath>*> Insides::cores_of(const std::string& host_name) {
+    if (source_.form == InsideSource::Form::hwloc) return nullptr;
+    const bool by_host = source_.form == InsideSource::Form::hosts;
+    const auto description = by_host ? hosts_.description_of(host_name) : source_.value;
+    if (!description) return nullptr;
+    const auto known = cores_of_description_.find(*description);
+    if (known != cores_of_description_.end()) return &known->second;
+    Result<std::vector<HostPath>> cores = read_cores(*description);
+    if (!cores.ok()) return of_host(host_name, cores.status());
+    return &cores_of_description_.emplace(*description, std::move(*cores)).first->second;
+}
+
+Result<TreeSpec> Insides::from_nccl(std::span<const int> ranks,
+                                    std::vector<std::string>& notes) const {
+    Result<TreeSpec> host = host_from_nccl(nccl_, ranks, notes);
+    if (host.ok()) return host;
+    return Status(host.status().code(),
+                  fmt::format("file \"{}\": {}", source_.value, host.status().message()));
+}
+
+Result<std::size_t> Insides::nccl_places() const {
+    constexpr int more_than_gpus = 4096;
+    std::vector<int> ranks(more_than_gpus);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    std::vector<std::string> notes;
+    const Result<TreeSpec> host = from_nccl(ranks, notes);
+    if (!host.ok()) return host.status();
+    return count_places(*host);
+}
+
+Result<std::size_t> Insides::places_on(const std::string& host_name) {
+    if (source_.form == InsideSource::Form::nccl) return nccl_places();
+    const auto cores = cores_of(host_name);
+    if (!cores.ok()) return cores.status();
+    return *cores == nullptr ? 0 : (*cores)->size();
+}
+
+Result<TreeSpec> Insides::subtree(const JobHost& host, std::vector<std::string>& undescribed,
+                                  std::vector<std::string>& notes) {
+    if (source_.form == InsideSource::Form::nccl) {
+        Result<TreeSpec> spec = from_nccl(ranks_of(host), notes);
+        if (spec.ok()) spec->name = host.name;
+        return spec;
+    }
+    const auto cores = cores_of(host.name);
+    if (!cores.ok()) return cores.status();
+    if (*cores != nullptr) return dealt_host(host.name, **cores, ranks_of(host));
+    undescribed.push_back(host.name);
+    return merged(host);
+}
+
+Result<std::vector<HostSubtree>> Insides::subtrees(std::span<const JobHost> hosts,
+                                                   std::vector<std::string>& notes) {
+    std::vector<HostSubtree> subtrees;
+    std::vector<std::string> without;
+    for (const JobHost& host : hosts) {
+        Result<TreeSpec> spec = subtree(host, without, notes);
+        if (!spec.ok()) return spec.status();
+        subtrees.push_back({host.ranks.front().rank, std::move(*spec)});
+    }
+    if (source_.form == InsideSource::Form::hwloc || without.empty()) return subtrees;
+    if (without.size() == hosts.size())
+        return Status(Code::invalid_argument,
+                      fmt::format("\"{}\" describes none of the hosts {}, and has nothing for *",
+                                  source_.value, hosts_in_words(without)));
+    notes.push_back(fmt::format("\"{}\" does not describe {}: ranks there are equally near",
+                                source_.value, hosts_in_words(without)));
+    return subtrees;
+}
+
+}  // namespace gradcoll
