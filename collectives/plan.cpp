@@ -228,6 +228,15 @@ Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank) {
     return planner.ok() ? planner->plan(rank) : Result<Plan>(planner.status());
 }
 
+std::size_t bytes_held(const Plan& plan) {
+    const auto of = [](const Schedule& schedule) {
+        return schedule.steps.capacity() * sizeof(Step) +
+               schedule.deps.capacity() * sizeof(std::uint32_t) +
+               schedule.slots.capacity() * sizeof(SlotExtent);
+    };
+    return sizeof plan + of(plan.body) + of(plan.tail);
+}
+
 std::uint64_t bytes_sent(const Plan& plan) {
     if (plan.chunk_count == 0) return 0;
     const auto of = [&](const Schedule& schedule) {

@@ -148,6 +148,10 @@ class Planner {
 /// they have.
 Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 
+/// Memory that the plan holds: itself, its steps, dependencies and slots. Without the choices,
+/// which all plans of a call share.
+std::size_t bytes_held(const Plan& plan);
+
 /// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
 /// the benchmark call wire bytes.
 std::uint64_t bytes_sent(const Plan& plan);

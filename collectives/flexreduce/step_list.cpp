@@ -54,6 +54,9 @@ Result<Schedule> StepList::finish() && {
     if (most_deps_ > most)
         return Status(Code::internal,
                       fmt::format("a step waits for {} others: at most {}", most_deps_, most));
+    schedule_.steps.shrink_to_fit();
+    schedule_.deps.shrink_to_fit();
+    schedule_.slots.shrink_to_fit();
     return std::move(schedule_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "check_report.hpp"
 #include "link_report.hpp"
 #include "options.hpp"
 #include "subject.hpp"
@@ -42,7 +43,7 @@ Result<std::string> answer_to(const Options& options) {
         case Mode::what_if:
             break;
     }
-    return link_report(*subject, options.json);
+    return check_report(*subject, options);
 }
 
 int run(const Options& options) {

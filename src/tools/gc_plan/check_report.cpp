@@ -1,0 +1,236 @@
+#include "check_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/units.hpp"
+#include "collectives/verify.hpp"
+#include "samples.hpp"
+
+namespace gc_plan {
+namespace {
+
+using namespace gradcoll;
+
+/// What a rank does at one level of the tree, in one call.
+struct LevelSums {
+    std::uint64_t messages = 0;  ///< sent
+    std::uint64_t bytes = 0;     ///< sent
+    std::uint64_t steps = 0;
+};
+
+struct PlannedSample {
+    Sample sample;
+    double seconds = 0;  ///< to make the plan
+    std::size_t held_bytes = 0;
+    std::uint64_t peers = 0;
+    LevelSums all;
+    std::vector<LevelSums> levels;
+};
+
+struct Findings {
+    double planner_seconds = 0;  ///< checking spec and tree, once for all ranks
+    std::vector<PlannedSample> samples;
+    std::uint64_t peers_checked = 0;
+    double check_seconds = 0;
+    bool verified = false;  ///< all ranks' plans together
+    std::size_t shared_bytes = 0;
+};
+
+double seconds_since(std::uint64_t start_ns) {
+    return static_cast<double>(now_ns() - start_ns) * 1e-9;
+}
+
+void add(PlannedSample& sums, const Plan& plan, const Schedule& schedule, std::int64_t times) {
+    const auto often = static_cast<std::uint64_t>(times);
+    for (const Step& step : schedule.steps) {
+        LevelSums& level = sums.levels[step.level];
+        const bool sends = step.kind == StepKind::send;
+        const std::uint64_t bytes = sends ? message_bytes(step, schedule, plan.spec.elem_bytes) : 0;
+        for (LevelSums* sum : {&level, &sums.all}) {
+            sum->steps += often;
+            sum->messages += sends ? often : 0;
+            sum->bytes += often * bytes;
+        }
+    }
+}
+
+/// Those that the rank sends to or receives from.
+std::set<int> peers_of(const Plan& plan) {
+    std::set<int> peers;
+    for (const Step& step : plan.body.steps)
+        if (step.peer >= 0) peers.insert(step.peer);
+    for (const Step& step : plan.tail.steps)
+        if (step.peer >= 0) peers.insert(step.peer);
+    return peers;
+}
+
+Status look_at(const Planner& planner, const Tree& tree, const Sample& sample, Findings& findings) {
+    const std::uint64_t start = now_ns();
+    const Result<Plan> plan = planner.plan(sample.rank);
+    const double seconds = seconds_since(start);
+    if (!plan.ok()) return plan.status();
+    PlannedSample planned{sample, seconds, bytes_held(*plan), 0, {}, {}};
+    planned.levels.resize(static_cast<std::size_t>(tree.height()));
+    const bool has_tail = plan->tail.count_elems > 0;
+    add(planned, *plan, plan->body, plan->chunk_count - (has_tail ? 1 : 0));
+    add(planned, *plan, plan->tail, 1);
+
+    const std::uint64_t then = now_ns();
+    GRADCOLL_TRY(verify_alone(*plan));
+    const std::set<int> peers = peers_of(*plan);
+    planned.peers = peers.size();
+    for (const int peer : peers) {
+        const Result<Plan> other = planner.plan(peer);
+        if (!other.ok()) return other.status();
+        GRADCOLL_TRY(verify_messages(*plan, *other));
+    }
+    findings.peers_checked += peers.size();
+    findings.check_seconds += seconds_since(then);
+    findings.samples.push_back(std::move(planned));
+    return {};
+}
+
+Status verify_all(const Planner& planner, const Tree& tree) {
+    std::vector<Plan> plans;
+    for (int rank = 0; rank < tree.rank_count(); ++rank) {
+        Result<Plan> plan = planner.plan(rank);
+        if (!plan.ok()) return plan.status();
+        plans.push_back(std::move(*plan));
+    }
+    return verify(tree, plans);
+}
+
+Result<Findings> look(const Subject& subject, const Options& options) {
+    const Tree& tree = subject.tree;
+    Findings findings;
+    const std::uint64_t start = now_ns();
+    const Result<Planner> planner = Planner::make(tree, subject.decision.spec);
+    findings.planner_seconds = seconds_since(start);
+    if (!planner.ok()) return planner.status();
+    findings.shared_bytes = subject.decision.spec.choices.size() * sizeof(VertexChoice);
+    for (const Sample& sample : samples_of(tree, options.check_ranks, options.seed))
+        GRADCOLL_TRY(look_at(*planner, tree, sample, findings));
+    findings.verified = options.verify || tree.rank_count() <= most_verified_ranks;
+    if (findings.verified) GRADCOLL_TRY(verify_all(*planner, tree));
+    return findings;
+}
+
+double median_seconds(const Findings& findings) {
+    std::vector<double> seconds;
+    for (const PlannedSample& sample : findings.samples) seconds.push_back(sample.seconds);
+    std::sort(seconds.begin(), seconds.end());
+    return seconds[seconds.size() / 2];
+}
+
+template <class Value>
+auto most_of(const Findings& findings, Value value) {
+    auto most = value(findings.samples.front());
+    for (const PlannedSample& sample : findings.samples) most = std::max(most, value(sample));
+    return most;
+}
+
+double most_seconds(const Findings& findings) {
+    return most_of(findings, [](const PlannedSample& s) { return s.seconds; });
+}
+std::size_t most_held(const Findings& findings) {
+    return most_of(findings, [](const PlannedSample& s) { return s.held_bytes; });
+}
+
+void write_samples(const Findings& findings, std::string& text) {
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "{:>8} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}  {}\n", "rank", "time",
+                   "memory", "peers", "steps", "messages", "sends", "picked as");
+    for (const PlannedSample& s : findings.samples)
+        fmt::format_to(out, "{:>8} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}  {}\n", s.sample.rank,
+                       seconds_text(s.seconds), bytes_text(s.held_bytes), s.peers, s.all.steps,
+                       s.all.messages, bytes_text(s.all.bytes), s.sample.why);
+}
+
+/// The largest of the samples at each level.
+std::vector<LevelSums> largest_levels(const Findings& findings) {
+    std::vector<LevelSums> largest(findings.samples.front().levels.size());
+    for (const PlannedSample& sample : findings.samples)
+        for (std::size_t i = 0; i < largest.size(); ++i) {
+            largest[i].messages = std::max(largest[i].messages, sample.levels[i].messages);
+            largest[i].bytes = std::max(largest[i].bytes, sample.levels[i].bytes);
+            largest[i].steps = std::max(largest[i].steps, sample.levels[i].steps);
+        }
+    return largest;
+}
+
+std::string text_report(const Subject& subject, const Findings& findings) {
+    std::string text = heading_of(subject);
+    auto out = std::back_inserter(text);
+    fmt::format_to(out,
+                   "once: tree read and made in {}, call decided in {}, checked against the tree "
+                   "in {}; choices of {} shared by all plans\n",
+                   seconds_text(subject.tree_seconds), seconds_text(subject.decision_seconds),
+                   seconds_text(findings.planner_seconds), bytes_text(findings.shared_bytes));
+    fmt::format_to(out, "plan of a rank: {} (median of {}), {} at most; {} at most\n",
+                   seconds_text(median_seconds(findings)), findings.samples.size(),
+                   seconds_text(most_seconds(findings)), bytes_text(most_held(findings)));
+    write_samples(findings, text);
+    const std::vector<LevelSums> levels = largest_levels(findings);
+    for (std::size_t i = 0; i < levels.size(); ++i)
+        fmt::format_to(out, "level {}: a rank sends up to {} messages, {}, in {} steps\n", i,
+                       levels[i].messages, bytes_text(levels[i].bytes), levels[i].steps);
+    fmt::format_to(
+        out, "checked in {}: {} plans by themselves, their messages with {} peers' plans{}\n",
+        seconds_text(findings.check_seconds), findings.samples.size(), findings.peers_checked,
+        findings.verified ? "; all ranks' plans proved together" : "");
+    return text;
+}
+
+nlohmann::json json_of(const LevelSums& sums) {
+    return {{"messages", sums.messages}, {"bytes", sums.bytes}, {"steps", sums.steps}};
+}
+
+nlohmann::json json_of(const PlannedSample& sample) {
+    nlohmann::json levels = nlohmann::json::array();
+    for (const LevelSums& level : sample.levels) levels.push_back(json_of(level));
+    nlohmann::json row = json_of(sample.all);
+    row.update({{"rank", sample.sample.rank},
+                {"why", sample.sample.why},
+                {"seconds", sample.seconds},
+                {"held_bytes", sample.held_bytes},
+                {"peers", sample.peers},
+                {"levels", std::move(levels)}});
+    return row;
+}
+
+std::string json_report(const Subject& subject, const Findings& findings) {
+    nlohmann::json samples = nlohmann::json::array();
+    for (const PlannedSample& sample : findings.samples) samples.push_back(json_of(sample));
+    const nlohmann::json report = {
+        {"tree", json_of_tree(subject)},
+        {"call", json_of_call(subject)},
+        {"once_seconds",
+         {{"tree", subject.tree_seconds},
+          {"decision", subject.decision_seconds},
+          {"planner", findings.planner_seconds}}},
+        {"shared_bytes", findings.shared_bytes},
+        {"plan_seconds", {{"median", median_seconds(findings)}, {"max", most_seconds(findings)}}},
+        {"plan_held_bytes_max", most_held(findings)},
+        {"peers_checked", findings.peers_checked},
+        {"check_seconds", findings.check_seconds},
+        {"verified_all", findings.verified},
+        {"samples", std::move(samples)}};
+    return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<std::string> check_report(const Subject& subject, const Options& options) {
+    const Result<Findings> findings = look(subject, options);
+    if (!findings.ok()) return findings.status();
+    return options.json ? json_report(subject, *findings) : text_report(subject, *findings);
+}
+
+}  // namespace gc_plan
