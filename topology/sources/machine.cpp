@@ -13,6 +13,9 @@
 #include <optional>
 #include <utility>
 
+#include "topology/sources/hwloc_xml.hpp"
+#include "topology/sources/written.hpp"
+
 namespace gradcoll {
 
 namespace {
@@ -244,10 +247,21 @@ Result<Machine> Machine::xml(const std::string& path) {
     if (char first = 0; !file || !file.get(first))
         return Status(Code::io, fmt::format("{}: it cannot be read: {}", what,
                                             errno ? reason_of(errno) : "it is empty"));
+    const Result<std::string> text = read_file(path);
+    return text.ok() ? xml_text(*text, what) : text.status();
+}
+
+Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what) {
+    const Result<std::string> checked = checked_hwloc_xml(xml);
+    if (!checked.ok())
+        return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
+                                                          checked.status().message()));
     Result<Handle> topology = prepared();
     if (!topology.ok()) return topology.status();
     errno = 0;
-    if (hwloc_topology_set_xml(topology->get(), path.c_str()) != 0)
+    // The size counts the final 0.
+    if (hwloc_topology_set_xmlbuffer(topology->get(), checked->c_str(),
+                                     static_cast<int>(checked->size()) + 1) != 0)
         return Status(Code::invalid_argument,
                       fmt::format("{}: hwloc does not take it: {}; expected the output of lstopo "
                                   "in XML version 1 or 2",

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
@@ -24,6 +25,9 @@ class Machine {
     static Result<Machine> synthetic(const std::string& description);
     /// Errors: io if the file cannot be read, invalid_argument if hwloc does not take it.
     static Result<Machine> xml(const std::string& path);
+    /// The text of such a file, not trusted: hwloc sees it only if checked_hwloc_xml() finds
+    /// nothing wrong with it. `what` it is, for messages.
+    static Result<Machine> xml_text(std::string_view xml, const std::string& what);
 
     std::string host_name() const;
     /// Down to the smallest object that holds the binding of the calling process (the whole machine

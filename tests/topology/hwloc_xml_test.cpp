@@ -1,0 +1,84 @@
+// tests/topology/hwloc_xml_test.cpp - hwloc's files are looked through before hwloc sees them.
+#include "topology/sources/hwloc_xml.hpp"
+
+#include <gtest/gtest.h>
+
+#include "topology/random_tree.hpp"
+#include "topology/sources/bit_set.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Two PUs, one NUMA node.
+const std::string machine =
+    "<topology version=\"2.0\">\n"
+    "<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\""
+    " complete_nodeset=\"0x1\">\n"
+    "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" nodeset=\"0x1\"/>\n"
+    "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" nodeset=\"0x1\"/>\n"
+    "<object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" nodeset=\"0x1\"/>\n"
+    "</object></topology>";
+
+/// What is said of the machine above with one of its texts replaced.
+std::string refusal_with(const std::string& text, const std::string& by) {
+    std::string xml = machine;
+    const std::size_t at = xml.find(text);
+    EXPECT_NE(at, xml.npos) << text;
+    xml.replace(at, text.size(), by);
+    const Result<std::string> checked = checked_hwloc_xml(xml);
+    return checked.ok() ? "accepted" : checked.status().message();
+}
+
+TEST(HwlocXml, WhatIsCheckedIsWrittenAnew) {
+    const Result<std::string> checked = checked_hwloc_xml(machine);
+    ASSERT_TRUE(checked.ok()) << checked.status().message();
+    EXPECT_EQ(*checked_hwloc_xml(*checked), *checked);
+    EXPECT_EQ(refusal_with("</object></topology>",
+                           "<object type=\"Misc\"/><userdata/></object><distances2/></topology>"),
+              "accepted");
+}
+
+TEST(HwlocXml, ContradictionsAreRefusedWithTheLine) {
+    EXPECT_EQ(refusal_with("cpuset=\"0x2\"", "cpuset=\"0x1\""),
+              "line 5: a PU whose cpuset is not its number");
+    EXPECT_EQ(refusal_with("os_index=\"1\" cpuset=\"0x2\"", "os_index=\"0\" cpuset=\"0x1\""),
+              "line 5: no CPUs, or some that the object beside it has, too");
+    EXPECT_EQ(refusal_with("os_index=\"1\" cpuset=\"0x2\"", "os_index=\"2\" cpuset=\"0x4\""),
+              "line 5: CPUs that the object above does not have");
+    EXPECT_EQ(refusal_with("cpuset=\"0x2\"", ""),
+              "line 5: cpuset is \"\", expected words such as 0x000000ff");
+    EXPECT_EQ(refusal_with("cpuset=\"0x2\" nodeset=\"0x1\"", "cpuset=\"0x2\" nodeset=\"0x2\""),
+              "line 5: NUMA nodes that the object above does not have");
+    EXPECT_EQ(refusal_with("os_index=\"1\"", "os_index=\"4294967295\""),
+              "line 5: a PU without a number below 65536");
+    EXPECT_EQ(refusal_with("type=\"NUMANode\"", "type=\"Sofa\""), "line 3: hwloc has no \"Sofa\"");
+    EXPECT_EQ(refusal_with("type=\"NUMANode\"", "type=\"Misc\""), "line 2: no NUMANode is there");
+    EXPECT_EQ(refusal_with("version=\"2.0\"", "version=\"9\""),
+              "line 1: found version 9, expected 1 or 2.0");
+    EXPECT_EQ(refusal_with("</object></topology>", ""), "line 5: Start-end tags mismatch");
+}
+
+TEST(HwlocXml, DepthIsBounded) {
+    std::string inside;
+    for (int i = 0; i < 200; ++i)
+        inside += "<object type=\"Group\" cpuset=\"0x1\" nodeset=\"0x1\">";
+    for (int i = 0; i < 200; ++i) inside += "</object>";
+    EXPECT_NE(
+        refusal_with("<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" nodeset=\"0x1\"/>", inside)
+            .find("more than 128 objects within each other"),
+        std::string::npos);
+}
+
+TEST(BitSet, ReadsHwlocsWords) {
+    EXPECT_EQ(*BitSet::from("0x3"), *BitSet::from("0x0,,0x00000003"));
+    EXPECT_TRUE(BitSet::of(33) == *BitSet::from("0x2,0x0"));
+    EXPECT_TRUE(BitSet::of(33).within(*BitSet::from("0xf...f,0x0")));
+    EXPECT_FALSE(BitSet::of(31).within(*BitSet::from("0xf...f,0x0")));
+    EXPECT_TRUE(BitSet::from("0xf...f")->meets(BitSet::of(65535)));
+    EXPECT_TRUE(BitSet::from("0x0,,0x0")->empty());
+    for (const char* text : {"", "3", "0x", "0x123456789", "0x1,0xf...f", "0xg", "0x1 "})
+        EXPECT_FALSE(BitSet::from(text)) << text;
+}
+
+}  // namespace
+}  // namespace gradcoll
