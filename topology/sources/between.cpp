@@ -20,10 +20,12 @@ Status about(const std::string& what, const Status& status) {
     return {status.code(), fmt::format("{}: {}", what, status.message())};
 }
 
-Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& origin) {
-    if (!fabric.ok()) return about(origin, fabric.status());
+/// `where` the fabric is from, for messages.
+Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& where,
+                             const std::string& origin) {
+    if (!fabric.ok()) return about(where, fabric.status());
     Result<SwitchTree> tree = switch_tree(*fabric);
-    if (!tree.ok()) return about(origin, tree.status());
+    if (!tree.ok()) return about(where, tree.status());
     return Switches{std::move(*tree), origin};
 }
 
@@ -34,7 +36,8 @@ Result<Switches> from_file(const std::string& path) {
     if (!format)
         return Status(Code::invalid_argument,
                       fmt::format("file \"{}\" holds no switches in a format that is known", path));
-    return switches_of(fabric_from(*text, *format), fmt::format("{} {}", name_of(*format), path));
+    return switches_of(fabric_from(*text, *format), fmt::format("file \"{}\"", path),
+                       fmt::format("{} {}", name_of(*format), path));
 }
 
 Result<Switches> from_cache(const std::string& path) {
@@ -80,6 +83,13 @@ std::vector<std::filesystem::path> slurm_folders() {
     return folders;
 }
 
+/// Its errors say themselves where they are from.
+Result<Switches> from_addresses(std::span<const SlurmAddress> addresses) {
+    const Result<Fabric> fabric = fabric_from_slurm_addresses(addresses);
+    if (!fabric.ok()) return fabric.status();
+    return switches_of(fabric, "SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR");
+}
+
 Result<Switches> from_slurm_files() {
     std::string looked_at;
     for (const std::filesystem::path& folder : slurm_folders())
@@ -100,7 +110,7 @@ Result<Switches> from_slurm_files() {
 Result<Switches> from_slurm(std::span<const JobHost> hosts, std::vector<std::string>& notes) {
     const std::vector<SlurmAddress> addresses = addresses_of(hosts, notes);
     if (addresses.empty()) return from_slurm_files();
-    return switches_of(fabric_from_slurm_addresses(addresses), "SLURM_TOPOLOGY_ADDR");
+    return from_addresses(addresses);
 }
 
 Result<Switches> best_without_asking(std::span<const JobHost> hosts,
@@ -108,8 +118,7 @@ Result<Switches> best_without_asking(std::span<const JobHost> hosts,
     if (hosts.size() < 2) return Switches{};
     const std::vector<SlurmAddress> addresses = addresses_of(hosts, notes);
     if (addresses.empty()) return Switches{};
-    Result<Switches> found =
-        switches_of(fabric_from_slurm_addresses(addresses), "SLURM_TOPOLOGY_ADDR");
+    Result<Switches> found = from_addresses(addresses);
     if (found.ok()) return found;
     notes.push_back(found.status().message() + "; taken is no switch level");
     return Switches{};

@@ -188,7 +188,7 @@ class Discovery {
 
     /// One host alone is not measured.
     Status measure(const Result<WrittenSource>& source, const Result<std::vector<JobHost>>& hosts,
-                   std::optional<SwitchTree>& /*measured*/) const {
+                   std::optional<SwitchTree>& measured) const {
         std::string bytes;
         const std::vector<JobHost> none;
         if (rank_ == 0) bytes = probe_bytes(*source, hosts.ok() ? *hosts : none);
@@ -198,7 +198,10 @@ class Discovery {
         if (!read_probe_bytes(bytes, static_cast<std::uint32_t>(size_), options, probe_hosts))
             return {Code::corrupt, "the hosts that rank 0 sent to be measured are malformed"};
         if (probe_hosts.size() < 2) return {};
-        return {Code::unsupported, options.job + ": measuring is not built in"};
+        Result<SwitchTree> tree = probe_switches(comm_, probe_hosts, options);
+        if (!tree.ok()) return tree.status();
+        measured = std::move(*tree);
+        return {};
     }
 
     Result<DiscoveredTree> whole_tree(const WrittenSource& source) const {
