@@ -113,7 +113,7 @@ double most_peers(const Tree& tree) {
         for (const int child : children) {
             const Vertex& branch = tree.vertex(child);
             const double least = shares[static_cast<std::size_t>(branch.shape)].least;
-            here += std::min(static_cast<double>(branch.leaf_count), 2 * all.most / least + 2);
+            here += std::min(static_cast<double>(branch.leaf_count), 1.5 * all.most / least + 2);
         }
         const auto degree = static_cast<double>(children.size());
         shares[shape] = {all.most / degree, all.least / degree};
