@@ -79,8 +79,9 @@ class SimulatedRuler : public Ruler {
 
     Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override {
         ++rounds;
-        if (signal == Signal::bulk) ++bulk_rounds;
-        std::vector<double> figures = signal == Signal::bulk ? bulk_costs(pairs) : latencies(pairs);
+        if (signal != Signal::latency) ++bulk_rounds;
+        std::vector<double> figures =
+            signal == Signal::latency ? latencies(pairs) : bulk_costs(pairs);
         for (double& figure : figures) figure *= disturbance();
         return figures;
     }

@@ -114,22 +114,24 @@ void Figures::forget(Signal signal, std::span<const int> hosts) {
         for (const int b : hosts) samples.erase(key(a, b));
 }
 
-Result<std::vector<double>> Figures::together(std::span<const std::vector<HostPair>> groups) {
+Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<HostPair>> groups) {
     std::vector<HostPair> pairs;
     for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
-    std::vector<double> best(groups.size(), unknown);
-    for (int repeat = 0; repeat < repeats(Signal::bulk) && !spent(); ++repeat) {
-        const Result<std::vector<double>> figures = ruler_.measure(Signal::bulk, pairs);
-        if (!figures.ok()) return figures.status();
+    std::vector<std::vector<double>> seen(groups.size());
+    for (int repeat = 0; repeat < repeats(Signal::stream) && !spent(); ++repeat) {
+        const Result<std::vector<double>> costs = ruler_.measure(Signal::stream, pairs);
+        if (!costs.ok()) return costs.status();
         ++rounds_;
-        auto figure = figures->begin();
+        auto cost = costs->begin();
         for (std::size_t g = 0; g < groups.size(); ++g) {
-            const auto end = figure + static_cast<std::ptrdiff_t>(groups[g].size());
-            if (figure != end) best[g] = std::min(best[g], *std::max_element(figure, end));
-            figure = end;
+            double sum = 0;
+            for (std::size_t i = 0; i < groups[g].size(); ++i) sum += 1 / *cost++;
+            seen[g].push_back(sum);
         }
     }
-    return best;
+    std::vector<double> rates;
+    for (auto& one : seen) rates.push_back(one.empty() ? 0 : median(std::move(one)));
+    return rates;
 }
 
 const Cost* Figures::find(Signal signal, int a, int b) const {

@@ -41,10 +41,9 @@ class Figures {
     /// Pairs among these hosts count as not measured: they shared links with others when they were.
     void forget(Signal signal, std::span<const int> hosts);
 
-    /// Runs all pairs at once as ask() does, and answers with what each took, without remembering:
-    /// what many pairs get together is not what one of them gets alone. The answer is, for each
-    /// group, the smallest cost that its slowest pair had.
-    Result<std::vector<double>> together(std::span<const std::vector<HostPair>> groups);
+    /// What the pairs of each group carry together, in GB/s, while all groups send at once: the
+    /// median of several times. 0 (not known) if the time was spent before.
+    Result<std::vector<double>> rates_together(std::span<const std::vector<HostPair>> groups);
 
     /// Null if the pair has not been measured.
     const Cost* find(Signal signal, int a, int b) const;

@@ -13,11 +13,13 @@ namespace gradcoll {
 /// What a pair of hosts is asked for; the smaller the answer, the nearer they are.
 enum class Signal : std::uint8_t {
     latency,  ///< one way of a small message, in microseconds
-    bulk      ///< a long message, in nanoseconds a byte
+    bulk,     ///< a few long messages, in nanoseconds a byte
+    stream    ///< the same for so long that pairs which are told to start together share the links
+              ///< on their ways all the time
 };
-inline constexpr int signal_count = 2;
+inline constexpr int signal_count = 3;
 
-/// Hosts are numbered from 0. For `bulk`, `from` is the one that sends.
+/// Hosts are numbered from 0. `from` sends what is long.
 struct HostPair {
     int from = 0;
     int to = 0;

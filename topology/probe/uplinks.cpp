@@ -71,11 +71,10 @@ class Uplinks {
             groups.push_back(senders(vertex, branch));
         }
         if (groups.empty()) return {};
-        const Result<std::vector<double>> costs = figures_.together(groups);
-        if (!costs.ok()) return costs.status();
+        const Result<std::vector<double>> rates = figures_.rates_together(groups);
+        if (!rates.ok()) return rates.status();
         for (std::size_t i = 0; i < nodes.size(); ++i)
-            of(nodes[i]).bandwidth_gbytes_per_s =
-                static_cast<double>(groups[i].size()) * rate((*costs)[i]);
+            of(nodes[i]).bandwidth_gbytes_per_s = (*rates)[i];
         return {};
     }
 
