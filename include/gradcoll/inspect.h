@@ -21,9 +21,9 @@ typedef enum {
 } GC_Tree_format;
 
 /* The communicator's tree as text: indented, JSON, Graphviz, the short expression that GC_TOPOLOGY
- * accepts, one line on where it came from, or a picture (SVG). Collective only if the communicator is not attached
- * yet. `*length` is in: size of `text` in bytes; out: bytes needed with the final 0. `text` may be
- * NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
+ * accepts, one line on where it came from, or a picture (SVG). Collective only if the communicator
+ * is not attached yet. `*length` is in: size of `text` in bytes; out: bytes needed with the final
+ * 0. `text` may be NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
 int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length);
 
 /* Of this rank, since the communicator was attached or the statistics were reset. */
@@ -54,6 +54,20 @@ typedef enum { GC_EXPLAIN_TEXT = 0, GC_EXPLAIN_JSON = 1 } GC_Explain_format;
 int GC_Explain_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                          GC_Explain_format format, char* text, size_t* length);
 
+typedef enum { GC_PLAN_TEXT = 0, GC_PLAN_JSON = 1, GC_PLAN_SVG = 2 } GC_Plan_format;
+
+/* A picture of the plan of GC_Allreduce with these arguments on the communicator's tree: what every
+ * rank owns after each level, and the bytes that each link carries in each direction, level by
+ * level, with the time that they take where the link's bandwidth is known; the busiest link is
+ * marked. Of a call that would pass to the MPI library it is the plan that it would have on the
+ * tree, and the picture says so. Bytes are counted in all ranks' plans up to 96 ranks, beyond they
+ * come from a formula and ownership is drawn for a few ranks; the picture says which. Collective
+ * only if the communicator is not attached yet; the text is the same on all ranks. `text` and
+ * `length` as in GC_Comm_get_tree. Errors: those of GC_Explain_allreduce; also for types and ops
+ * that never go over the tree. */
+int GC_Comm_get_plan(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                     GC_Plan_format format, char* text, size_t* length);
+
 /* The tree that `ranks` ranks on this host would get from `topology` (a value of GC_TOPOLOGY; NULL:
  * this process's). Where the machine is discovered, ranks are taken to be bound one to a core, in
  * order, and nowhere if they outnumber the cores; GC_TREE_ORIGIN says so. `ranks` 0: as many as a
@@ -67,6 +81,11 @@ int GC_Predict_tree(int ranks, const char* topology, GC_Tree_format format, char
  * MPI_COMM_WORLD. Local. Errors: as GC_Explain_allreduce and GC_Predict_tree. */
 int GC_Predict_allreduce(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                          MPI_Info info, GC_Explain_format format, char* text, size_t* length);
+
+/* GC_Comm_get_plan for that tree, settings and keys. Local. Errors: as GC_Comm_get_plan and
+ * GC_Predict_tree. */
+int GC_Predict_plan(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Info info,
+                    GC_Plan_format format, char* text, size_t* length);
 
 /* The calls below tell facts of the process. Local, thread safe, callable at any time, also before
  * MPI_Init and after MPI_Finalize. Their texts are never NULL ("" where there is nothing to say),

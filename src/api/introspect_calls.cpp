@@ -4,8 +4,8 @@
 #include "api/allreduce.hpp"
 #include "api/attachments.hpp"
 #include "api/copy_text.hpp"
-#include "api/info.hpp"
 #include "api/introspect_explain.hpp"
+#include "api/introspect_foreseen.hpp"
 #include "api/tree_text.hpp"
 #include "api/without_mpi.hpp"
 #include "gradcoll/inspect.h"
@@ -63,26 +63,11 @@ Status explain_allreduce(const ReduceArguments& call, const TextArgument& out) {
     return explanation.ok() ? write(*explanation, out) : explanation.status();
 }
 
-/// The settings of a communicator that says nothing but `info`.
-Result<SettingsText> settings_text_with(MPI_Info info) {
-    SettingsText text = SettingsText::from_environment();
-    GRADCOLL_TRY(add_info(info, text));
-    return text;
-}
-
 Result<Explanation> foresee(int ranks, const ReduceArguments& call, MPI_Info info) {
-    const auto text = settings_text_with(info);
-    if (!text) return text.status();
-    const auto settings = Settings::parse(*text);
-    if (!settings) return settings.status();
-    const auto tree = foreseen_tree((*text)[OptionId::topology], ranks);
-    if (!tree) return tree.status();
-    return explain({*tree, 0, *settings, *text}, call, [&](const CallShape& shape) {
-        RouteQuestion question;
-        question.sums = shape.op == ReduceOp::sum;
-        question.comm_may_be_lossy = settings->compress_comms.allows("MPI_COMM_WORLD");
-        return route_of(*settings, shape, question);
-    });
+    const auto comm = foreseen_comm(ranks, info);
+    if (!comm) return comm.status();
+    return explain({comm->tree, 0, comm->settings, comm->text}, call,
+                   [&](const CallShape& shape) { return comm->route_of(shape); });
 }
 
 Status predict_tree(int ranks, const char* topology, GC_Tree_format format, char* text,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr double slide_width = 1760;
 constexpr double slide_height = 920;
+constexpr std::size_t most_entries = 1000;  // no slide has room for more
 constexpr std::size_t title_chars = 24;
 constexpr std::size_t subtitle_chars = 24;
 constexpr int most_tokens = 8;
@@ -121,12 +122,16 @@ struct Shown {
         return std::any_of(layout.cards.begin(), layout.cards.end(),
                            [](const Card& card) { return !card.words.copies.empty(); });
     }
-    bool fits() const { return layout.width <= slide_width && layout.height <= slide_height; }
+    bool fits() const {
+        return !layout.cards.empty() && layout.width <= slide_width &&
+               layout.height <= slide_height;
+    }
 };
 
 Shown shown_with(const Tree& tree, const OutlineLimits& limits, const LabelLink& label,
                  Siblings siblings = Siblings::side_by_side) {
     Shown shown{outline_of(tree, limits), {}};
+    if (shown.outline.entries.size() > most_entries) return shown;
     std::vector<CardWords> words;
     for (std::size_t e = 0; e < shown.outline.entries.size(); ++e)
         words.push_back(words_of(tree, shown.outline, e, label));

@@ -54,6 +54,30 @@ std::string world_explanation(const Options& options) {
     });
 }
 
+std::string world_plan(const Options& options) {
+    return with_codec_named(options, [&] {
+        if (!options.codec.empty())
+            require(GC_Comm_set_codec(MPI_COMM_WORLD, options.codec.c_str()));
+        return text_of([&](char* text, std::size_t* length) {
+            return GC_Comm_get_plan(MPI_COMM_WORLD, static_cast<MPI_Count>(options.plan_count),
+                                    options.type->datatype(), options.op->op(), options.plan_format,
+                                    text, length);
+        });
+    });
+}
+
+std::string foreseen_plan(const Options& options) {
+    return with_codec_named(options, [&] {
+        const OwnedInfo info;
+        if (!options.codec.empty()) MPI_Info_set(info, "gc_codec", options.codec.c_str());
+        return text_of([&](char* text, std::size_t* length) {
+            return GC_Predict_plan(options.ranks, static_cast<MPI_Count>(options.plan_count),
+                                   options.type->datatype(), options.op->op(), info,
+                                   options.plan_format, text, length);
+        });
+    });
+}
+
 std::string foreseen_explanation(const Options& options) {
     return with_codec_named(options, [&] {
         const OwnedInfo info;

@@ -2,9 +2,12 @@
 // the tree of the ranks that are there, and for explanations, which name MPI's own datatypes.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "ask.hpp"
+#include "base/options.hpp"
 #include "explain.hpp"
 #include "launcher.hpp"
 #include "options.hpp"
@@ -39,7 +42,25 @@ Answer answer_of(Ask&& ask) {
     }
 }
 
-void print(const Answer& answer) {
+/// The answer into the file that was asked for; what remains is to be printed.
+void write_file(const Options& options, Answer& answer) {
+    if (options.output_file.empty() || answer.exit_status != 0) return;
+    const char* path = options.output_file.c_str();
+    errno = 0;
+    std::FILE* file = std::fopen(path, "wb");
+    const bool written = file != nullptr && std::fwrite(answer.out.data(), 1, answer.out.size(),
+                                                        file) == answer.out.size();
+    const bool closed = file != nullptr && std::fclose(file) == 0;
+    answer.out.clear();
+    if (written && closed) return;
+    answer.exit_status = usage_error;
+    answer.err += fmt::format("gc_info: --output {}: cannot be written: {}\n",
+                              gradcoll::printable(options.output_file), std::strerror(errno));
+}
+
+/// On one rank.
+void print(const Options& options, Answer& answer) {
+    write_file(options, answer);
     std::fputs(answer.out.c_str(), stdout);
     std::fflush(stdout);
     std::fputs(answer.err.c_str(), stderr);
@@ -53,13 +74,15 @@ std::string answer_without_mpi(const Options& options) {
 }
 
 std::string answer_with_mpi(const Options& options, bool alone) {
+    if (options.plan) return alone ? foreseen_plan(options) : world_plan(options);
     if (options.mode == Mode::topology)
         return alone ? foreseen_topology(options) : world_topology(options);
     return alone ? foreseen_explanation(options) : world_explanation(options);
 }
 
 bool needs_mpi(const Options& options) {
-    return options.mode == Mode::explain || (options.mode == Mode::topology && options.ranks == 0);
+    return options.mode == Mode::explain || options.plan ||
+           (options.mode == Mode::topology && options.ranks == 0);
 }
 
 Answer ranks_refused(const Options& options, int size) {
@@ -93,7 +116,7 @@ int run_with_mpi(const Options& options, const Launched& launched) {
                         : answer_of([&] { return answer_with_mpi(options, alone); });
     // Where nothing else says so: a communicator that is attached warns itself.
     if (alone) answer.err += ignored_text() + stranger_text(launched);
-    if (alone ? launched.rank == 0 : rank == 0) print(answer);
+    if (alone ? launched.rank == 0 : rank == 0) print(options, answer);
     MPI_Finalize();
     return answer.exit_status;
 }
@@ -103,7 +126,7 @@ int run_without_mpi(const Options& options, const Launched& launched) {
                         ? ranks_refused(options, launched.size)
                         : answer_of([&] { return answer_without_mpi(options); });
     if (options.mode == Mode::topology) answer.err += ignored_text();
-    if (launched.rank == 0) print(answer);
+    if (launched.rank == 0) print(options, answer);
     return answer.exit_status;
 }
 

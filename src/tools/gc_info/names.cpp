@@ -57,10 +57,11 @@ constexpr OpName ops[] = {
 };
 
 constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
-    {"float16", "half"},    {"fp16", "half"},       {"bf16", "bfloat16"},   {"fp32", "float"},
-    {"float32", "float"},   {"fp64", "double"},     {"float64", "double"},  {"int8", "int8_t"},
-    {"int16", "int16_t"},   {"int32", "int32_t"},   {"int64", "int64_t"},   {"uint8", "uint8_t"},
-    {"uint16", "uint16_t"}, {"uint32", "uint32_t"}, {"uint64", "uint64_t"}, {"product", "prod"},
+    {"float16", "half"},    {"fp16", "half"},       {"bf16", "bfloat16"}, {"f16", "half"},
+    {"f32", "float"},       {"f64", "double"},      {"fp32", "float"},    {"float32", "float"},
+    {"fp64", "double"},     {"float64", "double"},  {"int8", "int8_t"},   {"int16", "int16_t"},
+    {"int32", "int32_t"},   {"int64", "int64_t"},   {"uint8", "uint8_t"}, {"uint16", "uint16_t"},
+    {"uint32", "uint32_t"}, {"uint64", "uint64_t"}, {"product", "prod"},
 };
 
 template <class Rows>

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/options.hpp"
@@ -14,13 +15,16 @@ namespace {
 
 constexpr int usage_error = 2;
 constexpr int most_ranks = 1 << 20;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 53;
 
 constexpr const char* examples = R"help(Examples:
   gc_info                                          what this library is and can do
   gc_info --settings                               every setting, its value and where it came from
   gc_info --settings 'GC_*BYTES'                   some of them
   mpirun -n 4 gc_info --topology                   the tree that these four ranks get
-  gc_info --topology dot --ranks 8 | dot -Tsvg     the tree that eight ranks would get on this host
+  gc_info --topology svg --ranks 8 -o tree.svg     the tree that eight ranks would get on this host
+  gc_info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
+                                                   what every link carries
   gc_info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
   gc_info --explain 1M half sum --codec 2:4 --json
 
@@ -31,16 +35,33 @@ GC_BFLOAT16. A topology other than that of the machine: GC_TOPOLOGY="((0 1) (2 3
 /// As typed.
 struct Raw {
     std::string pattern;
-    std::string format;
+    std::string format;        ///< behind --topology
+    std::string named_format;  ///< behind --format
+    std::string count;
+    std::string type;
     std::vector<std::string> call;
 };
+
+void declare_drawing(CLI::App& app, CLI::Option& topology, Options& options, Raw& raw) {
+    app.add_option("--format", raw.named_format, "the same as FORM behind --topology")
+        ->needs(&topology)
+        ->type_name("FORM");
+    auto* plan = app.add_option("--plan", raw.count,
+                                "with --topology: the plan of an allreduce of COUNT elements "
+                                "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or svg");
+    plan->needs(&topology)->type_name("COUNT");
+    app.add_option("--type", raw.type, "with --plan: of the elements (default: float)")
+        ->needs(plan)
+        ->type_name("TYPE");
+    app.add_option("-o,--output", options.output_file, "write into a file")->type_name("FILE");
+}
 
 void declare(CLI::App& app, Options& options, Raw& raw) {
     auto* settings = app.add_option("--settings", raw.pattern,
                                     "settings by name; * and ? stand for letters (default: all)");
     settings->expected(0, 1)->type_name("[NAME]");
     auto* topology =
-        app.add_option("--topology", raw.format, "the tree: text, json, dot or expression");
+        app.add_option("--topology", raw.format, "the tree: text, json, dot, svg or expression");
     topology->expected(0, 1)->type_name("[FORM]");
     auto* explain = app.add_option("--explain", raw.call, "the route and plan of an allreduce");
     explain->expected(3)->type_name("SIZE TYPE OP");
@@ -51,33 +72,55 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
            "with --topology and --explain: so many ranks on this host, which need not be there")
         ->check(CLI::Range(1, most_ranks))
         ->type_name("N");
-    app.add_option("--codec", options.codec, "with --explain: instead of GC_CODEC")
-        ->needs(explain)
+    app.add_option("--codec", options.codec, "with --explain and --plan: instead of GC_CODEC")
         ->type_name("CODEC");
+    declare_drawing(app, *topology, options, raw);
     app.add_flag("--json", options.json, "write JSON");
     app.footer(examples);
 }
 
 using Problem = std::optional<std::string>;
 
-Problem read_format(const Raw& raw, Options& options) {
-    constexpr std::pair<const char*, GC_Tree_format> formats[] = {
-        {"text", GC_TREE_TEXT},
-        {"json", GC_TREE_JSON},
-        {"dot", GC_TREE_DOT},
-        {"expression", GC_TREE_EXPRESSION}};
-    for (const auto& [name, format] : formats) {
-        if (raw.format != name) continue;
-        options.tree_format = format;
-        if (!options.json || format == GC_TREE_JSON) return std::nullopt;
-        if (format != GC_TREE_TEXT)
-            return fmt::format("--json: --topology {} is another form; leave one of them out",
-                               name);
-        options.tree_format = GC_TREE_JSON;
+template <class Format>
+using FormatNames = std::span<const std::pair<const char*, Format>>;
+constexpr std::pair<const char*, GC_Tree_format> tree_formats[] = {
+    {"text", GC_TREE_TEXT},
+    {"json", GC_TREE_JSON},
+    {"dot", GC_TREE_DOT},
+    {"svg", GC_TREE_SVG},
+    {"expression", GC_TREE_EXPRESSION}};
+constexpr std::pair<const char*, GC_Plan_format> plan_formats[] = {
+    {"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"svg", GC_PLAN_SVG}};
+
+template <class Format>
+Problem find_format(const std::string& option, const std::string& name, FormatNames<Format> formats,
+                    Format& out) {
+    std::string allowed;
+    for (const auto& [known, format] : formats) {
+        allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", known);
+        if (name != known) continue;
+        out = format;
         return std::nullopt;
     }
-    return fmt::format("--topology {}: allowed are text, json, dot, expression",
-                       gradcoll::printable(raw.format));
+    return fmt::format("{} {}: allowed are {}", option, gradcoll::printable(name), allowed);
+}
+
+/// The form that was said in one of three ways.
+Problem read_format(const CLI::App& app, const Raw& raw, Options& options) {
+    const bool named = app.count("--format") > 0;
+    const std::string option = named ? "--format" : "--topology";
+    std::string form = named ? raw.named_format : raw.format;
+    if (named && !raw.format.empty() && raw.format != form)
+        return fmt::format("--format {}: --topology {} is another form; leave one of them out",
+                           gradcoll::printable(form), gradcoll::printable(raw.format));
+    if (options.json && !form.empty() && form != "json" && form != "text")
+        return fmt::format("--json: {} {} is another form; leave one of them out", option,
+                           gradcoll::printable(form));
+    if (options.json) form = "json";
+    if (form.empty()) form = "text";
+    return options.plan
+               ? find_format<GC_Plan_format>(option, form, plan_formats, options.plan_format)
+               : find_format<GC_Tree_format>(option, form, tree_formats, options.tree_format);
 }
 
 /// "; did you mean float?"
@@ -96,15 +139,18 @@ std::string names_of(const Rows& rows) {
     return text;
 }
 
+Problem read_type(const std::string& option, const std::string& name, Options& options) {
+    options.type = find_type(name);
+    if (options.type != nullptr) return std::nullopt;
+    return fmt::format("{} {} is not known{}; allowed are {}", option, gradcoll::printable(name),
+                       hint(name, type_names()), names_of(type_names()));
+}
+
 Problem read_call(const Raw& raw, Options& options) {
     const auto size = gradcoll::parse_bytes(raw.call[0]);
     if (!size.ok()) return fmt::format("--explain: SIZE: {}", size.status().message());
     options.size_bytes = *size;
-    options.type = find_type(raw.call[1]);
-    if (options.type == nullptr)
-        return fmt::format("--explain: TYPE {} is not known{}; allowed are {}",
-                           gradcoll::printable(raw.call[1]), hint(raw.call[1], type_names()),
-                           names_of(type_names()));
+    if (const auto problem = read_type("--explain: TYPE", raw.call[1], options)) return problem;
     options.op = find_op(raw.call[2]);
     if (options.op == nullptr)
         return fmt::format("--explain: OP {} is not known{}; allowed are {}",
@@ -117,17 +163,34 @@ Problem read_call(const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
+Problem read_plan(const Raw& raw, Options& options) {
+    options.op = find_op("sum");
+    if (const auto problem = read_type("--type", raw.type.empty() ? "float" : raw.type, options))
+        return problem;
+    const auto count = gradcoll::parse_bytes(raw.count);
+    if (!count.ok() || *count > most_elements)
+        return fmt::format("--plan {}: allowed are 0 to {} elements, with K, M or G",
+                           gradcoll::printable(raw.count), most_elements);
+    options.plan_count = *count;
+    return std::nullopt;
+}
+
 Problem read(const CLI::App& app, Raw& raw, Options& options) {
     if (app.count("--settings") > 0) options.mode = Mode::settings;
     if (app.count("--topology") > 0) options.mode = Mode::topology;
     if (app.count("--explain") > 0) options.mode = Mode::explain;
     // Without a value of their own the parser leaves them empty.
     if (!raw.pattern.empty()) options.pattern = raw.pattern;
-    if (raw.format.empty()) raw.format = "text";
     const bool has_ranks = options.mode == Mode::topology || options.mode == Mode::explain;
     if (options.ranks > 0 && !has_ranks)
         return fmt::format("--ranks {}: goes with --topology or --explain", options.ranks);
-    if (options.mode == Mode::topology) return read_format(raw, options);
+    options.plan = app.count("--plan") > 0;
+    if (!options.codec.empty() && options.mode != Mode::explain && !options.plan)
+        return fmt::format("--codec {}: goes with --explain or --plan",
+                           gradcoll::printable(options.codec));
+    if (options.plan)
+        if (const auto problem = read_plan(raw, options)) return problem;
+    if (options.mode == Mode::topology) return read_format(app, raw, options);
     if (options.mode == Mode::explain) return read_call(raw, options);
     return std::nullopt;
 }

@@ -16,8 +16,13 @@ struct Options {
     bool json = false;
     std::string pattern = "*";  ///< of --settings
     GC_Tree_format tree_format = GC_TREE_TEXT;
-    int ranks = 0;  ///< 0: not said
-    // of --explain
+    int ranks = 0;            ///< 0: not said
+    std::string output_file;  ///< empty: standard output
+    // of --topology --plan
+    bool plan = false;
+    std::uint64_t plan_count = 0;
+    GC_Plan_format plan_format = GC_PLAN_TEXT;
+    // of --explain; type and op also of --plan
     std::uint64_t size_bytes = 0;
     const TypeName* type = nullptr;
     const OpName* op = nullptr;
