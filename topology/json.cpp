@@ -273,9 +273,19 @@ Status read_document(const Json& json, int rank_count, TreeSpec& out) {
     return fields.complete();
 }
 
-}  // namespace
+/// Keys and values stand in messages as they were written: whatever is no plain letter becomes a
+/// question mark, and what is too long to be read loses its middle.
+Status for_people(const Status& status) {
+    constexpr std::size_t longest = 1000, kept = 480;
+    std::string message = status.message();
+    for (char& c : message)
+        if (c < ' ' || c > '~') c = '?';
+    if (message.size() > longest)
+        message = message.substr(0, kept) + " ... " + message.substr(message.size() - kept);
+    return {status.code(), std::move(message)};
+}
 
-Result<Tree> tree_from_json(std::string_view text, int rank_count) {
+Result<Tree> read_tree(std::string_view text, int rank_count) {
     Json json;
     try {
         json = Json::parse(text);
@@ -290,6 +300,13 @@ Result<Tree> tree_from_json(std::string_view text, int rank_count) {
     TreeSpec spec;
     GRADCOLL_TRY(read_document(json, rank_count, spec));
     return Tree::make(spec);
+}
+
+}  // namespace
+
+Result<Tree> tree_from_json(std::string_view text, int rank_count) {
+    Result<Tree> tree = read_tree(text, rank_count);
+    return tree.ok() ? std::move(tree) : for_people(tree.status());
 }
 
 }  // namespace gradcoll
