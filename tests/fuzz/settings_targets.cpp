@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -13,43 +11,14 @@
 #include "api/settings.hpp"
 #include "base/config_file.hpp"
 #include "base/words.hpp"
+#include "fuzz/promises.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::fuzz {
 namespace {
 
-constexpr std::size_t longest_message = 2000;
-
 bool is_printable(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
-void must(bool holds, std::string_view promise, std::string_view text) {
-    if (!holds) broken(promise, text);
-}
-
-void must_be_a_message(std::string_view message, std::string_view text) {
-    must(!message.empty(), "a message is not empty", text);
-    if (message.size() > longest_message || !is_printable(message))
-        broken(fmt::format("a message is bounded and printable: {}", message), text);
-}
-
-/// Whether the text was accepted; if not, that it says why.
-bool accepted(const Status& status, std::string_view text) {
-    if (!status.ok()) must_be_a_message(status.message(), text);
-    return status.ok();
-}
-
-/// Trees of more ranks than these take long to build, and say nothing new.
-bool names_many_ranks(std::string_view text) {
-    constexpr std::int64_t many = 2048, too_many = 1 << 20;
-    std::int64_t number = 0;
-    for (const char c : text) {
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit && number > many && number <= too_many) return true;
-        number = digit ? std::min<std::int64_t>(number * 10 + (c - '0'), too_many + 1) : 0;
-    }
-    return number > many && number <= too_many;
 }
 
 // ---- layers: an environment and a file ----------------------------------------------------------
@@ -401,17 +370,6 @@ constexpr Target targets[] = {{"variables and file", option_set, layers_seeds},
 
 std::span<const Target> settings_targets() {
     return targets;
-}
-
-void broken(std::string_view promise, std::string_view text) {
-    std::string shown;
-    for (const char c : text.substr(0, 4000))
-        shown += c >= ' ' && c <= '~' && c != '\\'
-                     ? std::string(1, c)
-                     : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    fmt::print(stderr, "broken promise: {}\ntext of {} bytes: \"{}\"\n", promise, text.size(),
-               shown);
-    std::abort();
 }
 
 }  // namespace gradcoll::fuzz

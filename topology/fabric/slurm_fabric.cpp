@@ -92,9 +92,10 @@ Result<Fabric> SlurmFabric::take(bool flat) {
     for (std::string& name : named_below_)
         if (line_of_.emplace(name, 0).second) unknown.push_back(std::move(name));
     if (!unknown.empty())
-        note(fmt::format("{} switches are below others, but have no entry: {}{}", unknown.size(),
-                         host_list_of(std::span(unknown).first(std::min(shown, unknown.size()))),
-                         unknown.size() > shown ? ", ..." : ""));
+        note(fmt::format(
+            "{} switches are below others, but have no entry: {}{}", unknown.size(),
+            printable(host_list_of(std::span(unknown).first(std::min(shown, unknown.size())))),
+            unknown.size() > shown ? ", ..." : ""));
     fabric_.fabric().rooted = true;
     const bool has_hosts = std::any_of(fabric_.fabric().nodes.begin(), fabric_.fabric().nodes.end(),
                                        [](const Fabric::Node& node) { return node.is_host; });
