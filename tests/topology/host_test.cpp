@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
-#include "topology/draw/draw.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/sources/machine.hpp"
 #include "topology/text.hpp"
@@ -41,6 +41,12 @@ TEST(DescribedHost, WithoutCoresRanksAreDealtToPus) {
     EXPECT_EQ(expression_from("pack:2 pu:2", 4), "((0 1)(2 3))");
 }
 
+TEST(DescribedHost, CoresThatShareALevel2CacheAreNearWhereThereIsNoLevel3) {
+    EXPECT_EQ(expression_from("pack:1 l2:2 core:2 pu:1", 4), "((0 1)(2 3))");
+    EXPECT_EQ(expression_from("pack:1 l3:1 l2:2 core:2 pu:1", 4), "(0-3)");
+    EXPECT_EQ(expression_from("pack:2 l2:2 core:1 pu:1", 4), "((0 1)(2 3))");
+}
+
 TEST(DescribedHost, ErrorsQuoteTheStringAndHwlocsReason) {
     EXPECT_EQ(expression_from("pakc:2 core:3", 2),
               "synthetic topology \"pakc:2 core:3\": hwloc does not take it: Invalid argument; "
@@ -65,34 +71,6 @@ TEST(DescribedHost, XmlThatIsNotHwlocsIsRefused) {
     EXPECT_NE(host.status().message().find("hwloc does not"), std::string::npos)
         << host.status().message();
 }
-
-struct Recorded {
-    const char* file;
-    int cores;
-};
-
-class RecordedMachine : public testing::TestWithParam<Recorded> {};
-
-TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
-    const std::string name = GetParam().file;
-    const Result<TreeSpec> host = host_from_description(test::golden_path("hwloc/" + name + ".xml"),
-                                                        ranks_to(GetParam().cores));
-    ASSERT_TRUE(host.ok()) << host.status().message();
-    const Result<Tree> tree = Tree::make(*host);
-    ASSERT_TRUE(tree.ok()) << tree.status().message();
-    EXPECT_EQ(tree->rank_count(), GetParam().cores);
-    test::expect_golden("hwloc/" + name + ".txt", draw_text(*tree));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Hwloc, RecordedMachine,
-    testing::Values(Recorded{"16em64t-4s2c2t-offlines", 6}, Recorded{"32amd64-4s2n4c-cgroup2", 6},
-                    Recorded{"64intel64-3g2n+2n-irregulargroups+pci", 16},
-                    Recorded{"AMD-17h-Zen-2xEpyc-7451", 48},
-                    Recorded{"Intel-RaptorLake-Corei7-1370P", 14},
-                    Recorded{"32em64t-2n8c2t-pci-wholeio", 16}, Recorded{"nvidiaDGX2", 4},
-                    Recorded{"power8gpudistances", 8}),
-    [](const auto& param_info) { return "Machine" + std::to_string(param_info.index); });
 
 /// Kinds of the vertices from the `package`-th package down to its first rank.
 std::string kinds_below(const TreeSpec& host, std::size_t package) {
@@ -165,6 +143,58 @@ TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
     ASSERT_TRUE(machine.ok()) << machine.status().message();
     for (const auto& object : machine->path_of_this_process().objects)
         EXPECT_EQ(object.kind, VertexKind::numa);  // not bound there: the whole machine
+}
+
+/// What a process would be told on a machine that hwloc takes for this one.
+HostFacts facts_on(const char* synthetic) {
+    setenv("HWLOC_SYNTHETIC", synthetic, 1);
+    setenv("HWLOC_THISSYSTEM", "1", 1);
+    const Result<Machine> machine = Machine::local();
+    unsetenv("HWLOC_SYNTHETIC");
+    unsetenv("HWLOC_THISSYSTEM");
+    EXPECT_TRUE(machine.ok()) << machine.status().message();
+    return machine.ok() ? machine->facts() : HostFacts{};
+}
+
+bool may_use_cpus(int count) {
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    for (int cpu = 0; cpu < count; ++cpu)
+        if (!CPU_ISSET(cpu, &set)) return false;
+    return true;
+}
+
+TEST(HostFacts, CoresWithoutPackagesAndCachesHaveNoShape) {
+    EXPECT_EQ(facts_on("core:4 pu:2").cores, 4u);
+    EXPECT_EQ(facts_on("pu:4").cores, 4u);
+    EXPECT_TRUE(facts_on("pu:4").shapeless);
+    EXPECT_FALSE(facts_on("pu:2").shapeless);
+    EXPECT_FALSE(facts_on("pack:1 core:4 pu:1").shapeless);
+    EXPECT_FALSE(facts_on("l2:1 core:4 pu:1").shapeless);
+    EXPECT_FALSE(facts_on("numa:2 core:2 pu:1").shapeless);
+}
+
+TEST(HostFacts, AProcessThatMayRunEverywhereIsBoundToNoPart) {
+    if (!may_use_cpus(2)) GTEST_SKIP() << "needs CPUs 0 and 1";
+    EXPECT_EQ(facts_on("pack:2 core:1 pu:1").unbound_over, "2 packages");
+    EXPECT_EQ(facts_on("pack:1 numa:2 core:1 pu:1").unbound_over, "2 NUMA nodes");
+    EXPECT_EQ(facts_on("pack:1 [numa][numa] l3:2 core:1 pu:1").unbound_over, "2 level 3 caches");
+    EXPECT_EQ(facts_on("pack:1 [numa][numa] core:2 pu:1").unbound_over, "");  // nothing to choose
+    EXPECT_EQ(facts_on("pack:1 core:2 pu:1").unbound_over, "");
+}
+
+TEST(HostFacts, CpusThatHwlocDoesNotShowAreCounted) {
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    EXPECT_EQ(facts_on("pack:1 core:1 pu:1").hidden_cpus, static_cast<std::uint32_t>(online - 1));
+    EXPECT_EQ(facts_on("pack:1 core:4096 pu:1").hidden_cpus, 0u);
+    EXPECT_EQ(this_host_facts().hidden_cpus, 0u);
+}
+
+TEST(HostFacts, AnotherMachineHasNone) {
+    const Result<Machine> machine = Machine::synthetic("pack:2 core:2 pu:1");
+    ASSERT_TRUE(machine.ok());
+    EXPECT_EQ(machine->facts().cores, 0u);
+    EXPECT_EQ(machine->facts().unbound_over, "");
 }
 
 TEST(HostPathBytes, ComeBackEqual) {

@@ -25,7 +25,13 @@ struct BitmapDeleter {
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
-/// The kinds that a path shows; the others (PUs, small private caches, misc) are passed over.
+bool has_ancestor(hwloc_obj_t object, hwloc_obj_type_t type) {
+    while (object && object->type != type) object = object->parent;
+    return object != nullptr;
+}
+
+/// The kinds that a path shows; the others (PUs, caches below level 3, misc) are passed over. Where
+/// there is no level 3, level 2 is what cores share.
 std::optional<VertexKind> kind_of(hwloc_obj_t object) {
     switch (object->type) {
         case HWLOC_OBJ_PACKAGE:
@@ -35,6 +41,9 @@ std::optional<VertexKind> kind_of(hwloc_obj_t object) {
         case HWLOC_OBJ_L3CACHE:
         case HWLOC_OBJ_L4CACHE:
         case HWLOC_OBJ_L5CACHE:
+            return VertexKind::cache;
+        case HWLOC_OBJ_L2CACHE:
+            if (has_ancestor(object, HWLOC_OBJ_L3CACHE)) return std::nullopt;
             return VertexKind::cache;
         case HWLOC_OBJ_CORE:
             return VertexKind::core;
@@ -164,9 +173,15 @@ Bitmap bound_part(hwloc_topology_t topology) {
     return bound;
 }
 
-int count_of(hwloc_topology_t topology, hwloc_obj_type_t type) {
-    if (hwloc_get_type_depth(topology, type) == HWLOC_TYPE_DEPTH_MULTIPLE) return 2;  // or more
-    return hwloc_get_nbobjs_by_type(topology, type);
+/// Objects that hold some of the machine's CPUs and not all: neither memory without CPUs nor the
+/// only package counts.
+int count_parts(hwloc_topology_t topology, hwloc_obj_type_t type) {
+    const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
+    int count = 0;
+    for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology, type, nullptr); object;
+         object = hwloc_get_next_obj_by_type(topology, type, object))
+        count += !hwloc_bitmap_iszero(object->cpuset) && !hwloc_bitmap_isequal(object->cpuset, all);
+    return count;
 }
 
 /// The largest parts that the machine has several of, in words; empty if cores are all it has.
@@ -176,16 +191,17 @@ std::string parts_of(hwloc_topology_t topology) {
         {HWLOC_OBJ_NUMANODE, "NUMA nodes"},
         {HWLOC_OBJ_L3CACHE, "level 3 caches"}};
     for (const auto& [type, name] : kinds)
-        if (const int count = count_of(topology, type); count > 1)
+        if (const int count = count_parts(topology, type); count > 1)
             return fmt::format("{} {}", count, name);
     return {};
 }
 
+/// Real machines tell of a package or a cache, be it the only one.
 bool has_no_shape(hwloc_topology_t topology) {
-    for (const hwloc_obj_type_t type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE,
-                                        HWLOC_OBJ_L1CACHE, HWLOC_OBJ_GROUP})
-        if (count_of(topology, type) > 0) return false;
-    return count_of(topology, HWLOC_OBJ_NUMANODE) < 2;
+    for (const hwloc_obj_type_t type :
+         {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE})
+        if (hwloc_get_nbobjs_by_type(topology, type) > 0) return false;
+    return count_parts(topology, HWLOC_OBJ_NUMANODE) == 0;
 }
 
 std::string reason_of(int error) {
@@ -279,8 +295,9 @@ HostFacts Machine::facts() const {
     HostFacts facts;
     if (!hwloc_topology_is_thissystem(topology)) return facts;
     const hwloc_obj_t root = hwloc_get_root_obj(topology);
-    const int cores = count_of(topology, HWLOC_OBJ_CORE);
-    facts.cores = static_cast<std::uint32_t>(cores > 0 ? cores : count_of(topology, HWLOC_OBJ_PU));
+    const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    const int pus = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+    facts.cores = static_cast<std::uint32_t>(cores > 0 ? cores : pus);
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     const long shown = hwloc_bitmap_weight(root->complete_cpuset);
     if (shown > 0 && online > shown) facts.hidden_cpus = static_cast<std::uint32_t>(online - shown);
