@@ -127,26 +127,26 @@ std::string subtitle_of(const PlanPicture& picture) {
 }  // namespace
 
 std::string svg_of(const PlanPicture& picture) {
-    constexpr double heading_height = 52;
+    constexpr double heading_height = 58;
     constexpr double between = 12;
     const std::string heading = plan_heading(picture);
     const std::string subtitle =
         picture.tree->rank_count() == 1 ? "nothing is sent" : subtitle_of(picture);
     const TreePicture tree =
         tree_picture(*picture.tree, [&](int vertex) { return label_of(picture, vertex); });
-    double width = std::max({tree.width, text_width(heading, 15, true) + 2 * margin,
+    double width = std::max({tree.width, text_width(heading, 18, true) + 2 * margin,
                              text_width(subtitle, 11) + 2 * margin,
                              text_width(picture.note, 11) + 2 * margin});
     double height = heading_height + tree.height;
     SvgCanvas canvas;
-    Lettering words{15};
+    Lettering words{18};
     words.anchor = Anchor::start;
     words.bold = true;
     canvas.text(margin, margin + 8, heading, words);
     words = {11, "#475569", Anchor::start};
     canvas.text(margin, margin + 26, subtitle, words);
     canvas.text(margin, margin + 42, picture.note, words);
-    canvas.open_at((width - tree.width) / 2, heading_height);
+    canvas.open_at(0, heading_height);
     canvas.add(tree.canvas);
     canvas.close();
     if (picture.tree->rank_count() > 1) {
