@@ -32,18 +32,23 @@ bool connects_hosts(const Tree& tree, int vertex) {
     return kind == VertexKind::fabric_switch || kind == VertexKind::group;
 }
 
+LinkFigures uplink_figures(const Tree& tree, int vertex) {
+    const Uplink& link = tree.vertex(vertex).uplink;
+    LinkFigures figures = connects_hosts(tree, tree.vertex(vertex).parent) ? default_between_hosts
+                                                                           : default_inside_host;
+    if (link.bandwidth_gbytes_per_s > 0) figures.gbytes_per_s = link.bandwidth_gbytes_per_s;
+    if (link.latency_us > 0) figures.latency_us = link.latency_us;
+    return figures;
+}
+
 LinkFigures link_figures(const Tree& tree, int vertex) {
-    const LinkFigures usual =
-        connects_hosts(tree, vertex) ? default_between_hosts : default_inside_host;
     LinkFigures slowest;
     for (int child : tree.children(vertex)) {
-        const Uplink& link = tree.vertex(child).uplink;
-        const double speed =
-            link.bandwidth_gbytes_per_s > 0 ? link.bandwidth_gbytes_per_s : usual.gbytes_per_s;
-        const double latency = link.latency_us > 0 ? link.latency_us : usual.latency_us;
-        slowest.gbytes_per_s =
-            slowest.gbytes_per_s > 0 ? std::min(slowest.gbytes_per_s, speed) : speed;
-        slowest.latency_us = std::max(slowest.latency_us, latency);
+        const LinkFigures link = uplink_figures(tree, child);
+        slowest.gbytes_per_s = slowest.gbytes_per_s > 0
+                                   ? std::min(slowest.gbytes_per_s, link.gbytes_per_s)
+                                   : link.gbytes_per_s;
+        slowest.latency_us = std::max(slowest.latency_us, link.latency_us);
     }
     return slowest;
 }

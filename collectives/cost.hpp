@@ -24,6 +24,10 @@ inline constexpr LinkFigures default_between_hosts{3.0, 5.0};
 /// messages.
 inline constexpr double incast_loss_per_sender = 0.03;
 
+/// The link between a vertex (not the root) and its parent; the defaults where the tree does not
+/// know.
+LinkFigures uplink_figures(const Tree& tree, int vertex);
+
 /// The slowest of the links between `vertex` and its children.
 LinkFigures link_figures(const Tree& tree, int vertex);
 

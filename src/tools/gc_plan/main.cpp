@@ -8,6 +8,7 @@
 #include "link_report.hpp"
 #include "options.hpp"
 #include "subject.hpp"
+#include "what_if.hpp"
 
 namespace gc_plan {
 namespace {
@@ -39,8 +40,9 @@ Result<std::string> answer_to(const Options& options) {
             return link_report(*subject, options.json);
         case Mode::text:
             return steps_of(*subject, options.text_rank);
-        case Mode::check:
         case Mode::what_if:
+            return what_if_report(*subject, options);
+        case Mode::check:
             break;
     }
     return check_report(*subject, options);

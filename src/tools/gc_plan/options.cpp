@@ -49,7 +49,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
         ->excludes(count)
         ->type_name("SIZE");
     app.add_option("--type", raw.type, "element type (default: fp32)")->type_name("TYPE");
-    app.add_option("--codec", raw.codec, "codecs by level: 2:4, or exact,2:4 (default: exact)")
+    app.add_option("--codec", raw.codec,
+                   "codecs by level: 2:4, or exact,2:4 (default: exact; with --what-if: all)")
         ->type_name("LIST");
     app.add_option("--down-codec", raw.down_codec,
                    "codec of the way down (default: the highest level's)")
@@ -161,6 +162,10 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
         options.json = true;
     else if (raw.format != "text")
         return fmt::format("--format {}: allowed are text, json", gradcoll::printable(raw.format));
+    if (options.mode == Mode::what_if)
+        for (const char* chosen : {"--exchange", "--chunk", "--down-codec"})
+            if (app.count(chosen) > 0)
+                return fmt::format("{}: --what-if goes through them itself; leave it out", chosen);
     if (options.mode == Mode::text && options.json)
         return "--text: its form is its own, without --format json";
     if (app.count("--tree") == 0)

@@ -1,0 +1,186 @@
+// gc_plan/ways.cpp - the ways to do a call, and what each would take.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/units.hpp"
+#include "collectives/cost.hpp"
+#include "what_if.hpp"
+
+namespace gc_plan {
+namespace {
+
+using namespace gradcoll;
+
+/// Shorter ones cost more for each chunk than the model knows of.
+constexpr std::int64_t least_chunk_bytes = 64 << 10;
+
+/// Codecs by level, nearest the ranks first.
+struct CodecChoice {
+    std::string text;
+    std::vector<CodecId> levels;
+};
+
+CodecChoice choice_of(std::vector<CodecId> levels) {
+    std::string text;
+    for (const CodecId codec : levels)
+        text += fmt::format("{}{}", text.empty() ? "" : ",", name_of(codec));
+    return {std::move(text), std::move(levels)};
+}
+
+/// How many levels, nearest the ranks first, lie wholly inside hosts.
+int levels_inside_hosts(const Tree& tree) {
+    int levels = tree.height();
+    for (const int id : tree.inner_vertices())
+        if (connects_hosts(tree, id)) levels = std::min(levels, tree.vertex(id).height - 1);
+    return levels;
+}
+
+/// Exact, and of the others each everywhere, and between hosts only where the tree has both; or
+/// what `wanted` says, if that is not empty.
+std::vector<CodecChoice> codec_choices(const Tree& tree, ElementType type,
+                                       const std::vector<CodecId>& wanted) {
+    std::vector<CodecChoice> choices{choice_of({CodecId::exact})};
+    if (!wanted.empty()) {
+        if (wanted != choices.front().levels) choices.push_back(choice_of(wanted));
+        return choices;
+    }
+    const int inside = levels_inside_hosts(tree);
+    for (int number = 1; number < codec_count; ++number) {
+        const auto codec = static_cast<CodecId>(number);
+        if (!codec_supports(codec, type)) continue;
+        choices.push_back(choice_of({codec}));
+        if (inside == 0 || inside == tree.height()) continue;
+        std::vector<CodecId> levels(static_cast<std::size_t>(inside), CodecId::exact);
+        levels.push_back(codec);
+        choices.push_back(choice_of(std::move(levels)));
+    }
+    return choices;
+}
+
+std::string place_of(const Tree& tree, int id) {
+    const Vertex& vertex = tree.vertex(id);
+    const std::string what = vertex.rank >= 0
+                                 ? fmt::format("rank {}", vertex.rank)
+                                 : fmt::format("{}{}{}", name_of(vertex.kind),
+                                               vertex.name.empty() ? "" : " ", vertex.name);
+    return fmt::format("{} ({})", what, path_of(tree, id));
+}
+
+std::string microseconds(double us) {
+    return seconds_text(us * 1e-6);
+}
+
+std::string reason(const Tree& tree, const Way& way, const SpeedFigures& speeds) {
+    const Forecast& f = way.forecast;
+    if (f.slowest_link < 0) return "one rank has nothing to send";
+    switch (f.bound) {
+        case Bound::link: {
+            const auto bytes = f.bytes_on_links[static_cast<std::size_t>(f.slowest_link)];
+            return fmt::format(
+                "bytes: the link of {} carries {} each way at {:.3g} GB/s, {}",
+                place_of(tree, f.slowest_link), bytes_text(static_cast<std::uint64_t>(bytes)),
+                uplink_figures(tree, f.slowest_link).gbytes_per_s, microseconds(f.slowest_link_us));
+        }
+        case Bound::core:
+            return fmt::format("cores: a rank encodes, decodes, sums and handles messages for {}",
+                               microseconds(f.core_total_us));
+        case Bound::latency:
+            return fmt::format("latency: messages wait for each other, {} together",
+                               microseconds(f.latency_us));
+        case Bound::in_flight:
+            break;
+    }
+    return fmt::format(
+        "chunks wait: each takes {} through all levels, and {} are under way at once",
+        microseconds(f.link_us + f.core_us + f.latency_us), speeds.chunks_in_flight);
+}
+
+class Ways {
+  public:
+    Ways(const Subject& subject, const Options& options, const SpeedFigures& speeds)
+        : tree_(subject.tree),
+          call_(options.call),
+          wanted_(options.policy.level_codecs),
+          speeds_(speeds),
+          flat_(tree_, speeds) {}
+
+    std::vector<Way> all() {
+        const auto codecs = codec_choices(tree_, call_.type, wanted_);
+        for (const CodecChoice& choice : codecs) {
+            add_tree("tree, direct", ExchangeWish::direct, choice);
+            add_tree("tree, ring", ExchangeWish::ring, choice);
+            if (choice.levels.size() == 1) add_flat(choice);
+        }
+        for (Way& way : ways_) way.why = reason(tree_, way, speeds_);
+        std::stable_sort(ways_.begin(), ways_.end(), [](const Way& a, const Way& b) {
+            return a.forecast.total_us < b.forecast.total_us;
+        });
+        return std::move(ways_);
+    }
+
+  private:
+    static bool is_lossy(const CodecChoice& choice) {
+        return choice.levels.back() != CodecId::exact;
+    }
+
+    /// The policy's own chunk, the whole vector, and powers of two.
+    void add_tree(const char* algorithm, ExchangeWish exchange, const CodecChoice& choice) {
+        PolicyOptions options;
+        options.level_codecs = choice.levels;
+        options.level_exchanges = {exchange};
+        PlanSpec spec = decide(tree_, call_, options).spec;
+        Way best{algorithm, choice.text, is_lossy(choice), 0, {}, {}};
+        bool first = true;
+        const auto consider = [&](std::int64_t chunk_elems) {
+            spec.chunk_elems = chunk_elems;
+            Forecast forecast = forecast_tree(tree_, spec, speeds_);
+            if (!first && forecast.total_us >= best.forecast.total_us) return;
+            best.chunk_elems = chunk_elems;
+            best.forecast = std::move(forecast);
+            first = false;
+        };
+        const std::int64_t own = spec.chunk_elems;
+        consider(0);
+        if (own != 0) consider(own);
+        const std::int64_t least_granules =
+            std::max(min_granules_per_rank * tree_.rank_count(),
+                     least_chunk_bytes / spec.elem_bytes / spec.granule_elems);
+        for (std::int64_t chunk = least_granules * spec.granule_elems; chunk < call_.count_elems;
+             chunk *= 2)
+            consider(chunk);
+        ways_.push_back(std::move(best));
+    }
+
+    void add_flat(const CodecChoice& choice) {
+        if (tree_.rank_count() == 1) return;
+        const CodecId codec = choice.levels.front();
+        const auto add = [&](const char* algorithm, Forecast forecast) {
+            ways_.push_back({algorithm, choice.text, is_lossy(choice), 0, std::move(forecast), {}});
+        };
+        std::vector<int> order(static_cast<std::size_t>(tree_.rank_count()));
+        std::iota(order.begin(), order.end(), 0);
+        add("flat ring, ranks in order", flat_.ring(order, call_, codec));
+        for (std::size_t i = 0; i < order.size(); ++i)
+            order[i] = tree_.rank_at(static_cast<int>(i));
+        add("flat ring, along the tree", flat_.ring(order, call_, codec));
+        add("flat, direct", flat_.direct(call_, codec));
+    }
+
+    const Tree& tree_;
+    const PlanSpec& call_;
+    const std::vector<CodecId>& wanted_;
+    const SpeedFigures& speeds_;
+    FlatForecaster flat_;
+    std::vector<Way> ways_;
+};
+
+}  // namespace
+
+std::vector<Way> ways_of(const Subject& subject, const Options& options,
+                         const SpeedFigures& speeds) {
+    return Ways(subject, options, speeds).all();
+}
+
+}  // namespace gc_plan

@@ -1,0 +1,30 @@
+// gc_plan/what_if.hpp - predicted times of the ways to do a call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/forecast.hpp"
+#include "subject.hpp"
+
+namespace gc_plan {
+
+struct Way {
+    std::string algorithm;  ///< "tree, direct", "flat ring, ranks in order", ...
+    std::string codecs;     ///< by level as for GC_LEVEL_CODECS: "2:4", "exact,2:4"
+    bool lossy = false;
+    std::int64_t chunk_elems = 0;  ///< 0: the whole vector
+    gradcoll::Forecast forecast;
+    std::string why;  ///< what bounds it, in one sentence
+};
+
+/// Every algorithm with every codec that the type has, or with exact and what --codec says; of the
+/// chunk sizes the one that is best. Ascending by time.
+std::vector<Way> ways_of(const Subject& subject, const Options& options,
+                         const gradcoll::SpeedFigures& speeds);
+
+/// Errors: those of figures_of().
+gradcoll::Result<std::string> what_if_report(const Subject& subject, const Options& options);
+
+}  // namespace gc_plan
