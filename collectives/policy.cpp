@@ -8,6 +8,8 @@
 
 #include "base/options.hpp"
 #include "collectives/cost.hpp"
+#include "collectives/exchange.hpp"
+#include "collectives/pipeline.hpp"
 
 namespace gradcoll {
 namespace {
@@ -42,26 +44,46 @@ T at_level(const std::vector<T>& list, int level, T otherwise) {
     return list[std::min(static_cast<std::size_t>(level), list.size() - 1)];
 }
 
-Exchange exchange_of(const Tree& tree, int vertex, ExchangeWish wish, double wire_bytes) {
+/// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
+/// every round.
+Exchange exchange_of(const Tree& tree, int vertex, ExchangeWish wish, double wire_bytes,
+                     double longer_way_us) {
     if (wish == ExchangeWish::direct) return Exchange::direct;
     if (wish == ExchangeWish::ring) return Exchange::ring;
-    const double direct_us = phase_us(tree, vertex, Exchange::direct, wire_bytes);
-    const double ring_us = phase_us(tree, vertex, Exchange::ring, wire_bytes);
-    return ring_us < direct_us ? Exchange::ring : Exchange::direct;
+    const auto degree = static_cast<int>(tree.children(vertex).size());
+    const auto us = [&](Exchange exchange) {
+        return phase_us(tree, vertex, exchange, wire_bytes) +
+               round_count(exchange, degree) * longer_way_us;
+    };
+    return us(Exchange::ring) < us(Exchange::direct) ? Exchange::ring : Exchange::direct;
 }
 
+/// By vertex; zeros where no link is known.
+std::vector<double> longer_ways_us(const Tree& tree) {
+    std::vector<double> us(static_cast<std::size_t>(tree.vertex_count()), 0.0);
+    if (!knows_links(tree)) return us;
+    us = message_latencies_us(tree);
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
+        if (!tree.is_leaf(vertex))
+            us[static_cast<std::size_t>(vertex)] -= link_figures(tree, vertex).latency_us;
+    return us;
+}
+
+/// For a vector (or chunk) of `count_elems`.
 std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
-                                      const PolicyOptions& options) {
+                                      const PolicyOptions& options, std::int64_t count_elems) {
     std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
+    const std::vector<double> longer_us = longer_ways_us(tree);
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
         if (tree.is_leaf(vertex)) continue;
         const int level = tree.vertex(vertex).height - 1;
         VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
         choice.codec = at_level(options.level_codecs, level, CodecId::exact);
-        const auto count = static_cast<std::size_t>(call.count_elems);
+        const auto count = static_cast<std::size_t>(count_elems);
         const auto bytes = static_cast<double>(encoded_bytes(choice.codec, call.elem_bytes, count));
         choice.exchange = exchange_of(
-            tree, vertex, at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes);
+            tree, vertex, at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes,
+            longer_us[static_cast<std::size_t>(vertex)]);
     }
     return choices;
 }
@@ -87,17 +109,32 @@ std::int64_t granule_for(const PlanSpec& spec) {
     return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
 }
 
+/// Where links are known: as many chunks as make the pipeline through the levels shortest, each
+/// with at least min_granules_per_rank. Nothing if that is one.
+std::int64_t pipelined_chunk(const Tree& tree, const PlanSpec& spec) {
+    const std::int64_t granules = spec.count_elems / spec.granule_elems;
+    const std::int64_t most = granules / (min_granules_per_rank * tree.rank_count());
+    const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
+    const std::int64_t chunks =
+        pipeline_of(tree, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
+    return chunks == 1 ? 0 : (granules + chunks - 1) / chunks * spec.granule_elems;
+}
+
+std::int64_t measured_chunk(const Tree& tree, const PlanSpec& spec) {
+    const AutoChunk automatic = tree.height() > 1 ? many_level_chunk : one_level_chunk;
+    if (spec.count_elems <= automatic.whole_bytes / spec.elem_bytes) return 0;
+    const std::int64_t granules = automatic.chunk_bytes / spec.elem_bytes / spec.granule_elems;
+    return std::max({std::int64_t{1}, granules, min_granules_per_rank * tree.rank_count()}) *
+           spec.granule_elems;
+}
+
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec,
                        std::optional<std::int64_t> chunk_bytes) {
-    const std::int64_t elem_bytes = spec.elem_bytes;
     if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
         return 0;
-    const AutoChunk automatic = tree.height() > 1 ? many_level_chunk : one_level_chunk;
-    const bool fits_whole = spec.count_elems <= automatic.whole_bytes / elem_bytes;
-    if (!chunk_bytes && fits_whole) return 0;
-    std::int64_t granules =
-        chunk_bytes.value_or(automatic.chunk_bytes) / elem_bytes / spec.granule_elems;
-    if (!chunk_bytes) granules = std::max(granules, min_granules_per_rank * tree.rank_count());
+    if (!chunk_bytes)
+        return knows_links(tree) ? pipelined_chunk(tree, spec) : measured_chunk(tree, spec);
+    const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
 }
 
@@ -139,10 +176,13 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
     Decision decision{call, 0, {}};
     PlanSpec& spec = decision.spec;
     spec.feedback = options.feedback;
-    spec.choices = choices_for(tree, call, options);
+    spec.choices = choices_for(tree, call, options, call.count_elems);
     spec.down_codec = down_codec_for(tree, options);
     spec.granule_elems = granule_for(spec);
     spec.chunk_elems = chunk_for(tree, spec, options.chunk_bytes);
+    // What is best for the whole vector is what counts where chunks are not cut by the links.
+    if (spec.chunk_elems > 0 && knows_links(tree))
+        spec.choices = choices_for(tree, call, options, spec.chunk_elems);
     decision.predicted_us = predicted_us(tree, spec);
     decision.why = why_text(tree, spec, decision.predicted_us);
     return decision;

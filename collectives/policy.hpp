@@ -32,9 +32,13 @@ Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
 /// "auto", "direct", "ring" or a list by level. Errors: as above.
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
 
-/// Automatic chunks: calls up to whole_bytes go in one piece, others in pieces of chunk_bytes (of
-/// the vector). With several levels, chunks keep all of them at work at once. With one there is
-/// nothing to overlap: large chunks only bound the scratch memory (docs/benchmarks.md, "Chunks").
+/// Automatic chunks where the tree knows its links: as collectives/pipeline.hpp says. This many are
+/// under way at a time unless the user says otherwise (gc_chunks_in_flight).
+inline constexpr int usual_chunks_in_flight = 4;
+/// Automatic chunks elsewhere: calls up to whole_bytes go in one piece, others in pieces of
+/// chunk_bytes (of the vector). With several levels, chunks keep all of them at work at once. With
+/// one there is nothing to overlap: large chunks only bound the scratch memory (docs/benchmarks.md,
+/// "Chunks").
 struct AutoChunk {
     std::int64_t whole_bytes = 0;
     std::int64_t chunk_bytes = 0;

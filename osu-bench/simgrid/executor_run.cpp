@@ -18,11 +18,12 @@ float value_of(int rank, std::int64_t element) {
     return static_cast<float>((element * 7 + rank * 13) % 97);
 }
 
-Status run_plan(const Plan& plan, int chunks_in_flight, const std::vector<float>& input,
+Status run_plan(const Plan& plan, const Way& way, const std::vector<float>& input,
                 std::vector<float>& output) {
     SmpiChannel channel;
     Executor::Options options;
-    options.chunks_in_flight = chunks_in_flight;
+    options.chunks_in_flight = way.chunks_in_flight;
+    options.paced = way.paced;
     Result<std::unique_ptr<Executor>> executor =
         Executor::make(std::make_shared<const Plan>(plan), channel, options);
     if (!executor.ok()) return executor.status();
@@ -59,12 +60,12 @@ bool is_exact(const PlanSpec& spec) {
 
 }  // namespace
 
-std::string run_executor(const Plan& plan, int chunks_in_flight, std::uint64_t& digest) {
+std::string run_executor(const Plan& plan, const Way& way, std::uint64_t& digest) {
     std::vector<float> input(static_cast<std::size_t>(plan.spec.count_elems));
     std::vector<float> output(input.size());
     for (std::size_t i = 0; i < input.size(); ++i)
         input[i] = value_of(plan.rank, static_cast<std::int64_t>(i));
-    const Status status = run_plan(plan, chunks_in_flight, input, output);
+    const Status status = run_plan(plan, way, input, output);
     if (!status.ok()) return fmt::format("rank {}: {}", plan.rank, status.message());
     Hash hash;
     for (const float value : output) hash.value(value);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "collectives/plan.hpp"
+#include "replay.hpp"
 
 namespace gradcoll::simulate {
 
@@ -12,6 +13,6 @@ namespace gradcoll::simulate {
 /// runtime/executor and memory of its own; local work takes no simulated time. Exact plans must
 /// give the sum on every element; lossy ones the same bits on all ranks, which the caller compares
 /// by `digest`. Returns what is wrong, or nothing.
-std::string run_executor(const Plan& plan, int chunks_in_flight, std::uint64_t& digest);
+std::string run_executor(const Plan& plan, const Way& way, std::uint64_t& digest);
 
 }  // namespace gradcoll::simulate

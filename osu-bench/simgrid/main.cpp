@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "collectives/cost.hpp"
+#include "collectives/links.hpp"
 #include "collectives/verify.hpp"
 #include "executor_run.hpp"
 #include "options.hpp"
@@ -102,13 +103,13 @@ RankBody body_of(const Options& options, Case& row, std::vector<std::int32_t>& i
                  std::vector<std::int32_t>& output) {
     if (row.algorithm == "ours")
         return [&](int rank) {
-            replay(plan_of(*options.tree, row.spec, rank), options.speeds, options.chunks_in_flight,
+            replay(plan_of(*options.tree, row.spec, rank), options.speeds, options.way,
                    reinterpret_cast<std::byte*>(output.data()));
         };
     if (row.algorithm == "executor")
         return [&](int rank) {
             const std::string wrong =
-                run_executor(plan_of(*options.tree, row.spec, rank), options.chunks_in_flight,
+                run_executor(plan_of(*options.tree, row.spec, rank), options.way,
                              row.digests[static_cast<std::size_t>(rank)]);
             if (!wrong.empty()) row.wrong.push_back(wrong);
         };

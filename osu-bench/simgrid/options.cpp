@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "collectives/pipeline.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
 #include "topology/text.hpp"
@@ -24,6 +25,7 @@ struct Raw {
     std::string hosts_path;
     std::string exchange = "auto";
     std::int64_t chunk_bytes = -1;
+    std::string paced = "auto";
     bool print_platform = false;
     bool print_hosts = false;
 };
@@ -63,8 +65,11 @@ void declare_calls(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--exchange", raw.exchange, "auto, direct or ring, or a list by level")
         ->capture_default_str();
     app.add_option("--chunk-bytes", raw.chunk_bytes, "0: whole (default: the library's choice)");
-    app.add_option("--chunks-in-flight", options.chunks_in_flight, "window of the executor")
+    app.add_option("--chunks-in-flight", options.way.chunks_in_flight, "window of the executor")
         ->check(CLI::Range(1, 16))
+        ->capture_default_str();
+    app.add_option("--paced", raw.paced, "auto (if the tree knows its links), on or off")
+        ->check(CLI::IsMember({"auto", "on", "off"}))
         ->capture_default_str();
     app.add_flag("--verify", options.verify, "prove all ranks' plans first");
     app.add_flag("--explain", options.explain,
@@ -142,6 +147,7 @@ Status resolve(const Raw& raw, Options& options) {
     if (!exchanges.ok()) return exchanges.status();
     options.policy.level_exchanges = std::move(*exchanges);
     if (raw.chunk_bytes >= 0) options.policy.chunk_bytes = raw.chunk_bytes;
+    options.way.paced = raw.paced == "auto" ? knows_links(*options.tree) : raw.paced == "on";
     if (raw.print_platform) options.task = Task::print_platform;
     if (raw.print_hosts) options.task = Task::print_hosts;
     return {};

@@ -24,7 +24,7 @@ struct Options {
     std::string codec_text = "exact";
     PolicyOptions policy;
     StepSpeeds speeds;
-    int chunks_in_flight = 4;
+    Way way;
     bool verify = false;
     bool explain = false;
     std::vector<std::string> settings;

@@ -32,6 +32,7 @@ struct Place {
     std::vector<std::uint32_t> messages;     ///< ready to start
     std::vector<std::uint32_t> locals;       ///< ready, oldest first
     std::size_t next_local = 0;
+    std::vector<char> ended;  ///< by step
 
     const Step& step(std::uint32_t index) const { return program->schedule().steps[index]; }
     bool has_local() const { return next_local < locals.size(); }
@@ -43,6 +44,7 @@ struct Place {
         messages.clear();
         locals.clear();
         next_local = 0;
+        ended.assign(of.step_count(), 0);
         waiting_for.clear();
         for (const Step& each : of.schedule().steps) waiting_for.push_back(each.dep_count);
         for (const std::uint32_t root : of.roots()) make_ready(root);
@@ -52,6 +54,7 @@ struct Place {
     }
     void finish(std::uint32_t index) {
         --unfinished;
+        ended[index] = 1;
         for (const std::uint32_t next : program->successors(index))
             if (--waiting_for[next] == 0) make_ready(next);
     }
@@ -59,14 +62,15 @@ struct Place {
 
 class Walk {
   public:
-    Walk(const Plan& plan, const StepSpeeds& speeds, int window, std::byte* buffer)
+    Walk(const Plan& plan, const StepSpeeds& speeds, const Way& way, std::byte* buffer)
         : plan_(plan),
           speeds_(speeds),
+          way_(way),
           buffer_(buffer),
           body_(program_of(plan.body)),
           tail_(program_of(plan.tail)),
-          places_(static_cast<std::size_t>(std::clamp<std::int64_t>(plan.chunk_count, 1, window))) {
-    }
+          places_(static_cast<std::size_t>(
+              std::clamp<std::int64_t>(plan.chunk_count, 1, way.chunks_in_flight))) {}
 
     void run() {
         while (oldest_ < plan_.chunk_count) {
@@ -94,12 +98,15 @@ class Walk {
     }
     void begin_chunks();
     void start_messages(Place& at);
+    bool is_held(const Place& at, std::uint32_t message);
+    void start_message(Place& at, std::uint32_t index);
     void take_completions();
     void run_locals();
     std::int64_t run_local(Place& at);
 
     const Plan& plan_;
     const StepSpeeds& speeds_;
+    Way way_;
     std::byte* buffer_;
     Program body_;
     Program tail_;
@@ -121,23 +128,39 @@ void Walk::begin_chunks() {
     }
 }
 
+/// As ChunkRun::start_messages. Receives of held sends wait, too: the time is the same, and SMPI
+/// has fewer requests to look through.
 void Walk::start_messages(Place& at) {
+    std::size_t held = 0;
     for (const std::uint32_t index : at.messages) {
-        const Step& step = at.step(index);
-        const auto bytes =
-            static_cast<int>(message_bytes(step, at.program->schedule(), plan_.spec.elem_bytes));
-        const auto window = static_cast<std::int64_t>(places_.size());
-        const auto tag = static_cast<int>(at.chunk % window) * static_cast<int>(plan_.stage_count) +
-                         static_cast<int>(step.stage);
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (step.kind == StepKind::send)
-            MPI_Isend(buffer_, bytes, MPI_BYTE, step.peer, tag, MPI_COMM_WORLD, &request);
+        if (is_held(at, index))
+            at.messages[held++] = index;
         else
-            MPI_Irecv(buffer_, bytes, MPI_BYTE, step.peer, tag, MPI_COMM_WORLD, &request);
-        requests_.push_back(request);
-        in_flight_.push_back({&at, index});
+            start_message(at, index);
     }
-    at.messages.clear();
+    at.messages.resize(held);
+}
+
+bool Walk::is_held(const Place& at, std::uint32_t message) {
+    if (!way_.paced || at.chunk == oldest_) return false;
+    const Place& before = place(at.chunk - 1);
+    return before.program == at.program && before.ended[message] == 0;
+}
+
+void Walk::start_message(Place& at, std::uint32_t index) {
+    const Step& step = at.step(index);
+    const auto bytes =
+        static_cast<int>(message_bytes(step, at.program->schedule(), plan_.spec.elem_bytes));
+    const auto window = static_cast<std::int64_t>(places_.size());
+    const auto tag = static_cast<int>(at.chunk % window) * static_cast<int>(plan_.stage_count) +
+                     static_cast<int>(step.stage);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (step.kind == StepKind::send)
+        MPI_Isend(buffer_, bytes, MPI_BYTE, step.peer, tag, MPI_COMM_WORLD, &request);
+    else
+        MPI_Irecv(buffer_, bytes, MPI_BYTE, step.peer, tag, MPI_COMM_WORLD, &request);
+    requests_.push_back(request);
+    in_flight_.push_back({&at, index});
 }
 
 /// Waits only if there is nothing else to do; asks only if something may have happened.
@@ -219,8 +242,8 @@ double StepSpeeds::of(StepKind kind) const {
     return 0;
 }
 
-void replay(const Plan& plan, const StepSpeeds& speeds, int chunks_in_flight, std::byte* buffer) {
-    Walk(plan, speeds, chunks_in_flight, buffer).run();
+void replay(const Plan& plan, const StepSpeeds& speeds, const Way& way, std::byte* buffer) {
+    Walk(plan, speeds, way, buffer).run();
 }
 
 std::size_t largest_message_bytes(const Plan& plan) {

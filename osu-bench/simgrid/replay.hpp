@@ -21,11 +21,17 @@ struct StepSpeeds {
     double of(StepKind kind) const;
 };
 
+/// Executor::Options that change when messages leave.
+struct Way {
+    int chunks_in_flight = 4;
+    bool paced = false;
+};
+
 /// Runs the plan of the calling rank of MPI_COMM_WORLD; returns when all its steps have ended. All
 /// messages of all ranks leave from and arrive in the same memory (what is in it does not matter):
 /// `buffer` holds at least the largest message. Needs SMPI's context; one call a rank at a time.
 /// Throws std::runtime_error for a plan that cannot be walked.
-void replay(const Plan& plan, const StepSpeeds& speeds, int chunks_in_flight, std::byte* buffer);
+void replay(const Plan& plan, const StepSpeeds& speeds, const Way& way, std::byte* buffer);
 
 /// Of all messages of the plan.
 std::size_t largest_message_bytes(const Plan& plan);

@@ -57,14 +57,12 @@ void place_ranks(const Scene& scene, const std::vector<RankBody>& bodies,
 }  // namespace
 
 const std::vector<std::string>& default_settings() {
-    static const std::vector<std::string> settings{"network/model:CM02",
-                                                   "network/crosstraffic:0",
-                                                   "smpi/simulate-computation:no",
-                                                   "smpi/bw-factor:1",
-                                                   "smpi/lat-factor:1",
-                                                   "smpi/host-speed:1Gf",
-                                                   "smpi/wtime:0",
-                                                   "smpi/test:0"};
+    static const std::vector<std::string> settings{
+        "network/model:CM02", "network/crosstraffic:0", "smpi/simulate-computation:no",
+        "smpi/bw-factor:1", "smpi/lat-factor:1", "smpi/host-speed:1Gf", "smpi/wtime:0",
+        "smpi/test:0",
+        // A send has ended when its bytes have arrived, whatever its length.
+        "smpi/send-is-detached-thresh:0"};
     return settings;
 }
 

@@ -3,6 +3,7 @@
 #include "api/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "collectives/pipeline.hpp"
 #include "collectives/verify.hpp"
 
 namespace gradcoll {
@@ -88,6 +89,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
+    call->executor_options_.paced = knows_links(facts.tree);
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();

@@ -1,6 +1,7 @@
 #include "runtime/chunk_run.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "runtime/message.hpp"
@@ -8,6 +9,8 @@
 
 namespace gradcoll {
 namespace {
+
+constexpr std::uint32_t has_ended = std::numeric_limits<std::uint32_t>::max();
 
 constexpr bool uses_codec(StepKind kind) {
     return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
@@ -22,6 +25,7 @@ ChunkRun::ChunkRun(std::uint32_t place, const Room& room, Arena scratch)
       has_header_(room.slots),
       begun_ns_(room.traced ? room.steps : 0) {
     messages_.reserve(room.steps);
+    held_.reserve(room.steps);
     locals_.reserve(room.steps);
 }
 
@@ -33,6 +37,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     unfinished_ = program.step_count();
     messages_.clear();
+    held_.clear();
     locals_.clear();
     std::fill_n(has_header_.begin(), schedule.slots.size(), std::uint8_t{0});
     for (std::size_t i = 0; i < unfinished_; ++i) waiting_for_[i] = schedule.steps[i].dep_count;
@@ -45,6 +50,7 @@ void ChunkRun::make_ready(std::uint32_t index) {
 
 void ChunkRun::finish(std::uint32_t index) {
     --unfinished_;
+    waiting_for_[index] = has_ended;
     for (const std::uint32_t next : program_->successors(index))
         if (--waiting_for_[next] == 0) make_ready(next);
 }
@@ -82,17 +88,43 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
         write_message_header(send, view_, operation);
 }
 
-Result<bool> ChunkRun::start_messages(Operation& operation) {
-    if (messages_.empty()) return false;
+/// A shorter last chunk has other steps than the one before: nothing goes before its sends.
+bool ChunkRun::goes_before(const ChunkRun& later, std::uint32_t send) const {
+    return active() && program_ == later.program_ && chunk_ + 1 == later.chunk_ &&
+           waiting_for_[send] != has_ended;
+}
+
+Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
+    const Step& message = step(index);
+    if (message.kind == StepKind::send && is_framed(message)) head_once(message, operation);
+    if (operation.trace) begun_ns_[index] = now_ns();
+    return start_message(message, view_, first_tag_ + message.stage, place_ << 24 | index,
+                         operation);
+}
+
+Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
+    if (messages_.empty() && held_.empty()) return false;
+    bool any = false;
+    std::size_t still_held = 0;
+    for (const std::uint32_t index : held_) {
+        if (pacer && pacer->goes_before(*this, index)) {
+            held_[still_held++] = index;
+            continue;
+        }
+        any = true;
+        GRADCOLL_TRY(start_message_of(index, operation));
+    }
+    held_.resize(still_held);
     while (!messages_.empty()) {
         const std::uint32_t index = messages_.pop();
-        const Step& message = step(index);
-        if (message.kind == StepKind::send && is_framed(message)) head_once(message, operation);
-        if (operation.trace) begun_ns_[index] = now_ns();
-        GRADCOLL_TRY(start_message(message, view_, first_tag_ + message.stage, place_ << 24 | index,
-                                   operation));
+        if (pacer && step(index).kind == StepKind::send && pacer->goes_before(*this, index)) {
+            held_.push_back(index);
+            continue;
+        }
+        any = true;
+        GRADCOLL_TRY(start_message_of(index, operation));
     }
-    return true;
+    return any;
 }
 
 std::int64_t ChunkRun::run_local(Operation& operation) {

@@ -48,8 +48,9 @@ class ChunkRun {
     /// Forgets the chunk. The lane must not use its buffers any more.
     void drop() { unfinished_ = 0; }
 
-    /// Starts every message that is ready; true if there was one. Errors: those of the lane.
-    Result<bool> start_messages(Operation& operation);
+    /// Starts every message that is ready, but no send that `pacer` (the chunk before, or null) has
+    /// yet to end; true if there was one. Errors: those of the lane.
+    Result<bool> start_messages(Operation& operation, const ChunkRun* pacer);
     bool has_local() const { return !locals_.empty(); }
     /// Runs the local step that has been ready for longest and returns its number of elements;
     /// has_local() must hold. After a failure steps are counted, but do nothing.
@@ -64,6 +65,8 @@ class ChunkRun {
     const Step& step(std::uint32_t index) const { return program_->schedule().steps[index]; }
     void make_ready(std::uint32_t index);
     void finish(std::uint32_t index);
+    bool goes_before(const ChunkRun& later, std::uint32_t send) const;
+    Status start_message_of(std::uint32_t index, Operation& operation);
     TraceSpan span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
                       const Operation& operation) const;
     Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
@@ -75,6 +78,7 @@ class ChunkRun {
     std::vector<std::uint8_t> has_header_;    ///< by slot: the header was written for this chunk
     std::vector<std::uint64_t> begun_ns_;     ///< by step, of messages; empty without a trace
     ReadyList messages_;
+    std::vector<std::uint32_t> held_;  ///< sends that are ready but for the chunk before
     ReadyList locals_;
     const Program* program_ = nullptr;
     ChunkView view_;

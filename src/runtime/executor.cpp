@@ -81,6 +81,10 @@ struct Executor::Impl {
     ChunkRun& run_of(std::int64_t chunk) {
         return runs[static_cast<std::size_t>(chunk) % runs.size()];
     }
+    /// The chunk whose sends go before those of `chunk`, if there is one under way.
+    const ChunkRun* pacer_of(std::int64_t chunk) {
+        return options.paced && chunk > oldest_chunk ? &run_of(chunk - 1) : nullptr;
+    }
     void begin_chunks();
     void retire_chunks();
     Result<bool> turn();
@@ -152,7 +156,7 @@ void Executor::Impl::retire_chunks() {
 Result<bool> Executor::Impl::start_messages() {
     bool any = false;
     for (std::int64_t chunk = oldest_chunk; chunk < next_chunk; ++chunk) {
-        const Result<bool> started = run_of(chunk).start_messages(operation);
+        const Result<bool> started = run_of(chunk).start_messages(operation, pacer_of(chunk));
         if (!started.ok()) return started.status();
         any |= *started;
     }
@@ -181,7 +185,7 @@ Result<bool> Executor::Impl::run_local() {
         while (elems_left > 0 && run.has_local()) {
             any = true;
             elems_left -= std::max(run.run_local(operation), least_elems_per_step);
-            const Result<bool> started = run.start_messages(operation);
+            const Result<bool> started = run.start_messages(operation, pacer_of(chunk));
             if (!started.ok()) return started;
         }
     }

@@ -53,7 +53,11 @@ class Executor {
     struct Options {
         int chunks_in_flight = 4;  ///< 1 to 16; the same on all ranks is best, but not needed
         bool yield_always =
-            false;           ///< ranks outnumber cores: give the core away at every idle turn
+            false;  ///< ranks outnumber cores: give the core away at every idle turn
+        /// A send leaves when the same one of the chunk before has ended: so chunks go through the
+        /// levels one behind the other, also where a network shares its links fairly among all
+        /// messages, and work on different levels at the same time.
+        bool paced = false;
         bool timed = false;  ///< measure for RunStats
         /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
         /// must outlive the executor. With a trace everything is `timed`.

@@ -2,6 +2,7 @@
 #include "collectives/policy.hpp"
 
 #include "collectives/cost.hpp"
+#include "collectives/pipeline.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify.hpp"
 
@@ -57,6 +58,51 @@ TEST(Policy, SmallCallsGoWholeAndLongOnesInChunksSmallerWhereLevelsOverlap) {
     options.chunk_bytes = 1;
     EXPECT_EQ(decide(tree, call_of(1 << 24), options).spec.chunk_elems, 16);
     EXPECT_EQ(decide(Tree::flat(1), call_of(1 << 24), {}).spec.chunk_elems, 0);
+}
+
+/// Two and three hosts below switches, with the same figures on every link of a depth.
+Tree known_links(Uplink switches, Uplink hosts) {
+    TreeSpec spec = two_level_tree({2, 3}).spec();
+    for (TreeSpec& branch : spec.children) {
+        branch.uplink = switches;
+        for (TreeSpec& leaf : branch.children) leaf.uplink = hosts;
+    }
+    return Tree::make(spec).value();
+}
+
+TEST(Pipeline, IsUsedWhereALinkIsKnown) {
+    EXPECT_FALSE(knows_links(two_level_tree({2, 3})));
+    EXPECT_TRUE(knows_links(known_links({12.5, 1}, {50, 1})));
+}
+
+TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
+    const Tree tree = known_links({10, 1}, {20, 2});
+    const Pipeline pipeline = pipeline_of(tree, call_of(1 << 20));
+    // A message in a branch passes two host links, one between branches the switches' links, too.
+    EXPECT_DOUBLE_EQ(pipeline.fill_latency_us, 2 * 4 + 2 * 6);
+    EXPECT_DOUBLE_EQ(pipeline.step_latency_us, 6);
+    // Both phases: 2/3 of the vector over a host's link, 1/2 over a switch's.
+    EXPECT_NEAR(pipeline.fill_us_per_byte, 2 * (2.0 / 3 / 20e3 + 1.0 / 2 / 10e3), 1e-9);
+    EXPECT_NEAR(pipeline.step_us_per_byte, 2 * 0.5 / 10e3, 1e-9);
+}
+
+TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
+    const PlanSpec call = call_of(1 << 22);
+    const auto chunks = [&](double gbytes_per_s, double latency_us) {
+        return pipeline_of(known_links({gbytes_per_s, latency_us}, {50, latency_us}), call)
+            .best_chunk_count(16e6, 1 << 10, usual_chunks_in_flight);
+    };
+    EXPECT_GT(chunks(12.5, 1), 1);
+    EXPECT_GT(chunks(12.5, 1), chunks(12.5, 100));
+    EXPECT_EQ(chunks(12.5, 100000), 1);
+}
+
+TEST(Policy, KnownLinksDecideTheChunk) {
+    const Tree tree = known_links({12.5, 1}, {50, 1});
+    const std::int64_t chunk = decide(tree, call_of(1 << 22), {}).spec.chunk_elems;
+    EXPECT_GT(chunk, 0);
+    EXPECT_NE(chunk, many_level_chunk.chunk_bytes / 4);
+    EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.chunk_elems, 0);
 }
 
 TEST(Policy, EveryDecisionCanBePlanned) {

@@ -58,7 +58,10 @@ TEST(Executor, ChunksOfAnySizeInAnyWindowGiveTheSum) {
                 Scenario chunked = scenario("((0 1) (2 3 4))", 8192 + 300, codec);
                 chunked.spec.chunk_elems = chunk;
                 chunked.options.chunks_in_flight = window;
-                expect_right(chunked);
+                for (const bool paced : {false, true}) {
+                    chunked.options.paced = paced;
+                    expect_right(chunked);
+                }
             }
 }
 

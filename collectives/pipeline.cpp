@@ -1,0 +1,153 @@
+// collectives/pipeline.cpp - how chunks flow through the levels of a tree whose links are known.
+#include "collectives/pipeline.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "collectives/cost.hpp"
+#include "collectives/links.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Of plain elements on one core: the slower codecs of docs/benchmarks.md, AVX-512.
+constexpr double codec_gbytes_per_s = 12;
+/// How often each element of a lossy allreduce passes a codec on one rank: encoded and summed on
+/// the way up, decoded on the way down.
+constexpr double codec_passes = 3;
+constexpr double least_gain = 0.01;
+
+double gbytes_per_s_of(const Tree& tree, int vertex) {
+    const double known = tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
+    if (known > 0) return known;
+    return connects_hosts(tree, tree.vertex(vertex).parent) ? default_between_hosts.gbytes_per_s
+                                                            : default_inside_host.gbytes_per_s;
+}
+
+double latency_us_of(const Tree& tree, int vertex) {
+    const double known = tree.vertex(vertex).uplink.latency_us;
+    if (known > 0) return known;
+    return connects_hosts(tree, tree.vertex(vertex).parent) ? default_between_hosts.latency_us
+                                                            : default_inside_host.latency_us;
+}
+
+/// What the ranks below a vertex can send out of it together, its own uplink included: each carries
+/// an equal part, so the slowest branch counts. Vertices come after their parents.
+std::vector<double> outlets_gbytes_per_s(const Tree& tree) {
+    std::vector<double> outlets(static_cast<std::size_t>(tree.vertex_count()));
+    for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {
+        double inner = std::numeric_limits<double>::infinity();
+        for (const int child : tree.children(vertex))
+            inner = std::min(inner, outlets[static_cast<std::size_t>(child)]);
+        if (!tree.is_leaf(vertex)) inner *= static_cast<double>(tree.children(vertex).size());
+        outlets[static_cast<std::size_t>(vertex)] = std::min(gbytes_per_s_of(tree, vertex), inner);
+    }
+    return outlets;
+}
+
+/// Bytes on the wire for one of the vector, both phases together.
+double wire_part(const PlanSpec& spec, const VertexChoice& choice) {
+    const auto one_block = static_cast<std::size_t>(lossy_block_elems);
+    const CodecId down = choice.codec == CodecId::exact ? CodecId::exact : spec.down_codec;
+    const auto bytes = static_cast<double>(encoded_bytes(choice.codec, spec.elem_bytes, one_block) +
+                                           encoded_bytes(down, spec.elem_bytes, one_block));
+    return bytes / static_cast<double>(one_block * spec.elem_bytes);
+}
+
+bool any_lossy(const PlanSpec& spec) {
+    return spec.down_codec != CodecId::exact ||
+           std::any_of(spec.choices.begin(), spec.choices.end(),
+                       [](const VertexChoice& each) { return each.codec != CodecId::exact; });
+}
+
+struct LevelTime {
+    double latency_us = 0;   ///< of one phase
+    double us_per_byte = 0;  ///< of both
+};
+
+/// By height of the vertices; the slowest one of a height counts.
+std::vector<LevelTime> level_times(const Tree& tree, const PlanSpec& spec) {
+    const std::vector<double> outlets = outlets_gbytes_per_s(tree);
+    const std::vector<double> latencies = message_latencies_us(tree);
+    std::vector<LevelTime> levels(static_cast<std::size_t>(tree.height()));
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+        if (tree.is_leaf(vertex)) continue;
+        double outlet = std::numeric_limits<double>::infinity();
+        for (const int child : tree.children(vertex))
+            outlet = std::min(outlet, outlets[static_cast<std::size_t>(child)]);
+        const auto degree = static_cast<double>(tree.children(vertex).size());
+        const double part = wire_part(spec, spec.choices.of(vertex)) * (degree - 1) / degree;
+        LevelTime& level = levels[static_cast<std::size_t>(tree.vertex(vertex).height - 1)];
+        level.latency_us = std::max(level.latency_us, latencies[static_cast<std::size_t>(vertex)]);
+        level.us_per_byte = std::max(level.us_per_byte, part / (outlet * 1e3));
+    }
+    return levels;
+}
+
+/// Of one byte of the vector.
+double busiest_link_us_per_byte(const Tree& tree, PlanSpec spec) {
+    constexpr double elems = 1 << 20;
+    spec.count_elems = static_cast<std::int64_t>(elems);
+    spec.chunk_elems = 0;
+    const std::vector<double> bytes = expected_on_uplinks(tree, spec);
+    double busiest = 0;
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        busiest = std::max(busiest,
+                           bytes[static_cast<std::size_t>(vertex)] / gbytes_per_s_of(tree, vertex));
+    return busiest / 1e3 / (elems * spec.elem_bytes);
+}
+
+}  // namespace
+
+bool knows_links(const Tree& tree) {
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        if (tree.vertex(vertex).uplink.bandwidth_gbytes_per_s > 0) return true;
+    return false;
+}
+
+double Pipeline::total_us(double vector_bytes, std::int64_t chunks, int in_flight) const {
+    const double chunk_bytes = vector_bytes / static_cast<double>(chunks);
+    const double fill_us = fill_latency_us + fill_us_per_byte * chunk_bytes;
+    const double step_us =
+        std::max(step_latency_us + step_us_per_byte * chunk_bytes, fill_us / in_flight);
+    return fill_us + static_cast<double>(chunks - 1) * step_us;
+}
+
+std::int64_t Pipeline::best_chunk_count(double vector_bytes, std::int64_t max_chunks,
+                                        int in_flight) const {
+    std::int64_t best = 1;
+    while (2 * best <= max_chunks && total_us(vector_bytes, 2 * best, in_flight) <
+                                         (1 - least_gain) * total_us(vector_bytes, best, in_flight))
+        best *= 2;
+    return best;
+}
+
+Pipeline pipeline_of(const Tree& tree, const PlanSpec& spec) {
+    Pipeline pipeline;
+    for (const LevelTime& level : level_times(tree, spec)) {
+        pipeline.fill_latency_us += 2 * level.latency_us;
+        pipeline.step_latency_us = std::max(pipeline.step_latency_us, level.latency_us);
+        pipeline.fill_us_per_byte += level.us_per_byte;
+    }
+    pipeline.step_us_per_byte = busiest_link_us_per_byte(tree, spec);
+    if (any_lossy(spec)) {
+        const double codec_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
+        pipeline.fill_us_per_byte += codec_us_per_byte;
+        pipeline.step_us_per_byte = std::max(pipeline.step_us_per_byte, codec_us_per_byte);
+    }
+    return pipeline;
+}
+
+std::vector<double> message_latencies_us(const Tree& tree) {
+    std::vector<double> to_rank(static_cast<std::size_t>(tree.vertex_count()), 0.0);
+    for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {
+        double& above = to_rank[static_cast<std::size_t>(tree.vertex(vertex).parent)];
+        above = std::max(above,
+                         to_rank[static_cast<std::size_t>(vertex)] + latency_us_of(tree, vertex));
+    }
+    for (double& each : to_rank) each *= 2;
+    return to_rank;
+}
+
+}  // namespace gradcoll
