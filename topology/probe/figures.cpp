@@ -13,6 +13,17 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
+constexpr double settled_within = 1.1;
+
+struct Repeats {
+    int least = 0;
+    int most = 0;
+};
+/// A short message costs little, so that more of them are paid for.
+Repeats repeats_of(Signal signal) {
+    return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 9};
+}
+
 double median(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
     std::nth_element(values.begin(), middle, values.end());
@@ -69,13 +80,25 @@ std::vector<std::vector<HostPair>> Figures::merged(Signal signal,
 }
 
 Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
-    const std::vector<std::vector<HostPair>> rounds = merged(signal, groups);
-    for (int repeat = 0; repeat < repeats(signal); ++repeat)
+    std::vector<std::vector<HostPair>> rounds = merged(signal, groups);
+    const Repeats repeats = repeats_of(signal);
+    for (int repeat = 0; repeat < repeats.most && !rounds.empty(); ++repeat) {
+        if (repeat >= repeats.least) {
+            for (auto& round : rounds)
+                std::erase_if(round, [&](HostPair pair) { return settled(signal, pair); });
+            std::erase_if(rounds, [](const auto& round) { return round.empty(); });
+        }
         for (const auto& round : rounds) {
             if (spent()) return {};
             GRADCOLL_TRY(run(signal, round, repeat % 2 != 0));
         }
+    }
     return {};
+}
+
+bool Figures::settled(Signal signal, HostPair pair) const {
+    const Cost* cost = find(signal, pair.from, pair.to);
+    return cost != nullptr && cost->second <= settled_within * cost->low;
 }
 
 Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
@@ -97,10 +120,10 @@ Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
 
 void Figures::add(Signal signal, HostPair pair, double figure) {
     const auto s = static_cast<std::size_t>(signal);
-    Samples& samples = samples_[s][key(pair.from, pair.to)];
-    samples.seen.push_back(figure);
-    samples.cost = {*std::min_element(samples.seen.begin(), samples.seen.end()),
-                    median(samples.seen)};
+    Cost& cost =
+        costs_[s].try_emplace(key(pair.from, pair.to), Cost{unknown, unknown}).first->second;
+    cost.second = std::min(cost.second, std::max(cost.low, figure));
+    cost.low = std::min(cost.low, figure);
     best_[s] = std::min(best_[s], figure);
     for (const int host : {pair.from, pair.to}) {
         double& best = best_of_[s][static_cast<std::size_t>(host)];
@@ -109,16 +132,16 @@ void Figures::add(Signal signal, HostPair pair, double figure) {
 }
 
 void Figures::forget(Signal signal, std::span<const int> hosts) {
-    auto& samples = samples_[static_cast<std::size_t>(signal)];
+    auto& costs = costs_[static_cast<std::size_t>(signal)];
     for (const int a : hosts)
-        for (const int b : hosts) samples.erase(key(a, b));
+        for (const int b : hosts) costs.erase(key(a, b));
 }
 
 Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<HostPair>> groups) {
     std::vector<HostPair> pairs;
     for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
     std::vector<std::vector<double>> seen(groups.size());
-    for (int repeat = 0; repeat < repeats(Signal::stream) && !spent(); ++repeat) {
+    for (int repeat = 0; repeat < repeats_of(Signal::stream).least && !spent(); ++repeat) {
         const Result<std::vector<double>> costs = ruler_.measure(Signal::stream, pairs);
         if (!costs.ok()) return costs.status();
         ++rounds_;
@@ -135,9 +158,9 @@ Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<
 }
 
 const Cost* Figures::find(Signal signal, int a, int b) const {
-    const auto& samples = samples_[static_cast<std::size_t>(signal)];
-    const auto found = samples.find(key(a, b));
-    return found == samples.end() ? nullptr : &found->second.cost;
+    const auto& costs = costs_[static_cast<std::size_t>(signal)];
+    const auto found = costs.find(key(a, b));
+    return found == costs.end() ? nullptr : &found->second;
 }
 
 double Figures::best_of(Signal signal, int host) const {
@@ -145,10 +168,10 @@ double Figures::best_of(Signal signal, int host) const {
 }
 
 double Figures::noise(Signal signal) const {
-    std::vector<double> factors{1};
-    for (const auto& [pair, samples] : samples_[static_cast<std::size_t>(signal)])
-        factors.push_back(samples.cost.mid / samples.cost.low);
-    return median(std::move(factors));
+    std::vector<double> factors;
+    for (const auto& [pair, cost] : costs_[static_cast<std::size_t>(signal)])
+        factors.push_back(cost.second / cost.low);
+    return factors.empty() ? 1 : median(std::move(factors));
 }
 
 }  // namespace gradcoll

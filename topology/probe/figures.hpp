@@ -21,10 +21,11 @@ Rounds tournament(std::span<const int> hosts, int most);
 /// Everybody with everybody, one pair at a time: pairs that share a link do not meet on it.
 Rounds one_by_one(std::span<const int> hosts);
 
-/// Several measurements of one pair.
+/// Several measurements of one pair. Disturbances only ever add: what is seen twice at the bottom
+/// is what the link does.
 struct Cost {
-    double low = 0;  ///< the smallest: disturbances only ever add
-    double mid = 0;  ///< the median
+    double low = 0;     ///< the smallest
+    double second = 0;  ///< the next
 };
 
 /// Measures and remembers. A pair counts the same in both directions.
@@ -33,9 +34,10 @@ class Figures {
     Figures(Ruler& ruler, int host_count);
 
     /// Runs the rounds of all groups side by side: round i of every group at the same time. Hosts
-    /// of different groups are different. Each round is run several times, not one after the
-    /// other but all rounds again, so that a disturbance does not meet the same pair each time, and
-    /// with the direction reversed each time. Pairs that are known are left out.
+    /// of different groups are different. Each round is run several times, not one after the other
+    /// but all rounds again, so that a disturbance does not meet the same pair each time, and with
+    /// the direction reversed each time; pairs whose two smallest figures differ by more than a
+    /// tenth some times more. Pairs that are known are left out.
     Status ask(Signal signal, std::span<const Rounds> groups);
 
     /// Pairs among these hosts count as not measured: they shared links with others when they were.
@@ -50,31 +52,25 @@ class Figures {
     /// The smallest cost of any pair, and of any pair with this host; infinite if there is none.
     double best(Signal signal) const { return best_[static_cast<std::size_t>(signal)]; }
     double best_of(Signal signal, int host) const;
-    /// How much the medians of all pairs are above their smallest, as a factor from 1: the median
-    /// of that. Where it is large the machine is busy, and less can be told apart.
+    /// How much larger the second smallest figure of a pair is than its smallest: the median over
+    /// all pairs, from 1. Where it is large the machine is busy, and less can be told apart.
     double noise(Signal signal) const;
 
     bool spent() const { return ruler_.spent(); }
     int host_count() const { return host_count_; }
     int rounds() const { return rounds_; }  ///< run so far, each repetition counted
 
-    /// A message is short, so that more of them are paid for.
-    static constexpr int repeats(Signal signal) { return signal == Signal::latency ? 5 : 3; }
-
   private:
-    struct Samples {
-        std::vector<double> seen;
-        Cost cost;
-    };
     std::uint64_t key(int a, int b) const;
     std::vector<std::vector<HostPair>> merged(Signal signal, std::span<const Rounds> groups) const;
+    bool settled(Signal signal, HostPair pair) const;
     Status run(Signal signal, std::vector<HostPair> pairs, bool reversed);
     void add(Signal signal, HostPair pair, double figure);
 
     Ruler& ruler_;
     int host_count_;
     int rounds_ = 0;
-    std::array<std::unordered_map<std::uint64_t, Samples>, signal_count> samples_;
+    std::array<std::unordered_map<std::uint64_t, Cost>, signal_count> costs_;
     std::array<double, signal_count> best_;
     std::array<std::vector<double>, signal_count> best_of_;
 };

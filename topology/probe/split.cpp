@@ -20,24 +20,54 @@ Rounds rounds_for(Signal signal, const std::vector<int>& hosts) {
     return tournament(hosts, most_met);
 }
 
+using Sets = std::vector<std::vector<int>>;
+
+/// How often a set has to be found before it is believed: latencies of a busy machine can be
+/// consistent for a while and still say nothing of the network.
+int looks_of(Signal signal) {
+    return signal == Signal::latency ? 3 : 1;
+}
+
+/// What stands apart in each group of hosts, in every one of several looks that each measure anew.
+Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
+                                  const std::vector<std::vector<int>>& groups) {
+    std::vector<Sets> kept(groups.size());
+    for (int look = 0; look < looks_of(signal); ++look) {
+        std::vector<Rounds> rounds;
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            if (look > 0 && kept[g].empty()) continue;
+            if (look > 0) figures.forget(signal, groups[g]);
+            rounds.push_back(rounds_for(signal, groups[g]));
+        }
+        GRADCOLL_TRY(figures.ask(signal, rounds));
+        const double gap = believed_gap(figures, signal);
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            const Sets found = sets_apart(figures, signal, groups[g], gap);
+            if (look == 0) kept[g] = found;
+            std::erase_if(kept[g], [&](const auto& set) {
+                return std::find(found.begin(), found.end(), set) == found.end();
+            });
+        }
+    }
+    return kept;
+}
+
 /// One level; answers with the vertices to look at once more.
 Result<std::vector<int>> split_all(Branches& branches, Figures& figures, Signal signal,
                                    const std::vector<int>& vertices) {
-    std::vector<Rounds> groups;
+    std::vector<std::vector<int>> groups;
     for (const int vertex : vertices)
-        groups.push_back(rounds_for(signal, branches.host_of_each(branches.children(vertex))));
-    GRADCOLL_TRY(figures.ask(signal, groups));
-    const double gap = believed_gap(figures, signal);
+        groups.push_back(branches.host_of_each(branches.children(vertex)));
+    Result<std::vector<Sets>> sets = sets_of(figures, signal, groups);
+    if (!sets.ok()) return sets.status();
     std::vector<int> again;
-    for (const int vertex : vertices) {
-        const std::vector<int> hosts = branches.host_of_each(branches.children(vertex));
-        std::vector<std::vector<int>> sets = sets_apart(figures, signal, hosts, gap);
-        const bool whole = hosts.size() <= few;
-        if (!whole) sets = innermost(std::move(sets));
-        branches.group_children(vertex, sets);
-        if (whole || sets.empty()) continue;
-        figures.forget(signal, hosts);
-        again.push_back(vertex);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const bool whole = groups[g].size() <= few;
+        const Sets chosen = whole ? (*sets)[g] : innermost((*sets)[g]);
+        branches.group_children(vertices[g], chosen);
+        if (whole || chosen.empty()) continue;
+        figures.forget(signal, groups[g]);
+        again.push_back(vertices[g]);
     }
     return again;
 }
