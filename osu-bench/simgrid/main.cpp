@@ -133,7 +133,7 @@ bool finish(Case& row) {
 
 void print_row(const Options& options, const Case& row, const Timing& timing) {
     const bool planned = !row.digests.empty();
-    fmt::print("{},{},{},{},{:.3f},{},{:.3f},{:.3f},{:.2f}\n", row.algorithm,
+    fmt::print("{},\"{}\",{},{},{:.3f},{},{:.3f},{:.3f},{:.2f}\n", row.algorithm,
                planned ? options.codec_text : "exact", options.tree->rank_count(), row.size_bytes,
                timing.us, planned ? row.spec.chunk_elems * row.spec.elem_bytes : 0,
                row.predicted_us, row.link_us, timing.wall_s);
