@@ -10,7 +10,7 @@ namespace {
 TEST(BrokenEnvironment, TheNextWeakerValueHolds) {
     const std::pair<const char*, const char*> expected[] = {
         {"gc_codec", "2:4"},          {"gc_chunks_in_flight", "8"}, {"gc_schedule", ""},
-        {"gc_topology", "discover"},  {"gc_exchange", "auto"},      {"gc_check", "off"},
+        {"gc_topology", "auto"},      {"gc_exchange", "auto"},      {"gc_check", "off"},
         {"gc_compress_calls", "all"}, {"gc_min_bytes", "1K"},       {"gc_chunk_bytes", "4K"},
         {"gc_level_codecs", ""},      {"gc_down_codec", "bf16"}};
     for (const auto& [key, value] : expected) {

@@ -316,7 +316,7 @@ TEST(InterposedInfo, BadValuesAreIgnoredOneByOne) {
     if (alone()) return;
     EXPECT_EQ(option_of(comm, "gc_codec"), "exact");
     EXPECT_EQ(option_of(comm, "gc_min_bytes"), "1K");
-    EXPECT_EQ(option_of(comm, "gc_topology"), "discover");
+    EXPECT_EQ(option_of(comm, "gc_topology"), "auto");
     EXPECT_TRUE(serves_sum(comm));
 }
 
