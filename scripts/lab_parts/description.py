@@ -17,6 +17,10 @@ class LabError(Exception):
     """A message for people: what is wrong and what would be right."""
 
 
+class NotHere(LabError):
+    """This machine, or who asks, may not have labs."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A host or a switch with the link to the switch above it; the top switch has none."""

@@ -5,13 +5,14 @@ The keeper's own network is that of the head, where mpirun starts. Its children 
 """
 import json
 import os
+import re
 import socket
 import stat
 import sys
 from pathlib import Path
 
 from . import kernel, network
-from .description import HEAD, LabError
+from .description import HEAD, LabError, NotHere
 
 # Inside: a memory file system of the lab's own, so that hosts share no memory with each other or the outside.
 SHARED_MEMORY = "/dev/shm"
@@ -19,6 +20,10 @@ LAB_FOLDER = Path(SHARED_MEMORY) / "gclab"
 NODES_FILE = LAB_FOLDER / "nodes.json"
 AGENT = LAB_FOLDER / "agent"
 PROGRAM = Path(__file__).resolve().parent.parent / "lab"
+
+
+_NOT_HERE = re.compile(r"not permitted|Permission denied|not supported|Unknown device type|unknown qdisc|"
+                       r"Function not implemented|No such file or directory: '(ip|tc|nsenter)'", re.IGNORECASE)
 
 
 def _furnish(lab_name, own_name):
@@ -136,6 +141,7 @@ def start(name, description, remember):
         answer = reports.read().decode()
         os.waitpid(helper, 0)
         if not answer.isdigit():
-            raise LabError(f"the lab did not start: {answer or 'it was killed'}")
+            kind = NotHere if _NOT_HERE.search(answer) else LabError
+            raise kind(f"the lab did not start: {answer or 'it was killed'}")
         remember(int(answer))
         permissions.write(b"+")

@@ -14,6 +14,7 @@ from .keeper import AGENT, LAB_FOLDER, NODES_FILE, SHARED_MEMORY
 ROOT = Path(__file__).resolve().parent.parent.parent
 MAX_RANKS = 256
 OUT_OF_TIME = 124
+INTERRUPTED = 130
 
 
 def ranks_by_host(description, ranks, per_host):
@@ -99,7 +100,8 @@ def _at_head(lab, command, prepare):
 def run_at_head(lab, command, time_limit_s, prepare=None):
     """Runs a command at the head and returns its exit status. prepare: is called there before. All that the command
     started ends with it, with this process, with the lab, or after time_limit_s (then the status is 124)."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # mpirun gets it, too, and ends its ranks
+    # mpirun gets Ctrl-C, too, and ends its ranks.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     session = kernel.fork_tied()
     if session == 0:
         status = 1
@@ -114,12 +116,13 @@ def run_at_head(lab, command, time_limit_s, prepare=None):
 
 
 def _wait(session, time_limit_s):
-    expired = []
+    expired, interrupted = [], []
 
     def end(*_):
         expired.append(True)
         os.kill(session, signal.SIGKILL)
 
+    signal.signal(signal.SIGINT, lambda *_: interrupted.append(True))
     signal.signal(signal.SIGALRM, end)
     signal.alarm(time_limit_s)
     status = kernel.exit_status(os.waitpid(session, 0)[1])
@@ -127,7 +130,7 @@ def _wait(session, time_limit_s):
     if expired:
         print(f"lab: ended after {time_limit_s} s (--time-limit)", file=sys.stderr)
         return OUT_OF_TIME
-    return status
+    return status or (INTERRUPTED if interrupted else 0)
 
 
 def run(lab, wanted_mpi, where, arguments, time_limit_s):

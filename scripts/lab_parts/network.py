@@ -10,12 +10,15 @@ DATA_SUBNET = "10.99.0.0/24"
 MANAGEMENT_SUBNET = "10.98.0.0/24"
 # A full queue drops; as many bytes as all connections of a lab may have in flight (see SYSCTLS) fit into it.
 QUEUE_BYTES = 64 << 20
+# Nothing is lost then, so what is sent again was late only: because all hosts share a few cores.
+PATIENCE = "2s"
 SYSCTLS = {
     "net/ipv6/conf/all/disable_ipv6": "1",
     "net/ipv6/conf/default/disable_ipv6": "1",
-    "net/ipv4/tcp_congestion_control": "cubic",
+    "net/ipv4/tcp_congestion_control": "reno",
     "net/ipv4/tcp_slow_start_after_idle": "0",
     "net/ipv4/tcp_no_metrics_save": "1",
+    "net/ipv4/tcp_early_retrans": "0",
     "net/ipv4/tcp_rmem": "4096 131072 2097152",
     "net/ipv4/tcp_wmem": "4096 131072 2097152",
 }
@@ -65,6 +68,7 @@ def _host_lines(host):
     return ["link set lo up",
             f"addr add {host.address}/24 dev eth0",
             f"link set eth0 up gso_max_size {_packet_bytes(host.rate_bit)}",
+            f"route replace {DATA_SUBNET} dev eth0 src {host.address} rto_min {PATIENCE}",
             f"addr add {host.management_address}/24 dev {MANAGEMENT_DEVICE}",
             f"link set {MANAGEMENT_DEVICE} up"]
 

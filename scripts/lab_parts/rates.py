@@ -9,7 +9,7 @@ from .description import LabError, rate_text
 from .launch import start_on
 
 PORT = 5201
-TOLERANCE = 0.05
+TOLERANCE = 0.08
 
 # Receives one connection and says how many bytes a second came; or sends zeros for a while.
 _RECEIVER = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from . import description as describe
 from . import kernel
-from .description import LabError
+from .description import LabError, NotHere
 
 STATES = Path("/run/gclab")
 ALL_NAMESPACES = ("uts", "ipc", "net", "pid", "mnt")
@@ -59,7 +59,7 @@ class Lab:
 
 def needs_root():
     if os.geteuid() != 0:
-        raise LabError("a lab needs root: it makes network namespaces and sets rates (sudo scripts/lab ...)")
+        raise NotHere("a lab needs root: it makes network namespaces and sets rates (sudo scripts/lab ...)")
 
 
 def check_name(name):
