@@ -31,7 +31,7 @@ TEST_P(Drawing, OfAJsonTreeIsTheGoldenOne) {
 
 INSTANTIATE_TEST_SUITE_P(Topologies, Drawing,
                          testing::Values("two_and_three", "lopsided_cluster", "odd_names",
-                                         "flat_list", "four_kinds_of_hosts"));
+                                         "flat_list", "four_kinds_of_hosts", "plafrim_fabric"));
 
 Tree written(const std::string& expression) {
     return std::move(tree_from_expression(expression, -1)).value();
