@@ -163,7 +163,7 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     else if (raw.format != "text")
         return fmt::format("--format {}: allowed are text, json", gradcoll::printable(raw.format));
     if (options.mode == Mode::what_if)
-        for (const char* chosen : {"--exchange", "--chunk", "--down-codec"})
+        for (const char* chosen : {"--exchange", "--down-codec"})
             if (app.count(chosen) > 0)
                 return fmt::format("{}: --what-if goes through them itself; leave it out", chosen);
     if (options.mode == Mode::text && options.json)

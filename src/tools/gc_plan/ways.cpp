@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/units.hpp"
 #include "collectives/cost.hpp"
@@ -103,6 +104,7 @@ class Ways {
         : tree_(subject.tree),
           call_(options.call),
           wanted_(options.policy.level_codecs),
+          chunk_bytes_(options.policy.chunk_bytes),
           speeds_(speeds),
           flat_(tree_, speeds) {}
 
@@ -125,11 +127,13 @@ class Ways {
         return choice.levels.back() != CodecId::exact;
     }
 
-    /// The policy's own chunk, the whole vector, and powers of two.
+    /// Of the chunks that --chunk says, or of the policy's own, the whole vector and powers of two,
+    /// the best.
     void add_tree(const char* algorithm, ExchangeWish exchange, const CodecChoice& choice) {
         PolicyOptions options;
         options.level_codecs = choice.levels;
         options.level_exchanges = {exchange};
+        options.chunk_bytes = chunk_bytes_;
         PlanSpec spec = decide(tree_, call_, options).spec;
         Way best{algorithm, choice.text, is_lossy(choice), 0, {}, {}};
         bool first = true;
@@ -141,16 +145,21 @@ class Ways {
             best.forecast = std::move(forecast);
             first = false;
         };
-        const std::int64_t own = spec.chunk_elems;
-        consider(0);
-        if (own != 0) consider(own);
+        consider(spec.chunk_elems);
+        if (!chunk_bytes_)
+            for (const std::int64_t chunk : chunks_to_try(spec)) consider(chunk);
+        ways_.push_back(std::move(best));
+    }
+
+    std::vector<std::int64_t> chunks_to_try(const PlanSpec& spec) const {
         const std::int64_t least_granules =
             std::max(min_granules_per_rank * tree_.rank_count(),
                      least_chunk_bytes / spec.elem_bytes / spec.granule_elems);
+        std::vector<std::int64_t> chunks{0};
         for (std::int64_t chunk = least_granules * spec.granule_elems; chunk < call_.count_elems;
              chunk *= 2)
-            consider(chunk);
-        ways_.push_back(std::move(best));
+            chunks.push_back(chunk);
+        return chunks;
     }
 
     void add_flat(const CodecChoice& choice) {
@@ -171,6 +180,7 @@ class Ways {
     const Tree& tree_;
     const PlanSpec& call_;
     const std::vector<CodecId>& wanted_;
+    std::optional<std::int64_t> chunk_bytes_;
     const SpeedFigures& speeds_;
     FlatForecaster flat_;
     std::vector<Way> ways_;

@@ -1,0 +1,124 @@
+// tests/collectives/forecast_test.cpp - forecasts against cases that can be worked out by hand.
+#include "collectives/forecast.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "topology/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+Tree tree_of(const char* expression) {
+    return tree_from_expression(expression, -1).value();
+}
+
+PlanSpec call_of(std::int64_t count) {
+    PlanSpec spec;
+    spec.count_elems = count;
+    return spec;
+}
+
+/// Only links take time.
+SpeedFigures links_alone() {
+    SpeedFigures speeds = measured_speeds;
+    for (CodecSpeed& codec : speeds.codecs) codec = {1e9, 1e9, 1e9};
+    speeds.message_us = 0;
+    speeds.incast_loss_per_sender = 0;
+    return speeds;
+}
+
+std::vector<int> in_order(int ranks) {
+    std::vector<int> order(static_cast<std::size_t>(ranks));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+}
+
+TEST(Forecast, TwoRanksTakeTheirBytesAndFourLatencies) {
+    const Tree tree = tree_of("(*@1/3 *@1/2)");
+    const Forecast forecast = forecast_tree(tree, call_of(250'000), links_alone());
+    EXPECT_NEAR(forecast.link_us, 1000, 0.1);    // half of 1 MB each phase at 1 GB/s
+    EXPECT_NEAR(forecast.latency_us, 10, 1e-9);  // two phases over both links
+    EXPECT_EQ(forecast.bound, Bound::link);
+    EXPECT_EQ(forecast.chunks, 1);
+}
+
+TEST(Forecast, TheSlowestLinkIsTheOneThatIsBusyLongest) {
+    const Tree tree = tree_of("switch(host(4x*@6)@1 host(2x*@6)@0.1 host(3x*@6)@1)");
+    const Forecast forecast = forecast_tree(tree, call_of(1 << 20), links_alone());
+    EXPECT_EQ(forecast.slowest_link, tree.children(tree.root())[1]);
+    const double bytes = 2.0 * (4 << 20) * 2 / 3;
+    EXPECT_NEAR(forecast.slowest_link_us, bytes / 100, 1);
+}
+
+TEST(Forecast, HostsOfSmallBranchesCarryMoreOfTheUpperExchange) {
+    const Tree tree = tree_of("switch(switch(2x host(2x*)) switch(4x host(2x*)))");
+    const Forecast forecast = forecast_tree(tree, call_of(1 << 20), links_alone());
+    const auto bytes_of = [&](int branch) {
+        const int child = tree.children(tree.root())[static_cast<std::size_t>(branch)];
+        return forecast.bytes_on_links[static_cast<std::size_t>(tree.children(child)[0])];
+    };
+    const double call = 2.0 * (4 << 20);
+    EXPECT_NEAR(bytes_of(0), call * (1.0 / 2 + 1.0 / 4), 1);
+    EXPECT_NEAR(bytes_of(1), call * (3.0 / 4 + 1.0 / 8), 1);
+}
+
+TEST(Forecast, ChunksOverlapLevelsUpToTheBusiestLink) {
+    const Tree tree = tree_of("switch(4x host(4x*@1/0.1)@1/0.1)");
+    PlanSpec spec = call_of(1 << 24);
+    const Forecast whole = forecast_tree(tree, spec, links_alone());
+    spec.chunk_elems = 1 << 18;
+    const Forecast cut = forecast_tree(tree, spec, links_alone());
+    EXPECT_LT(cut.total_us, 0.7 * whole.total_us);
+    EXPECT_GE(cut.total_us, cut.slowest_link_us);
+    EXPECT_EQ(cut.chunks, 64);
+}
+
+TEST(Forecast, FewChunksInFlightHoldTheOthersBack) {
+    const Tree tree = tree_of("switch(4x host(4x*@1/500)@1/500)");
+    PlanSpec spec = call_of(1 << 24);
+    spec.chunk_elems = 1 << 16;
+    const Forecast forecast = forecast_tree(tree, spec, links_alone());
+    EXPECT_EQ(forecast.bound, Bound::in_flight);
+}
+
+TEST(Forecast, SlowCodecsBindTheCore) {
+    const Tree tree = tree_of("(4x*@100)");
+    PlanSpec spec = call_of(1 << 20);
+    spec.granule_elems = 512;
+    spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
+                                             {Exchange::direct, CodecId::nm_2_4});
+    spec.down_codec = CodecId::nm_2_4;
+    SpeedFigures speeds = links_alone();
+    speeds.codecs[static_cast<std::size_t>(CodecId::nm_2_4)] = {0.5, 0.5, 0.5};
+    EXPECT_EQ(forecast_tree(tree, spec, speeds).bound, Bound::core);
+}
+
+TEST(Forecast, RingsCostWhatTheirEdgesCross) {
+    const Tree tree = tree_of("switch(switch(0 2)@1/1 switch(1 3)@1/1)");
+    const FlatForecaster flat(tree, links_alone());
+    const int along[] = {0, 2, 1, 3};
+    const PlanSpec call = call_of(1 << 20);
+    const double good = flat.ring(along, call, CodecId::exact).slowest_link_us;
+    const double bad = flat.ring(in_order(4), call, CodecId::exact).slowest_link_us;
+    EXPECT_NEAR(bad / good, 2, 1e-9);
+    EXPECT_NEAR(good, 2.0 * (4 << 20) * 3 / 4 / 1e3, 1);
+}
+
+TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
+    const Tree tree = tree_of("switch(host(2x*)@1/1 host(6x*)@1/1)");
+    const FlatForecaster flat(tree, links_alone());
+    const Forecast forecast = flat.direct(call_of(1 << 20), CodecId::exact);
+    const int host = tree.children(tree.root())[0];
+    EXPECT_NEAR(forecast.bytes_on_links[static_cast<std::size_t>(host)],
+                2.0 * (4 << 20) * 2 * 6 / 8, 1);
+}
+
+TEST(Forecast, OneRankAndNoElementsTakeNoTime) {
+    EXPECT_EQ(forecast_tree(Tree::flat(1), call_of(1000), measured_speeds).total_us, 0);
+    EXPECT_EQ(forecast_tree(Tree::flat(4), call_of(0), measured_speeds).total_us, 0);
+}
+
+}  // namespace
+}  // namespace gradcoll
