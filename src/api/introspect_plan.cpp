@@ -41,7 +41,7 @@ Result<CallShape> shape_of(const ReduceArguments& call) {
     GRADCOLL_TRY(check_count("count", call.count));
     const Classified classified = classify(call.count, call.datatype, call.op);
     if (classified.pass_reason != nullptr)
-        return Status(Code::unsupported,
+        return Status(Code::invalid_argument,
                       fmt::format("there is no plan: {}", classified.pass_reason));
     return classified.shape;
 }

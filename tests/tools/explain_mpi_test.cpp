@@ -124,6 +124,48 @@ TEST(Explain, NamesTheReasonAndTheSettingsInWords) {
     EXPECT_NE(text.find("gc_tree_min_bytes = 1M (communicator)"), std::string::npos) << text;
 }
 
+json plan_of(MPI_Comm comm, const Call& call) {
+    std::size_t length = 0;
+    EXPECT_EQ(
+        GC_Comm_get_plan(comm, call.count, call.datatype, call.op, GC_PLAN_JSON, nullptr, &length),
+        MPI_SUCCESS);
+    std::string text(length, '\0');
+    EXPECT_EQ(GC_Comm_get_plan(comm, call.count, call.datatype, call.op, GC_PLAN_JSON, text.data(),
+                               &length),
+              MPI_SUCCESS);
+    EXPECT_TRUE(same_on_all_ranks(std::vector<char>(text.begin(), text.end()), comm));
+    text.resize(length - 1);
+    return json::parse(text);
+}
+
+TEST(Plan, TheFirstLeafsLinkCarriesWhatRankZeroThenSends) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    for (const char* codec : {"exact", "2:4"}) {
+        comm.set("gc_codec", codec);
+        const Call call{300001, MPI_FLOAT, MPI_SUM};
+        const json plan = plan_of(comm, call);
+        const GC_Stats stats = stats_of_doing(comm, call);
+        if (comm.rank() == 0) {
+            EXPECT_EQ(plan["links"][0]["up_bytes"].get<double>(),
+                      static_cast<double>(stats.bytes_sent));
+        }
+    }
+}
+
+TEST(Plan, RefusesWhatHasNone) {
+    const OwnComm comm("flat");
+    std::size_t length = 0;
+    const auto ask = [&](MPI_Datatype type, MPI_Op op, int format, std::size_t* out) {
+        return GC_Comm_get_plan(comm, 10, type, op, static_cast<GC_Plan_format>(format), nullptr,
+                                out);
+    };
+    EXPECT_EQ(ask(MPI_DATATYPE_NULL, MPI_SUM, 0, &length), MPI_ERR_TYPE);
+    EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, 3, &length), MPI_ERR_ARG);
+    EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, 0, nullptr), MPI_ERR_ARG);
+    EXPECT_NE(ask(MPI_2INT, MPI_MAXLOC, 0, &length), MPI_SUCCESS);
+}
+
 TEST(Explain, AnIntercommunicatorPasses) {
     const int n = size_of(MPI_COMM_WORLD);
     if (n < 2) GTEST_SKIP() << "needs two groups";
