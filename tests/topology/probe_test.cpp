@@ -34,6 +34,7 @@ class Probe : public testing::Test {
         for (int r = 0; r < size_; r += step) hosts.push_back({r, "n" + std::to_string(r)});
         return hosts;
     }
+    std::vector<ProbeHost> two_hosts() const { return {{0, "n0"}, {size_ - 1, "last"}}; }
     void write(const std::string& text) const {
         if (rank_ == 0) std::ofstream(file_) << text;
         MPI_Barrier(MPI_COMM_WORLD);
@@ -68,23 +69,15 @@ class Probe : public testing::Test {
     std::string file_;
 };
 
-TEST_F(Probe, EveryHostIsInTheTreeByItsRank) {
+TEST_F(Probe, EveryHostIsInTheTreeByItsRankWithFigures) {
     const Result<SwitchTree> tree = probed(hosts());
     ASSERT_TRUE(tree.ok()) << tree.status().message();
     EXPECT_TRUE(tree->by_rank);
     ASSERT_EQ(tree->hosts.size(), static_cast<std::size_t>(size_));
     for (int r = 0; r < size_; ++r) EXPECT_EQ(tree->hosts.count(std::to_string(r)), 1U);
     EXPECT_EQ(tree->switches.front().parent, -1);
-}
-
-TEST_F(Probe, LinksHaveFigures) {
-    if (size_ == 1) GTEST_SKIP() << "one host has no links";
-    const Result<SwitchTree> tree = probed(hosts());
-    ASSERT_TRUE(tree.ok()) << tree.status().message();
-    for (const auto& [name, host] : tree->hosts) {
-        EXPECT_GT(host.uplink.bandwidth_gbytes_per_s, 0) << name;
-        EXPECT_GE(host.uplink.latency_us, 0) << name;
-    }
+    for (const auto& [name, host] : tree->hosts)
+        EXPECT_EQ(host.uplink.bandwidth_gbytes_per_s > 0, size_ > 1) << name;
 }
 
 TEST_F(Probe, RanksThatMeasureForNoHostGetTheAnswerToo) {
@@ -115,7 +108,7 @@ TEST_F(Probe, WhatWasKeptIsUsedAgainAndByFewerHosts) {
 
 TEST_F(Probe, AHostThatIsNotInTheFileMakesItMeasureAnew) {
     if (size_ < 3) GTEST_SKIP() << "needs hosts to leave out";
-    ASSERT_TRUE(probed(hosts(2), file_).ok());
+    ASSERT_TRUE(probed(two_hosts(), file_).ok());
     const Result<SwitchTree> more = probed(hosts(), file_);
     ASSERT_TRUE(more.ok()) << more.status().message();
     EXPECT_TRUE(has_note(*more, "does not have host n1"));
@@ -125,12 +118,12 @@ TEST_F(Probe, AHostThatIsNotInTheFileMakesItMeasureAnew) {
 TEST_F(Probe, AForeignFileIsLeftAloneAndADamagedOneReplaced) {
     if (size_ == 1) GTEST_SKIP() << "one host is not measured";
     write("my diary");
-    const Result<SwitchTree> beside = probed(hosts(), file_);
+    const Result<SwitchTree> beside = probed(two_hosts(), file_);
     ASSERT_TRUE(beside.ok()) << beside.status().message();
     EXPECT_TRUE(has_note(*beside, "left as it is"));
     EXPECT_EQ(file_text(), "my diary");
     write(R"({"gradcoll_probe": 1, "switches": [], "hosts": {}})");
-    const Result<SwitchTree> over = probed(hosts(), file_);
+    const Result<SwitchTree> over = probed(two_hosts(), file_);
     ASSERT_TRUE(over.ok()) << over.status().message();
     EXPECT_TRUE(has_note(*over, "/switches"));
     EXPECT_TRUE(switches_from_probe_cache(file_text()).ok());
@@ -138,14 +131,14 @@ TEST_F(Probe, AForeignFileIsLeftAloneAndADamagedOneReplaced) {
 
 TEST_F(Probe, AFileThatCannotBeWrittenIsANote) {
     if (size_ == 1) GTEST_SKIP() << "one host is not measured";
-    const Result<SwitchTree> tree = probed(hosts(), file_ + "/nowhere/cache.json");
+    const Result<SwitchTree> tree = probed(two_hosts(), file_ + "/nowhere/cache.json");
     ASSERT_TRUE(tree.ok()) << tree.status().message();
     EXPECT_TRUE(has_note(*tree, "could not be kept"));
 }
 
 TEST_F(Probe, HostsThatShareANameAreMeasuredButNotKept) {
     if (size_ == 1) GTEST_SKIP() << "needs two hosts";
-    std::vector<ProbeHost> same = hosts();
+    std::vector<ProbeHost> same = two_hosts();
     for (ProbeHost& host : same) host.name = "clone";
     const Result<SwitchTree> tree = probed(same, file_);
     ASSERT_TRUE(tree.ok()) << tree.status().message();

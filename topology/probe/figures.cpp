@@ -21,7 +21,7 @@ struct Repeats {
 };
 /// A short message costs little, so that more of them are paid for.
 Repeats repeats_of(Signal signal) {
-    return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 9};
+    return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 15};
 }
 
 double median(std::vector<double> values) {

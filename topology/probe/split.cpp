@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t few = 8;  ///< children that are measured one pair at a time
 constexpr int most_met = 63;    ///< hosts that one host meets at most
 /// What is left of the noise after the repetitions, in multiples of what noise() says.
-constexpr double noise_margin = 4;
+constexpr double noise_margin = 3;
 
 Rounds rounds_for(Signal signal, const std::vector<int>& hosts) {
     if (signal == Signal::bulk && hosts.size() <= few) return one_by_one(hosts);
