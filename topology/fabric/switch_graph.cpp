@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -186,7 +187,9 @@ class GraphBuilder {
 }  // namespace
 
 void add_parallel(Uplink& sum, const Uplink& more) {
-    sum.bandwidth_gbytes_per_s += more.bandwidth_gbytes_per_s;
+    // Figures come from texts: even those that no link has must not add up to infinity.
+    sum.bandwidth_gbytes_per_s = std::min(sum.bandwidth_gbytes_per_s + more.bandwidth_gbytes_per_s,
+                                          std::numeric_limits<double>::max());
     sum.latency_us = std::max(sum.latency_us, more.latency_us);
 }
 

@@ -1,6 +1,7 @@
 #include "topology/fabric/switch_tree.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/options.hpp"
@@ -166,7 +167,8 @@ class TreeOfSwitches {
             if (next.bandwidth_gbytes_per_s > 0)
                 bandwidth = bandwidth > 0 ? std::min(bandwidth, next.bandwidth_gbytes_per_s)
                                           : next.bandwidth_gbytes_per_s;
-            result.latency_us += next.latency_us;
+            result.latency_us =
+                std::min(result.latency_us + next.latency_us, std::numeric_limits<double>::max());
         }
         return result;
     }
