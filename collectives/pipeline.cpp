@@ -16,6 +16,8 @@ constexpr double codec_gbytes_per_s = 12;
 /// How often each element of a lossy allreduce passes a codec on one rank: encoded and summed on
 /// the way up, decoded on the way down.
 constexpr double codec_passes = 3;
+/// To start a message and to see that it has ended; both sides pay it.
+constexpr double message_us = 0.2;
 constexpr double least_gain = 0.01;
 
 double gbytes_per_s_of(const Tree& tree, int vertex) {
@@ -64,6 +66,7 @@ bool any_lossy(const PlanSpec& spec) {
 struct LevelTime {
     double latency_us = 0;   ///< of one phase
     double us_per_byte = 0;  ///< of both
+    double messages = 0;     ///< that a rank sends and receives, of both
 };
 
 /// By height of the vertices; the slowest one of a height counts.
@@ -81,6 +84,7 @@ std::vector<LevelTime> level_times(const Tree& tree, const PlanSpec& spec) {
         LevelTime& level = levels[static_cast<std::size_t>(tree.vertex(vertex).height - 1)];
         level.latency_us = std::max(level.latency_us, latencies[static_cast<std::size_t>(vertex)]);
         level.us_per_byte = std::max(level.us_per_byte, part / (outlet * 1e3));
+        level.messages = std::max(level.messages, 4 * (degree - 1));
     }
     return levels;
 }
@@ -108,9 +112,10 @@ bool knows_links(const Tree& tree) {
 
 double Pipeline::total_us(double vector_bytes, std::int64_t chunks, int in_flight) const {
     const double chunk_bytes = vector_bytes / static_cast<double>(chunks);
-    const double fill_us = fill_latency_us + fill_us_per_byte * chunk_bytes;
-    const double step_us =
-        std::max(step_latency_us + step_us_per_byte * chunk_bytes, fill_us / in_flight);
+    const double on_core_us = core_us + core_us_per_byte * chunk_bytes;
+    const double fill_us = fill_latency_us + fill_us_per_byte * chunk_bytes + on_core_us;
+    const double step_us = std::max(
+        {step_latency_us + step_us_per_byte * chunk_bytes, on_core_us, fill_us / in_flight});
     return fill_us + static_cast<double>(chunks - 1) * step_us;
 }
 
@@ -129,13 +134,10 @@ Pipeline pipeline_of(const Tree& tree, const PlanSpec& spec) {
         pipeline.fill_latency_us += 2 * level.latency_us;
         pipeline.step_latency_us = std::max(pipeline.step_latency_us, level.latency_us);
         pipeline.fill_us_per_byte += level.us_per_byte;
+        pipeline.core_us += level.messages * message_us;
     }
     pipeline.step_us_per_byte = busiest_link_us_per_byte(tree, spec);
-    if (any_lossy(spec)) {
-        const double codec_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
-        pipeline.fill_us_per_byte += codec_us_per_byte;
-        pipeline.step_us_per_byte = std::max(pipeline.step_us_per_byte, codec_us_per_byte);
-    }
+    if (any_lossy(spec)) pipeline.core_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
     return pipeline;
 }
 

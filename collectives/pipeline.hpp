@@ -17,19 +17,22 @@ bool knows_links(const Tree& tree);
 
 /// An allreduce as a pipeline: a chunk takes the sum over the levels, both phases; while it is on
 /// one level, others are on the others, and each further chunk adds what the busiest link needs for
-/// it, or the codecs on the rank's core, and the latency in which that link waits for the next
-/// chunk's messages (they leave when the ones before have arrived). Times are linear in the bytes
-/// of a chunk (of the vector as the user sees it): latency + bytes * time a byte.
+/// it and the latency in which that link waits for the next
+/// chunk's messages (they leave when the ones before have arrived), or what its messages and codecs
+/// take on a rank's core. Times are linear in the bytes of a chunk (of the vector as the user sees
+/// it): latency + bytes * time a byte.
 struct Pipeline {
     double fill_latency_us = 0;  ///< of one chunk through all levels
     double fill_us_per_byte = 0;
     double step_latency_us = 0;  ///< of each further chunk
     double step_us_per_byte = 0;
+    double core_us = 0;           ///< of each chunk on a rank's core: its messages ...
+    double core_us_per_byte = 0;  ///< ... and its codecs
 
     /// Of a vector in equal chunks. `in_flight`: chunks that are under way at a time.
     double total_us(double vector_bytes, std::int64_t chunks, int in_flight) const;
     /// The fewest chunks, a power of two up to max_chunks, from where on twice as many gain less
-    /// than a hundredth: every message has a cost that is not in here.
+    /// than a hundredth: figures are not that exact.
     std::int64_t best_chunk_count(double vector_bytes, std::int64_t max_chunks,
                                   int in_flight) const;
 };

@@ -84,6 +84,8 @@ TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
     // Both phases: 2/3 of the vector over a host's link, 1/2 over a switch's.
     EXPECT_NEAR(pipeline.fill_us_per_byte, 2 * (2.0 / 3 / 20e3 + 1.0 / 2 / 10e3), 1e-9);
     EXPECT_NEAR(pipeline.step_us_per_byte, 2 * 0.5 / 10e3, 1e-9);
+    EXPECT_GT(pipeline.core_us, 0);
+    EXPECT_EQ(pipeline.core_us_per_byte, 0);
 }
 
 TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
@@ -95,6 +97,13 @@ TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
     EXPECT_GT(chunks(12.5, 1), 1);
     EXPECT_GT(chunks(12.5, 1), chunks(12.5, 100));
     EXPECT_EQ(chunks(12.5, 100000), 1);
+}
+
+TEST(Pipeline, ManyBranchesCostMoreMessagesAChunk) {
+    const PlanSpec call = call_of(1 << 18);
+    const double few_us = pipeline_of(Tree::flat(4), call).core_us;
+    const double many_us = pipeline_of(Tree::flat(64), call).core_us;
+    EXPECT_DOUBLE_EQ(many_us, few_us * 63 / 3);
 }
 
 TEST(Policy, KnownLinksDecideTheChunk) {
