@@ -138,7 +138,7 @@ Entries levels() {
 
 Entries tree_sources() {
     return {
-        {"auto", "hwloc inside hosts, SLURM's addresses between them; discover is the same"},
+        {"auto", "hwloc inside hosts, SLURM's addresses between them if there are any"},
         {"flat", "all ranks below one vertex"},
         {"((0 1) (2 3 4))", "an expression: parentheses are vertices, numbers ranks"},
         {"json:FILE", "a tree with kinds, names, bandwidths and latencies"},
@@ -148,7 +148,6 @@ Entries tree_sources() {
         {"xml:FILE", "inside: as a file that lstopo wrote describes"},
         {"hosts:PATH", "inside: a file of lines HOST SYNTHETIC-OR-XML, or a folder of HOST.xml"},
         {"nccl:FILE", "inside: as an NCCL topology file describes"},
-        {"hwloc+auto", "between hosts: SLURM's addresses if there are any; any INSIDE+BETWEEN"},
         {"slurm", "between: SLURM's addresses, else its topology.yaml or topology.conf"},
         {"probe", "between: measured; probe:CACHE-FILE keeps it for the next run"},
         {"hwloc+file:FILE",

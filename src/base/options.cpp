@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <initializer_list>
 #include <mutex>
 #include <set>
 
 #include "base/config_file.hpp"
 #include "base/cpu.hpp"
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "base/words.hpp"
 
@@ -227,6 +229,11 @@ std::vector<std::string> unlogged_complaints(const OptionSet& set, std::optional
 void warn_about_options(const OptionSet& set, std::optional<OptionId> only) {
     for (const std::string& complaint : unlogged_complaints(set, only))
         log(LogLevel::warn, "{}", complaint);
+}
+
+std::string foreign_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
 }
 
 }  // namespace gradcoll

@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"
@@ -77,7 +77,7 @@ std::vector<SlurmAddress> addresses_of(std::span<const JobHost> hosts,
 /// The folders where SLURM keeps its files, the first that is known first.
 std::vector<std::filesystem::path> slurm_folders() {
     std::vector<std::filesystem::path> folders;
-    if (const char* conf = std::getenv("SLURM_CONF"); conf != nullptr && *conf != '\0')
+    if (const std::string conf = foreign_variable("SLURM_CONF"); !conf.empty())
         folders.push_back(std::filesystem::path(conf).parent_path());
     folders.emplace_back("/etc/slurm");
     return folders;

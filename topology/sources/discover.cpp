@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "topology/bytes.hpp"
 #include "topology/sources/exchange.hpp"
 #include "topology/sources/host.hpp"
@@ -39,11 +39,6 @@ Work work_for(const Result<WrittenSource>& source) {
 // ---- what a rank says of itself
 // -------------------------------------------------------------------------------------------------
 
-std::string from_environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
 void describe_host(Work::Reports what, RankReport& report) {
     if (what == Work::Reports::host_paths) {
         report.facts = this_host_facts();
@@ -65,8 +60,8 @@ Result<RankReport> own_report(MPI_Comm comm, int rank, Work::Reports what) {
     std::vector<int> world;
     GRADCOLL_TRY(find_world_ranks(comm, {rank}, world));
     report.world_rank = world.front() == MPI_UNDEFINED ? -1 : world.front();
-    report.slurm_address = from_environment("SLURM_TOPOLOGY_ADDR");
-    report.slurm_pattern = from_environment("SLURM_TOPOLOGY_ADDR_PATTERN");
+    report.slurm_address = foreign_variable("SLURM_TOPOLOGY_ADDR");
+    report.slurm_pattern = foreign_variable("SLURM_TOPOLOGY_ADDR_PATTERN");
     describe_host(what, report);
     return report;
 }
