@@ -19,13 +19,12 @@ constexpr std::uint64_t time_for_pings_ns = 4'000'000;
 constexpr int least_pings = 8;
 constexpr int most_pings = 64;
 constexpr int first_pings = 2;  ///< these may open a connection
-constexpr std::uint64_t time_of_train_ns = 10'000'000;
-constexpr std::uint64_t time_wanted_ns = 14'000'000;
+constexpr std::uint64_t time_of_message_ns = 5'000'000;
+constexpr std::uint64_t time_wanted_ns = 7'000'000;
 constexpr std::int32_t least_bytes = 16 << 10;
-constexpr std::int32_t most_bytes = 4 << 20;
+constexpr std::int32_t most_bytes = 16 << 20;
 constexpr std::uint64_t time_of_stream_ns = 30'000'000;
 constexpr std::int32_t stream_bytes = 128 << 10;
-constexpr std::int32_t train_length = 4;
 
 Status send(MPI_Comm comm, const void* data, int bytes, int peer) {
     return from_mpi(PMPI_Send(data, bytes, MPI_BYTE, peer, tag, comm), "MPI_Send");
@@ -109,30 +108,29 @@ Status ProbeMeter::receive_messages(int peer) {
     return {};
 }
 
-Result<std::uint64_t> ProbeMeter::send_train(int peer, std::int32_t bytes) {
-    const std::uint64_t before_ns = now_ns();
-    GRADCOLL_TRY(send_messages(peer, {bytes, train_length, 1, 0}));
-    return since(before_ns);
+Result<std::uint64_t> ProbeMeter::send_three(int peer, std::int32_t bytes) {
+    std::uint64_t shortest_ns = std::numeric_limits<std::uint64_t>::max();
+    for (int i = 0; i < 3; ++i) {
+        const std::uint64_t before_ns = now_ns();
+        GRADCOLL_TRY(send_messages(peer, {bytes, 1, 1, 0}));
+        shortest_ns = std::min(shortest_ns, since(before_ns));
+    }
+    return shortest_ns;
 }
 
-Result<double> ProbeMeter::send_trains(int peer) {
+Result<double> ProbeMeter::send_bulk(int peer) {
     std::int32_t bytes = least_bytes;
-    std::uint64_t shortest_ns = 0;
     while (true) {
-        // What takes long once may be a rank that lost its core.
-        shortest_ns = std::numeric_limits<std::uint64_t>::max();
-        for (int i = 0; i < 2 && shortest_ns >= time_of_train_ns; ++i) {
-            const Result<std::uint64_t> took_ns = send_train(peer, bytes);
-            if (!took_ns.ok()) return took_ns.status();
-            shortest_ns = std::min(shortest_ns, *took_ns);
+        const Result<std::uint64_t> took_ns = send_three(peer, bytes);
+        if (!took_ns.ok()) return took_ns.status();
+        if (*took_ns >= time_of_message_ns || bytes == most_bytes) {
+            GRADCOLL_TRY(send_messages(peer, {least_bytes, 0, 0, 1}));
+            return static_cast<double>(*took_ns) / bytes;
         }
-        if (shortest_ns >= time_of_train_ns || bytes == most_bytes) break;
         const auto factor =
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / shortest_ns), 2, 8);
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / *took_ns), 2, 8);
         bytes = static_cast<std::int32_t>(std::min<std::int64_t>(bytes * factor, most_bytes));
     }
-    GRADCOLL_TRY(send_messages(peer, {least_bytes, 0, 0, 1}));
-    return static_cast<double>(shortest_ns) / (static_cast<double>(bytes) * train_length);
 }
 
 Result<double> ProbeMeter::send_stream(int peer) {

@@ -25,10 +25,10 @@ class ProbeMeter {
     Result<double> ping(int peer) const;
     Status answer_pings(int peer) const;
 
-    /// Nanoseconds a byte. The sender sends four messages and takes the time until the last one is
-    /// answered, with larger ones (16 KiB to 4 MiB) until that is 10 ms twice; the shorter time
-    /// counts. A rank that loses its core meanwhile makes the figure larger, never smaller.
-    Result<double> send_trains(int peer);
+    /// Nanoseconds a byte. The sender takes the shortest time of three messages and their answers,
+    /// with larger ones (16 KiB to 16 MiB) until that is 5 ms. A rank that loses its core meanwhile
+    /// makes a time longer, never shorter.
+    Result<double> send_bulk(int peer);
     /// Nanoseconds a byte. The sender sends for 30 ms.
     Result<double> send_stream(int peer);
     /// Of either.
@@ -38,8 +38,8 @@ class ProbeMeter {
     struct Announcement;
 
     Status send_messages(int peer, const Announcement& announced);
-    /// Four messages and their answer. Nanoseconds.
-    Result<std::uint64_t> send_train(int peer, std::int32_t bytes);
+    /// The shortest of three messages with their answers. Nanoseconds.
+    Result<std::uint64_t> send_three(int peer, std::int32_t bytes);
 
     MPI_Comm comm_;
     std::vector<char> buffer_;

@@ -13,7 +13,7 @@ namespace {
 constexpr int order_tag = 2;
 constexpr int report_tag = 3;
 
-enum class Duty : std::int32_t { leave, ping, answer_pings, train, stream, receive };
+enum class Duty : std::int32_t { leave, ping, answer_pings, send_bulk, send_stream, receive };
 
 struct Order {
     Duty duty = Duty::leave;
@@ -25,21 +25,21 @@ Duty duty_of(Signal signal, bool sends) {
         case Signal::latency:
             return sends ? Duty::ping : Duty::answer_pings;
         case Signal::bulk:
-            return sends ? Duty::train : Duty::receive;
+            return sends ? Duty::send_bulk : Duty::receive;
         case Signal::stream:
-            return sends ? Duty::stream : Duty::receive;
+            return sends ? Duty::send_stream : Duty::receive;
     }
     return Duty::leave;
 }
 
 bool has_figure(Duty duty) {
-    return duty == Duty::ping || duty == Duty::train || duty == Duty::stream;
+    return duty == Duty::ping || duty == Duty::send_bulk || duty == Duty::send_stream;
 }
 
 Result<double> taken_figure(ProbeMeter& meter, Order order) {
     if (order.duty == Duty::ping) return meter.ping(order.peer);
-    return order.duty == Duty::train ? meter.send_trains(order.peer)
-                                     : meter.send_stream(order.peer);
+    return order.duty == Duty::send_bulk ? meter.send_bulk(order.peer)
+                                         : meter.send_stream(order.peer);
 }
 
 /// `figure` is set where the duty gives one.
