@@ -8,7 +8,6 @@
 #include <set>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/units.hpp"
 #include "collectives/verify.hpp"
 #include "samples.hpp"
@@ -43,10 +42,6 @@ struct Findings {
     std::size_t shared_bytes = 0;
 };
 
-double seconds_since(std::uint64_t start_ns) {
-    return static_cast<double>(now_ns() - start_ns) * 1e-9;
-}
-
 void add(PlannedSample& sums, const Plan& plan, const Schedule& schedule, std::int64_t times) {
     const auto often = static_cast<std::uint64_t>(times);
     for (const Step& step : schedule.steps) {
@@ -72,9 +67,9 @@ std::set<int> peers_of(const Plan& plan) {
 }
 
 Status look_at(const Planner& planner, const Tree& tree, const Sample& sample, Findings& findings) {
-    const std::uint64_t start = now_ns();
+    const double start = cpu_seconds();
     const Result<Plan> plan = planner.plan(sample.rank);
-    const double seconds = seconds_since(start);
+    const double seconds = cpu_seconds() - start;
     if (!plan.ok()) return plan.status();
     PlannedSample planned{sample, seconds, bytes_held(*plan), 0, {}, {}};
     planned.levels.resize(static_cast<std::size_t>(tree.height()));
@@ -82,7 +77,7 @@ Status look_at(const Planner& planner, const Tree& tree, const Sample& sample, F
     add(planned, *plan, plan->body, plan->chunk_count - (has_tail ? 1 : 0));
     add(planned, *plan, plan->tail, 1);
 
-    const std::uint64_t then = now_ns();
+    const double then = cpu_seconds();
     GRADCOLL_TRY(verify_alone(*plan));
     const std::set<int> peers = peers_of(*plan);
     planned.peers = peers.size();
@@ -92,7 +87,7 @@ Status look_at(const Planner& planner, const Tree& tree, const Sample& sample, F
         GRADCOLL_TRY(verify_messages(*plan, *other));
     }
     findings.peers_checked += peers.size();
-    findings.check_seconds += seconds_since(then);
+    findings.check_seconds += cpu_seconds() - then;
     findings.samples.push_back(std::move(planned));
     return {};
 }
@@ -110,9 +105,9 @@ Status verify_all(const Planner& planner, const Tree& tree) {
 Result<Findings> look(const Subject& subject, const Options& options) {
     const Tree& tree = subject.tree;
     Findings findings;
-    const std::uint64_t start = now_ns();
+    const double start = cpu_seconds();
     const Result<Planner> planner = Planner::make(tree, subject.decision.spec);
-    findings.planner_seconds = seconds_since(start);
+    findings.planner_seconds = cpu_seconds() - start;
     if (!planner.ok()) return planner.status();
     findings.shared_bytes = subject.decision.spec.choices.size() * sizeof(VertexChoice);
     for (const Sample& sample : samples_of(tree, options.check_ranks, options.seed))
@@ -145,8 +140,8 @@ std::size_t most_held(const Findings& findings) {
 
 void write_samples(const Findings& findings, std::string& text) {
     auto out = std::back_inserter(text);
-    fmt::format_to(out, "{:>8} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}  {}\n", "rank", "time",
-                   "memory", "peers", "steps", "messages", "sends", "picked as");
+    fmt::format_to(out, "{:>8} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}  {}\n", "rank", "CPU", "memory",
+                   "peers", "steps", "messages", "sends", "picked as");
     for (const PlannedSample& s : findings.samples)
         fmt::format_to(out, "{:>8} {:>9} {:>9} {:>7} {:>9} {:>10} {:>9}  {}\n", s.sample.rank,
                        seconds_text(s.seconds), bytes_text(s.held_bytes), s.peers, s.all.steps,
@@ -173,7 +168,7 @@ std::string text_report(const Subject& subject, const Findings& findings) {
                    "in {}; choices of {} shared by all plans\n",
                    seconds_text(subject.tree_seconds), seconds_text(subject.decision_seconds),
                    seconds_text(findings.planner_seconds), bytes_text(findings.shared_bytes));
-    fmt::format_to(out, "plan of a rank: {} (median of {}), {} at most; {} at most\n",
+    fmt::format_to(out, "plan of a rank: {} of CPU time (median of {}), {} at most; {} at most\n",
                    seconds_text(median_seconds(findings)), findings.samples.size(),
                    seconds_text(most_seconds(findings)), bytes_text(most_held(findings)));
     write_samples(findings, text);

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/units.hpp"
 #include "topology/sources/foreseen.hpp"
 
@@ -14,10 +14,6 @@ namespace gc_plan {
 namespace {
 
 using namespace gradcoll;
-
-double seconds_since(std::uint64_t start_ns) {
-    return static_cast<double>(now_ns() - start_ns) * 1e-9;
-}
 
 std::uint64_t bytes_of(const PlanSpec& spec) {
     return static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
@@ -34,15 +30,21 @@ std::vector<int> ranks_of(const Tree& tree, int vertex) {
 
 }  // namespace
 
+double cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 Result<Subject> subject_of(const Options& options) {
-    const std::uint64_t start = now_ns();
+    const double start = cpu_seconds();
     auto found = foreseen_tree(options.tree, options.ranks);
     if (!found.ok()) return found.status();
-    const double tree_seconds = seconds_since(start);
-    const std::uint64_t then = now_ns();
+    const double tree_seconds = cpu_seconds() - start;
+    const double then = cpu_seconds();
     Decision decision = decide(found->tree, options.call, options.policy);
     return Subject{std::move(found->tree), std::move(found->origin), std::move(decision),
-                   tree_seconds, seconds_since(then)};
+                   tree_seconds, cpu_seconds() - then};
 }
 
 std::string path_of(const Tree& tree, int vertex) {

@@ -11,12 +11,16 @@
 
 namespace gc_plan {
 
+/// Time of the processor that this process has used, not of the wall: planning waits for nothing,
+/// so what else runs on the machine would be all the difference.
+double cpu_seconds();
+
 struct Subject {
     gradcoll::Tree tree;
     std::string origin;           ///< of the tree, for people
     gradcoll::Decision decision;  ///< the call as it will be planned
-    double tree_seconds = 0;      ///< spent on reading and making the tree
-    double decision_seconds = 0;  ///< spent on choosing exchanges, codecs, granule, chunk
+    double tree_seconds = 0;      ///< of the processor, spent on reading and making the tree
+    double decision_seconds = 0;  ///< the same, on choosing exchanges, codecs, granule, chunk
 };
 
 /// Errors: those of foreseen_tree(), about --tree and --ranks.
