@@ -98,7 +98,7 @@ def _build(name, description):
     NODES_FILE.write_text(json.dumps(pids), encoding="ascii")
 
 
-def _keep(name, description, report, permission):
+def _keep(name, description, report, permission, owner):
     """The first process. Builds, reports, and stays only if whoever asked for the lab is still there to know of it."""
     kernel.set_process_name(f"gclab-{name}")
     answer = os.readlink("/proc/self")  # our number outside: /proc is still the outside's
@@ -111,30 +111,35 @@ def _keep(name, description, report, permission):
     if not answer.isdigit() or os.read(permission, 1) != b"+":
         os._exit(1)
     os.close(permission)
-    kernel.reap_all()
+    if owner is None:
+        kernel.reap_all()
+    kernel.reap_while(owner)
+    os._exit(0)
 
 
-def _start_keeper(name, description, report, permission):
+def _start_keeper(name, description, report, permission, owner):
     """In a child of whoever asked; ends at once, so that the keeper has no parent here."""
     try:
         os.setsid()
-        _leave_everything_else({report, permission})
+        _leave_everything_else({report, permission} | ({owner} if owner is not None else set()))
         kernel.unshare(kernel.CLONE_NEWPID)
         if os.fork() == 0:
-            _keep(name, description, report, permission)
+            _keep(name, description, report, permission, owner)
     except OSError as error:
         os.write(report, str(error).encode())
     finally:
         os._exit(0)
 
 
-def start(name, description, remember):
-    """Starts a lab; calls remember(keeper's process number) before it may stay. Errors: LabError."""
+def start(name, description, remember, owner_pid=None):
+    """Starts a lab; calls remember(keeper's process number) before it may stay. With an owner it ends when that process
+    does. Errors: LabError."""
+    owner = None if owner_pid is None else os.pidfd_open(owner_pid)
     seen, report = os.pipe()
     permission, permit = os.pipe()
     helper = os.fork()
     if helper == 0:
-        _start_keeper(name, description, report, permission)
+        _start_keeper(name, description, report, permission, owner)
     os.close(report)
     os.close(permission)
     with os.fdopen(seen, "rb") as reports, os.fdopen(permit, "wb", buffering=0) as permissions:

@@ -74,6 +74,16 @@ def exit_status(wait_status):
     return 128 - code if code < 0 else code
 
 
+def reap_while(process):
+    """As reap_all(), until the process of that descriptor (os.pidfd_open) ends."""
+    while not select.select([process], [], [], 0.5)[0]:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0] != 0:
+                pass
+        except ChildProcessError:
+            pass
+
+
 def reap_all():
     """For the first process of a PID namespace that has nothing else to do. Never returns."""
     signal.signal(signal.SIGCHLD, lambda *_: None)
