@@ -13,8 +13,8 @@ namespace gradcoll {
 /// The tree of `rank_count` ranks that are all on this host; 0: as many as a written tree names,
 /// else 1. `written` as in discover_tree(). Where the machine decides, how a launcher would bind is
 /// not known: taken is one rank a core in order, and no binding if ranks outnumber cores; `origin`
-/// says so. Errors: as discover_tree(); invalid_argument if rank_count is negative or beyond
-/// max_tree_ranks, or if `written` asks for a measurement (probe without a cache file).
+/// says so. One host is not measured, so a probe finds nothing. Errors: as discover_tree();
+/// invalid_argument if rank_count is negative or beyond max_tree_ranks.
 Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count);
 
 enum class RankOrder : std::uint8_t {
@@ -37,7 +37,8 @@ struct ClusterSpec {
 /// rank, with a note; hosts that the fabric does not know hang at the root, with a note. A whole
 /// tree (expression, json) stands for itself: hosts, ranks and order are not looked at.
 /// Errors: as discover_tree(); invalid_argument if neither `hosts` nor the sources name a host, if
-/// ranks_per_host is negative, or if there are more than max_tree_ranks ranks.
+/// ranks_per_host is negative, if there are more than max_tree_ranks ranks, or if `written` asks
+/// for a measurement (probe without a cache file).
 Result<DiscoveredTree> foreseen_cluster(const ClusterSpec& cluster);
 
 }  // namespace gradcoll
