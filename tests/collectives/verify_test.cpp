@@ -88,6 +88,35 @@ struct Broken : ::testing::Test {
     }
 };
 
+TEST_F(Broken, APlanByItselfShowsLostDependenciesAndSlotsOutside) {
+    make(CodecId::nm_2_4);
+    const Plan& sound = plans[0];
+    EXPECT_EQ(verify_alone(sound).message(), "");
+    for (std::size_t i = 0; i < sound.body.steps.size(); ++i) {
+        if (sound.body.steps[i].dep_count == 0) continue;
+        Plan broken = sound;
+        broken.body.steps[i].dep_count = 0;
+        EXPECT_EQ(verify_alone(broken).code(), Code::internal) << i;
+    }
+    Plan broken = sound;
+    broken.body.slots.back().offset_bytes = broken.body.scratch_bytes;
+    EXPECT_NE(verify_alone(broken).message().find("outside the scratch"), std::string::npos);
+}
+
+TEST_F(Broken, TwoPlansShowMessagesThatDoNotMatch) {
+    make(CodecId::exact);
+    EXPECT_EQ(verify_messages(plans[0], plans[1]).message(), "");
+    const Plan sound = plans[0];
+    first(0, StepKind::recv).stage = 77;
+    const int peer = first(0, StepKind::recv).peer;
+    const auto status = verify_messages(plans[0], plans[static_cast<std::size_t>(peer)]);
+    EXPECT_EQ(status.code(), Code::internal);
+    EXPECT_NE(status.message().find("nobody"), std::string::npos) << status.message();
+    plans[0] = sound;
+    plans[0].spec.count_elems += 1;
+    EXPECT_NE(verify_messages(plans[0], plans[1]).message().find("same call"), std::string::npos);
+}
+
 TEST_F(Broken, EveryDroppedDependencyIsFound) {
     for (Exchange exchange : {Exchange::direct, Exchange::ring})
         for (CodecId codec : {CodecId::exact, CodecId::nm_2_4}) {
