@@ -110,6 +110,13 @@ def remember(name, source, text, keeper):
     fresh.rename(_file(name))
 
 
+def forget_dead():
+    """Removes what tells of labs that are gone."""
+    for name in names():
+        if not find(name).alive:
+            remove(name)
+
+
 def existing(name):
     """The lab of that name. Errors: LabError if there is none."""
     lab = find(name)
