@@ -20,20 +20,6 @@ constexpr double codec_passes = 3;
 constexpr double message_us = 0.2;
 constexpr double least_gain = 0.01;
 
-double gbytes_per_s_of(const Tree& tree, int vertex) {
-    const double known = tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
-    if (known > 0) return known;
-    return connects_hosts(tree, tree.vertex(vertex).parent) ? default_between_hosts.gbytes_per_s
-                                                            : default_inside_host.gbytes_per_s;
-}
-
-double latency_us_of(const Tree& tree, int vertex) {
-    const double known = tree.vertex(vertex).uplink.latency_us;
-    if (known > 0) return known;
-    return connects_hosts(tree, tree.vertex(vertex).parent) ? default_between_hosts.latency_us
-                                                            : default_inside_host.latency_us;
-}
-
 /// What the ranks below a vertex can send out of it together, its own uplink included: each carries
 /// an equal part, so the slowest branch counts. Vertices come after their parents.
 std::vector<double> outlets_gbytes_per_s(const Tree& tree) {
@@ -43,7 +29,8 @@ std::vector<double> outlets_gbytes_per_s(const Tree& tree) {
         for (const int child : tree.children(vertex))
             inner = std::min(inner, outlets[static_cast<std::size_t>(child)]);
         if (!tree.is_leaf(vertex)) inner *= static_cast<double>(tree.children(vertex).size());
-        outlets[static_cast<std::size_t>(vertex)] = std::min(gbytes_per_s_of(tree, vertex), inner);
+        outlets[static_cast<std::size_t>(vertex)] =
+            std::min(uplink_figures(tree, vertex).gbytes_per_s, inner);
     }
     return outlets;
 }
@@ -97,8 +84,8 @@ double busiest_link_us_per_byte(const Tree& tree, PlanSpec spec) {
     const std::vector<double> bytes = expected_on_uplinks(tree, spec);
     double busiest = 0;
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
-        busiest = std::max(busiest,
-                           bytes[static_cast<std::size_t>(vertex)] / gbytes_per_s_of(tree, vertex));
+        busiest = std::max(busiest, bytes[static_cast<std::size_t>(vertex)] /
+                                        uplink_figures(tree, vertex).gbytes_per_s);
     return busiest / 1e3 / (elems * spec.elem_bytes);
 }
 
@@ -145,8 +132,8 @@ std::vector<double> message_latencies_us(const Tree& tree) {
     std::vector<double> to_rank(static_cast<std::size_t>(tree.vertex_count()), 0.0);
     for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {
         double& above = to_rank[static_cast<std::size_t>(tree.vertex(vertex).parent)];
-        above = std::max(above,
-                         to_rank[static_cast<std::size_t>(vertex)] + latency_us_of(tree, vertex));
+        above = std::max(above, to_rank[static_cast<std::size_t>(vertex)] +
+                                    uplink_figures(tree, vertex).latency_us);
     }
     for (double& each : to_rank) each *= 2;
     return to_rank;

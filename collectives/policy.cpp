@@ -110,13 +110,17 @@ std::int64_t granule_for(const PlanSpec& spec) {
 }
 
 /// Where links are known: as many chunks as make the pipeline through the levels shortest, each
-/// with at least min_granules_per_rank. Nothing if that is one.
+/// with at least min_granules_per_rank. Nothing if that is one and the scratch memory can hold it.
 std::int64_t pipelined_chunk(const Tree& tree, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
     const std::int64_t most = granules / (min_granules_per_rank * tree.rank_count());
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
-    const std::int64_t chunks =
+    std::int64_t chunks =
         pipeline_of(tree, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
+    if (bytes > one_level_chunk.whole_bytes) {
+        const auto bounded = static_cast<std::int64_t>(bytes) / one_level_chunk.chunk_bytes;
+        chunks = std::max(chunks, std::min(bounded, most));
+    }
     return chunks == 1 ? 0 : (granules + chunks - 1) / chunks * spec.granule_elems;
 }
 

@@ -93,7 +93,8 @@ class Flattener {
 
 /// Drops vertices without ranks below and collapses chains. `raw` is in pre-order, and so is the
 /// result. A host in a chain gives it kind and name: people look for hosts, and ranks below one
-/// share its memory, whichever of its parts they all sit in.
+/// share its memory, whichever of its parts they all sit in. The only rank of one host among
+/// several stays a rank, under the host's name if it has none of its own.
 std::vector<Vertex> condensed(std::vector<Vertex> raw) {
     struct Place {
         int id = -1;     // the nearest kept vertex at or above
@@ -119,9 +120,10 @@ std::vector<Vertex> condensed(std::vector<Vertex> raw) {
         }
         places[v] = {static_cast<int>(kept.size()), {}};
         kept.push_back(std::move(raw[v]));
-        if (!leaf && above.host >= 0) {
-            kept.back().kind = VertexKind::host;
-            kept.back().name = raw[static_cast<std::size_t>(above.host)].name;
+        if (above.host >= 0) {
+            const std::string& host_name = raw[static_cast<std::size_t>(above.host)].name;
+            if (!leaf) kept.back().kind = VertexKind::host;
+            if (!leaf || (above.id >= 0 && kept.back().name.empty())) kept.back().name = host_name;
         }
         kept.back().parent = above.id;
         kept.back().uplink = above.id < 0 ? Uplink{} : link;

@@ -20,11 +20,11 @@ std::string node_element(const Tree& tree, int vertex) {
 }
 
 std::string link_element(const Tree& tree, int vertex) {
-    const Uplink link = uplink_in_platform(tree, vertex);
+    const LinkFigures link = uplink_figures(tree, vertex);
     return fmt::format(
         "  <link id=\"up{}\" bandwidth=\"{}GBps\" latency=\"{}us\" "
         "sharing_policy=\"SPLITDUPLEX\"/>\n",
-        vertex, link.bandwidth_gbytes_per_s, link.latency_us);
+        vertex, link.gbytes_per_s, link.latency_us);
 }
 
 std::string route_element(const Tree& tree, int vertex) {
@@ -34,16 +34,6 @@ std::string route_element(const Tree& tree, int vertex) {
 }
 
 }  // namespace
-
-Uplink uplink_in_platform(const Tree& tree, int vertex) {
-    const LinkFigures usual = connects_hosts(tree, tree.vertex(vertex).parent)
-                                  ? default_between_hosts
-                                  : default_inside_host;
-    Uplink link = tree.vertex(vertex).uplink;
-    if (link.bandwidth_gbytes_per_s <= 0) link.bandwidth_gbytes_per_s = usual.gbytes_per_s;
-    if (link.latency_us <= 0) link.latency_us = usual.latency_us;
-    return link;
-}
 
 std::string platform_of(const Tree& tree) {
     std::string nodes;

@@ -15,7 +15,4 @@ std::string platform_of(const Tree& tree);
 /// "r<rank>" a line, in rank order.
 std::string hosts_of(const Tree& tree);
 
-/// The figures that platform_of() gives to the uplink of `vertex`, which is not the root.
-Uplink uplink_in_platform(const Tree& tree, int vertex);
-
 }  // namespace gradcoll::simulate
