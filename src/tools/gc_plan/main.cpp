@@ -8,6 +8,8 @@
 #include "link_report.hpp"
 #include "options.hpp"
 #include "subject.hpp"
+#include "topology/draw/draw.hpp"
+#include "topology/text.hpp"
 #include "what_if.hpp"
 
 namespace gc_plan {
@@ -17,6 +19,7 @@ using gradcoll::Code;
 using gradcoll::Plan;
 using gradcoll::Result;
 using gradcoll::Status;
+using gradcoll::Tree;
 
 constexpr int failure = 1;
 constexpr int usage_error = 2;
@@ -32,10 +35,26 @@ Result<std::string> steps_of(const Subject& subject, int rank) {
     return Status(plan.status().code(), fmt::format("--text: {}", plan.status().message()));
 }
 
+std::string drawing_of(const Tree& tree, Drawing form) {
+    switch (form) {
+        case Drawing::json:
+            return json_of(tree);
+        case Drawing::dot:
+            return draw_dot(tree);
+        case Drawing::svg:
+            return draw_svg(tree);
+        case Drawing::text:
+            break;
+    }
+    return draw_text(tree);
+}
+
 Result<std::string> answer_to(const Options& options) {
     const Result<Subject> subject = subject_of(options);
     if (!subject.ok()) return subject.status();
     switch (options.mode) {
+        case Mode::draw:
+            return drawing_of(subject->tree, options.drawing);
         case Mode::links:
             return link_report(*subject, options.json);
         case Mode::text:

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <optional>
 
 #include "base/options.hpp"
+#include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {
 namespace {
@@ -21,6 +23,8 @@ constexpr const char* examples = R"help(Examples:
   gc_plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
                                                               131072 ranks: plans of some, checked against their peers
   gc_plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
+  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw svg
+                                                              a recorded cluster: DIR holds an hwloc XML file a host
   gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
   gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
 
@@ -29,19 +33,39 @@ The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, n
 
 /// As typed.
 struct Raw {
-    std::string bytes, type = "fp32", codec, down_codec, exchange, chunk, format = "text";
+    std::string bytes, type = "fp32", codec, down_codec, exchange, chunk, format = "text", hosts,
+                       drawing;
+    int ranks_per_host = 0;
+    std::uint64_t shuffle = 0;
     std::int64_t count = 0;
     bool links = false;
     bool what_if = false;
 };
 
-void declare(CLI::App& app, Options& options, Raw& raw) {
+void declare_tree(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--tree", options.tree,
                    "the tree: an expression, a file, or any other value of GC_TOPOLOGY")
         ->type_name("TREE");
-    app.add_option("--ranks", options.ranks, "number of ranks (default: those that the tree names)")
+    auto* ranks = app.add_option("--ranks", options.ranks,
+                                 "number of ranks (default: those that the tree names)")
+                      ->check(CLI::Range(1, gradcoll::max_tree_ranks))
+                      ->type_name("N");
+    auto* hosts = app.add_option("--hosts", raw.hosts,
+                                 "a job on these hosts (n[1-8],login) instead of this one; all: "
+                                 "those that the sources of the tree name")
+                      ->excludes(ranks)
+                      ->type_name("LIST");
+    app.add_option("--ranks-per-host", raw.ranks_per_host, "with --hosts (default: one a core)")
+        ->needs(hosts)
         ->check(CLI::Range(1, gradcoll::max_tree_ranks))
         ->type_name("N");
+    app.add_option("--shuffle", raw.shuffle, "with --hosts: deal the ranks to all hosts by chance")
+        ->needs(hosts)
+        ->type_name("SEED");
+}
+
+void declare(CLI::App& app, Options& options, Raw& raw) {
+    declare_tree(app, options, raw);
     auto* count = app.add_option("--count", raw.count, "elements of the vector")
                       ->check(CLI::Range(std::int64_t{0}, largest_count))
                       ->type_name("N");
@@ -72,11 +96,14 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                      ->type_name("RANK");
     auto* what_if = app.add_flag("--what-if", raw.what_if,
                                  "predicted times of all algorithms and codecs instead");
+    auto* draw = app.add_option("--draw", raw.drawing, "the tree instead: text, json, dot or svg")
+                     ->type_name("FORM");
+    draw->excludes(links)->excludes(text)->excludes(what_if);
     links->excludes(text)->excludes(what_if);
     text->excludes(what_if);
     for (auto* only_check :
          {static_cast<CLI::Option*>(check), static_cast<CLI::Option*>(verify), seed})
-        only_check->excludes(links)->excludes(text)->excludes(what_if);
+        only_check->excludes(draw)->excludes(links)->excludes(text)->excludes(what_if);
     app.add_option("--figures", options.figures,
                    "with --what-if: a JSON file of speeds instead of the measured ones")
         ->needs(what_if)
@@ -154,10 +181,41 @@ Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
     return std::nullopt;
 }
 
+Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
+    if (app.count("--hosts") == 0) return std::nullopt;
+    gradcoll::ClusterSpec& cluster = options.cluster.emplace();
+    cluster.ranks_per_host = raw.ranks_per_host;
+    cluster.seed = raw.shuffle;
+    if (app.count("--shuffle") > 0) cluster.order = gradcoll::RankOrder::shuffled;
+    if (raw.hosts == "all") return std::nullopt;
+    auto hosts = gradcoll::names_of_host_list(raw.hosts);
+    if (!hosts.ok()) return fmt::format("--hosts: {}", hosts.status().message());
+    cluster.hosts = std::move(*hosts);
+    return std::nullopt;
+}
+
+Problem read_drawing(const Raw& raw, Drawing& drawing) {
+    static constexpr std::array forms{
+        std::pair{"text", Drawing::text}, std::pair{"json", Drawing::json},
+        std::pair{"dot", Drawing::dot}, std::pair{"svg", Drawing::svg}};
+    for (const auto& [name, form] : forms) {
+        if (raw.drawing != name) continue;
+        drawing = form;
+        return std::nullopt;
+    }
+    return fmt::format("--draw {}: allowed are text, json, dot, svg",
+                       gradcoll::printable(raw.drawing));
+}
+
 Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     if (raw.links) options.mode = Mode::links;
     if (app.count("--text") > 0) options.mode = Mode::text;
     if (raw.what_if) options.mode = Mode::what_if;
+    if (app.count("--draw") > 0) {
+        options.mode = Mode::draw;
+        if (const Problem problem = read_drawing(raw, options.drawing)) return problem;
+    }
+    if (const Problem problem = read_cluster(app, raw, options)) return problem;
     if (raw.format == "json")
         options.json = true;
     else if (raw.format != "text")

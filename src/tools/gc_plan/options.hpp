@@ -2,20 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "collectives/plan.hpp"
 #include "collectives/policy.hpp"
+#include "topology/sources/foreseen.hpp"
 
 namespace gc_plan {
 
-enum class Mode { check, links, text, what_if };
+enum class Mode { check, draw, links, text, what_if };
+enum class Drawing { text, json, dot, svg };
 
 struct Options {
     Mode mode = Mode::check;
     bool json = false;
     std::string tree;  ///< a value of GC_TOPOLOGY
     int ranks = 0;     ///< 0: as many as the tree names
+    /// Of a job on hosts that are not this one; its `written` is left empty: that is `tree`.
+    std::optional<gradcoll::ClusterSpec> cluster;
+    Drawing drawing = Drawing::text;
     gradcoll::PlanSpec call;
     gradcoll::PolicyOptions policy;
     int check_ranks = 16;

@@ -28,6 +28,19 @@ std::vector<int> ranks_of(const Tree& tree, int vertex) {
     return ranks;
 }
 
+Result<DiscoveredTree> tree_for(const Options& options) {
+    if (!options.cluster) return foreseen_tree(options.tree, options.ranks);
+    ClusterSpec cluster = *options.cluster;
+    cluster.written = options.tree;
+    return foreseen_cluster(cluster);
+}
+
+std::string notes_of(const Subject& subject) {
+    std::string lines;
+    for (const std::string& note : subject.notes) lines += fmt::format("assumed: {}\n", note);
+    return lines;
+}
+
 }  // namespace
 
 double cpu_seconds() {
@@ -38,13 +51,17 @@ double cpu_seconds() {
 
 Result<Subject> subject_of(const Options& options) {
     const double start = cpu_seconds();
-    auto found = foreseen_tree(options.tree, options.ranks);
+    auto found = tree_for(options);
     if (!found.ok()) return found.status();
     const double tree_seconds = cpu_seconds() - start;
     const double then = cpu_seconds();
     Decision decision = decide(found->tree, options.call, options.policy);
-    return Subject{std::move(found->tree), std::move(found->origin), std::move(decision),
-                   tree_seconds, cpu_seconds() - then};
+    return Subject{std::move(found->tree),
+                   std::move(found->origin),
+                   std::move(found->notes),
+                   std::move(decision),
+                   tree_seconds,
+                   cpu_seconds() - then};
 }
 
 std::string path_of(const Tree& tree, int vertex) {
@@ -80,8 +97,9 @@ std::string heading_of(const Subject& subject) {
                   bytes_text(static_cast<std::uint64_t>(spec.chunk_elems) * spec.elem_bytes));
     return fmt::format(
         "tree: {} ranks, {} vertices, {} levels ({})\n"
+        "{}"
         "call: {} of {} {}, {}, {}, cut at multiples of {} elements, {} on the way down\n",
-        tree.rank_count(), tree.vertex_count(), tree.height(), subject.origin,
+        tree.rank_count(), tree.vertex_count(), tree.height(), subject.origin, notes_of(subject),
         name_of(spec.collective), spec.count_elems, name_of(spec.type), bytes_text(bytes_of(spec)),
         chunks, spec.granule_elems, name_of(spec.down_codec));
 }
@@ -91,7 +109,8 @@ nlohmann::json json_of_tree(const Subject& subject) {
     return {{"ranks", tree.rank_count()},
             {"vertices", tree.vertex_count()},
             {"levels", tree.height()},
-            {"origin", subject.origin}};
+            {"origin", subject.origin},
+            {"notes", subject.notes}};
 }
 
 nlohmann::json json_of_call(const Subject& subject) {

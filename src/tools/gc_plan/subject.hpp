@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "base/status.hpp"
 #include "collectives/policy.hpp"
@@ -17,13 +18,14 @@ double cpu_seconds();
 
 struct Subject {
     gradcoll::Tree tree;
-    std::string origin;           ///< of the tree, for people
-    gradcoll::Decision decision;  ///< the call as it will be planned
-    double tree_seconds = 0;      ///< of the processor, spent on reading and making the tree
-    double decision_seconds = 0;  ///< the same, on choosing exchanges, codecs, granule, chunk
+    std::string origin;              ///< of the tree, for people
+    std::vector<std::string> notes;  ///< what was assumed of it
+    gradcoll::Decision decision;     ///< the call as it will be planned
+    double tree_seconds = 0;         ///< of the processor, spent on reading and making the tree
+    double decision_seconds = 0;     ///< the same, on choosing exchanges, codecs, granule, chunk
 };
 
-/// Errors: those of foreseen_tree(), about --tree and --ranks.
+/// Errors: those of foreseen_tree() and foreseen_cluster(), about --tree, --ranks and --hosts.
 gradcoll::Result<Subject> subject_of(const Options& options);
 
 /// "/children/1/children/0", as in the tree's errors and its JSON form; "" for the root.
@@ -31,9 +33,10 @@ std::string path_of(const gradcoll::Tree& tree, int vertex);
 /// The ranks below a vertex, ascending: "0-3,7"; cut after `most` runs ("0-3,7,...").
 std::string ranks_below(const gradcoll::Tree& tree, int vertex, int most);
 
-/// "131072 ranks, 139537 vertices, 5 levels (GC_TOPOLOGY expression)\n" and the call in a line.
+/// "131072 ranks, 139537 vertices, 5 levels (GC_TOPOLOGY expression)\n", a line for each note, and
+/// the call in a line.
 std::string heading_of(const Subject& subject);
-/// {"ranks","vertices","levels","origin"}
+/// {"ranks","vertices","levels","origin","notes"}
 nlohmann::json json_of_tree(const Subject& subject);
 /// {"count","type","bytes","chunk_elems","granule_elems","down_codec"}
 nlohmann::json json_of_call(const Subject& subject);
