@@ -88,6 +88,42 @@ std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
     return choices;
 }
 
+/// Of one phase, on the slowest link between the vertex and its branches.
+double link_us(const Tree& tree, int vertex, double wire_bytes) {
+    const auto degree = static_cast<double>(tree.children(vertex).size());
+    return wire_bytes * (degree - 1) / degree / (link_figures(tree, vertex).gbytes_per_s * 1e3);
+}
+
+/// A pipeline hides what a level loses as long as another one takes longer: a ring whose many
+/// rounds save the loss of direct exchange there only makes every chunk's way longer. So vertices
+/// whose links are not the slowest exchange directly, unless the loss is as much as they are
+/// faster.
+void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
+                                    const PolicyOptions& options, std::int64_t chunk_elems,
+                                    std::vector<VertexChoice>& choices) {
+    constexpr double nearly_slowest = 0.9;
+    constexpr double loss_is_not_that_exact = 1.25;
+    const auto bytes_of = [&](int vertex) {
+        return static_cast<double>(encoded_bytes(choices[static_cast<std::size_t>(vertex)].codec,
+                                                 call.elem_bytes,
+                                                 static_cast<std::size_t>(chunk_elems)));
+    };
+    double slowest_us = 0;
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
+        if (!tree.is_leaf(vertex))
+            slowest_us = std::max(slowest_us, link_us(tree, vertex, bytes_of(vertex)));
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+        if (tree.is_leaf(vertex)) continue;
+        const int level = tree.vertex(vertex).height - 1;
+        const double bytes = bytes_of(vertex);
+        const bool free = at_level(options.level_exchanges, level, ExchangeWish::automatic) ==
+                          ExchangeWish::automatic;
+        if (free && link_us(tree, vertex, bytes) < nearly_slowest * slowest_us &&
+            phase_us(tree, vertex, Exchange::direct, bytes) < loss_is_not_that_exact * slowest_us)
+            choices[static_cast<std::size_t>(vertex)].exchange = Exchange::direct;
+    }
+}
+
 /// The way down uses the codec of the highest lossy level unless the user named one.
 CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
     if (options.down_codec) return *options.down_codec;
@@ -185,8 +221,11 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
     spec.granule_elems = granule_for(spec);
     spec.chunk_elems = chunk_for(tree, spec, options.chunk_bytes);
     // What is best for the whole vector is what counts where chunks are not cut by the links.
-    if (spec.chunk_elems > 0 && knows_links(tree))
-        spec.choices = choices_for(tree, call, options, spec.chunk_elems);
+    if (spec.chunk_elems > 0 && knows_links(tree)) {
+        std::vector<VertexChoice> choices = choices_for(tree, call, options, spec.chunk_elems);
+        exchange_directly_where_hidden(tree, call, options, spec.chunk_elems, choices);
+        spec.choices = std::move(choices);
+    }
     decision.predicted_us = predicted_us(tree, spec);
     decision.why = why_text(tree, spec, decision.predicted_us);
     return decision;

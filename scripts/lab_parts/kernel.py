@@ -1,5 +1,6 @@
 """The Linux calls that Python's standard library does not have, and processes that cannot outlive each other."""
 import ctypes
+import errno
 import os
 import select
 import signal
@@ -32,7 +33,12 @@ def mount(source, target, kind=None, flags=0, data=None):
 
 
 def keep_mounts_private():
-    mount(None, "/", flags=_MS_REC | _MS_PRIVATE)
+    try:
+        mount(None, "/", flags=_MS_REC | _MS_PRIVATE)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise OSError(error.errno, "mounts of one's own are not permitted where the root folder is no mount point (a chroot)") from error
 
 
 def bind(source, target):
