@@ -67,10 +67,15 @@ def fork_tied():
 def enter(pid, kinds):
     """Joins the namespaces of process `pid` as this mount namespace's /proc numbers it; kinds: net, uts, ipc, pid, mnt."""
     folder = os.getcwd()
+    root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
     opened = [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC) for kind in kinds]
     for kind, descriptor in zip(kinds, opened):
         _checked(f"setns {kind}", _libc.setns(descriptor, 0))
         os.close(descriptor)
+    # Who enters a mount namespace is at its root; the process there may have another one (a chroot).
+    os.fchdir(root)
+    os.chroot(".")
+    os.close(root)
     os.chdir(folder)
 
 
