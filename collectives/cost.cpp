@@ -53,15 +53,18 @@ LinkFigures link_figures(const Tree& tree, int vertex) {
     return slowest;
 }
 
+double link_us(const Tree& tree, int vertex, double bytes) {
+    const auto degree = static_cast<double>(tree.children(vertex).size());
+    return bytes * (degree - 1) / degree / (link_figures(tree, vertex).gbytes_per_s * 1e3);
+}
+
 double phase_us(const Tree& tree, int vertex, Exchange exchange, double bytes) {
-    const LinkFigures link = link_figures(tree, vertex);
     const int degree = static_cast<int>(tree.children(vertex).size());
     const int rounds = round_count(exchange, degree);
     const int senders = (degree - 1) / rounds;
     const double loss =
         connects_hosts(tree, vertex) ? 1 + incast_loss_per_sender * (senders - 1) : 1;
-    const double link_us = bytes * (degree - 1) / degree / (link.gbytes_per_s * 1e3);
-    return rounds * link.latency_us + link_us * loss;
+    return rounds * link_figures(tree, vertex).latency_us + link_us(tree, vertex, bytes) * loss;
 }
 
 double predicted_us(const Tree& tree, const PlanSpec& spec) {

@@ -34,6 +34,10 @@ LinkFigures link_figures(const Tree& tree, int vertex);
 /// Whether the branches of `vertex` are whole hosts or more.
 bool connects_hosts(const Tree& tree, int vertex);
 
+/// What one phase takes on the slowest link between `vertex` and its branches, without latencies
+/// and losses.
+double link_us(const Tree& tree, int vertex, double wire_bytes);
+
 /// Time of one phase (reduce-scatter or allgather) at one vertex for a vector that takes
 /// `wire_bytes` in the codec used. Each branch's uplink carries wire_bytes * (degree - 1) / degree.
 /// Source: alpha-beta model; SPEC S3.

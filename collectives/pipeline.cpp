@@ -44,12 +44,6 @@ double wire_part(const PlanSpec& spec, const VertexChoice& choice) {
     return bytes / static_cast<double>(one_block * spec.elem_bytes);
 }
 
-bool any_lossy(const PlanSpec& spec) {
-    return spec.down_codec != CodecId::exact ||
-           std::any_of(spec.choices.begin(), spec.choices.end(),
-                       [](const VertexChoice& each) { return each.codec != CodecId::exact; });
-}
-
 struct LevelTime {
     double latency_us = 0;   ///< of one phase
     double us_per_byte = 0;  ///< of both
@@ -91,6 +85,12 @@ double busiest_link_us_per_byte(const Tree& tree, PlanSpec spec) {
 
 }  // namespace
 
+bool is_lossy(const PlanSpec& spec) {
+    return spec.down_codec != CodecId::exact ||
+           std::any_of(spec.choices.begin(), spec.choices.end(),
+                       [](const VertexChoice& each) { return each.codec != CodecId::exact; });
+}
+
 bool knows_links(const Tree& tree) {
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
         if (tree.vertex(vertex).uplink.bandwidth_gbytes_per_s > 0) return true;
@@ -124,7 +124,7 @@ Pipeline pipeline_of(const Tree& tree, const PlanSpec& spec) {
         pipeline.core_us += level.messages * message_us;
     }
     pipeline.step_us_per_byte = busiest_link_us_per_byte(tree, spec);
-    if (any_lossy(spec)) pipeline.core_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
+    if (is_lossy(spec)) pipeline.core_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
     return pipeline;
 }
 

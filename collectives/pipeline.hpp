@@ -15,6 +15,9 @@ namespace gradcoll {
 /// not paced.
 bool knows_links(const Tree& tree);
 
+/// Whether anything on the way up or down is encoded with loss.
+bool is_lossy(const PlanSpec& spec);
+
 /// An allreduce as a pipeline: a chunk takes the sum over the levels, both phases; while it is on
 /// one level, others are on the others, and each further chunk adds what the busiest link needs for
 /// it and the latency in which that link waits for the next

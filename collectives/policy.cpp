@@ -88,12 +88,6 @@ std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
     return choices;
 }
 
-/// Of one phase, on the slowest link between the vertex and its branches.
-double link_us(const Tree& tree, int vertex, double wire_bytes) {
-    const auto degree = static_cast<double>(tree.children(vertex).size());
-    return wire_bytes * (degree - 1) / degree / (link_figures(tree, vertex).gbytes_per_s * 1e3);
-}
-
 /// A pipeline hides what a level loses as long as another one takes longer: a ring whose many
 /// rounds save the loss of direct exchange there only makes every chunk's way longer. So vertices
 /// whose links are not the slowest exchange directly, unless the loss is as much as they are
@@ -132,12 +126,6 @@ CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
         if (codec != CodecId::exact) return codec;
     }
     return CodecId::exact;
-}
-
-bool is_lossy(const PlanSpec& spec) {
-    const auto lossy = [](const VertexChoice& choice) { return choice.codec != CodecId::exact; };
-    return spec.down_codec != CodecId::exact ||
-           std::any_of(spec.choices.begin(), spec.choices.end(), lossy);
 }
 
 std::int64_t granule_for(const PlanSpec& spec) {

@@ -48,12 +48,6 @@ std::uint64_t residual_layout_of(const Plan& plan) {
     return hash.digest();
 }
 
-bool is_lossy(const PlanSpec& spec) {
-    for (const VertexChoice& choice : spec.choices)
-        if (choice.codec != CodecId::exact) return true;
-    return spec.down_codec != CodecId::exact;
-}
-
 }  // namespace
 
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
