@@ -1,0 +1,138 @@
+// transport/shm/segment.cpp - a file in memory that rank 0 makes and the others open through /proc.
+#include "transport/shm/segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <utility>
+
+namespace gradcoll {
+namespace {
+
+/// Closes itself.
+class File {
+  public:
+    explicit File(int descriptor) : descriptor_(descriptor) {}
+    File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(descriptor_, other.descriptor_);
+        return *this;
+    }
+    ~File() {
+        if (descriptor_ >= 0) close(descriptor_);
+    }
+    int descriptor() const { return descriptor_; }
+    bool is_open() const { return descriptor_ >= 0; }
+
+  private:
+    int descriptor_;
+};
+
+/// How rank 0 tells the others where the file is. The inode proves that they found the same one: in
+/// another process namespace the path leads elsewhere.
+struct Address {
+    std::int64_t process = 0;
+    std::int64_t descriptor = -1;
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size_bytes = 0;
+};
+
+Status failed(const char* step, std::size_t size_bytes) {
+    const Code code = errno == ENOMEM || errno == ENOSPC ? Code::out_of_memory : Code::io;
+    return Status(code, fmt::format("shared segment of {} bytes: {}: {}", size_bytes, step,
+                                    std::strerror(errno)));
+}
+
+/// Its size can no longer change: a rank that shrank it would crash the others.
+Result<File> create(std::size_t size_bytes) {
+    File file(memfd_create("gradcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!file.is_open()) return failed("memfd_create", size_bytes);
+    if (ftruncate(file.descriptor(), static_cast<off_t>(size_bytes)) != 0)
+        return failed("ftruncate", size_bytes);
+    if (fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        return failed("fcntl(F_ADD_SEALS)", size_bytes);
+    return file;
+}
+
+Result<Address> address_of(const File& file, std::size_t size_bytes) {
+    struct stat facts = {};
+    if (fstat(file.descriptor(), &facts) != 0) return failed("fstat", size_bytes);
+    return Address{getpid(), file.descriptor(), facts.st_dev, facts.st_ino, size_bytes};
+}
+
+Result<File> open_at(const Address& address) {
+    const std::string path = fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
+    File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!file.is_open()) return failed("opening what rank 0 made", address.size_bytes);
+    const auto found = address_of(file, address.size_bytes);
+    if (!found) return found.status();
+    if (found->device != address.device || found->inode != address.inode)
+        return Status(Code::io,
+                      "shared segment: rank 0's file is not visible here (another "
+                      "process namespace?)");
+    return file;
+}
+
+/// The rank's own pages are allocated by itself, near its core.
+Result<std::byte*> map(const File& file, std::size_t size_bytes, std::size_t own_offset,
+                       std::size_t own_bytes) {
+    if (const int error = posix_fallocate(file.descriptor(), static_cast<off_t>(own_offset),
+                                          static_cast<off_t>(own_bytes));
+        error != 0) {
+        errno = error;
+        return failed("posix_fallocate", size_bytes);
+    }
+    void* data =
+        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+    if (data == MAP_FAILED) return failed("mmap", size_bytes);
+    return static_cast<std::byte*>(data);
+}
+
+/// Ok on all ranks, or on none: a rank that is well names nobody else's reason.
+Status agreed(MPI_Comm comm, const Status& mine) {
+    int good = mine.ok() ? 1 : 0;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce"));
+    if (good != 0 || !mine.ok()) return mine;
+    return Status(Code::io, "shared segment: another rank of the host could not map it");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm,
+                                                           std::size_t bytes_a_rank) {
+    int rank = 0;
+    int rank_count = 1;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &rank_count);
+    const std::size_t size_bytes = bytes_a_rank * static_cast<std::size_t>(rank_count);
+
+    Result<File> file = rank == 0 ? create(size_bytes) : Result<File>(File(-1));
+    Address address;
+    if (rank == 0 && file.ok())
+        if (const auto made = address_of(*file, size_bytes); made.ok()) address = *made;
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&address, sizeof address, MPI_BYTE, 0, comm), "MPI_Bcast"));
+    if (rank != 0) file = open_at(address);
+    Result<std::byte*> data =
+        file.ok()
+            ? map(*file, size_bytes, bytes_a_rank * static_cast<std::size_t>(rank), bytes_a_rank)
+            : Result<std::byte*>(file.status());
+    std::unique_ptr<SharedSegment> segment;
+    if (data.ok()) segment.reset(new SharedSegment(*data, bytes_a_rank, size_bytes));
+    GRADCOLL_TRY(agreed(comm, data.status()));
+    return segment;
+}
+
+SharedSegment::~SharedSegment() {
+    munmap(data_, size_bytes_);
+}
+
+}  // namespace gradcoll

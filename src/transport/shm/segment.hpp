@@ -1,0 +1,42 @@
+// transport/shm/segment.hpp - memory that the ranks of one host share.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/mpi/mpi.hpp"
+
+namespace gradcoll {
+
+/// An area without a name: nothing is left behind however the ranks end, and the size of /dev/shm
+/// does not limit it. Zero at first. Every rank has a part of the same size, in rank order, on
+/// pages that it touched first. Owns the mapping, which lives until the last rank has unmapped it.
+class SharedSegment {
+  public:
+    /// Multiples of this for the parts of ranks.
+    static constexpr std::size_t granule_bytes = 4096;
+
+    /// Collective over `comm`, whose ranks are on one host; the same size on all. Errors, on every
+    /// rank if on one: io or out_of_memory, naming the step that failed and the bytes; transport.
+    static Result<std::unique_ptr<SharedSegment>> make(MPI_Comm comm, std::size_t bytes_a_rank);
+    ~SharedSegment();
+    SharedSegment(const SharedSegment&) = delete;
+    SharedSegment& operator=(const SharedSegment&) = delete;
+
+    /// Aligned to a page.
+    std::byte* data() const { return data_; }
+    std::byte* part_of(int rank) const {
+        return data_ + static_cast<std::size_t>(rank) * bytes_a_rank_;
+    }
+    std::size_t bytes_a_rank() const { return bytes_a_rank_; }
+
+  private:
+    SharedSegment(std::byte* data, std::size_t bytes_a_rank, std::size_t size_bytes)
+        : data_(data), bytes_a_rank_(bytes_a_rank), size_bytes_(size_bytes) {}
+
+    std::byte* data_;
+    std::size_t bytes_a_rank_;
+    std::size_t size_bytes_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,94 @@
+// transport/shm/waiter.cpp - spin, yield, sleep.
+#include "transport/shm/waiter.hpp"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <climits>
+#include <ctime>
+
+namespace gradcoll {
+namespace {
+
+/// About 30 us with a core of one's own. Outnumbered: whoever is waited for may need this core.
+constexpr int spins_alone = 2000;
+constexpr int spins_outnumbered = 20;
+/// About a millisecond if nobody else wants the core.
+constexpr int yields_before_sleep = 2000;
+constexpr int yields_between_progress = 8;
+/// Sleeps are short: messages of the MPI library make no progress meanwhile.
+constexpr long shortest_sleep_ns = 50'000;
+constexpr long longest_sleep_ns = 1'000'000;
+
+void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+bool reached(const SharedWord& word, std::uint64_t value) {
+    return word.load(std::memory_order_acquire) >= value;
+}
+
+/// The half of a word that counts; a futex has 32 bits.
+const std::uint32_t* futex_of(const SharedWord& word) {
+    const auto* halves = reinterpret_cast<const std::uint32_t*>(&word);
+    return halves + (std::endian::native == std::endian::little ? 0 : 1);
+}
+
+}  // namespace
+
+void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers) {
+    // Both sides write first and look then, so that one of them sees the other.
+    word.exchange(value, std::memory_order_seq_cst);
+    if (sleepers.count.load(std::memory_order_seq_cst) > 0)
+        syscall(SYS_futex, futex_of(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+Waiter::Waiter(bool outnumbered, Progress progress, void* context)
+    : spins_(outnumbered ? spins_outnumbered : spins_alone),
+      progress_(progress),
+      context_(context) {}
+
+bool Waiter::spin(const SharedWord& word, std::uint64_t value) const {
+    for (int i = 0; i < spins_; ++i) {
+        if (reached(word, value)) return true;
+        relax();
+    }
+    return false;
+}
+
+bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
+    for (int i = 0; i < yields_before_sleep; ++i) {
+        if (reached(word, value)) return true;
+        sched_yield();
+        if (i % yields_between_progress == yields_between_progress - 1) progress();
+    }
+    return false;
+}
+
+void Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+    timespec patience{0, shortest_sleep_ns};
+    while (!reached(word, value)) {
+        if (progress()) continue;
+        sleepers.count.fetch_add(1, std::memory_order_seq_cst);
+        const std::uint64_t seen = word.load(std::memory_order_seq_cst);
+        if (seen < value)
+            syscall(SYS_futex, futex_of(word), FUTEX_WAIT, static_cast<std::uint32_t>(seen),
+                    &patience, nullptr, 0);
+        sleepers.count.fetch_sub(1, std::memory_order_seq_cst);
+        patience.tv_nsec = std::min(2 * patience.tv_nsec, longest_sleep_ns);
+    }
+}
+
+void Waiter::wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+    if (!spin(word, value) && !yield(word, value)) sleep(word, value, sleepers);
+}
+
+}  // namespace gradcoll

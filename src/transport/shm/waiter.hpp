@@ -1,0 +1,52 @@
+// transport/shm/waiter.hpp - words in shared memory that one rank raises and others wait for.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gradcoll {
+
+/// Only its owner raises it; it never goes down. Waiters look at the value alone, unless they
+/// sleep.
+using SharedWord = std::atomic<std::uint64_t>;
+static_assert(SharedWord::is_always_lock_free);
+
+/// How many ranks sleep on any word of one owner. On a cache line of its own.
+struct alignas(64) Sleepers {
+    std::atomic<std::uint32_t> count{0};
+};
+
+/// Raises `word` to `value`: whoever sees it sees everything written before. Wakes those who sleep
+/// on it; no system call if nobody does.
+void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers);
+
+/// How a rank waits. First it spins, which is best while the others run on cores of their own; then
+/// it gives its core away between looks, which is best while ranks outnumber cores; then it sleeps.
+/// Between looks it lets others go on: messages under way would stand still while the rank they
+/// wait for is in here.
+class Waiter {
+  public:
+    /// Does a piece of other work; true if there was any.
+    using Progress = bool (*)(void* context);
+
+    /// `outnumbered`: ranks on the host outnumber its cores. `progress` may be null.
+    Waiter(bool outnumbered, Progress progress, void* context);
+
+    /// Returns when `word` is `value` or more. `sleepers`: of the word's owner.
+    void wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
+        if (word.load(std::memory_order_acquire) < value) wait_longer(word, value, sleepers);
+    }
+
+  private:
+    void wait_longer(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool spin(const SharedWord& word, std::uint64_t value) const;
+    bool yield(const SharedWord& word, std::uint64_t value) const;
+    void sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
+    bool progress() const { return progress_ != nullptr && progress_(context_); }
+
+    int spins_;
+    Progress progress_;
+    void* context_;
+};
+
+}  // namespace gradcoll
