@@ -1,0 +1,91 @@
+// Block by block: the chain of binary kernels with its intermediates on the stack.
+#include "reduce/many.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "reduce/stream_copy.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Sources = std::span<const void* const>;
+
+const unsigned char* bytes_of(const void* source, std::size_t offset) {
+    return static_cast<const unsigned char*>(source) + offset;
+}
+
+/// Combines the elements at `offset` of all sources: all but the last operation into `scratch`,
+/// which is read before `out` is written, since `out` may be a source.
+void combine_block(const Reducer& reducer, Sources sources, std::size_t offset,
+                   std::size_t block_elems, unsigned char* scratch, void* out) {
+    const void* combined = bytes_of(sources[0], offset);
+    for (std::size_t s = 1; s < sources.size(); ++s) {
+        void* to = s + 1 < sources.size() ? scratch : out;
+        reducer(combined, bytes_of(sources[s], offset), to, block_elems);
+        combined = to;
+    }
+}
+
+struct Scratch {
+    alignas(stream_alignment) unsigned char bytes[reduce_block_bytes];
+};
+
+void combine_in_blocks(const Reducer& reducer, Sources sources, unsigned char* out,
+                       std::size_t count) {
+    Scratch scratch;
+    const std::size_t block_elems = reduce_block_bytes / reducer.element_bytes;
+    for (std::size_t done = 0; done < count; done += block_elems) {
+        const std::size_t offset = done * reducer.element_bytes;
+        combine_block(reducer, sources, offset, std::min(block_elems, count - done), scratch.bytes,
+                      out + offset);
+    }
+}
+
+void copy(Sources sources, unsigned char* out, std::size_t size_bytes) {
+    if (size_bytes != 0 && sources[0] != out) std::memcpy(out, sources[0], size_bytes);
+}
+
+/// The result of a block at a time is made on the stack and copied from there; `out` is aligned.
+void combine_streaming(const Reducer& reducer, Sources sources, std::size_t offset,
+                       unsigned char* out, std::size_t count) {
+    Scratch scratch;
+    const std::size_t block_elems = reduce_block_bytes / reducer.element_bytes;
+    for (std::size_t done = 0; done < count; done += block_elems) {
+        const std::size_t at = offset + done * reducer.element_bytes;
+        const std::size_t elems = std::min(block_elems, count - done);
+        combine_block(reducer, sources, at, elems, scratch.bytes, scratch.bytes);
+        const void* result = sources.size() == 1 ? bytes_of(sources[0], at) : scratch.bytes;
+        stream_copy(out + at, result, elems * reducer.element_bytes);
+    }
+    stream_fence();
+}
+
+void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, std::size_t count) {
+    if (sources.size() == 1)
+        copy(sources, out, count * reducer.element_bytes);
+    else if (sources.size() == 2)
+        reducer(sources[0], sources[1], out, count);
+    else
+        combine_in_blocks(reducer, sources, out, count);
+}
+
+}  // namespace
+
+void reduce_many(const Reducer& reducer, std::span<const void* const> sources, void* out,
+                 std::size_t count, bool streaming) {
+    auto* to = static_cast<unsigned char*>(out);
+    const std::size_t size = reducer.element_bytes;
+    const std::size_t misaligned =
+        (stream_alignment - reinterpret_cast<std::uintptr_t>(out) % stream_alignment) %
+        stream_alignment;
+    const std::size_t head = misaligned / size;
+    const bool onto_itself = sources.size() == 1 && sources[0] == out;
+    if (!streaming || onto_itself || misaligned % size != 0 || head >= count)
+        return combine_plain(reducer, sources, to, count);
+    combine_plain(reducer, sources, to, head);
+    combine_streaming(reducer, sources, misaligned, to, count - head);
+}
+
+}  // namespace gradcoll
