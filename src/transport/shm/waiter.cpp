@@ -68,7 +68,7 @@ bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
     for (int i = 0; i < yields_before_sleep; ++i) {
         if (reached(word, value)) return true;
         sched_yield();
-        if (i % yields_between_progress == yields_between_progress - 1) progress();
+        if (i % yields_between_progress == yields_between_progress - 1) go_on();
     }
     return false;
 }
@@ -76,7 +76,7 @@ bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
 void Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
     timespec patience{0, shortest_sleep_ns};
     while (!reached(word, value)) {
-        if (progress()) continue;
+        if (go_on()) continue;
         sleepers.count.fetch_add(1, std::memory_order_seq_cst);
         const std::uint64_t seen = word.load(std::memory_order_seq_cst);
         if (seen < value)

@@ -42,7 +42,7 @@ class Waiter {
     bool spin(const SharedWord& word, std::uint64_t value) const;
     bool yield(const SharedWord& word, std::uint64_t value) const;
     void sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
-    bool progress() const { return progress_ != nullptr && progress_(context_); }
+    bool go_on() const { return progress_ != nullptr && progress_(context_); }
 
     int spins_;
     Progress progress_;
