@@ -12,9 +12,10 @@ namespace gradcoll {
 constexpr std::size_t reduce_op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
 constexpr std::size_t element_type_count = static_cast<std::size_t>(ElementType::opaque);
 
-/// Null where the op is not defined for the type.
+/// Null where the op is not defined for the type, or has no kernel of its own.
 struct KernelTable {
     ReduceFunction function[reduce_op_count][element_type_count];
+    ReduceManyFunction sum_of_many[element_type_count];
 };
 
 /// One per file kernels_*.cpp. Call only what cpu_has() the set of.

@@ -19,6 +19,15 @@ struct Avx2 {
         return __builtin_bit_cast(
             Stored, _mm256_cvtps_ph(__builtin_bit_cast(__m256, floats), _MM_FROUND_TO_NEAREST_INT));
     }
+    template <class V>
+    [[gnu::always_inline]] static void stream(unsigned char* to, V vector) {
+        if constexpr (sizeof(V) == 16)
+            _mm_stream_si128(reinterpret_cast<__m128i*>(to), __builtin_bit_cast(__m128i, vector));
+        else
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to),
+                                __builtin_bit_cast(__m256i, vector));
+    }
+    static void fence() { _mm_sfence(); }
 };
 
 constexpr KernelTable table = make_kernel_table<Avx2>();

@@ -25,6 +25,16 @@ struct Avx512 {
             Stored, _mm512_maskz_cvtps_ph(all_lanes, __builtin_bit_cast(__m512, floats),
                                           _MM_FROUND_TO_NEAREST_INT));
     }
+    template <class V>
+    [[gnu::always_inline]] static void stream(unsigned char* to, V vector) {
+        if constexpr (sizeof(V) == 32)
+            _mm256_stream_si256(reinterpret_cast<__m256i*>(to),
+                                __builtin_bit_cast(__m256i, vector));
+        else
+            _mm512_stream_si512(reinterpret_cast<__m512i*>(to),
+                                __builtin_bit_cast(__m512i, vector));
+    }
+    static void fence() { _mm_sfence(); }
 };
 
 constexpr KernelTable table = make_kernel_table<Avx512>();

@@ -6,8 +6,9 @@
 // linker with one that was compiled for another CPU. For the same reason nothing here may call an
 // inline function that is not forced inline.
 //
-// Target: vector_bytes, and F16, the layout of fp16 (PairedHalves or one with conversion
-// instructions).
+// Target: vector_bytes; F16, the layout of fp16 (PairedHalves or one with conversion instructions);
+// stream(to, vector), a store past the caches to an aligned address, where there is one, and
+// fence(), after which others see what was streamed.
 #pragma once
 
 #include <cstddef>
@@ -38,19 +39,18 @@ template <class V>
     std::memcpy(to, &vector, sizeof vector);
 }
 
-// How the elements of one block lie in memory and what they are computed as: combine<Op>(a, b, out)
-// reads one block of each operand whole before it writes, so `out` may be `a` or `b`.
+// How the elements of one block lie in memory and what they are computed as: a block is a Value,
+// and apply<Op>(a, b) combines two.
 
 template <class Target, class T>
 struct Native {
     static constexpr std::size_t element_bytes = sizeof(T);
     static constexpr std::size_t block_bytes = Target::vector_bytes;
+    using Value = Vector<T, block_bytes / sizeof(T)>;
 
     template <class Op>
-    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
-                                               unsigned char* out) {
-        using Values = Vector<T, block_bytes / sizeof(T)>;
-        store(out, Op::apply(load<Values>(a), load<Values>(b)));
+    [[gnu::always_inline]] static Value apply(Value a, Value b) {
+        return Op::apply(a, b);
     }
 };
 
@@ -84,6 +84,7 @@ struct PairedHalves {
     static constexpr std::size_t block_bytes = Target::vector_bytes;
     using Pairs = Vector<std::uint32_t, block_bytes / 4>;
     using Floats = Vector<float, block_bytes / 4>;
+    using Value = Pairs;
 
     template <class Op>
     [[gnu::always_inline]] static Pairs combine_lower(Pairs a, Pairs b) {
@@ -92,11 +93,8 @@ struct PairedHalves {
         return Format::template narrowed<Floats>(__builtin_bit_cast(Pairs, Op::apply(x, y)));
     }
     template <class Op>
-    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
-                                               unsigned char* out) {
-        const auto x = load<Pairs>(a);
-        const auto y = load<Pairs>(b);
-        store(out, combine_lower<Op>(x, y) | combine_lower<Op>(x >> 16, y >> 16) << 16);
+    [[gnu::always_inline]] static Value apply(Value a, Value b) {
+        return combine_lower<Op>(a, b) | combine_lower<Op>(a >> 16, b >> 16) << 16;
     }
 };
 
@@ -108,13 +106,13 @@ struct ConvertedF16 {
     static constexpr std::size_t block_bytes = Target::vector_bytes / 2;
     using Stored = Vector<std::uint16_t, block_bytes / 2>;
     using Floats = Vector<float, block_bytes / 2>;
+    using Value = Stored;
 
     template <class Op>
-    [[gnu::always_inline]] static void combine(const unsigned char* a, const unsigned char* b,
-                                               unsigned char* out) {
-        const auto x = Target::template widened<Floats>(load<Stored>(a));
-        const auto y = Target::template widened<Floats>(load<Stored>(b));
-        store(out, Target::template narrowed<Stored>(Op::apply(x, y)));
+    [[gnu::always_inline]] static Value apply(Value a, Value b) {
+        const auto x = Target::template widened<Floats>(a);
+        const auto y = Target::template widened<Floats>(b);
+        return Target::template narrowed<Stored>(Op::apply(x, y));
     }
 };
 
@@ -183,30 +181,107 @@ struct Lxor {
     }
 };
 
-/// The last block is copied to whole vectors: one code path gives all elements the same arithmetic.
-template <class Layout, class Op>
-[[gnu::always_inline]] inline void combine_rest(const unsigned char* a, const unsigned char* b,
-                                                unsigned char* out, std::size_t rest_bytes) {
-    unsigned char padded_a[Layout::block_bytes] = {};
-    unsigned char padded_b[Layout::block_bytes] = {};
-    std::memcpy(padded_a, a, rest_bytes);
-    std::memcpy(padded_b, b, rest_bytes);
-    Layout::template combine<Op>(padded_a, padded_b, padded_a);
-    std::memcpy(out, padded_a, rest_bytes);
+/// The elements behind the last whole block, copied to one: a single code path gives all elements
+/// the same arithmetic.
+template <class Layout>
+[[gnu::always_inline]] inline typename Layout::Value load_rest(const unsigned char* from,
+                                                               std::size_t rest_bytes) {
+    unsigned char padded[Layout::block_bytes] = {};
+    std::memcpy(padded, from, rest_bytes);
+    return load<typename Layout::Value>(padded);
 }
 
 template <class Layout, class Op>
 void combine(const void* /*context*/, const void* a, const void* b, void* out, std::size_t count) {
+    using Value = typename Layout::Value;
     const auto* pa = static_cast<const unsigned char*>(a);
     const auto* pb = static_cast<const unsigned char*>(b);
     auto* po = static_cast<unsigned char*>(out);
     const std::size_t size_bytes = count * Layout::element_bytes;
     const std::size_t whole_bytes = size_bytes - size_bytes % Layout::block_bytes;
     for (std::size_t at = 0; at < whole_bytes; at += Layout::block_bytes)
-        Layout::template combine<Op>(pa + at, pb + at, po + at);
-    if (whole_bytes < size_bytes)
-        combine_rest<Layout, Op>(pa + whole_bytes, pb + whole_bytes, po + whole_bytes,
-                                 size_bytes - whole_bytes);
+        store(po + at, Layout::template apply<Op>(load<Value>(pa + at), load<Value>(pb + at)));
+    const std::size_t rest = size_bytes - whole_bytes;
+    if (rest == 0) return;
+    const Value last = Layout::template apply<Op>(load_rest<Layout>(pa + whole_bytes, rest),
+                                                  load_rest<Layout>(pb + whole_bytes, rest));
+    std::memcpy(po + whole_bytes, &last, rest);
+}
+
+// Many sources at once: the same bytes of all of them, then the next. Intermediates never leave the
+// registers, and all sources are read before `out` is written, which may be one of them.
+
+template <class Layout, class Op, std::size_t blocks, class Store>
+[[gnu::always_inline]] inline void combine_blocks_of_many(const void* const* sources,
+                                                          std::size_t source_count, std::size_t at,
+                                                          unsigned char* out, Store store_block) {
+    using Value = typename Layout::Value;
+    Value combined[blocks];
+    const auto* first = static_cast<const unsigned char*>(sources[0]) + at;
+    for (std::size_t b = 0; b < blocks; ++b)
+        combined[b] = load<Value>(first + b * Layout::block_bytes);
+    for (std::size_t s = 1; s < source_count; ++s) {
+        const auto* next = static_cast<const unsigned char*>(sources[s]) + at;
+        for (std::size_t b = 0; b < blocks; ++b)
+            combined[b] = Layout::template apply<Op>(combined[b],
+                                                     load<Value>(next + b * Layout::block_bytes));
+    }
+    for (std::size_t b = 0; b < blocks; ++b)
+        store_block(out + at + b * Layout::block_bytes, combined[b]);
+}
+
+template <class Layout, class Op>
+[[gnu::always_inline]] inline void combine_rest_of_many(const void* const* sources,
+                                                        std::size_t source_count, std::size_t at,
+                                                        unsigned char* out, std::size_t rest) {
+    auto combined = load_rest<Layout>(static_cast<const unsigned char*>(sources[0]) + at, rest);
+    for (std::size_t s = 1; s < source_count; ++s)
+        combined = Layout::template apply<Op>(
+            combined, load_rest<Layout>(static_cast<const unsigned char*>(sources[s]) + at, rest));
+    std::memcpy(out + at, &combined, rest);
+}
+
+/// The bytes from `at` to `end` of all sources; four blocks at a time, so that the loop over the
+/// sources is worth its branches.
+template <class Layout, class Op, class Store>
+[[gnu::always_inline]] inline void walk_many(const void* const* sources, std::size_t source_count,
+                                             std::size_t at, std::size_t end, unsigned char* out,
+                                             Store store_block) {
+    constexpr std::size_t block = Layout::block_bytes;
+    for (; at + 4 * block <= end; at += 4 * block)
+        combine_blocks_of_many<Layout, Op, 4>(sources, source_count, at, out, store_block);
+    for (; at + block <= end; at += block)
+        combine_blocks_of_many<Layout, Op, 1>(sources, source_count, at, out, store_block);
+    if (at < end) combine_rest_of_many<Layout, Op>(sources, source_count, at, out, end - at);
+}
+
+template <class Target>
+struct PlainStore {
+    template <class V>
+    [[gnu::always_inline]] void operator()(unsigned char* to, V vector) const {
+        store(to, vector);
+    }
+};
+template <class Target>
+struct StreamingStore {
+    template <class V>
+    [[gnu::always_inline]] void operator()(unsigned char* to, V vector) const {
+        Target::stream(to, vector);
+    }
+};
+
+template <class Target, class Layout, class Op>
+void combine_many(const void* const* sources, std::size_t source_count, void* out,
+                  std::size_t count, bool streaming) {
+    constexpr std::size_t line = 64;
+    auto* to = static_cast<unsigned char*>(out);
+    const std::size_t size_bytes = count * Layout::element_bytes;
+    const std::size_t to_line = (line - reinterpret_cast<std::uintptr_t>(out) % line) % line;
+    const std::size_t head = streaming && to_line < size_bytes ? to_line : size_bytes;
+    walk_many<Layout, Op>(sources, source_count, 0, head, to, PlainStore<Target>{});
+    if (head == size_bytes) return;
+    walk_many<Layout, Op>(sources, source_count, head, size_bytes, to, StreamingStore<Target>{});
+    Target::fence();
 }
 
 // The table.
@@ -254,6 +329,23 @@ constexpr void add_signless(KernelTable& table, ReduceOp op) {
     add_native<Target, Op, ElementType::i64, std::uint64_t>(table, op);
 }
 
+template <class Target, ElementType type, class Layout>
+constexpr void add_sum_of_many(KernelTable& table) {
+    table.sum_of_many[static_cast<std::size_t>(type)] = combine_many<Target, Layout, Sum>;
+}
+
+template <class Target>
+constexpr void add_sums_of_many(KernelTable& table) {
+    add_sum_of_many<Target, ElementType::f16, typename Target::F16>(table);
+    add_sum_of_many<Target, ElementType::bf16, PairedHalves<Target, Bf16Format>>(table);
+    add_sum_of_many<Target, ElementType::f32, Native<Target, float>>(table);
+    add_sum_of_many<Target, ElementType::f64, Native<Target, double>>(table);
+    add_sum_of_many<Target, ElementType::i32, Native<Target, std::uint32_t>>(table);
+    add_sum_of_many<Target, ElementType::u32, Native<Target, std::uint32_t>>(table);
+    add_sum_of_many<Target, ElementType::i64, Native<Target, std::uint64_t>>(table);
+    add_sum_of_many<Target, ElementType::u64, Native<Target, std::uint64_t>>(table);
+}
+
 template <class Target>
 constexpr KernelTable make_kernel_table() {
     KernelTable table{};
@@ -273,6 +365,7 @@ constexpr KernelTable make_kernel_table() {
     add_signless<Target, Band>(table, ReduceOp::band);
     add_signless<Target, Bor>(table, ReduceOp::bor);
     add_signless<Target, Bxor>(table, ReduceOp::bxor);
+    add_sums_of_many<Target>(table);
     return table;
 }
 

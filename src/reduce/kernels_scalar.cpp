@@ -8,6 +8,12 @@ namespace {
 struct Scalar {
     static constexpr std::size_t vector_bytes = 16;
     using F16 = PairedHalves<Scalar, F16Format>;
+
+    template <class V>
+    [[gnu::always_inline]] static void stream(unsigned char* to, V vector) {
+        store(to, vector);
+    }
+    static void fence() {}
 };
 
 constexpr KernelTable table = make_kernel_table<Scalar>();

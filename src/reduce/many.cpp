@@ -67,8 +67,15 @@ void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, 
         copy(sources, out, count * reducer.element_bytes);
     else if (sources.size() == 2)
         reducer(sources[0], sources[1], out, count);
+    else if (reducer.many != nullptr)
+        reducer.many(sources.data(), sources.size(), out, count, false);
     else
         combine_in_blocks(reducer, sources, out, count);
+}
+
+std::size_t bytes_to_next_line(const void* address) {
+    return (stream_alignment - reinterpret_cast<std::uintptr_t>(address) % stream_alignment) %
+           stream_alignment;
 }
 
 }  // namespace
@@ -76,14 +83,13 @@ void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, 
 void reduce_many(const Reducer& reducer, std::span<const void* const> sources, void* out,
                  std::size_t count, bool streaming) {
     auto* to = static_cast<unsigned char*>(out);
-    const std::size_t size = reducer.element_bytes;
-    const std::size_t misaligned =
-        (stream_alignment - reinterpret_cast<std::uintptr_t>(out) % stream_alignment) %
-        stream_alignment;
-    const std::size_t head = misaligned / size;
+    const std::size_t misaligned = bytes_to_next_line(out);
+    const std::size_t head = misaligned / reducer.element_bytes;
     const bool onto_itself = sources.size() == 1 && sources[0] == out;
-    if (!streaming || onto_itself || misaligned % size != 0 || head >= count)
+    if (!streaming || onto_itself || misaligned % reducer.element_bytes != 0 || head >= count)
         return combine_plain(reducer, sources, to, count);
+    if (reducer.many != nullptr && sources.size() > 1)
+        return reducer.many(sources.data(), sources.size(), out, count, true);
     combine_plain(reducer, sources, to, head);
     combine_streaming(reducer, sources, misaligned, to, count - head);
 }

@@ -9,8 +9,11 @@ Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set) {
     if (type == ElementType::opaque) return {};
     const auto row = static_cast<std::size_t>(op);
     const auto column = static_cast<std::size_t>(type);
-    const ReduceFunction function = kernels_of(set).function[row][column];
-    return function == nullptr ? Reducer{} : Reducer{function, nullptr, element_bytes(type)};
+    const KernelTable& table = kernels_of(set);
+    const ReduceFunction function = table.function[row][column];
+    if (function == nullptr) return {};
+    const auto many = op == ReduceOp::sum ? table.sum_of_many[column] : nullptr;
+    return {function, nullptr, element_bytes(type), many};
 }
 
 Reducer reducer_for(ReduceOp op, ElementType type) {

@@ -18,6 +18,12 @@ enum class ReduceOp : std::uint8_t { sum, prod, min, max, land, lor, lxor, band,
 using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out,
                                 std::size_t count);
 
+/// The same over any number of sources, from the first to the last, in one walk: what reduce_many
+/// (reduce/many.hpp) calls where it is there. `streaming`: stores go past the caches; `out` is then
+/// aligned to its elements.
+using ReduceManyFunction = void (*)(const void* const* sources, std::size_t source_count, void* out,
+                                    std::size_t count, bool streaming);
+
 /// How one call combines elements. A value; copying it is cheap. Thread safe. Never allocates.
 /// Same bits from every instruction set: min/max/sum of floats follow the scalar reference exactly
 /// (NaN rules in src/reduce/README.md). fp16 and bf16 are combined in fp32 and rounded to nearest
@@ -26,6 +32,7 @@ struct Reducer {
     ReduceFunction function = nullptr;
     const void* context = nullptr;
     std::size_t element_bytes = 0;
+    ReduceManyFunction many = nullptr;  ///< null: reduce_many takes `function` block by block
 
     explicit operator bool() const { return function != nullptr; }
     void operator()(const void* a, const void* b, void* out, std::size_t count) const {

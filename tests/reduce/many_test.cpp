@@ -65,11 +65,13 @@ Bytes chain(const Reducer& reducer, const std::vector<Bytes>& sources, std::size
     return out;
 }
 
-class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType>> {
+class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType, InstructionSet>> {
   protected:
     void SetUp() override {
-        std::tie(op_, type_) = GetParam();
-        reducer_ = reducer_for(op_, type_);
+        const auto [op, type, set] = GetParam();
+        if (!cpu_has(set)) GTEST_SKIP() << "this CPU has no " << name_of(set);
+        type_ = type;
+        reducer_ = reducer_for(op, type, set);
         if (!reducer_) GTEST_SKIP() << "not defined";
     }
     std::vector<Bytes> values(std::size_t sources, std::size_t count) {
@@ -96,7 +98,6 @@ class Many : public testing::TestWithParam<std::tuple<ReduceOp, ElementType>> {
             << ", at byte " << shift << " of a line" << (streaming ? ", streaming" : "");
     }
 
-    ReduceOp op_{};
     ElementType type_{};
     Reducer reducer_;
     std::mt19937_64 random_{5};
@@ -138,12 +139,16 @@ TEST_P(Many, TheSameSourceMayBeThereTwice) {
 }
 
 std::string name_of_case(const testing::TestParamInfo<Many::ParamType>& info) {
-    const auto [op, type] = info.param;
-    return std::string(name_of(op)) + "_" + std::string(name_of(type));
+    const auto [op, type, set] = info.param;
+    return std::string(name_of(op)) + "_" + std::string(name_of(type)) + "_" +
+           std::string(name_of(set));
 }
 
 INSTANTIATE_TEST_SUITE_P(Reducer, Many,
-                         testing::Combine(testing::ValuesIn(all_ops), testing::ValuesIn(all_types)),
+                         testing::Combine(testing::ValuesIn(all_ops), testing::ValuesIn(all_types),
+                                          testing::Values(InstructionSet::scalar,
+                                                          InstructionSet::avx2,
+                                                          InstructionSet::avx512)),
                          name_of_case);
 
 TEST(ManySources, OrderIsFromTheFirstSourceToTheLast) {
