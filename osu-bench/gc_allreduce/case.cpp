@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "peer_op.hpp"
+#include "summary.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -36,15 +37,14 @@ class Residual {
 
 class Case {
   public:
-    Case(const Options& options, const Subject& subject, std::size_t size_bytes,
-         std::span<const std::byte> input)
-        : options_(options),
-          subject_(subject),
-          input_(input.first(size_bytes)),
-          count_(size_bytes / options.element->bytes),
-          type_(options.element->datatype()),
-          peer_op_(*options.element, options.op),
-          residual_(options.feedback, subject, count_, type_),
+    Case(const Contest& contest, std::size_t size_bytes)
+        : options_(contest.options),
+          subject_(contest.subject),
+          peer_(contest.peer),
+          input_(contest.input.first(size_bytes)),
+          count_(size_bytes / options_.element->bytes),
+          type_(options_.element->datatype()),
+          residual_(options_.feedback, subject_, count_, type_),
           result_(size_bytes) {
         std::copy(input_.begin(), input_.end(), result_.begin());
     }
@@ -52,6 +52,7 @@ class Case {
     void measure_times(Row& row);
     void measure_wire(Row& row) const;
     Verdict check(bool exact);
+    Verdict check_peer();
 
   private:
     void prepare() {
@@ -61,15 +62,18 @@ class Case {
     }
     const void* send_buffer() const { return options_.in_place ? MPI_IN_PLACE : input_.data(); }
     void reduce();
-    void reduce_by_peer();
+    void reduce_by_peer() { peer_.allreduce(send_buffer(), result_.data(), count_); }
+    Timed timed(void (Case::*call)());
+    Turns turns(int repeat) const;
+    Verdict judge(const double* mean, bool exact) const;
     std::vector<double> mean_of_calls(int calls);
 
     const Options& options_;
     const Subject& subject_;
+    Peer& peer_;
     std::span<const std::byte> input_;
     std::size_t count_;
     MPI_Datatype type_;
-    PeerOp peer_op_;
     Residual residual_;
     std::vector<std::byte> result_;
 };
@@ -88,26 +92,39 @@ void Case::reduce() {
     }
 }
 
-void Case::reduce_by_peer() {
-    MPI_Allreduce(send_buffer(), result_.data(), static_cast<int>(count_), type_, peer_op_.get(),
-                  MPI_COMM_WORLD);
+// Out of place there is nothing to prepare, so that calls may follow each other at once.
+Timed Case::timed(void (Case::*call)()) {
+    Timed timed{{}, [this, call] { (this->*call)(); }};
+    if (options_.in_place) {
+        timed.prepare = [this] { prepare(); };
+    }
+    return timed;
+}
+
+Turns Case::turns(int repeat) const {
+    const std::size_t size_bytes = input_.size();
+    return {.warmup = options_.warmup_for(size_bytes),
+            .iterations = options_.iterations_for(size_bytes),
+            .batch = options_.batch_for(size_bytes),
+            .sync = options_.sync,
+            .peer_first = repeat % 2 == 1};
 }
 
 void Case::measure_times(Row& row) {
-    const Timed ours{[this] { prepare(); }, [this] { reduce(); }};
-    const Timed peer{[this] { prepare(); }, [this] { reduce_by_peer(); }};
-    const int warmup = options_.warmup_for(input_.size());
+    const Timed ours = timed(&Case::reduce);
+    const Timed peer = timed(&Case::reduce_by_peer);
     std::vector<Latency> our_latencies;
     std::vector<Latency> peer_latencies;
     std::vector<double> ratios;
     for (int repeat = 0; repeat < options_.repeats; ++repeat) {
-        our_latencies.push_back(time_calls(ours, warmup, row.iterations, MPI_COMM_WORLD));
-        peer_latencies.push_back(time_calls(peer, warmup, row.iterations, MPI_COMM_WORLD));
-        ratios.push_back(peer_latencies.back().avg_us / our_latencies.back().avg_us);
+        const Pair pair = time_in_turns(ours, peer, turns(repeat), MPI_COMM_WORLD);
+        our_latencies.push_back(pair.ours);
+        peer_latencies.push_back(pair.peer);
+        ratios.push_back(pair.ratio());
     }
     row.ours = median(our_latencies);
     row.peer = median(peer_latencies);
-    row.ratio = median(ratios);
+    row.ratio = spread_of(ratios);
     row.algbw_gbs = static_cast<double>(input_.size()) / (row.ours.avg_us * 1e3);
     row.busbw_gbs = row.algbw_gbs * 2.0 * (row.ranks - 1) / row.ranks;
 }
@@ -137,41 +154,52 @@ std::vector<double> Case::mean_of_calls(int calls) {
     return mean;
 }
 
-Verdict Case::check(bool exact) {
-    std::vector<double> mean;
-    if (options_.feedback) {
-        mean = mean_of_calls(feedback_check_calls);
-    } else {
-        prepare();
-        reduce();
-    }
+Verdict Case::judge(const double* mean, bool exact) const {
     return verify({.element = *options_.element,
                    .op = find_op(options_.op),
                    .count = count_,
                    .input = input_.data(),
                    .result = result_.data(),
-                   .mean = options_.feedback ? mean.data() : nullptr,
+                   .mean = mean,
                    .exact = exact},
                   MPI_COMM_WORLD);
 }
 
+Verdict Case::check(bool exact) {
+    if (options_.feedback) {
+        const std::vector<double> mean = mean_of_calls(feedback_check_calls);
+        return judge(mean.data(), exact);
+    }
+    prepare();
+    reduce();
+    return judge(nullptr, exact);
+}
+
+// A peer may be lossy too, so its error is only told.
+Verdict Case::check_peer() {
+    prepare();
+    reduce_by_peer();
+    return judge(nullptr, false);
+}
+
 }  // namespace
 
-Row measure(const Options& options, const Subject& subject, std::size_t size_bytes,
-            std::span<const std::byte> input) {
-    Case one(options, subject, size_bytes, input);
+Row measure(const Contest& contest, std::size_t size_bytes) {
+    Case one(contest, size_bytes);
     Row row;
-    row.codec = subject.codec();
-    row.tree_used = subject.tree(GC_TREE_EXPRESSION);
+    row.codec = contest.subject.codec();
+    row.tree_used = contest.subject.tree(GC_TREE_EXPRESSION);
     MPI_Comm_size(MPI_COMM_WORLD, &row.ranks);
     row.size_bytes = size_bytes;
-    row.count = size_bytes / options.element->bytes;
-    row.iterations = options.iterations_for(size_bytes);
-    require_success(GC_Comm_reset_stats(subject.comm()), "GC_Comm_reset_stats");
+    row.count = size_bytes / contest.options.element->bytes;
+    row.iterations = contest.options.iterations_for(size_bytes);
+    row.batch = contest.options.batch_for(size_bytes);
+    require_success(GC_Comm_reset_stats(contest.subject.comm()), "GC_Comm_reset_stats");
     one.measure_times(row);
     one.measure_wire(row);
-    if (options.check) {
+    if (contest.options.check) {
         row.verdict = one.check(row.path != "compressed");
+        row.peer_rel_l2_err = one.check_peer().rel_l2_err;
     }
     return row;
 }

@@ -5,14 +5,21 @@
 #include <span>
 
 #include "options.hpp"
+#include "peers/peer.hpp"
 #include "row.hpp"
 #include "subject.hpp"
 
 namespace gradcoll::bench {
 
-/// Collective; the same row on every rank. `input` holds at least size_bytes; the peer runs on
-/// MPI_COMM_WORLD.
-Row measure(const Options& options, const Subject& subject, std::size_t size_bytes,
-            std::span<const std::byte> input);
+/// Who takes turns, and on what.
+struct Contest {
+    const Options& options;
+    const Subject& subject;
+    Peer& peer;
+    std::span<const std::byte> input;  ///< as long as the largest size
+};
+
+/// Collective; the same row on every rank. The peer runs on MPI_COMM_WORLD.
+Row measure(const Contest& contest, std::size_t size_bytes);
 
 }  // namespace gradcoll::bench

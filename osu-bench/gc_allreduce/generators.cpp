@@ -28,9 +28,11 @@ double draw_laplace(Engine& engine) {
 struct NamedDraw {
     std::string_view name;
     Draw (*make)();
+    bool in_layers = false;  ///< blocks have scales of their own
 };
 
 const std::array draws = {
+    NamedDraw{"gradient", [] { return Draw(draw_laplace); }, true},
     NamedDraw{"normal", [] { return Draw(std::normal_distribution<double>()); }},
     NamedDraw{"uniform", [] { return Draw(std::uniform_real_distribution<double>(-1.0, 1.0)); }},
     NamedDraw{"laplace", [] { return Draw(draw_laplace); }},
@@ -44,18 +46,42 @@ const NamedDraw* find_draw(std::string_view name) {
     return found == draws.end() ? nullptr : found;
 }
 
+Engine engine_of(std::uint64_t seed, std::uint32_t stream) {
+    std::seed_seq seeds{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
+                        stream};
+    return Engine(seeds);
+}
+
+/// The factor of each block of elements.
+class Scales {
+  public:
+    Scales(const NamedDraw& named, const Element& element, std::uint64_t seed)
+        : in_layers_(named.in_layers && element.unit_roundoff != 0),
+          base_(element.unit_roundoff == 0 ? integer_scale : 1.0),
+          engine_(engine_of(seed, layer_stream)) {}
+    double next() { return in_layers_ ? std::pow(10.0, exponent_(engine_)) : base_; }
+
+  private:
+    // No rank's: all ranks draw the same.
+    static constexpr std::uint32_t layer_stream = UINT32_MAX;
+
+    bool in_layers_;
+    double base_;
+    Engine engine_;
+    std::uniform_real_distribution<double> exponent_{-4.0, -1.0};
+};
+
 std::vector<std::byte> generate_random(const NamedDraw& named, const Element& element,
                                        std::size_t count, std::uint64_t seed, int rank) {
     constexpr std::size_t block_elems = 4096;
     std::array<double, block_elems> values;
-    std::seed_seq seeds{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32),
-                        static_cast<std::uint32_t>(rank)};
-    Engine engine(seeds);
+    Engine engine = engine_of(seed, static_cast<std::uint32_t>(rank));
+    Scales scales(named, element, seed);
     const Draw draw = named.make();
-    const double scale = element.unit_roundoff == 0 ? integer_scale : 1.0;
     std::vector<std::byte> out(count * element.bytes);
     for (std::size_t begin = 0; begin < count; begin += block_elems) {
         const std::size_t block = std::min(block_elems, count - begin);
+        const double scale = scales.next();
         std::generate_n(values.begin(), block, [&] { return scale * draw(engine); });
         element.store(values.data(), block, out.data() + begin * element.bytes);
     }

@@ -12,9 +12,10 @@
 
 namespace gradcoll::bench {
 
-/// "normal" (0, 1), "uniform" (-1, 1), "laplace" (0, 1), "t3" (Student's t, 3 degrees of freedom:
-/// heavy tails, as gradients have), "constant" (1.0) or "file:PATH" (raw elements, read round and
-/// round). int32: the same values times 100, rounded.
+/// "gradient" (Laplace, with a scale of 10^-4 to 10^-1 for every 4096 elements that is the same on
+/// all ranks, as layers have), "normal" (0, 1), "uniform" (-1, 1), "laplace" (0, 1), "t3"
+/// (Student's t, 3 degrees of freedom: heavy tails, as gradients have), "constant" (1.0) or
+/// "file:PATH" (raw elements, read round and round). int32: the same values times 100, rounded.
 bool is_data_name(std::string_view name);
 std::string data_names();
 /// PATH of "file:PATH", empty for the others.

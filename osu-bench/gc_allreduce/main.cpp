@@ -1,17 +1,17 @@
-// gc_allreduce - measures GC_Allreduce beside MPI_Allreduce. Exit status: 0; 1 if a check failed; 2
-// for bad options.
+// gc_allreduce - measures GC_Allreduce beside MPI_Allreduce or another peer. Exit status: 0; 1 if a
+// check failed; 2 for bad options.
 #include <fmt/format.h>
 #include <gradcoll/gradcoll.h>
 
-#include <array>
 #include <climits>
 #include <cstdio>
+#include <memory>
 #include <stdexcept>
 
 #include "case.hpp"
 #include "generators.hpp"
 #include "options.hpp"
-#include "peer_op.hpp"
+#include "peers/peer.hpp"
 #include "subject.hpp"
 #include "writers/writers.hpp"
 
@@ -24,22 +24,13 @@ int my_rank() {
     return rank;
 }
 
-// The first line of what the MPI library says about itself, up to its package details.
-std::string mpi_library() {
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-    int length = 0;
-    MPI_Get_library_version(text.data(), &length);
-    const std::string all(text.data());
-    return all.substr(0, all.find_first_of(",\n"));
-}
-
-TableHead head_of(const Options& options, const Subject& subject) {
+TableHead head_of(const Subject& subject, const Peer& peer) {
     TableHead head;
     head.codec = subject.codec();
     head.tree_expression = subject.tree(GC_TREE_EXPRESSION);
     head.tree_origin = subject.tree(GC_TREE_ORIGIN);
     head.mpi_library = mpi_library();
-    head.peer_uses_user_op = !options.element->has_mpi_ops;
+    head.peer = peer.description();
     MPI_Comm_size(MPI_COMM_WORLD, &head.ranks);
     return head;
 }
@@ -47,8 +38,11 @@ TableHead head_of(const Options& options, const Subject& subject) {
 /// Rank 0 prints and writes; the other ranks only take part.
 class Reporter {
   public:
-    Reporter(const Options& options, bool is_root)
-        : options_(options), is_root_(is_root), csv_(options.csv_path) {}
+    Reporter(const Options& options, const Peer& peer, bool is_root)
+        : options_(options), is_root_(is_root), csv_(options.csv_path) {
+        report_.mpi_library = mpi_library();
+        report_.peer = peer.description();
+    }
 
     void begin_table(const TableHead& head) {
         if (is_root_) {
@@ -61,19 +55,20 @@ class Reporter {
             return;
         }
         print_row(options_, row);
-        rows_.push_back(columns_of(options_, row));
+        report_.rows.push_back(columns_of(options_, row));
         if (!options_.csv_path.empty()) {
-            csv_.write(rows_.back());
+            csv_.write(report_.rows.back());
         }
     }
-    void end_table(const std::vector<Row>& rows) const {
+    void end_table(const std::vector<Row>& rows) {
         if (is_root_) {
             print_remarks(rows);
+            report_.summaries.push_back({rows.front().codec, summary_of(ratios_of(rows))});
         }
     }
     int finish() const {
         if (is_root_ && !options_.json_path.empty()) {
-            write_json(options_.json_path, mpi_library(), rows_);
+            write_json(options_.json_path, report_);
         }
         return failed_ ? 1 : 0;
     }
@@ -82,17 +77,15 @@ class Reporter {
     const Options& options_;
     bool is_root_;
     CsvWriter csv_;
-    std::vector<Columns> rows_;
+    Report report_;
     bool failed_ = false;
 };
 
-void measure_codec(const Options& options, const std::string& codec,
-                   std::span<const std::byte> input, Reporter& reporter) {
-    const Subject subject(options, codec);
+void measure_table(const Contest& contest, Reporter& reporter) {
     std::vector<Row> rows;
-    reporter.begin_table(head_of(options, subject));
-    for (const std::size_t size_bytes : options.sizes_bytes) {
-        rows.push_back(measure(options, subject, size_bytes, input));
+    reporter.begin_table(head_of(contest.subject, contest.peer));
+    for (const std::size_t size_bytes : contest.options.sizes_bytes) {
+        rows.push_back(measure(contest, size_bytes));
         reporter.add(rows.back());
     }
     reporter.end_table(rows);
@@ -102,9 +95,12 @@ int measure_all(const Options& options) {
     const std::size_t max_count = options.sizes_bytes.back() / options.element->bytes;
     const std::vector<std::byte> input =
         generate(options.data, *options.element, max_count, options.seed, my_rank());
-    Reporter reporter(options, my_rank() == 0);
+    const std::unique_ptr<Peer> peer =
+        find_peer(options.peer)->make({options.element, options.op, options.in_place});
+    Reporter reporter(options, *peer, my_rank() == 0);
     for (const std::string& codec : options.codecs) {
-        measure_codec(options, codec, input, reporter);
+        const Subject subject(options, codec);
+        measure_table({options, subject, *peer, input}, reporter);
     }
     return reporter.finish();
 }

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <fstream>
 
 #include "generators.hpp"
 #include "peer_op.hpp"
+#include "peers/peer.hpp"
 #include "sizes.hpp"
 
 namespace gradcoll::bench {
@@ -24,21 +26,40 @@ struct Raw {
     std::vector<std::string> settings;
     int iterations = 0;
     int warmup = 0;
+    int batch = 0;
+    std::string sync = "none";
 };
+
+std::string sync_help() {
+    std::string text = "what ranks wait for before a call:";
+    for (const std::string& name : sync_names()) {
+        text += fmt::format(" {}: {};", name, meaning_of(*find_sync(name)));
+    }
+    text.pop_back();
+    return text;
+}
 
 void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("-m,--message-size", raw.sizes,
                    "bytes, with K, M, G: min:max (doubling), max, or a list a,b,c")
         ->capture_default_str();
     app.add_option("-i,--iterations", raw.iterations,
-                   "timed calls a repeat (default: 1000 to 8K, 100 to 1M, 20 above)")
+                   "timed calls a repeat (default: 500 to 8K, 100 to 256K, 20 to 4M, 5 above)")
         ->check(CLI::Range(1, 1000000000));
     app.add_option("-x,--warmup", raw.warmup,
                    "calls before them that are not timed (default: a tenth)")
         ->check(CLI::Range(0, 1000000000));
+    app.add_option("--batch", raw.batch,
+                   "calls of one side before the other's turn (default: a tenth of the iterations)")
+        ->check(CLI::Range(1, 1000000000));
     app.add_option("--repeats", options.repeats,
-                   "times that ours and MPI_Allreduce take turns; medians are printed")
+                   "times that all this is done, the order swapped each time; medians are printed")
         ->check(CLI::Range(1, 1000000000))
+        ->capture_default_str();
+    app.add_option("--sync", raw.sync, sync_help())
+        ->check(CLI::IsMember(sync_names()))
+        ->capture_default_str();
+    app.add_option("--peer", options.peer, "what is measured beside: " + peers_of_this_build())
         ->capture_default_str();
     app.add_flag("-c,--check", options.check,
                  "compare results with an fp64 reference; exit status 1 if they are wrong");
@@ -107,6 +128,14 @@ std::optional<std::string> problem_with_file(const std::string& data) {
     return std::nullopt;
 }
 
+std::optional<std::string> problem_with_peer(const Options& options) {
+    const PeerKind* kind = find_peer(options.peer);
+    if (kind == nullptr) {
+        return fmt::format("--peer {}: must be one of {}", options.peer, peers_of_this_build());
+    }
+    return kind->refusal({options.element, options.op, options.in_place});
+}
+
 // What is wrong with the values as a whole, or nothing.
 std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options& options) {
     options.element = find_element(raw.element);
@@ -116,6 +145,10 @@ std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options&
     if (app.count("--warmup") > 0) {
         options.warmup = raw.warmup;
     }
+    if (app.count("--batch") > 0) {
+        options.batch = raw.batch;
+    }
+    options.sync = *find_sync(raw.sync);
     if (!is_data_name(options.data)) {
         return fmt::format("--data {}: must be one of {}", options.data, data_names());
     }
@@ -126,6 +159,9 @@ std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options&
         return fmt::format("--feedback: needs --op sum and a floating-point type, not {} of {}",
                            options.op, raw.element);
     }
+    if (const auto problem = problem_with_peer(options)) {
+        return problem;
+    }
     if (const auto problem = resolve_settings(raw, options)) {
         return problem;
     }
@@ -135,17 +171,31 @@ std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options&
 }  // namespace
 
 int Options::iterations_for(std::size_t size_bytes) const {
-    constexpr std::size_t small = std::size_t{8} << 10;
-    constexpr std::size_t medium = std::size_t{1} << 20;
-    return iterations.value_or(size_bytes <= small ? 1000 : size_bytes <= medium ? 100 : 20);
+    struct Step {
+        std::size_t up_to_bytes;
+        int iterations;
+    };
+    constexpr std::array steps = {Step{std::size_t{8} << 10, 500},
+                                  Step{std::size_t{256} << 10, 100},
+                                  Step{std::size_t{4} << 20, 20}};
+    constexpr int above = 5;
+    const auto step = std::find_if(steps.begin(), steps.end(), [size_bytes](const Step& one) {
+        return size_bytes <= one.up_to_bytes;
+    });
+    return iterations.value_or(step == steps.end() ? above : step->iterations);
 }
 
 int Options::warmup_for(std::size_t size_bytes) const {
     return warmup.value_or(std::max(iterations_for(size_bytes) / 10, 1));
 }
 
+int Options::batch_for(std::size_t size_bytes) const {
+    return batch.value_or(std::max(iterations_for(size_bytes) / 10, 1));
+}
+
 CommandLine parse_command_line(int argc, char** argv) {
-    CLI::App app("GC_Allreduce beside MPI_Allreduce, in turns in one process", "gc_allreduce");
+    CLI::App app("GC_Allreduce beside MPI_Allreduce or another peer, in turns in one process",
+                 "gc_allreduce");
     CommandLine result;
     Options options;
     Raw raw;

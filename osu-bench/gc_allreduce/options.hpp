@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element.hpp"
+#include "start_line.hpp"
 
 namespace gradcoll::bench {
 
@@ -16,12 +17,15 @@ struct Options {
     std::vector<std::size_t> sizes_bytes;  ///< ascending, multiples of the element's size
     std::optional<int> iterations;         ///< unset: chosen by size
     std::optional<int> warmup;             ///< unset: a tenth of the iterations
-    int repeats = 3;
+    std::optional<int> batch;              ///< unset: a tenth of the iterations
+    int repeats = 9;
+    Sync sync = Sync::none;
+    std::string peer = "mpi";
     const Element* element = nullptr;
     std::string op = "sum";
     std::vector<std::string> codecs{"exact"};
     std::string tree;  ///< as GC_TOPOLOGY; empty: as the library chooses
-    std::string data = "normal";
+    std::string data = "gradient";
     std::uint64_t seed = 1;
     std::vector<std::pair<std::string, std::string>> settings;  ///< info key, value
     bool in_place = false;
@@ -34,6 +38,7 @@ struct Options {
 
     int iterations_for(std::size_t size_bytes) const;
     int warmup_for(std::size_t size_bytes) const;
+    int batch_for(std::size_t size_bytes) const;
 };
 
 /// Either options, or a text to print (help or what is wrong) and the exit status.

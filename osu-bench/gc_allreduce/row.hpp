@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "summary.hpp"
 #include "timing.hpp"
 #include "verify.hpp"
 
@@ -17,16 +19,27 @@ struct Row {
     std::size_t size_bytes = 0;
     std::size_t count = 0;
     int iterations = 0;
+    int batch = 0;
     Latency ours;
     Latency peer;
-    double ratio = 0;           ///< median over the repeats of peer time / our time
+    Spread ratio;               ///< over the repeats, of peer time / our time
     double algbw_gbs = 0;       ///< size / time, 10^9 bytes a second
     double busbw_gbs = 0;       ///< algbw * 2(n-1)/n
     double wire_max_bytes = 0;  ///< sent a call by the rank that sends most
     double wire_sum_bytes = 0;  ///< sent a call by all ranks
     std::string path;           ///< "compressed", "tree" or "mpi" (passed to the MPI library)
     std::string pass_reason;
-    std::optional<Verdict> verdict;  ///< with --check
+    std::optional<Verdict> verdict;         ///< with --check
+    std::optional<double> peer_rel_l2_err;  ///< with --check
 };
+
+/// The ratio at each row's size.
+inline std::vector<SizeRatio> ratios_of(const std::vector<Row>& rows) {
+    std::vector<SizeRatio> ratios;
+    for (const Row& row : rows) {
+        ratios.push_back({row.size_bytes, row.ratio.median});
+    }
+    return ratios;
+}
 
 }  // namespace gradcoll::bench

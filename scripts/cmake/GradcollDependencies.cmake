@@ -31,6 +31,7 @@ if(GRADCOLL_DEV)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
   find_package(ZLIB REQUIRED)
+  include(GradcollPeers)
 endif()
 
 set(GRADCOLL_HAVE_CUDA OFF)

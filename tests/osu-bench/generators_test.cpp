@@ -44,6 +44,24 @@ TEST(BenchData, MeanMagnitudesAreThoseOfTheDistributions) {
     EXPECT_EQ(mean_magnitude(values_of("constant", "float", 1, 0)), 1.0);
 }
 
+TEST(BenchData, GradientsHaveLayersWhoseScaleAllRanksShare) {
+    const auto layer_magnitude = [](int rank, std::size_t layer) {
+        const auto values = values_of("gradient", "float", 1, rank);
+        const auto begin = values.begin() + static_cast<std::ptrdiff_t>(layer * 4096);
+        return mean_magnitude({begin, begin + 4096});
+    };
+    double smallest = 1;
+    double largest = 0;
+    for (std::size_t layer = 0; layer < 8; ++layer) {
+        const double magnitude = layer_magnitude(0, layer);
+        EXPECT_NEAR(layer_magnitude(1, layer) / magnitude, 1, 0.1) << layer;
+        smallest = std::min(smallest, magnitude);
+        largest = std::max(largest, magnitude);
+    }
+    EXPECT_GT(largest, 5 * smallest);
+    EXPECT_NE(values_of("gradient", "float", 1, 0), values_of("gradient", "float", 1, 1));
+}
+
 TEST(BenchData, IntegersAreScaledSoThatTheyAreNotAllZero) {
     EXPECT_NEAR(mean_magnitude(values_of("uniform", "int32", 1, 0)), 50, 2);
 }

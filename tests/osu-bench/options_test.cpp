@@ -5,6 +5,8 @@
 
 #include <initializer_list>
 
+#include "peers/peer.hpp"
+
 namespace gradcoll::bench {
 namespace {
 
@@ -24,11 +26,14 @@ void expect_refused(std::initializer_list<const char*> words, const char* named)
     EXPECT_NE(result.text.find(named), std::string::npos) << result.text;
 }
 
-TEST(BenchOptions, DefaultsAreFloatSumsOfNormalDataWithoutCompression) {
+TEST(BenchOptions, DefaultsAreFloatSumsOfGradientLikeDataWithoutCompression) {
     const CommandLine result = parse({});
     ASSERT_TRUE(result.options.has_value()) << result.text;
     EXPECT_EQ(result.options->element->name, "float");
     EXPECT_EQ(result.options->op, "sum");
+    EXPECT_EQ(result.options->data, "gradient");
+    EXPECT_EQ(result.options->peer, "mpi");
+    EXPECT_EQ(result.options->sync, Sync::none);
     EXPECT_EQ(result.options->codecs, std::vector<std::string>{"exact"});
     EXPECT_EQ(result.options->sizes_bytes.front(), 4u);
     EXPECT_EQ(result.options->sizes_bytes.back(), 4u << 20);
@@ -45,12 +50,36 @@ TEST(BenchOptions, ListsAndRepeatedSettingsAreTakenInOrder) {
 
 TEST(BenchOptions, IterationsShrinkWithTheSizeUnlessGiven) {
     const Options chosen = *parse({}).options;
-    EXPECT_EQ(chosen.iterations_for(8192), 1000);
+    EXPECT_EQ(chosen.iterations_for(8192), 500);
     EXPECT_EQ(chosen.iterations_for(8193), 100);
-    EXPECT_EQ(chosen.warmup_for(8192), 100);
-    const Options given = *parse({"-i", "7", "-x", "0"}).options;
+    EXPECT_EQ(chosen.iterations_for(64u << 20), 5);
+    EXPECT_EQ(chosen.warmup_for(8192), 50);
+    EXPECT_EQ(chosen.batch_for(8192), 50);
+    EXPECT_EQ(chosen.batch_for(64u << 20), 1);
+    const Options given = *parse({"-i", "7", "-x", "0", "--batch", "3"}).options;
     EXPECT_EQ(given.iterations_for(4), 7);
     EXPECT_EQ(given.warmup_for(4), 0);
+    EXPECT_EQ(given.batch_for(4), 3);
+}
+
+TEST(BenchOptions, EverySyncThatHelpNamesIsTaken) {
+    for (const std::string& name : sync_names()) {
+        const CommandLine result = parse({"--sync", name.c_str()});
+        ASSERT_TRUE(result.options.has_value()) << result.text;
+        EXPECT_EQ(name_of(result.options->sync), name);
+    }
+}
+
+TEST(BenchOptions, HelpNamesEveryPeerThatIsThereAndWhyOthersAreNot) {
+    const std::string help = parse({"--help"}).text;
+    EXPECT_EQ(peer_kinds().front().name, "mpi");
+    for (const PeerKind& kind : peer_kinds()) {
+        EXPECT_NE(help.find(kind.name), std::string::npos) << kind.name;
+    }
+    for (const MissingPeer& missing : missing_peers()) {
+        EXPECT_NE(help.find(missing.reason), std::string::npos) << missing.name;
+        expect_refused({"--peer", missing.name.data()}, missing.reason.data());
+    }
 }
 
 TEST(BenchOptions, WhatIsWrongIsNamed) {
@@ -65,6 +94,9 @@ TEST(BenchOptions, WhatIsWrongIsNamed) {
     expect_refused({"--option", "nothing"}, "KEY=VALUE");
     expect_refused({"--feedback", "-T", "int32"}, "--feedback");
     expect_refused({"--feedback", "--op", "max"}, "--feedback");
+    expect_refused({"--sync", "luck"}, "luck");
+    expect_refused({"--batch", "0"}, "--batch");
+    expect_refused({"--peer", "nobody"}, "--peer nobody: must be one of mpi");
 }
 
 TEST(BenchOptions, HelpIsNoError) {

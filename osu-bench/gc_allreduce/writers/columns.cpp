@@ -36,6 +36,9 @@ void add_configuration(Columns& columns, const Options& options, const Row& row)
                                       {"count", integer(row.count)},
                                       {"iterations", integer(row.iterations)},
                                       {"repeats", integer(options.repeats)},
+                                      {"batch", integer(row.batch)},
+                                      {"sync", std::string(name_of(options.sync))},
+                                      {"peer", options.peer},
                                   });
 }
 
@@ -44,10 +47,14 @@ void add_times(Columns& columns, const Row& row) {
                                       {"avg_us", row.ours.avg_us},
                                       {"min_us", row.ours.min_us},
                                       {"max_us", row.ours.max_us},
-                                      {"mpi_avg_us", row.peer.avg_us},
-                                      {"mpi_min_us", row.peer.min_us},
-                                      {"mpi_max_us", row.peer.max_us},
-                                      {"ratio", row.ratio},
+                                      {"peer_avg_us", row.peer.avg_us},
+                                      {"peer_min_us", row.peer.min_us},
+                                      {"peer_max_us", row.peer.max_us},
+                                      {"ratio", row.ratio.median},
+                                      {"ratio_min", row.ratio.min},
+                                      {"ratio_q1", row.ratio.lower_quartile},
+                                      {"ratio_q3", row.ratio.upper_quartile},
+                                      {"ratio_max", row.ratio.max},
                                       {"algbw_gbs", row.algbw_gbs},
                                       {"busbw_gbs", row.busbw_gbs},
                                       {"wire_max_bytes", row.wire_max_bytes},
@@ -56,13 +63,16 @@ void add_times(Columns& columns, const Row& row) {
                                   });
 }
 
-void add_verdict(Columns& columns, const std::optional<Verdict>& verdict) {
+void add_verdict(Columns& columns, const Row& row) {
+    const std::optional<Verdict>& verdict = row.verdict;
     const bool known = verdict.has_value();
     columns.emplace_back("max_abs_err", known ? Value(verdict->max_abs_err) : Value());
     columns.emplace_back("rel_l2_err", known ? Value(verdict->rel_l2_err) : Value());
     columns.emplace_back("wrong_ranks", known ? integer(verdict->wrong_ranks) : Value());
     columns.emplace_back("check",
                          known ? Value(std::string(verdict->passed ? "pass" : "fail")) : Value());
+    columns.emplace_back("peer_rel_l2_err",
+                         row.peer_rel_l2_err ? Value(*row.peer_rel_l2_err) : Value());
 }
 
 }  // namespace
@@ -71,7 +81,7 @@ Columns columns_of(const Options& options, const Row& row) {
     Columns columns;
     add_configuration(columns, options, row);
     add_times(columns, row);
-    add_verdict(columns, row.verdict);
+    add_verdict(columns, row);
     return columns;
 }
 

@@ -32,15 +32,30 @@ std::string library_version() {
     return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
 }
 
+Json json_of(const TableSummary& table) {
+    const Summary& summary = table.summary;
+    return {{"codec", table.codec},
+            {"sizes", summary.sizes},
+            {"geometric_mean", summary.geometric_mean},
+            {"worst_ratio", summary.worst.ratio},
+            {"worst_size_bytes", summary.worst.size_bytes},
+            {"losses", summary.losses},
+            {"loss_below", loss_below}};
+}
+
 }  // namespace
 
-void write_json(const std::string& path, const std::string& mpi_library,
-                const std::vector<Columns>& rows) {
+void write_json(const std::string& path, const Report& report) {
     Json document;
     document["version"] = library_version();
-    document["mpi_library"] = mpi_library;
+    document["mpi_library"] = report.mpi_library;
+    document["peer"] = report.peer;
+    document["summaries"] = Json::array();
+    for (const TableSummary& table : report.summaries) {
+        document["summaries"].push_back(json_of(table));
+    }
     document["rows"] = Json::array();
-    for (const Columns& row : rows) {
+    for (const Columns& row : report.rows) {
         document["rows"].push_back(json_of(row));
     }
     std::ofstream file(path);

@@ -29,21 +29,29 @@ void add_times(Cells& cells, bool full, const Row& row) {
         cells.push_back({"Max(us)", 12, number(row.ours.max_us, 2)});
         cells.push_back({"Iters", 7, fmt::format("{}", row.iterations)});
     }
-    cells.push_back({"MPI(us)", 12, number(row.peer.avg_us, 2)});
+    cells.push_back({"Peer(us)", 12, number(row.peer.avg_us, 2)});
     if (full) {
-        cells.push_back({"MPImin(us)", 12, number(row.peer.min_us, 2)});
-        cells.push_back({"MPImax(us)", 12, number(row.peer.max_us, 2)});
+        cells.push_back({"Peermin(us)", 12, number(row.peer.min_us, 2)});
+        cells.push_back({"Peermax(us)", 12, number(row.peer.max_us, 2)});
     }
-    cells.push_back({"ratio", 7, number(row.ratio, 2)});
+    cells.push_back({"ratio", 7, number(row.ratio.median, 2)});
+    cells.push_back({"q1", 6, number(row.ratio.lower_quartile, 2)});
+    cells.push_back({"q3", 6, number(row.ratio.upper_quartile, 2)});
+    if (full) {
+        cells.push_back({"rmin", 6, number(row.ratio.min, 2)});
+        cells.push_back({"rmax", 6, number(row.ratio.max, 2)});
+    }
     cells.push_back({"algbw", 8, number(row.algbw_gbs, 3)});
     cells.push_back({"busbw", 8, number(row.busbw_gbs, 3)});
 }
 
-void add_verdict(Cells& cells, const Verdict& verdict) {
+void add_verdict(Cells& cells, const Row& row) {
+    const Verdict verdict = row.verdict.value_or(Verdict{});
     cells.push_back({"max_err", 10, fmt::format("{:.2e}", verdict.max_abs_err)});
     cells.push_back({"rel_L2", 10, fmt::format("{:.2e}", verdict.rel_l2_err)});
     cells.push_back({"#wrong", 7, fmt::format("{}", verdict.wrong_ranks)});
     cells.push_back({"check", 6, verdict.passed ? "pass" : "FAIL"});
+    cells.push_back({"peer_L2", 10, fmt::format("{:.2e}", row.peer_rel_l2_err.value_or(0))});
 }
 
 Cells cells_of(const Options& options, const Row& row) {
@@ -52,7 +60,7 @@ Cells cells_of(const Options& options, const Row& row) {
     cells.push_back({"wire_max", 11, number(row.wire_max_bytes, 0)});
     cells.push_back({"wire_sum", 12, number(row.wire_sum_bytes, 0)});
     if (options.check) {
-        add_verdict(cells, row.verdict.value_or(Verdict{}));
+        add_verdict(cells, row);
     }
     cells.push_back({"path", 11, row.path});
     return cells;
@@ -74,7 +82,7 @@ const char* yes_no(bool value) {
 }  // namespace
 
 void print_head(const Options& options, const TableHead& head) {
-    fmt::print("# GC_Allreduce beside MPI_Allreduce: {} ranks, {}, {}\n", head.ranks,
+    fmt::print("# GC_Allreduce beside {}: {} ranks, {}, {}\n", head.peer, head.ranks,
                options.element->name, options.op);
     fmt::print("# codec {}, data {}, seed {}, in place {}, feedback {}\n", head.codec, options.data,
                options.seed, yes_no(options.in_place), yes_no(options.feedback));
@@ -82,12 +90,14 @@ void print_head(const Options& options, const TableHead& head) {
         fmt::print("# {} = {}\n", key, value);
     }
     fmt::print("# tree {} ({})\n", head.tree_expression, head.tree_origin);
-    fmt::print("# peer: MPI_Allreduce of {}, in turns with ours, medians of {} repeats{}\n",
-               head.mpi_library, options.repeats,
-               head.peer_uses_user_op ? "; with a user op, as MPI has no such type" : "");
+    fmt::print("# over {}; sync {}: {}\n", head.mpi_library, name_of(options.sync),
+               meaning_of(options.sync));
+    fmt::print("# in turns of short batches, order swapped every repeat, medians of {} repeats\n",
+               options.repeats);
     fmt::print(
-        "# ratio: MPI / ours, above 1 ours is faster; algbw, busbw in GB/s; wire: bytes sent a "
-        "call\n");
+        "# ratio: peer / ours, above 1 ours is faster; q1, q3: its quartiles; algbw, busbw in "
+        "GB/s; "
+        "wire: bytes sent a call\n");
     if (options.data == "constant") {
         fmt::print(
             "# WARNING: constant data: errors and byte counts of codecs say nothing about real "
@@ -110,7 +120,7 @@ void print_remarks(const std::vector<Row>& rows) {
     for (const std::string& reason : reasons) {
         fmt::print("# path mpi: {}\n", reason);
     }
-    fmt::print("\n");
+    fmt::print("# summary: {}\n\n", text_of(summary_of(ratios_of(rows))));
 }
 
 }  // namespace gradcoll::bench

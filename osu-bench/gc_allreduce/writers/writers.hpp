@@ -17,14 +17,15 @@ struct TableHead {
     std::string tree_expression;
     std::string tree_origin;
     std::string mpi_library;
-    bool peer_uses_user_op = false;
+    std::string peer;  ///< what runs beside ours
     int ranks = 0;
 };
 
 /// The OSU-style table on stdout; every line is flushed.
 void print_head(const Options& options, const TableHead& head);
 void print_row(const Options& options, const Row& row);
-/// Remarks on the rows of one table: what was passed to the MPI library and why.
+/// Remarks on the rows of one table (at least one): what was passed to the MPI library and why, and
+/// the summary of the ratios.
 void print_remarks(const std::vector<Row>& rows);
 
 /// Appends rows to a CSV file (RFC 4180), a header first if the file is new or empty. Throws
@@ -42,9 +43,20 @@ class CsvWriter {
     std::ofstream file_;
 };
 
-/// Writes {"version", "mpi_library", "rows": [...]}. Throws std::runtime_error if the file cannot
-/// be written.
-void write_json(const std::string& path, const std::string& mpi_library,
-                const std::vector<Columns>& rows);
+/// The summary of one table.
+struct TableSummary {
+    std::string codec;
+    Summary summary;
+};
+/// A whole run.
+struct Report {
+    std::string mpi_library;
+    std::string peer;
+    std::vector<TableSummary> summaries;
+    std::vector<Columns> rows;
+};
+/// Writes {"version", "mpi_library", "peer", "summaries": [...], "rows": [...]}. Throws
+/// std::runtime_error if the file cannot be written.
+void write_json(const std::string& path, const Report& report);
 
 }  // namespace gradcoll::bench

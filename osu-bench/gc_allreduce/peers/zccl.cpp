@@ -1,0 +1,56 @@
+// peers/zccl.cpp - ZCCL: the ring allreduce with error-bounded compression, on one thread.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "peers/peer.hpp"
+
+// ZCCL's own headers define variables and functions of their own in every file that includes them,
+// and none of them is for C++; this is the one function that is called.
+extern "C" int MPI_Allreduce_ZCCL_RI2_st_oa_record(const void* sendbuf, void* recvbuf,
+                                                   float compressionRatio, float tolerance,
+                                                   int blockSize, MPI_Aint count,
+                                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+namespace gradcoll::bench {
+namespace {
+
+// The absolute error that a compression may make; the parameter is called a ratio there. Both
+// figures are those of ZCCL's own example.
+constexpr float error_bound = 1e-3f;
+constexpr int block_elems = 36;
+constexpr float unused_tolerance = 0;
+
+class ZcclPeer : public Peer {
+  public:
+    void allreduce(const void* send, void* recv, std::size_t count) override {
+        const int code = MPI_Allreduce_ZCCL_RI2_st_oa_record(
+            send, recv, error_bound, unused_tolerance, block_elems, static_cast<MPI_Aint>(count),
+            MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        if (code != MPI_SUCCESS) {
+            end_job(fmt::format("--peer zccl: error {}", code));
+        }
+    }
+    std::string description() const override {
+        return fmt::format("MPI_Allreduce_ZCCL_RI2_st_oa_record of ZCCL, LOSSY: error bound {:g}",
+                           error_bound);
+    }
+};
+
+std::optional<std::string> refusal(const PeerWorkload& workload) {
+    if (workload.element->name != "float" || workload.op != "sum" || workload.in_place) {
+        return "--peer zccl: sums of float out of place only";
+    }
+    return std::nullopt;
+}
+
+std::unique_ptr<Peer> make(const PeerWorkload& /*workload*/) {
+    return std::make_unique<ZcclPeer>();
+}
+
+}  // namespace
+
+PeerKind zccl_peer() {
+    return {"zccl", refusal, make};
+}
+
+}  // namespace gradcoll::bench
