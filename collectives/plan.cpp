@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "collectives/flexreduce/flexreduce.hpp"
+#include "collectives/merge.hpp"
 
 namespace gradcoll {
 namespace {
@@ -69,10 +70,30 @@ Status check_choices(const Tree& tree, const PlanSpec& spec) {
                        spec.choices.size(), tree.vertex_count());
     for (const int vertex : tree.inner_vertices()) {
         const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
-        if (choice.exchange != Exchange::direct && choice.exchange != Exchange::ring)
-            return invalid("the exchange of vertex {} is {}: must be direct (0) or ring (1)",
-                           vertex, static_cast<int>(choice.exchange));
+        if (static_cast<int>(choice.exchange) >= exchange_count)
+            return invalid("the exchange of vertex {} is {}: must be below {}", vertex,
+                           static_cast<int>(choice.exchange), exchange_count);
         GRADCOLL_TRY(check_codec(spec, choice.codec, "a level's codec"));
+    }
+    return check_merged(tree, spec.choices);
+}
+
+/// A single exchange leaves the sum with all holders: nothing above may split it among them, nobody
+/// owns it who could encode it for the others, and nothing is left to gather.
+Status check_single(const Tree& tree, const PlanSpec& spec) {
+    for (const int vertex : tree.inner_vertices()) {
+        const VertexChoice choice = spec.choices.of(vertex);
+        if (choice.exchange != Exchange::single) continue;
+        if (spec.collective != Collective::allreduce)
+            return invalid("a single exchange is for allreduce only, not {}",
+                           name_of(spec.collective));
+        if (spec.feedback) return invalid("a single exchange cannot have feedback");
+        if (choice.codec != CodecId::exact)
+            return invalid("a single exchange must be exact, not {}", name_of(choice.codec));
+        const int above = tree.vertex(vertex).parent;
+        if (above >= 0 && spec.choices.of(above).exchange != Exchange::single)
+            return invalid("a single exchange must have none but single ones above it, not {}",
+                           name_of(spec.choices.of(above).exchange));
     }
     return {};
 }
@@ -96,7 +117,9 @@ struct Shares {
 /// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
 /// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
 /// so twice as many are reckoned with.
-double most_peers(const Tree& tree) {
+double most_peers(const Tree& tree, const PlanSpec& spec) {
+    // Below other single exchanges one holder may have to tell all those of another branch.
+    if (spec.choices.of(tree.root()).exchange == Exchange::single) return tree.rank_count();
     const auto shapes = tree.vertex_of_shape();
     std::vector<Shares> shares(shapes.size());
     std::vector<double> peers(shapes.size(), 0);
@@ -126,10 +149,10 @@ Status check_limits(const Tree& tree, const PlanSpec& spec) {
     if (tree.height() > max_height)
         return {Code::unsupported,
                 fmt::format("the tree is {} levels high: at most {}", tree.height(), max_height)};
-    if (tree.rank_count() > max_peers && most_peers(tree) > max_peers)
+    if (tree.rank_count() > max_peers && most_peers(tree, spec) > max_peers)
         return {Code::unsupported,
                 fmt::format("a rank of this tree may have {:.0f} peers: at most {}",
-                            most_peers(tree), max_peers)};
+                            most_peers(tree, spec), max_peers)};
     const int stages = flexreduce_stage_count(tree, spec);
     if (stages > max_stages)
         return {Code::unsupported,
@@ -142,6 +165,11 @@ Status check_limits(const Tree& tree, const PlanSpec& spec) {
 std::string_view name_of(Collective collective) {
     constexpr std::string_view names[] = {"allreduce", "reduce_scatter_block", "allgather"};
     return names[static_cast<std::size_t>(collective)];
+}
+
+std::string_view name_of(Exchange exchange) {
+    constexpr std::string_view names[] = {"direct", "ring", "recursive", "single", "merged"};
+    return names[static_cast<std::size_t>(exchange)];
 }
 
 bool operator==(const VertexChoice& a, const VertexChoice& b) {
@@ -193,31 +221,42 @@ Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
     GRADCOLL_TRY(check_sizes(tree, spec));
     GRADCOLL_TRY(check_choices(tree, spec));
     GRADCOLL_TRY(check_feedback(spec));
-    GRADCOLL_TRY(check_limits(tree, spec));
-    const auto stages = static_cast<std::uint32_t>(flexreduce_stage_count(tree, spec));
-    return Planner(tree, std::move(spec), stages);
+    auto planned = std::make_shared<const PlannedTree>(tree, spec);
+    GRADCOLL_TRY(check_single(planned->tree(), planned->spec()));
+    GRADCOLL_TRY(check_limits(planned->tree(), planned->spec()));
+    const auto stages =
+        static_cast<std::uint32_t>(flexreduce_stage_count(planned->tree(), planned->spec()));
+    return Planner(std::move(spec), std::move(planned), stages);
+}
+
+Result<Schedule> Planner::schedule(int rank, std::int64_t chunk_elems) const {
+    auto made =
+        flexreduce_schedule(planned_->tree(), planned_->spec(), stage_count_, rank, chunk_elems);
+    if (made.ok()) planned_->number_levels(rank, *made);
+    return made;
 }
 
 Result<Plan> Planner::plan(int rank) const {
-    if (rank < 0 || rank >= tree_->rank_count()) {
-        Status status = invalid("rank is {}: must be 0 to {}", rank, tree_->rank_count() - 1);
+    const int rank_count = planned_->tree().rank_count();
+    if (rank < 0 || rank >= rank_count) {
+        Status status = invalid("rank is {}: must be 0 to {}", rank, rank_count - 1);
         return status;
     }
     Plan plan;
     plan.spec = spec_;
     plan.rank = rank;
-    plan.rank_count = tree_->rank_count();
+    plan.rank_count = rank_count;
     plan.stage_count = stage_count_;
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);
     plan.chunk_count = (spec_.count_elems + chunk - 1) / chunk;
     const std::int64_t rest = spec_.count_elems % chunk;
-    auto body = flexreduce_schedule(*tree_, spec_, stage_count_, rank, chunk);
+    auto body = schedule(rank, chunk);
     if (!body.ok()) return body.status();
     plan.body = std::move(*body);
     if (rest == 0) return plan;
-    auto tail = flexreduce_schedule(*tree_, spec_, stage_count_, rank, rest);
+    auto tail = schedule(rank, rest);
     if (!tail.ok()) return tail.status();
     plan.tail = std::move(*tail);
     return plan;

@@ -20,7 +20,16 @@ namespace gradcoll {
 
 enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
 std::string_view name_of(Collective collective);
-enum class Exchange : std::uint8_t { direct, ring };
+/// How the branches of a vertex swap what they have: the folders of these names say how each works.
+enum class Exchange : std::uint8_t {
+    direct,
+    ring,
+    recursive,
+    single,  ///< exact allreduce without feedback only, and only if all vertices above do the same
+    merged   ///< no exchange here: the branches are branches of the vertex above (merge.hpp)
+};
+inline constexpr int exchange_count = 5;
+std::string_view name_of(Exchange exchange);
 
 /// How the branches of one vertex talk to each other.
 struct VertexChoice {
@@ -107,6 +116,8 @@ struct Plan {
     std::string to_text() const;
 };
 
+class PlannedTree;  // merge.hpp
+
 /// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
 /// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
 /// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
@@ -123,11 +134,13 @@ class Planner {
     std::uint32_t stage_count() const { return stage_count_; }
 
   private:
-    Planner(const Tree& tree, PlanSpec spec, std::uint32_t stage_count)
-        : tree_(&tree), spec_(std::move(spec)), stage_count_(stage_count) {}
+    Planner(PlanSpec spec, std::shared_ptr<const PlannedTree> planned, std::uint32_t stage_count)
+        : spec_(std::move(spec)), planned_(std::move(planned)), stage_count_(stage_count) {}
 
-    const Tree* tree_;
+    Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
+
     PlanSpec spec_;
+    std::shared_ptr<const PlannedTree> planned_;
     std::uint32_t stage_count_;
 };
 

@@ -7,8 +7,8 @@ std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     Round round;
     for (int other = 0; other < degree; ++other) {
         if (other == branch) continue;
-        round.sends.push_back({other, other});
-        round.recvs.push_back({other, branch});
+        round.sends.push_back({other, {other}});
+        round.recvs.push_back({other, {branch}});
     }
     return {round};
 }
@@ -17,8 +17,8 @@ std::vector<Round> allgather_rounds(int degree, int branch) {
     Round round;
     for (int other = 0; other < degree; ++other) {
         if (other == branch) continue;
-        round.sends.push_back({other, branch});
-        round.recvs.push_back({other, other});
+        round.sends.push_back({other, {branch}});
+        round.recvs.push_back({other, {other}});
     }
     return {round};
 }

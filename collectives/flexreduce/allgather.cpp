@@ -26,6 +26,7 @@ void Allgather::encode_owned(const Level& root, const std::vector<Range>& owned)
 }
 
 void Allgather::append(const Level& level) {
+    if (level.choice.exchange == Exchange::single) return;  // everybody has everything
     int stage = 1;
     for (const Round& round : allgather_rounds(level.choice.exchange, level.degree, level.branch)) {
         transfer_.at(level.number, stage);

@@ -1,13 +1,31 @@
 // collectives/flexreduce/level.cpp - one vertex as a rank below it sees it.
 #include "collectives/flexreduce/level.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace gradcoll {
 
+namespace {
+
+/// A hop's parts of one interval, ascending, without empty ones.
+std::vector<Range> parts_of(const Interval& interval, const Hop& hop) {
+    std::vector<Range> parts;
+    for (const int part : hop.parts) {
+        const Range range = interval.parts[static_cast<std::size_t>(part)];
+        if (!range.empty()) parts.push_back(range);
+    }
+    std::sort(parts.begin(), parts.end(), [](Range a, Range b) { return a.begin < b.begin; });
+    return parts;
+}
+
+}  // namespace
+
 std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const OwnershipMap& map,
                              int rank) {
     std::vector<Level> levels;
+    std::vector<Range> held;
+    append_joined(held, {0, map.count_elems()});
     int child = tree.leaf_of(rank);
     for (std::vector<Interval>& intervals : map.intervals_above(rank)) {
         const int vertex = tree.vertex(child).parent;
@@ -18,6 +36,12 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
         level.number = static_cast<std::uint8_t>(tree.vertex(vertex).height - 1);
         level.choice = spec.choices.of(vertex);
         level.intervals = std::move(intervals);
+        if (level.choice.exchange == Exchange::single) {
+            level.messages = single::messages_of(tree, spec.choices, map, rank, vertex, held);
+            level.held = held;
+        } else {
+            held = kept_parts(level);
+        }
         levels.push_back(std::move(level));
         child = vertex;
     }
@@ -29,31 +53,29 @@ std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const Owner
     return levels;
 }
 
-std::int64_t Message::count_elems() const {
-    std::int64_t count = 0;
-    for (const Range& range : ranges) count += range.size();
-    return count;
-}
-
-std::vector<Message> messages_of(const Level& level, Hop hop) {
+std::vector<Message> messages_of(const Level& level, const Hop& hop) {
     std::vector<Message> messages;
     std::unordered_map<int, std::size_t> of_peer;
     for (const Interval& interval : level.intervals) {
-        const Range part = interval.parts[static_cast<std::size_t>(hop.part)];
-        if (part.empty()) continue;
+        const std::vector<Range> parts = parts_of(interval, hop);
+        if (parts.empty()) continue;
         const int peer = interval.owners[static_cast<std::size_t>(hop.branch)];
         const auto [known, is_new] = of_peer.try_emplace(peer, messages.size());
         if (is_new) messages.push_back({peer, {}});
-        append_joined(messages[known->second].ranges, part);
+        for (const Range& part : parts) append_joined(messages[known->second].ranges, part);
     }
     return messages;
 }
 
-std::vector<Range> kept_parts(const Level& level) {
-    std::vector<Range> kept;
+std::vector<Range> ranges_of(const Level& level, int part) {
+    std::vector<Range> ranges;
     for (const Interval& interval : level.intervals)
-        append_joined(kept, interval.parts[static_cast<std::size_t>(level.branch)]);
-    return kept;
+        append_joined(ranges, interval.parts[static_cast<std::size_t>(part)]);
+    return ranges;
+}
+
+std::vector<Range> kept_parts(const Level& level) {
+    return ranges_of(level, level.branch);
 }
 
 }  // namespace gradcoll

@@ -8,6 +8,7 @@
 #include "collectives/exchange.hpp"
 #include "collectives/partition.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/single/single.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -20,6 +21,8 @@ struct Level {
     VertexChoice choice;
     bool framed_down = false;         ///< allgather messages here are the owners' encodings
     std::vector<Interval> intervals;  ///< that the rank owns before this vertex's reduce-scatter
+    std::vector<Range> held;    ///< single exchange alone: what the rank holds before and after it
+    single::Messages messages;  ///< single exchange alone
 };
 
 /// The vertices above `rank`, leaves to root. Encodings travel down as far as every level from the
@@ -28,19 +31,15 @@ struct Level {
 std::vector<Level> levels_of(const Tree& tree, const PlanSpec& spec, const OwnershipMap& map,
                              int rank);
 
-/// What one message carries: ascending, joined where they touch.
-struct Message {
-    int peer = -1;
-    std::vector<Range> ranges;
-
-    std::int64_t count_elems() const;
-};
-
 /// The messages of one hop, one for each owner in `hop.branch`: both sides work out the same
 /// ranges. Without empty ones.
-std::vector<Message> messages_of(const Level& level, Hop hop);
+std::vector<Message> messages_of(const Level& level, const Hop& hop);
 
-/// The parts that the rank owns after the vertex's reduce-scatter.
+/// One part of all intervals.
+std::vector<Range> ranges_of(const Level& level, int part);
+
+/// What the rank has to itself after the vertex's reduce-scatter (after a single exchange: what it
+/// would have after another).
 std::vector<Range> kept_parts(const Level& level);
 
 }  // namespace gradcoll

@@ -21,10 +21,15 @@ class ReduceScatter {
     struct Incoming;
 
     void append_round(const Level& level, const Round& round);
-    std::vector<Incoming> receive(const Level& level, const Hop& hop);
+    void append_single(const Level& level);
+    Parcel held_in_scratch(const std::vector<Range>& held, Slot source);
+    void add_in_order(const Level& level, const std::vector<std::vector<Incoming>>& incoming,
+                      const Parcel& own);
+    void bring_together(const Level& level, const Hop& hop);
+    std::vector<Incoming> receive(std::vector<Message> messages, CodecId codec);
     void add(const Level& level, const Hop& hop, const std::vector<Incoming>& incoming);
     void send(const Level& level, const Message& message, Slot source);
-    /// Where this rank's values of a part are before anything is added at this level.
+    /// Where this rank's values of a part are before anything is added to them at this level.
     bool is_in_input(int part) const {
         return from_input_ && !summed_[static_cast<std::size_t>(part)];
     }

@@ -11,7 +11,7 @@ std::vector<Round> rounds(int degree, int branch, int lead) {
     std::vector<Round> all;
     for (int step = 0; step + 1 < degree; ++step) {
         const int part = branch - step - lead;
-        all.push_back({{{wrap(branch + 1), wrap(part)}}, {{wrap(branch - 1), wrap(part - 1)}}});
+        all.push_back({{{wrap(branch + 1), {wrap(part)}}}, {{wrap(branch - 1), {wrap(part - 1)}}}});
     }
     return all;
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "collectives/verify/contents.hpp"
 #include "collectives/verify/ensemble.hpp"
@@ -14,8 +16,8 @@ namespace {
 
 using RankSet = std::vector<std::uint64_t>;  ///< one bit a rank
 
-/// What a value is: the sum of whose contributions, computed where. Every reduction and every
-/// encoding makes new terms, so equal terms are equal bits.
+/// What a value is: the sum of whose contributions, in which order. Every encoding makes a new
+/// term, and every reduction one for its two operands, so equal terms are equal bits.
 struct Term {
     RankSet ranks;
     bool encoded = false;  ///< nothing was added since it was last encoded with a lossy codec
@@ -26,6 +28,7 @@ class Interpreter {
   public:
     explicit Interpreter(const Ensemble& all) : all_(all) {
         for (int rank = 0; rank < all.rank_count; ++rank) terms_.push_back({only(rank), false, {}});
+        everybody_ = everybody();
         for (int rank = 0; rank < all.rank_count; ++rank) {
             memory_.emplace_back(area_count, Memory(all.spec.elem_bytes));
             const Range given = input_elems(rank);
@@ -183,14 +186,8 @@ class Interpreter {
         auto b = received.begin();
         for (std::int64_t at = step.range.begin; at < step.range.end;) {
             const std::int64_t end = std::min(a->elems.end, b->elems.end);
-            Term sum{terms_[a->term].ranks, false, {}};
-            if (!terms_[a->term].parts.empty() || !terms_[b->term].parts.empty())
-                return "adds values of which parts have different contributions";
-            if (!merge(sum.ranks, terms_[b->term].ranks))
-                return "adds a contribution that is there already";
-            if (sum.ranks == everybody()) complete_.push_back({at, end});
-            sums.push_back({{at, end}, CodecId::exact, next_term()});
-            terms_.push_back(std::move(sum));
+            const std::string wrong = sum_of(a->term, b->term, {at, end}, sums);
+            if (!wrong.empty()) return wrong;
             if (a->elems.end == end) ++a;
             if (b->elems.end == end) ++b;
             at = end;
@@ -198,15 +195,37 @@ class Interpreter {
         return write(event.rank, step, sums);
     }
 
-    /// After the reduce-scatter every element must be complete on one rank, and on one only.
+    /// Appends `a` + `b` to `sums`.
+    std::string sum_of(std::uint32_t a, std::uint32_t b, Range elems, Contents& sums) {
+        if (!terms_[a].parts.empty() || !terms_[b].parts.empty())
+            return "adds values of which parts have different contributions";
+        const auto [known, is_new] = sums_.try_emplace({a, b}, next_term());
+        if (is_new) {
+            Term sum{terms_[a].ranks, false, {}};
+            if (!merge(sum.ranks, terms_[b].ranks))
+                return "adds a contribution that is there already";
+            terms_.push_back(std::move(sum));
+        }
+        const Content content{elems, CodecId::exact, known->second};
+        if (terms_[content.term].ranks == everybody_) complete_.push_back(content);
+        sums.push_back(content);
+        return {};
+    }
+
+    /// After the reduce-scatter every element must be complete on one rank, and on one only; after
+    /// single exchanges on any number of ranks that all added up in the same order.
     Status check_owners() {
         if (all_.spec.collective == Collective::allgather || all_.rank_count == 1) return {};
         std::sort(complete_.begin(), complete_.end(),
-                  [](Range a, Range b) { return a.begin < b.begin; });
+                  [](const Content& a, const Content& b) { return a.elems.begin < b.elems.begin; });
+        const bool many = all_.spec.choices.of(0).exchange == Exchange::single;
         std::int64_t at = 0;
-        for (const Range& range : complete_) {
-            if (range.begin != at) break;
-            at = range.end;
+        std::uint32_t last = 0;
+        for (const Content& content : complete_) {
+            const bool again = content.elems.begin < at;
+            if (content.elems.begin > at || (again && (!many || content.term != last))) break;
+            at = std::max(at, content.elems.end);
+            last = content.term;
         }
         if (at == all_.count_elems()) return {};
         return {Code::internal,
@@ -253,7 +272,7 @@ class Interpreter {
         };
         if (!parts.empty()) return std::all_of(parts.begin(), parts.end(), is_part_result);
         const RankSet& ranks = terms_[content.term].ranks;
-        if (all_.spec.collective != Collective::allgather) return ranks == everybody();
+        if (all_.spec.collective != Collective::allgather) return ranks == everybody_;
         const std::int64_t owner = content.elems.begin / block();
         return content.elems.end <= (owner + 1) * block() && ranks == only(static_cast<int>(owner));
     }
@@ -265,7 +284,10 @@ class Interpreter {
     const Ensemble& all_;
     std::vector<Term> terms_;  ///< the first rank_count are the ranks' own inputs
     std::vector<std::vector<Memory>> memory_;
-    std::vector<Range> complete_;  ///< where some rank reached everybody's sum
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>
+        sums_;  ///< by operands: the term of their sum
+    RankSet everybody_;
+    Contents complete_;  ///< where some rank reached everybody's sum
 };
 
 }  // namespace

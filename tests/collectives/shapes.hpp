@@ -51,12 +51,31 @@ inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
     return static_cast<std::int64_t>(random()) % limits[random() % 4];
 }
 
+/// Any mix of exchanges that plans may have: single ones exact and below nothing but single ones,
+/// merged vertices with the codec of the one above.
 inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
     const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
+    const Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::recursive};
+    const bool may_be_single = wish.collective == Collective::allreduce && !wish.feedback;
+    const std::uint64_t single_of_four = may_be_single ? random() % 5 : 0;
+    const std::uint64_t merged_of_eight = random() % 3;
     std::vector<VertexChoice> choices(static_cast<std::size_t>(shape.tree.vertex_count()));
-    for (VertexChoice& choice : choices) {
-        choice.exchange = random() % 2 == 0 ? Exchange::direct : Exchange::ring;
+    std::vector<char> single_or_merged_into_it(choices.size(), 0);
+    for (const int vertex : shape.tree.inner_vertices()) {
+        const auto at = static_cast<std::size_t>(vertex);
+        const int parent = shape.tree.vertex(vertex).parent;
+        const auto above = static_cast<std::size_t>(std::max(parent, 0));
+        VertexChoice& choice = choices[at];
+        choice.exchange = exchanges[random() % 3];
         if (wish.lossy) choice.codec = codecs[random() % 4];
+        if (parent >= 0 && random() % 8 < merged_of_eight) {
+            choice = {Exchange::merged, choices[above].codec};
+            single_or_merged_into_it[at] = single_or_merged_into_it[above];
+        } else if ((parent < 0 || single_or_merged_into_it[above]) &&
+                   random() % 4 < single_of_four) {
+            choice = {Exchange::single, CodecId::exact};
+            single_or_merged_into_it[at] = 1;
+        }
     }
     shape.spec.choices = std::move(choices);
     if (wish.lossy) shape.spec.down_codec = codecs[random() % 4];
