@@ -38,9 +38,26 @@ class LinkCounter {
 /// Of all ranks' plans together.
 std::vector<LinkBytes> bytes_on_uplinks(const Tree& tree, std::span<const Plan> plans);
 
-/// What an allreduce by `spec` puts on each uplink by formula: below a vertex of degree d, (d-1)/d
-/// of the vector for the exchange there, and 1/d of what the vertex's own uplink carries. Leaves
-/// out headers and what granules round. Up and down carry the same. Time: linear in vertices.
+/// What an uplink carries in one call, each direction, by formula.
+struct ExpectedLoad {
+    int vertex = -1;      ///< that the branches of this exchange are of: the parent, or the next
+                          ///< above it that is not merged; -1 for the root
+    double here = 0;      ///< bytes of the exchange there
+    double of_above = 0;  ///< and so much of what that vertex's own uplink carries
+};
+
+/// What an allreduce by `spec` puts on each uplink (index: vertex id): below a vertex of degree d,
+/// (d-1)/d of the vector for the exchange there, and 1/d of what the vertex's own uplink carries. A
+/// link that b of the d branches share (merged vertices) carries b (d-b)/d, and b/d; a single
+/// exchange takes a whole vector from each branch to each holder of another, in one phase. Leaves
+/// out headers and what granules round, and takes the busier direction. Time: linear in vertices.
+std::vector<ExpectedLoad> expected_loads(const Tree& tree, const PlanSpec& spec);
+
+/// The sums of these.
 std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec);
+
+/// How many ranks hold each element below each vertex once it has exchanged on the way up: one, or
+/// after a single exchange those of all its branches. Index: vertex id.
+std::vector<double> holder_counts(const Tree& tree, const VertexChoices& choices);
 
 }  // namespace gradcoll

@@ -92,9 +92,9 @@ void PlannedTree::number_levels(int rank, Schedule& schedule) const {
     if (!merged_) return;
     std::map<std::uint8_t, std::uint8_t> numbers;
     for (const int vertex : merged_->path_up(rank)) {
-        const int given = vertex_of_[static_cast<std::size_t>(vertex)];
+        const int height = tree_->vertex(given_vertex(vertex)).height;
         numbers[static_cast<std::uint8_t>(merged_->vertex(vertex).height - 1)] =
-            static_cast<std::uint8_t>(tree_->vertex(given).height - 1);
+            static_cast<std::uint8_t>(height - 1);
     }
     for (Step& step : schedule.steps)
         if (const auto known = numbers.find(step.level); known != numbers.end())

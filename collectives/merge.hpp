@@ -34,7 +34,10 @@ class PlannedTree {
 
     const Tree& tree() const { return merged_ ? *merged_ : *tree_; }
     const PlanSpec& spec() const { return spec_; }
-    bool is_merged() const { return merged_ != nullptr; }
+    /// The same vertex of the given tree.
+    int given_vertex(int vertex) const {
+        return merged_ ? vertex_of_[static_cast<std::size_t>(vertex)] : vertex;
+    }
 
     /// Gives the steps of `rank` the numbers that their levels have in the given tree.
     void number_levels(int rank, Schedule& schedule) const;

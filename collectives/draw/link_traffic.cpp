@@ -20,7 +20,7 @@ Result<LinkTraffic> LinkTraffic::of(const Tree& tree, const PlanSpec& spec) {
         GRADCOLL_TRY(traffic.count(spec));
     } else {
         if (const auto first = make_plan(tree, spec, 0); !first.ok()) return first.status();
-        traffic.expected_ = expected_on_uplinks(tree, spec);
+        traffic.expected_ = expected_loads(tree, spec);
     }
     return traffic;
 }
@@ -67,19 +67,15 @@ std::vector<LevelBytes> LinkTraffic::by_level(int vertex) const {
     return levels;
 }
 
-/// A vertex of degree d passes 1/d of what its own uplink carries to each branch: what is above
-/// that on a branch's uplink is the exchange at the vertex itself.
 std::vector<LevelBytes> LinkTraffic::expected_by_level(int vertex) const {
     std::vector<LevelBytes> levels;
     double share = 1;
-    for (int at = vertex; at != tree_->root(); at = tree_->vertex(at).parent) {
-        const Vertex& above = tree_->vertex(tree_->vertex(at).parent);
-        const auto degree = static_cast<double>(above.children.size());
-        const double passed =
-            expected_[static_cast<std::size_t>(tree_->vertex(at).parent)] / degree;
-        const double here = share * (expected_[static_cast<std::size_t>(at)] - passed);
-        levels.push_back({above.height - 1, here, here});
-        share /= degree;
+    for (int at = vertex; at != tree_->root();) {
+        const ExpectedLoad& load = expected_[static_cast<std::size_t>(at)];
+        levels.push_back(
+            {tree_->vertex(load.vertex).height - 1, share * load.here, share * load.here});
+        share *= load.of_above;
+        at = load.vertex;
     }
     return levels;
 }

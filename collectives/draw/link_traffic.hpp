@@ -17,7 +17,7 @@ struct LevelBytes {
 };
 
 /// Up to `counted_ranks` ranks the messages of all plans are counted, headers included; beyond, the
-/// bytes come from expected_on_uplinks(). Keeps a reference to `tree`.
+/// bytes come from expected_loads(). Keeps a reference to `tree`.
 class LinkTraffic {
   public:
     static constexpr int counted_ranks = 96;
@@ -45,8 +45,8 @@ class LinkTraffic {
 
     const Tree* tree_;
     bool counted_ = false;
-    std::vector<LevelBytes> counts_;  ///< by vertex, then level; if counted
-    std::vector<double> expected_;    ///< by vertex; otherwise
+    std::vector<LevelBytes> counts_;      ///< by vertex, then level; if counted
+    std::vector<ExpectedLoad> expected_;  ///< by vertex; otherwise
 };
 
 }  // namespace gradcoll

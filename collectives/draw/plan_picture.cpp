@@ -5,13 +5,16 @@
 
 #include <algorithm>
 
+#include "collectives/merge.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {
 
 namespace {
 
-std::vector<RankShares> shares_of(const Tree& tree, const OwnershipMap& map) {
+/// `planned`: where `map` is of. A single exchange leaves everybody what was there.
+std::vector<RankShares> shares_of(const Tree& tree, const PlannedTree& planned,
+                                  const OwnershipMap& map) {
     const int count = std::min(tree.rank_count(), PlanPicture::shown_ranks);
     std::vector<RankShares> all;
     for (int i = 0; i < count; ++i) {
@@ -21,10 +24,12 @@ std::vector<RankShares> shares_of(const Tree& tree, const OwnershipMap& map) {
         std::size_t level = 0;
         std::vector<Range> owned;
         append_joined(owned, {0, map.count_elems()});
-        for (const int vertex : tree.path_up(shares.rank)) {
-            for (; level + 1 < static_cast<std::size_t>(tree.vertex(vertex).height); ++level)
+        for (const int vertex : planned.tree().path_up(shares.rank)) {
+            const int height = tree.vertex(planned.given_vertex(vertex)).height;
+            for (; level + 1 < static_cast<std::size_t>(height); ++level)
                 shares.by_level[level] = owned;
-            owned = map.target(shares.rank, vertex);
+            if (planned.spec().choices.of(vertex).exchange != Exchange::single)
+                owned = map.target(shares.rank, vertex);
             shares.by_level[level++] = owned;
         }
         all.push_back(std::move(shares));
@@ -60,7 +65,9 @@ Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::st
         spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
     PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(*traffic), {}, -1};
     picture.chunk_count = chunk > 0 ? (spec.count_elems + chunk - 1) / chunk : 0;
-    picture.ranks = shares_of(tree, OwnershipMap(tree, chunk, spec.granule_elems));
+    const PlannedTree planned(tree, spec);
+    picture.ranks =
+        shares_of(tree, planned, OwnershipMap(planned.tree(), chunk, spec.granule_elems));
     picture.outline = outline_of(tree);
     picture.busiest = busiest_entry(picture.outline, picture.traffic);
     return picture;
