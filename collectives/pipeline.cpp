@@ -11,18 +11,11 @@
 namespace gradcoll {
 namespace {
 
-/// Of plain elements on one core: the slower codecs of docs/benchmarks.md, AVX-512.
-constexpr double codec_gbytes_per_s = 12;
-/// How often each element of a lossy allreduce passes a codec on one rank: encoded and summed on
-/// the way up, decoded on the way down.
-constexpr double codec_passes = 3;
-/// To start a message and to see that it has ended; both sides pay it.
-constexpr double message_us = 0.2;
 constexpr double least_gain = 0.01;
 
 /// What the ranks below a vertex can send out of it together, its own uplink included: each carries
 /// an equal part, so the slowest branch counts. Vertices come after their parents.
-std::vector<double> outlets_gbytes_per_s(const Tree& tree) {
+std::vector<double> outlets_gbytes_per_s(const Tree& tree, const Tuning& tuning) {
     std::vector<double> outlets(static_cast<std::size_t>(tree.vertex_count()));
     for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {
         double inner = std::numeric_limits<double>::infinity();
@@ -30,7 +23,7 @@ std::vector<double> outlets_gbytes_per_s(const Tree& tree) {
             inner = std::min(inner, outlets[static_cast<std::size_t>(child)]);
         if (!tree.is_leaf(vertex)) inner *= static_cast<double>(tree.children(vertex).size());
         outlets[static_cast<std::size_t>(vertex)] =
-            std::min(uplink_figures(tree, vertex).gbytes_per_s, inner);
+            std::min(uplink_figures(tree, tuning, vertex).gbytes_per_s, inner);
     }
     return outlets;
 }
@@ -51,9 +44,9 @@ struct LevelTime {
 };
 
 /// By height of the vertices; the slowest one of a height counts.
-std::vector<LevelTime> level_times(const Tree& tree, const PlanSpec& spec) {
-    const std::vector<double> outlets = outlets_gbytes_per_s(tree);
-    const std::vector<double> latencies = message_latencies_us(tree);
+std::vector<LevelTime> level_times(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
+    const std::vector<double> outlets = outlets_gbytes_per_s(tree, tuning);
+    const std::vector<double> latencies = message_latencies_us(tree, tuning);
     std::vector<LevelTime> levels(static_cast<std::size_t>(tree.height()));
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
         if (tree.is_leaf(vertex)) continue;
@@ -71,7 +64,7 @@ std::vector<LevelTime> level_times(const Tree& tree, const PlanSpec& spec) {
 }
 
 /// Of one byte of the vector.
-double busiest_link_us_per_byte(const Tree& tree, PlanSpec spec) {
+double busiest_link_us_per_byte(const Tree& tree, const Tuning& tuning, PlanSpec spec) {
     constexpr double elems = 1 << 20;
     spec.count_elems = static_cast<std::int64_t>(elems);
     spec.chunk_elems = 0;
@@ -79,8 +72,23 @@ double busiest_link_us_per_byte(const Tree& tree, PlanSpec spec) {
     double busiest = 0;
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
         busiest = std::max(busiest, bytes[static_cast<std::size_t>(vertex)] /
-                                        uplink_figures(tree, vertex).gbytes_per_s);
+                                        uplink_figures(tree, tuning, vertex).gbytes_per_s);
     return busiest / 1e3 / (elems * spec.elem_bytes);
+}
+
+/// Each element of a lossy allreduce passes a codec three times on a rank: encoded and summed on
+/// the way up, decoded on the way down. The slowest codec counts.
+double codec_us_per_byte(const Tuning& tuning, const PlanSpec& spec) {
+    double slowest = 0;
+    const auto take = [&](CodecId codec) {
+        if (codec == CodecId::exact) return;
+        const CodecSpeed& speed = tuning.of(codec);
+        slowest = std::max(slowest, 1 / speed.encode.in_memory() + 1 / speed.decode.in_memory() +
+                                        1 / speed.decode_sum.in_memory());
+    };
+    for (const VertexChoice& choice : spec.choices) take(choice.codec);
+    take(spec.down_codec);
+    return slowest / 1e3;
 }
 
 }  // namespace
@@ -115,25 +123,25 @@ std::int64_t Pipeline::best_chunk_count(double vector_bytes, std::int64_t max_ch
     return best;
 }
 
-Pipeline pipeline_of(const Tree& tree, const PlanSpec& spec) {
+Pipeline pipeline_of(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     Pipeline pipeline;
-    for (const LevelTime& level : level_times(tree, spec)) {
+    for (const LevelTime& level : level_times(tree, tuning, spec)) {
         pipeline.fill_latency_us += 2 * level.latency_us;
         pipeline.step_latency_us = std::max(pipeline.step_latency_us, level.latency_us);
         pipeline.fill_us_per_byte += level.us_per_byte;
-        pipeline.core_us += level.messages * message_us;
+        pipeline.core_us += level.messages * tuning.message_us;
     }
-    pipeline.step_us_per_byte = busiest_link_us_per_byte(tree, spec);
-    if (is_lossy(spec)) pipeline.core_us_per_byte = codec_passes / (codec_gbytes_per_s * 1e3);
+    pipeline.step_us_per_byte = busiest_link_us_per_byte(tree, tuning, spec);
+    pipeline.core_us_per_byte = codec_us_per_byte(tuning, spec);
     return pipeline;
 }
 
-std::vector<double> message_latencies_us(const Tree& tree) {
+std::vector<double> message_latencies_us(const Tree& tree, const Tuning& tuning) {
     std::vector<double> to_rank(static_cast<std::size_t>(tree.vertex_count()), 0.0);
     for (int vertex = tree.vertex_count() - 1; vertex > 0; --vertex) {
         double& above = to_rank[static_cast<std::size_t>(tree.vertex(vertex).parent)];
         above = std::max(above, to_rank[static_cast<std::size_t>(vertex)] +
-                                    uplink_figures(tree, vertex).latency_us);
+                                    uplink_figures(tree, tuning, vertex).latency_us);
     }
     for (double& each : to_rank) each *= 2;
     return to_rank;

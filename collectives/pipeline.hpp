@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/plan.hpp"
+#include "collectives/tuning.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -42,10 +43,10 @@ struct Pipeline {
 
 /// Codecs and links as the choices of `spec` make them, with direct exchanges. Time: linear in
 /// vertices.
-Pipeline pipeline_of(const Tree& tree, const PlanSpec& spec);
+Pipeline pipeline_of(const Tree& tree, const Tuning& tuning, const PlanSpec& spec);
 
 /// The latency of a message between two branches of `vertex`: all links from a rank up to it and
 /// down to another. Index: vertex id; 0 for leaves.
-std::vector<double> message_latencies_us(const Tree& tree);
+std::vector<double> message_latencies_us(const Tree& tree, const Tuning& tuning);
 
 }  // namespace gradcoll

@@ -9,6 +9,7 @@
 #include "base/options.hpp"
 #include "collectives/cost.hpp"
 #include "collectives/exchange.hpp"
+#include "collectives/forecast.hpp"
 #include "collectives/pipeline.hpp"
 
 namespace gradcoll {
@@ -46,26 +47,26 @@ T at_level(const std::vector<T>& list, int level, T otherwise) {
 
 /// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
 /// every round.
-Exchange exchange_of(const Tree& tree, int vertex, ExchangeWish wish, double wire_bytes,
-                     double longer_way_us) {
+Exchange exchange_of(const Tree& tree, const Tuning& tuning, int vertex, ExchangeWish wish,
+                     double wire_bytes, double longer_way_us) {
     if (wish == ExchangeWish::direct) return Exchange::direct;
     if (wish == ExchangeWish::ring) return Exchange::ring;
     const auto degree = static_cast<int>(tree.children(vertex).size());
     const auto us = [&](Exchange exchange) {
-        return phase_us(tree, vertex, exchange, wire_bytes) +
+        return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
                round_count(exchange, degree) * longer_way_us;
     };
     return us(Exchange::ring) < us(Exchange::direct) ? Exchange::ring : Exchange::direct;
 }
 
 /// By vertex; zeros where no link is known.
-std::vector<double> longer_ways_us(const Tree& tree) {
+std::vector<double> longer_ways_us(const Tree& tree, const Tuning& tuning) {
     std::vector<double> us(static_cast<std::size_t>(tree.vertex_count()), 0.0);
     if (!knows_links(tree)) return us;
-    us = message_latencies_us(tree);
+    us = message_latencies_us(tree, tuning);
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
         if (!tree.is_leaf(vertex))
-            us[static_cast<std::size_t>(vertex)] -= link_figures(tree, vertex).latency_us;
+            us[static_cast<std::size_t>(vertex)] -= link_figures(tree, tuning, vertex).latency_us;
     return us;
 }
 
@@ -73,7 +74,7 @@ std::vector<double> longer_ways_us(const Tree& tree) {
 std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
                                       const PolicyOptions& options, std::int64_t count_elems) {
     std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
-    const std::vector<double> longer_us = longer_ways_us(tree);
+    const std::vector<double> longer_us = longer_ways_us(tree, *options.tuning);
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
         if (tree.is_leaf(vertex)) continue;
         const int level = tree.vertex(vertex).height - 1;
@@ -81,9 +82,10 @@ std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
         choice.codec = at_level(options.level_codecs, level, CodecId::exact);
         const auto count = static_cast<std::size_t>(count_elems);
         const auto bytes = static_cast<double>(encoded_bytes(choice.codec, call.elem_bytes, count));
-        choice.exchange = exchange_of(
-            tree, vertex, at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes,
-            longer_us[static_cast<std::size_t>(vertex)]);
+        choice.exchange =
+            exchange_of(tree, *options.tuning, vertex,
+                        at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes,
+                        longer_us[static_cast<std::size_t>(vertex)]);
     }
     return choices;
 }
@@ -95,6 +97,7 @@ std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
 void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
                                     const PolicyOptions& options, std::int64_t chunk_elems,
                                     std::vector<VertexChoice>& choices) {
+    const Tuning& tuning = *options.tuning;
     constexpr double nearly_slowest = 0.9;
     constexpr double loss_is_not_that_exact = 1.25;
     const auto bytes_of = [&](int vertex) {
@@ -105,15 +108,16 @@ void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
     double slowest_us = 0;
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
         if (!tree.is_leaf(vertex))
-            slowest_us = std::max(slowest_us, link_us(tree, vertex, bytes_of(vertex)));
+            slowest_us = std::max(slowest_us, link_us(tree, tuning, vertex, bytes_of(vertex)));
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
         if (tree.is_leaf(vertex)) continue;
         const int level = tree.vertex(vertex).height - 1;
         const double bytes = bytes_of(vertex);
         const bool free = at_level(options.level_exchanges, level, ExchangeWish::automatic) ==
                           ExchangeWish::automatic;
-        if (free && link_us(tree, vertex, bytes) < nearly_slowest * slowest_us &&
-            phase_us(tree, vertex, Exchange::direct, bytes) < loss_is_not_that_exact * slowest_us)
+        if (free && link_us(tree, tuning, vertex, bytes) < nearly_slowest * slowest_us &&
+            phase_us(tree, tuning, vertex, Exchange::direct, bytes) <
+                loss_is_not_that_exact * slowest_us)
             choices[static_cast<std::size_t>(vertex)].exchange = Exchange::direct;
     }
 }
@@ -135,38 +139,42 @@ std::int64_t granule_for(const PlanSpec& spec) {
 
 /// Where links are known: as many chunks as make the pipeline through the levels shortest, each
 /// with at least min_granules_per_rank. Nothing if that is one and the scratch memory can hold it.
-std::int64_t pipelined_chunk(const Tree& tree, const PlanSpec& spec) {
+std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
     const std::int64_t most = granules / (min_granules_per_rank * tree.rank_count());
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
     std::int64_t chunks =
-        pipeline_of(tree, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
-    if (bytes > one_level_chunk.whole_bytes) {
-        const auto bounded = static_cast<std::int64_t>(bytes) / one_level_chunk.chunk_bytes;
+        pipeline_of(tree, tuning, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
+    const AutoChunk& bound = tuning.one_level_chunk;
+    if (bytes > static_cast<double>(bound.whole_bytes)) {
+        const auto bounded = static_cast<std::int64_t>(bytes) / bound.chunk_bytes;
         chunks = std::max(chunks, std::min(bounded, most));
     }
     return chunks == 1 ? 0 : (granules + chunks - 1) / chunks * spec.granule_elems;
 }
 
-std::int64_t measured_chunk(const Tree& tree, const PlanSpec& spec) {
-    const AutoChunk automatic = tree.height() > 1 ? many_level_chunk : one_level_chunk;
+std::int64_t measured_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
+    const AutoChunk automatic =
+        tree.height() > 1 ? tuning.many_level_chunk : tuning.one_level_chunk;
     if (spec.count_elems <= automatic.whole_bytes / spec.elem_bytes) return 0;
     const std::int64_t granules = automatic.chunk_bytes / spec.elem_bytes / spec.granule_elems;
     return std::max({std::int64_t{1}, granules, min_granules_per_rank * tree.rank_count()}) *
            spec.granule_elems;
 }
 
-std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec,
-                       std::optional<std::int64_t> chunk_bytes) {
+std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options) {
+    const Tuning& tuning = *options.tuning;
+    const std::optional<std::int64_t> chunk_bytes = options.chunk_bytes;
     if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
         return 0;
     if (!chunk_bytes)
-        return knows_links(tree) ? pipelined_chunk(tree, spec) : measured_chunk(tree, spec);
+        return knows_links(tree) ? pipelined_chunk(tree, tuning, spec)
+                                 : measured_chunk(tree, tuning, spec);
     const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
 }
 
-std::string why_text(const Tree& tree, const PlanSpec& spec, int vertex) {
+std::string why_text(const Tree& tree, const Tuning& tuning, const PlanSpec& spec, int vertex) {
     const Vertex& v = tree.vertex(vertex);
     const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
     const auto count = static_cast<std::size_t>(spec.count_elems);
@@ -176,14 +184,15 @@ std::string why_text(const Tree& tree, const PlanSpec& spec, int vertex) {
         "{:.1f} us, ring {:.1f} us\n",
         vertex, name_of(v.kind), v.name, v.height - 1, v.children.size(),
         choice.exchange == Exchange::ring ? "ring" : "direct", name_of(choice.codec),
-        phase_us(tree, vertex, Exchange::direct, bytes),
-        phase_us(tree, vertex, Exchange::ring, bytes));
+        phase_us(tree, tuning, vertex, Exchange::direct, bytes),
+        phase_us(tree, tuning, vertex, Exchange::ring, bytes));
 }
 
-std::string why_text(const Tree& tree, const PlanSpec& spec, double predicted) {
+std::string why_text(const Tree& tree, const Tuning& tuning, const PlanSpec& spec,
+                     double predicted) {
     std::string text;
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
-        if (!tree.is_leaf(vertex)) text += why_text(tree, spec, vertex);
+        if (!tree.is_leaf(vertex)) text += why_text(tree, tuning, spec, vertex);
     return text + fmt::format(
                       "down: {}; granule {} elems; chunks of {} elems (0: whole); about {:.1f} us "
                       "in all\n",
@@ -207,15 +216,16 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
     spec.choices = choices_for(tree, call, options, call.count_elems);
     spec.down_codec = down_codec_for(tree, options);
     spec.granule_elems = granule_for(spec);
-    spec.chunk_elems = chunk_for(tree, spec, options.chunk_bytes);
+    spec.chunk_elems = chunk_for(tree, spec, options);
     // What is best for the whole vector is what counts where chunks are not cut by the links.
     if (spec.chunk_elems > 0 && knows_links(tree)) {
         std::vector<VertexChoice> choices = choices_for(tree, call, options, spec.chunk_elems);
         exchange_directly_where_hidden(tree, call, options, spec.chunk_elems, choices);
         spec.choices = std::move(choices);
     }
-    decision.predicted_us = predicted_us(tree, spec);
-    decision.why = why_text(tree, spec, decision.predicted_us);
+    decision.predicted_us =
+        forecast_tree(tree, *options.tuning, spec, options.chunks_in_flight).total_us;
+    decision.why = why_text(tree, *options.tuning, spec, decision.predicted_us);
     return decision;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/status.hpp"
 #include "collectives/plan.hpp"
+#include "collectives/tuning.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -24,6 +25,8 @@ struct PolicyOptions {
     std::vector<ExchangeWish> level_exchanges;  ///< empty: automatic
     std::optional<std::int64_t> chunk_bytes;    ///< nothing: automatic; 0: no pipelining
     bool feedback = false;
+    int chunks_in_flight = usual_chunks_in_flight;  ///< for the prediction
+    const Tuning* tuning = &shipped_tuning();  ///< the same on all ranks; never null, not owned
 };
 
 /// "2:4" or "exact,2:4": codecs by level. Errors: invalid_argument naming the entry and what is
@@ -32,19 +35,11 @@ Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
 /// "auto", "direct", "ring" or a list by level. Errors: as above.
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
 
-/// Automatic chunks where the tree knows its links: as collectives/pipeline.hpp says. This many are
-/// under way at a time unless the user says otherwise (gc_chunks_in_flight).
-inline constexpr int usual_chunks_in_flight = 4;
-/// Automatic chunks elsewhere: calls up to whole_bytes go in one piece, others in pieces of
-/// chunk_bytes (of the vector). With several levels, chunks keep all of them at work at once. With
-/// one there is nothing to overlap: large chunks only bound the scratch memory (docs/benchmarks.md,
+/// Automatic chunks where the tree knows its links: as collectives/pipeline.hpp says. Elsewhere
+/// they are the tuning's. With several levels, chunks keep all of them at work at once. With one
+/// there is nothing to overlap: large chunks only bound the scratch memory (docs/benchmarks.md,
 /// "Chunks").
-struct AutoChunk {
-    std::int64_t whole_bytes = 0;
-    std::int64_t chunk_bytes = 0;
-};
-inline constexpr AutoChunk one_level_chunk{16 << 20, 8 << 20};
-inline constexpr AutoChunk many_level_chunk{1 << 20, 512 << 10};
+
 /// A chunk has at least so many granules for each rank, or shares would be too unequal.
 inline constexpr std::int64_t min_granules_per_rank = 4;
 /// Exact ranges are cut at cache lines.

@@ -61,7 +61,7 @@ double busiest_link_us(const Tree& tree, const std::vector<LinkBytes>& bytes, bo
     double busiest = 0;
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex) {
         const LinkBytes& link = bytes[static_cast<std::size_t>(vertex)];
-        const double speed = uplink_figures(tree, vertex).gbytes_per_s * 1e3;
+        const double speed = uplink_figures(tree, shipped_tuning(), vertex).gbytes_per_s * 1e3;
         const double us = static_cast<double>(std::max(link.up, link.down)) / speed;
         busiest = std::max(busiest, us);
         if (print && !tree.is_leaf(vertex))

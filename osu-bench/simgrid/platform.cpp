@@ -20,7 +20,7 @@ std::string node_element(const Tree& tree, int vertex) {
 }
 
 std::string link_element(const Tree& tree, int vertex) {
-    const LinkFigures link = uplink_figures(tree, vertex);
+    const LinkFigures link = uplink_figures(tree, shipped_tuning(), vertex);
     return fmt::format(
         "  <link id=\"up{}\" bandwidth=\"{}GBps\" latency=\"{}us\" "
         "sharing_policy=\"SPLITDUPLEX\"/>\n",

@@ -21,8 +21,8 @@ PlanSpec call_of(std::int64_t count) {
 }
 
 /// Only links take time.
-SpeedFigures links_alone() {
-    SpeedFigures speeds = measured_speeds;
+Tuning links_alone() {
+    Tuning speeds = shipped_tuning();
     for (CodecSpeed& codec : speeds.codecs) codec = {1e9, 1e9, 1e9};
     speeds.message_us = 0;
     speeds.incast_loss_per_sender = 0;
@@ -37,7 +37,7 @@ std::vector<int> in_order(int ranks) {
 
 TEST(Forecast, TwoRanksTakeTheirBytesAndFourLatencies) {
     const Tree tree = tree_of("(*@1/3 *@1/2)");
-    const Forecast forecast = forecast_tree(tree, call_of(250'000), links_alone());
+    const Forecast forecast = forecast_tree(tree, links_alone(), call_of(250'000));
     EXPECT_NEAR(forecast.link_us, 1000, 0.1);    // half of 1 MB each phase at 1 GB/s
     EXPECT_NEAR(forecast.latency_us, 10, 1e-9);  // two phases over both links
     EXPECT_EQ(forecast.bound, Bound::link);
@@ -46,7 +46,7 @@ TEST(Forecast, TwoRanksTakeTheirBytesAndFourLatencies) {
 
 TEST(Forecast, TheSlowestLinkIsTheOneThatIsBusyLongest) {
     const Tree tree = tree_of("switch(host(4x*@6)@1 host(2x*@6)@0.1 host(3x*@6)@1)");
-    const Forecast forecast = forecast_tree(tree, call_of(1 << 20), links_alone());
+    const Forecast forecast = forecast_tree(tree, links_alone(), call_of(1 << 20));
     EXPECT_EQ(forecast.slowest_link, tree.children(tree.root())[1]);
     const double bytes = 2.0 * (4 << 20) * 2 / 3;
     EXPECT_NEAR(forecast.slowest_link_us, bytes / 100, 1);
@@ -54,7 +54,7 @@ TEST(Forecast, TheSlowestLinkIsTheOneThatIsBusyLongest) {
 
 TEST(Forecast, HostsOfSmallBranchesCarryMoreOfTheUpperExchange) {
     const Tree tree = tree_of("switch(switch(2x host(2x*)) switch(4x host(2x*)))");
-    const Forecast forecast = forecast_tree(tree, call_of(1 << 20), links_alone());
+    const Forecast forecast = forecast_tree(tree, links_alone(), call_of(1 << 20));
     const auto bytes_of = [&](int branch) {
         const int child = tree.children(tree.root())[static_cast<std::size_t>(branch)];
         return forecast.bytes_on_links[static_cast<std::size_t>(tree.children(child)[0])];
@@ -67,9 +67,9 @@ TEST(Forecast, HostsOfSmallBranchesCarryMoreOfTheUpperExchange) {
 TEST(Forecast, ChunksOverlapLevelsUpToTheBusiestLink) {
     const Tree tree = tree_of("switch(4x host(4x*@1/0.1)@1/0.1)");
     PlanSpec spec = call_of(1 << 24);
-    const Forecast whole = forecast_tree(tree, spec, links_alone());
+    const Forecast whole = forecast_tree(tree, links_alone(), spec);
     spec.chunk_elems = 1 << 18;
-    const Forecast cut = forecast_tree(tree, spec, links_alone());
+    const Forecast cut = forecast_tree(tree, links_alone(), spec);
     EXPECT_LT(cut.total_us, 0.7 * whole.total_us);
     EXPECT_GE(cut.total_us, cut.slowest_link_us);
     EXPECT_EQ(cut.chunks, 64);
@@ -79,7 +79,7 @@ TEST(Forecast, FewChunksInFlightHoldTheOthersBack) {
     const Tree tree = tree_of("switch(4x host(4x*@1/500)@1/500)");
     PlanSpec spec = call_of(1 << 24);
     spec.chunk_elems = 1 << 16;
-    const Forecast forecast = forecast_tree(tree, spec, links_alone());
+    const Forecast forecast = forecast_tree(tree, links_alone(), spec);
     EXPECT_EQ(forecast.bound, Bound::in_flight);
 }
 
@@ -90,9 +90,9 @@ TEST(Forecast, SlowCodecsBindTheCore) {
     spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
                                              {Exchange::direct, CodecId::nm_2_4});
     spec.down_codec = CodecId::nm_2_4;
-    SpeedFigures speeds = links_alone();
+    Tuning speeds = links_alone();
     speeds.codecs[static_cast<std::size_t>(CodecId::nm_2_4)] = {0.5, 0.5, 0.5};
-    EXPECT_EQ(forecast_tree(tree, spec, speeds).bound, Bound::core);
+    EXPECT_EQ(forecast_tree(tree, speeds, spec).bound, Bound::core);
 }
 
 TEST(Forecast, RingsCostWhatTheirEdgesCross) {
@@ -116,8 +116,8 @@ TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
 }
 
 TEST(Forecast, OneRankAndNoElementsTakeNoTime) {
-    EXPECT_EQ(forecast_tree(Tree::flat(1), call_of(1000), measured_speeds).total_us, 0);
-    EXPECT_EQ(forecast_tree(Tree::flat(4), call_of(0), measured_speeds).total_us, 0);
+    EXPECT_EQ(forecast_tree(Tree::flat(1), shipped_tuning(), call_of(1000)).total_us, 0);
+    EXPECT_EQ(forecast_tree(Tree::flat(4), shipped_tuning(), call_of(0)).total_us, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "collectives/policy.hpp"
 
 #include "collectives/cost.hpp"
+#include "collectives/forecast.hpp"
 #include "collectives/pipeline.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify.hpp"
@@ -50,8 +51,8 @@ void expect_chunks(const Tree& tree, AutoChunk automatic) {
 
 TEST(Policy, SmallCallsGoWholeAndLongOnesInChunksSmallerWhereLevelsOverlap) {
     const Tree tree = two_level_tree({2, 3});
-    expect_chunks(tree, many_level_chunk);
-    expect_chunks(Tree::flat(4), one_level_chunk);
+    expect_chunks(tree, shipped_tuning().many_level_chunk);
+    expect_chunks(Tree::flat(4), shipped_tuning().one_level_chunk);
     PolicyOptions options;
     options.chunk_bytes = 0;
     EXPECT_EQ(decide(tree, call_of(1 << 24), options).spec.chunk_elems, 0);
@@ -77,7 +78,7 @@ TEST(Pipeline, IsUsedWhereALinkIsKnown) {
 
 TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
     const Tree tree = known_links({10, 1}, {20, 2});
-    const Pipeline pipeline = pipeline_of(tree, call_of(1 << 20));
+    const Pipeline pipeline = pipeline_of(tree, shipped_tuning(), call_of(1 << 20));
     // A message in a branch passes two host links, one between branches the switches' links, too.
     EXPECT_DOUBLE_EQ(pipeline.fill_latency_us, 2 * 4 + 2 * 6);
     EXPECT_DOUBLE_EQ(pipeline.step_latency_us, 6);
@@ -91,7 +92,8 @@ TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
 TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
     const PlanSpec call = call_of(1 << 22);
     const auto chunks = [&](double gbytes_per_s, double latency_us) {
-        return pipeline_of(known_links({gbytes_per_s, latency_us}, {50, latency_us}), call)
+        return pipeline_of(known_links({gbytes_per_s, latency_us}, {50, latency_us}),
+                           shipped_tuning(), call)
             .best_chunk_count(16e6, 1 << 10, usual_chunks_in_flight);
     };
     EXPECT_GT(chunks(12.5, 1), 1);
@@ -101,8 +103,8 @@ TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
 
 TEST(Pipeline, ManyBranchesCostMoreMessagesAChunk) {
     const PlanSpec call = call_of(1 << 18);
-    const double few_us = pipeline_of(Tree::flat(4), call).core_us;
-    const double many_us = pipeline_of(Tree::flat(64), call).core_us;
+    const double few_us = pipeline_of(Tree::flat(4), shipped_tuning(), call).core_us;
+    const double many_us = pipeline_of(Tree::flat(64), shipped_tuning(), call).core_us;
     EXPECT_DOUBLE_EQ(many_us, few_us * 63 / 3);
 }
 
@@ -110,7 +112,7 @@ TEST(Policy, KnownLinksDecideTheChunk) {
     const Tree tree = known_links({12.5, 1}, {50, 1});
     const std::int64_t chunk = decide(tree, call_of(1 << 22), {}).spec.chunk_elems;
     EXPECT_GT(chunk, 0);
-    EXPECT_NE(chunk, many_level_chunk.chunk_bytes / 4);
+    EXPECT_NE(chunk, shipped_tuning().many_level_chunk.chunk_bytes / 4);
     EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.chunk_elems, 0);
 }
 
@@ -130,8 +132,10 @@ TEST(Policy, EveryDecisionCanBePlanned) {
 
 TEST(Cost, RingPaysBetweenManyHostsForLongMessagesOnly) {
     const Tree tree = Tree::flat(32);
-    EXPECT_LT(phase_us(tree, 0, Exchange::direct, 1e4), phase_us(tree, 0, Exchange::ring, 1e4));
-    EXPECT_GT(phase_us(tree, 0, Exchange::direct, 1e9), phase_us(tree, 0, Exchange::ring, 1e9));
+    EXPECT_LT(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 1e4),
+              phase_us(tree, shipped_tuning(), 0, Exchange::ring, 1e4));
+    EXPECT_GT(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 1e9),
+              phase_us(tree, shipped_tuning(), 0, Exchange::ring, 1e9));
     EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.choices[0].exchange, Exchange::direct);
 }
 
@@ -139,17 +143,17 @@ TEST(Cost, KnownLinksReplaceTheDefaults) {
     TreeSpec spec = Tree::flat(2).spec();
     spec.children[1].uplink = {1.0, 50.0};
     const Tree tree = Tree::make(spec).value();
-    EXPECT_DOUBLE_EQ(link_figures(tree, 0).gbytes_per_s, 1.0);
-    EXPECT_DOUBLE_EQ(link_figures(tree, 0).latency_us, 50.0);
-    EXPECT_DOUBLE_EQ(phase_us(tree, 0, Exchange::direct, 2e6), 50.0 + 1000.0);
+    EXPECT_DOUBLE_EQ(link_figures(tree, shipped_tuning(), 0).gbytes_per_s, 1.0);
+    EXPECT_DOUBLE_EQ(link_figures(tree, shipped_tuning(), 0).latency_us, 50.0);
+    EXPECT_DOUBLE_EQ(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 2e6), 50.0 + 1000.0);
 }
 
 TEST(Cost, ChunksMakeLevelsWorkAtTheSameTime) {
     const Tree tree = two_level_tree({4, 4, 4, 4});
     PlanSpec spec = call_of(1 << 24);
-    const double whole = predicted_us(tree, spec);
+    const double whole = forecast_tree(tree, shipped_tuning(), spec).total_us;
     spec.chunk_elems = 1 << 18;
-    EXPECT_LT(predicted_us(tree, spec), whole);
+    EXPECT_LT(forecast_tree(tree, shipped_tuning(), spec).total_us, whole);
 }
 
 }  // namespace

@@ -104,10 +104,13 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     for (auto* only_check :
          {static_cast<CLI::Option*>(check), static_cast<CLI::Option*>(verify), seed})
         only_check->excludes(draw)->excludes(links)->excludes(text)->excludes(what_if);
-    app.add_option("--figures", options.figures,
-                   "with --what-if: a JSON file of speeds instead of the measured ones")
-        ->needs(what_if)
+    app.add_option("--tuning", options.tuning,
+                   "a tuning file, as scripts/tune writes it, instead of the shipped figures")
         ->type_name("FILE");
+    app.add_option("--chunks-in-flight", options.policy.chunks_in_flight,
+                   "that predictions count on (default: 4)")
+        ->check(CLI::Range(1, 16))
+        ->type_name("N");
     app.add_option("--top", options.top, "with --what-if: so many rows (default: all)")
         ->needs(what_if)
         ->check(CLI::Range(1, 10000))

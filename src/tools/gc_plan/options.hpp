@@ -23,13 +23,13 @@ struct Options {
     std::optional<gradcoll::ClusterSpec> cluster;
     Drawing drawing = Drawing::text;
     gradcoll::PlanSpec call;
-    gradcoll::PolicyOptions policy;
+    gradcoll::PolicyOptions policy;  ///< its tuning is the Subject's
     int check_ranks = 16;
     bool verify = false;  ///< prove all ranks' plans together, whatever their number
     std::int64_t seed = 1;
     int text_rank = 0;
-    std::string figures;  ///< of --what-if: a JSON file; empty: the measured ones
-    int top = 0;          ///< of --what-if: so many rows; 0: all
+    std::string tuning;  ///< a tuning file; empty: the shipped figures
+    int top = 0;         ///< of --what-if: so many rows; 0: all
 };
 
 /// Either options to run with, or the exit status to leave with (0 after --help and --version, 2

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "collectives/tuning_file/tuning_file.hpp"
 #include "topology/sources/foreseen.hpp"
 
 namespace gc_plan {
@@ -35,6 +36,14 @@ Result<DiscoveredTree> tree_for(const Options& options) {
     return foreseen_cluster(cluster);
 }
 
+Result<std::shared_ptr<const Tuning>> tuning_for(const Options& options) {
+    if (options.tuning.empty()) return std::make_shared<const Tuning>();
+    Result<Tuning> tuning = read_tuning(options.tuning);
+    if (!tuning.ok())
+        return Status(tuning.status().code(), "--tuning " + tuning.status().message());
+    return std::make_shared<const Tuning>(std::move(*tuning));
+}
+
 std::string notes_of(const Subject& subject) {
     std::string lines;
     for (const std::string& note : subject.notes) lines += fmt::format("assumed: {}\n", note);
@@ -50,17 +59,18 @@ double cpu_seconds() {
 }
 
 Result<Subject> subject_of(const Options& options) {
+    auto tuning = tuning_for(options);
+    if (!tuning.ok()) return tuning.status();
     const double start = cpu_seconds();
     auto found = tree_for(options);
     if (!found.ok()) return found.status();
     const double tree_seconds = cpu_seconds() - start;
     const double then = cpu_seconds();
-    Decision decision = decide(found->tree, options.call, options.policy);
-    return Subject{std::move(found->tree),
-                   std::move(found->origin),
-                   std::move(found->notes),
-                   std::move(decision),
-                   tree_seconds,
+    PolicyOptions policy = options.policy;
+    policy.tuning = tuning->get();
+    Decision decision = decide(found->tree, options.call, policy);
+    return Subject{std::move(found->tree), std::move(found->origin), std::move(found->notes),
+                   std::move(*tuning),     std::move(decision),      tree_seconds,
                    cpu_seconds() - then};
 }
 

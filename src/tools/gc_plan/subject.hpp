@@ -1,6 +1,7 @@
 // gc_plan/subject.hpp - the tree and the call that a run is about.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -20,12 +21,14 @@ struct Subject {
     gradcoll::Tree tree;
     std::string origin;              ///< of the tree, for people
     std::vector<std::string> notes;  ///< what was assumed of it
-    gradcoll::Decision decision;     ///< the call as it will be planned
-    double tree_seconds = 0;         ///< of the processor, spent on reading and making the tree
-    double decision_seconds = 0;     ///< the same, on choosing exchanges, codecs, granule, chunk
+    std::shared_ptr<const gradcoll::Tuning> tuning;
+    gradcoll::Decision decision;  ///< the call as it will be planned
+    double tree_seconds = 0;      ///< of the processor, spent on reading and making the tree
+    double decision_seconds = 0;  ///< the same, on choosing exchanges, codecs, granule, chunk
 };
 
-/// Errors: those of foreseen_tree() and foreseen_cluster(), about --tree, --ranks and --hosts.
+/// Errors: those of foreseen_tree() and foreseen_cluster(), about --tree, --ranks and --hosts;
+/// those of read_tuning() about --tuning.
 gradcoll::Result<Subject> subject_of(const Options& options);
 
 /// "/children/1/children/0", as in the tree's errors and its JSON form; "" for the root.

@@ -73,16 +73,17 @@ std::string microseconds(double us) {
     return seconds_text(us * 1e-6);
 }
 
-std::string reason(const Tree& tree, const Way& way, const SpeedFigures& speeds) {
+std::string reason(const Tree& tree, const Way& way, const Tuning& tuning, int chunks_in_flight) {
     const Forecast& f = way.forecast;
     if (f.slowest_link < 0) return "one rank has nothing to send";
     switch (f.bound) {
         case Bound::link: {
             const auto bytes = f.bytes_on_links[static_cast<std::size_t>(f.slowest_link)];
-            return fmt::format(
-                "bytes: the link of {} carries {} each way at {:.3g} GB/s, {}",
-                place_of(tree, f.slowest_link), bytes_text(static_cast<std::uint64_t>(bytes)),
-                uplink_figures(tree, f.slowest_link).gbytes_per_s, microseconds(f.slowest_link_us));
+            return fmt::format("bytes: the link of {} carries {} each way at {:.3g} GB/s, {}",
+                               place_of(tree, f.slowest_link),
+                               bytes_text(static_cast<std::uint64_t>(bytes)),
+                               uplink_figures(tree, tuning, f.slowest_link).gbytes_per_s,
+                               microseconds(f.slowest_link_us));
         }
         case Bound::core:
             return fmt::format("cores: a rank encodes, decodes, sums and handles messages for {}",
@@ -95,18 +96,19 @@ std::string reason(const Tree& tree, const Way& way, const SpeedFigures& speeds)
     }
     return fmt::format(
         "chunks wait: each takes {} through all levels, and {} are under way at once",
-        microseconds(f.link_us + f.core_us + f.latency_us), speeds.chunks_in_flight);
+        microseconds(f.link_us + f.core_us + f.latency_us), chunks_in_flight);
 }
 
 class Ways {
   public:
-    Ways(const Subject& subject, const Options& options, const SpeedFigures& speeds)
+    Ways(const Subject& subject, const Options& options)
         : tree_(subject.tree),
           call_(options.call),
           wanted_(options.policy.level_codecs),
           chunk_bytes_(options.policy.chunk_bytes),
-          speeds_(speeds),
-          flat_(tree_, speeds) {}
+          options_(options),
+          tuning_(*subject.tuning),
+          flat_(tree_, tuning_) {}
 
     std::vector<Way> all() {
         const auto codecs = codec_choices(tree_, call_.type, wanted_);
@@ -115,7 +117,8 @@ class Ways {
             add_tree("tree, ring", ExchangeWish::ring, choice);
             if (choice.levels.size() == 1) add_flat(choice);
         }
-        for (Way& way : ways_) way.why = reason(tree_, way, speeds_);
+        for (Way& way : ways_)
+            way.why = reason(tree_, way, tuning_, options_.policy.chunks_in_flight);
         std::stable_sort(ways_.begin(), ways_.end(), [](const Way& a, const Way& b) {
             return a.forecast.total_us < b.forecast.total_us;
         });
@@ -134,12 +137,14 @@ class Ways {
         options.level_codecs = choice.levels;
         options.level_exchanges = {exchange};
         options.chunk_bytes = chunk_bytes_;
+        options.tuning = &tuning_;
         PlanSpec spec = decide(tree_, call_, options).spec;
         Way best{algorithm, choice.text, is_lossy(choice), 0, {}, {}};
         bool first = true;
         const auto consider = [&](std::int64_t chunk_elems) {
             spec.chunk_elems = chunk_elems;
-            Forecast forecast = forecast_tree(tree_, spec, speeds_);
+            Forecast forecast =
+                forecast_tree(tree_, tuning_, spec, options_.policy.chunks_in_flight);
             if (!first && forecast.total_us >= best.forecast.total_us) return;
             best.chunk_elems = chunk_elems;
             best.forecast = std::move(forecast);
@@ -181,16 +186,16 @@ class Ways {
     const PlanSpec& call_;
     const std::vector<CodecId>& wanted_;
     std::optional<std::int64_t> chunk_bytes_;
-    const SpeedFigures& speeds_;
+    const Options& options_;
+    const Tuning& tuning_;
     FlatForecaster flat_;
     std::vector<Way> ways_;
 };
 
 }  // namespace
 
-std::vector<Way> ways_of(const Subject& subject, const Options& options,
-                         const SpeedFigures& speeds) {
-    return Ways(subject, options, speeds).all();
+std::vector<Way> ways_of(const Subject& subject, const Options& options) {
+    return Ways(subject, options).all();
 }
 
 }  // namespace gc_plan

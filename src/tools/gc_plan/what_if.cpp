@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
-#include "figures.hpp"
+#include "collectives/tuning_file/tuning_file.hpp"
 
 namespace gc_plan {
 namespace {
@@ -92,27 +92,10 @@ nlohmann::json json_of(const Subject& subject, const Way& way) {
         {"bytes_by_level", bytes_by_level(subject.tree, f)}};
 }
 
-nlohmann::json json_of(const SpeedFigures& speeds) {
-    nlohmann::json codecs;
-    for (int number = 0; number < codec_count; ++number) {
-        const auto codec = static_cast<CodecId>(number);
-        const CodecSpeed& speed = speeds.of(codec);
-        codecs[std::string(name_of(codec))] = {
-            {"encode", speed.encode}, {"decode", speed.decode}, {"decode_sum", speed.decode_sum}};
-    }
-    return {{"codecs", std::move(codecs)},
-            {"message_us", speeds.message_us},
-            {"incast_loss_per_sender", speeds.incast_loss_per_sender},
-            {"most_incast_loss", speeds.most_incast_loss},
-            {"chunks_in_flight", speeds.chunks_in_flight}};
-}
-
 }  // namespace
 
-Result<std::string> what_if_report(const Subject& subject, const Options& options) {
-    const Result<SpeedFigures> speeds = figures_of(options.figures);
-    if (!speeds.ok()) return speeds.status();
-    const std::vector<Way> ways = ways_of(subject, options, *speeds);
+std::string what_if_report(const Subject& subject, const Options& options) {
+    const std::vector<Way> ways = ways_of(subject, options);
     const std::size_t shown = options.top == 0
                                   ? ways.size()
                                   : std::min(ways.size(), static_cast<std::size_t>(options.top));
@@ -125,7 +108,8 @@ Result<std::string> what_if_report(const Subject& subject, const Options& option
          {{"count", options.call.count_elems},
           {"type", name_of(options.call.type)},
           {"bytes", options.call.count_elems * options.call.elem_bytes}}},
-        {"figures", json_of(*speeds)},
+        {"tuning", nlohmann::json::parse(text_of(*subject.tuning))},
+        {"chunks_in_flight", options.policy.chunks_in_flight},
         {"ways", std::move(rows)}};
     return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

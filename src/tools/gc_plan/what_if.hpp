@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/status.hpp"
 #include "collectives/forecast.hpp"
 #include "subject.hpp"
 
@@ -21,10 +20,8 @@ struct Way {
 
 /// Every algorithm with every codec that the type has, or with exact and what --codec says; of the
 /// chunk sizes the one that is best. Ascending by time.
-std::vector<Way> ways_of(const Subject& subject, const Options& options,
-                         const gradcoll::SpeedFigures& speeds);
+std::vector<Way> ways_of(const Subject& subject, const Options& options);
 
-/// Errors: those of figures_of().
-gradcoll::Result<std::string> what_if_report(const Subject& subject, const Options& options);
+std::string what_if_report(const Subject& subject, const Options& options);
 
 }  // namespace gc_plan
