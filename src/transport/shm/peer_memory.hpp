@@ -1,0 +1,29 @@
+// transport/shm/peer_memory.hpp - reading the memory of another process of the host (CMA, Linux:
+// process_vm_readv).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gradcoll {
+
+/// Reads at most `size_bytes` at `address` of a process. Returns how many were read, or -errno.
+using ReadProcess = ssize_t (*)(pid_t process, std::uint64_t address, void* to,
+                                std::size_t size_bytes);
+ssize_t read_process(pid_t process, std::uint64_t address, void* to, std::size_t size_bytes);
+
+/// Whether and how receivers read large messages straight from their senders.
+struct PeerMemory {
+    std::vector<pid_t> processes;  ///< by rank; empty: nobody reads
+    std::size_t least_bytes = 0;   ///< smaller messages go through cells
+    ReadProcess read = read_process;
+
+    bool serves(std::size_t size_bytes) const {
+        return !processes.empty() && size_bytes >= least_bytes;
+    }
+};
+
+}  // namespace gradcoll

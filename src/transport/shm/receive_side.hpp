@@ -1,0 +1,103 @@
+// transport/shm/receive_side.hpp - messages that come to this rank: which receive they meet, and
+// how their bytes get there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/shm/entries.hpp"
+#include "transport/shm/peer_memory.hpp"
+#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/wire.hpp"
+
+namespace gradcoll {
+
+struct RecvRequest {
+    ShmLane* lane = nullptr;
+    std::byte* data = nullptr;
+    std::size_t size_bytes = 0;
+    std::uint32_t cookie = 0;
+    int peer = -1;
+    int tag = -1;
+};
+
+/// A receive is reported only when its sender has been told all that it waits for: the receiver may
+/// stop polling then. Thread safe only from outside.
+class ReceiveSide {
+  public:
+    /// References must outlive it.
+    ReceiveSide(const ShmLayout& layout, std::vector<PairWire>& wires, const PeerMemory& memory);
+
+    void reserve(std::size_t receives) { pool_.reserve(receives); }
+    void start(const RecvRequest& request);
+    /// A record of the kinds that senders write. What is wrong with it becomes the wire's fault.
+    void on_record(int peer, const RecordBody& body);
+    /// Answers senders, and reads some from them.
+    void progress(int peer);
+    bool is_busy(int peer) const;
+    /// So many messages wait for their receives that no more are looked at.
+    bool is_full(int peer) const;
+    void abandon(const ShmLane& lane);
+    std::size_t copied_bytes() const { return copied_bytes_; }  ///< ever
+
+  private:
+    struct Incoming {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        RecvRequest request;
+        MessageNote note;  ///< of the message that it met
+        std::size_t got_bytes = 0;
+        bool reads = false;  ///< from the sender's memory
+        Status outcome;
+    };
+    struct Unexpected {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        RecordBody body;
+    };
+    /// A record that the peer waits for, and the receive that it ends.
+    struct Answer {
+        RecordKind kind = RecordKind::done;
+        std::uint64_t sender_id = 0;
+        std::uint64_t receiver_id = 0;
+        std::uint32_t ends = no_entry;
+    };
+    struct Peer {
+        EntryList posted;      ///< has not met a message
+        EntryList met;         ///< bytes are still to come
+        EntryList unexpected;  ///< messages that no receive has met
+        std::size_t unexpected_count = 0;
+        std::vector<Answer> answers;
+    };
+
+    Peer& of(int peer) { return peers_[static_cast<std::size_t>(peer)]; }
+    PairWire& wire(int peer) { return wires_[static_cast<std::size_t>(peer)]; }
+    bool is_sound(int peer, const RecordBody& body);
+    void on_message(int peer, const RecordBody& body);
+    void on_piece(int peer, const MessageNote& note);
+    void on_retract(int peer, const MessageNote& note);
+    void meet(std::uint32_t index, const RecordBody& body);
+    void meet_inlined(std::uint32_t index, const RecordBody& body);
+    void meet_announced(std::uint32_t index, const MessageNote& note);
+    void take_run(Incoming& receive, const MessageNote& note);
+    void release_run(int peer, const MessageNote& note);
+    void ask(std::uint32_t index);
+    void settle(std::uint32_t index, bool sender_waits);
+    void finish(std::uint32_t index);
+    void send_answers(int peer);
+    void read_some(int peer);
+    bool read_piece(Incoming& receive);
+    bool gave_up_since(const Incoming& receive) const;
+
+    const ShmLayout& layout_;
+    std::vector<PairWire>& wires_;
+    const PeerMemory& memory_;
+    bool may_read_;
+    EntryPool<Incoming> pool_;
+    EntryPool<Unexpected> unexpected_;
+    std::vector<Peer> peers_;
+    std::size_t copied_bytes_ = 0;
+};
+
+}  // namespace gradcoll

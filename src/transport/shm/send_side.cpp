@@ -1,0 +1,215 @@
+#include "transport/shm/send_side.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace gradcoll {
+namespace {
+
+/// A message of up to so many cells leaves whole, asked for or not.
+constexpr int whole_cells = 8;
+/// Pieces of larger ones: small enough that their reader finds them in the caches.
+constexpr int piece_cells = 4;
+/// Messages in records that no receive has met; more are announced and wait.
+constexpr std::uint64_t most_inlined_unmatched = 64;
+
+}  // namespace
+
+SendSide::SendSide(const ShmLayout& layout, int rank, std::vector<PairWire>& wires,
+                   const PeerMemory& memory)
+    : layout_(layout), rank_(rank), wires_(wires), memory_(memory), peers_(wires.size()) {}
+
+bool SendSide::is_busy(int peer) const {
+    const Peer& state = peers_[static_cast<std::size_t>(peer)];
+    return state.runs_held > 0 || !state.announced.empty() || !state.streaming.empty() ||
+           !state.waiting.empty() || !state.retracts.empty();
+}
+
+void SendSide::start(const SendRequest& request) {
+    const std::uint32_t index = pool_.take();
+    pool_[index].request = request;
+    Peer& peer = of(request.peer);
+    if (peer.waiting.empty() && wire(request.peer).has_room())
+        send_first(index);
+    else
+        pool_.push_back(peer.waiting, index);
+}
+
+void SendSide::finish(std::uint32_t index) {
+    const SendRequest& request = pool_[index].request;
+    request.lane->finish({request.cookie, 0, {}});
+    pool_.give_back(index);
+}
+
+void SendSide::free_cells(int peer) {
+    for (std::uint64_t bits = wire(peer).newly_released(); bits != 0; bits &= bits - 1) {
+        const auto cell = static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (!cells_.give_back(cell, peer))
+            return wire(peer).fail(fmt::format("gave back cell {}, which it does not have", cell));
+        --of(peer).runs_held;
+    }
+}
+
+void SendSide::progress(int peer) {
+    if (of(peer).runs_held > 0) free_cells(peer);
+    send_retracts(peer);
+    EntryList& streaming = of(peer).streaming;
+    while (!streaming.empty() && send_piece(streaming.first)) {
+    }
+    EntryList& waiting = of(peer).waiting;
+    while (!waiting.empty() && wire(peer).has_room()) send_first(pool_.pop_front(waiting));
+}
+
+/// There must be room for a record.
+void SendSide::send_first(std::uint32_t index) {
+    PairWire& to = wire(pool_[index].request.peer);
+    if (pool_[index].request.size_bytes <= RecordBody::inline_limit &&
+        to.inlined_unmatched() < most_inlined_unmatched)
+        send_inlined(index);
+    else
+        announce(index);
+}
+
+void SendSide::send_inlined(std::uint32_t index) {
+    const SendRequest& request = pool_[index].request;
+    RecordBody body;
+    body.kind = RecordKind::inlined;
+    body.tag = request.tag;
+    body.inline_bytes = static_cast<std::uint8_t>(request.size_bytes);
+    if (request.size_bytes > 0) std::memcpy(body.payload.data(), request.data, request.size_bytes);
+    wire(request.peer).push(body);
+    wire(request.peer).count_inlined_push();
+    finish(index);
+}
+
+/// Copies as much as fits behind what was sent before.
+void SendSide::fill(MessageNote& note, Outgoing& message, const CellPool::Run& run) {
+    const SendRequest& request = message.request;
+    const std::size_t room = layout_.cell_bytes() * static_cast<std::size_t>(run.count);
+    note.run_bytes = std::min(request.size_bytes - message.sent_bytes, room);
+    note.first_cell = run.first;
+    std::memcpy(layout_.cell(rank_, static_cast<int>(run.first)), request.data + message.sent_bytes,
+                note.run_bytes);
+    message.sent_bytes += note.run_bytes;
+    ++of(request.peer).runs_held;
+}
+
+void SendSide::announce(std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const SendRequest& request = message.request;
+    MessageNote note;
+    note.sender_id = message.id;
+    note.size_bytes = request.size_bytes;
+    message.offered = of(request.peer).reads && memory_.serves(request.size_bytes);
+    if (message.offered) {
+        note.address = reinterpret_cast<std::uintptr_t>(request.data);
+        note.epoch = layout_.header(rank_).epoch.load(std::memory_order_relaxed);
+    } else if (request.size_bytes > 0) {
+        const bool whole = request.size_bytes <= layout_.cell_bytes() * whole_cells;
+        const int count = whole ? cells_for(request.size_bytes) : piece_cells;
+        if (const auto run = cells_.take(count, request.peer, CellPool::Purpose::unasked))
+            fill(note, message, *run);
+    }
+    RecordBody body;
+    body.kind = RecordKind::announce;
+    body.tag = request.tag;
+    body.set_note(note);
+    wire(request.peer).push(body);
+    if (note.run_bytes > 0 && message.sent_bytes == request.size_bytes)
+        finish(index);
+    else
+        pool_.push_back(of(request.peer).announced, index);
+}
+
+/// True if there was room; the message may have ended.
+bool SendSide::send_piece(std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const SendRequest& request = message.request;
+    PairWire& to = wire(request.peer);
+    if (!to.has_room()) return false;
+    const int wanted = std::min(piece_cells, cells_for(request.size_bytes - message.sent_bytes));
+    const auto run = cells_.take_up_to(wanted, request.peer, CellPool::Purpose::asked);
+    if (!run) return false;
+    MessageNote note;
+    note.sender_id = message.id;
+    note.receiver_id = message.receiver_id;
+    note.size_bytes = request.size_bytes;
+    fill(note, message, *run);
+    RecordBody body;
+    body.kind = RecordKind::piece;
+    body.tag = request.tag;
+    body.set_note(note);
+    to.push(body);
+    if (message.sent_bytes == request.size_bytes) {
+        pool_.remove(of(request.peer).streaming, index);
+        finish(index);
+    }
+    return true;
+}
+
+/// The list that has the message which the peer means; null for one that has ended.
+EntryList* SendSide::list_of(int peer, const MessageNote& note, std::uint32_t& index) {
+    using Known = EntryPool<Outgoing>::Known;
+    const Known known = pool_.look_up(note.sender_id, index);
+    if (known == Known::past) return nullptr;
+    if (known == Known::never || pool_[index].request.peer != peer) {
+        wire(peer).fail(fmt::format("answers a message {:#x} that was never sent", note.sender_id));
+        return nullptr;
+    }
+    for (EntryList* list : {&of(peer).announced, &of(peer).streaming})
+        if (pool_.remove(*list, index) == index) return list;
+    wire(peer).fail("answers a message that was not announced");
+    return nullptr;
+}
+
+void SendSide::on_pull(int peer, const MessageNote& note) {
+    std::uint32_t index = no_entry;
+    const EntryList* list = list_of(peer, note, index);
+    if (!list) return;
+    Outgoing& message = pool_[index];
+    if (list != &of(peer).announced || message.request.size_bytes == 0)
+        return wire(peer).fail("asks twice for a message, or for an empty one");
+    if (message.offered) of(peer).reads = false;
+    message.receiver_id = note.receiver_id;
+    pool_.push_back(of(peer).streaming, index);
+}
+
+void SendSide::on_done(int peer, const MessageNote& note) {
+    std::uint32_t index = no_entry;
+    if (list_of(peer, note, index)) finish(index);
+}
+
+void SendSide::send_retracts(int peer) {
+    std::vector<std::uint64_t>& ids = of(peer).retracts;
+    while (!ids.empty() && wire(peer).has_room()) {
+        MessageNote note;
+        note.sender_id = ids.back();
+        ids.pop_back();
+        RecordBody body;
+        body.kind = RecordKind::retract;
+        body.set_note(note);
+        wire(peer).push(body);
+    }
+}
+
+void SendSide::abandon(const ShmLane& lane) {
+    // Before the buffers change: whoever has read one of them looks at the epoch afterwards.
+    layout_.header(rank_).epoch.fetch_add(1, std::memory_order_seq_cst);
+    const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
+        Peer& state = peers_[peer];
+        for (std::uint32_t at; (at = pool_.remove_first(state.waiting, belongs)) != no_entry;)
+            pool_.give_back(at);
+        for (EntryList* list : {&state.announced, &state.streaming})
+            for (std::uint32_t at; (at = pool_.remove_first(*list, belongs)) != no_entry;) {
+                state.retracts.push_back(pool_[at].id);
+                pool_.give_back(at);
+            }
+        send_retracts(static_cast<int>(peer));
+    }
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,89 @@
+// transport/shm/send_side.hpp - messages that leave this rank, from their start to the copy of
+// their last byte.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/shm/cells.hpp"
+#include "transport/shm/entries.hpp"
+#include "transport/shm/peer_memory.hpp"
+#include "transport/shm/shm_lane.hpp"
+#include "transport/shm/wire.hpp"
+
+namespace gradcoll {
+
+struct SendRequest {
+    ShmLane* lane = nullptr;
+    const std::byte* data = nullptr;
+    std::size_t size_bytes = 0;
+    std::uint32_t cookie = 0;
+    int peer = -1;
+    int tag = -1;
+};
+
+/// Small messages leave in their record, middle ones in cells: both end at once. Larger ones are
+/// announced, and leave when their peer asks for them. Thread safe only from outside.
+class SendSide {
+  public:
+    /// References must outlive it.
+    SendSide(const ShmLayout& layout, int rank, std::vector<PairWire>& wires,
+             const PeerMemory& memory);
+
+    void reserve(std::size_t messages) { pool_.reserve(messages); }
+    void start(const SendRequest& request);
+    /// Sends what has found room.
+    void progress(int peer);
+    void on_pull(int peer, const MessageNote& note);
+    void on_done(int peer, const MessageNote& note);
+    /// The peer may have read cells, or waits for something.
+    bool is_busy(int peer) const;
+    void abandon(const ShmLane& lane);
+
+  private:
+    struct Outgoing {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        SendRequest request;
+        std::size_t sent_bytes = 0;  ///< copied into cells
+        std::uint64_t receiver_id = 0;
+        bool offered = false;  ///< the peer may read it where it is
+    };
+    struct Peer {
+        EntryList waiting;                    ///< not announced yet
+        EntryList announced;                  ///< until the peer asks
+        EntryList streaming;                  ///< asked for
+        std::vector<std::uint64_t> retracts;  ///< ids of announced messages that were given up
+        int runs_held = 0;
+        bool reads = true;  ///< the peer has never asked for what it may have read
+    };
+
+    Peer& of(int peer) { return peers_[static_cast<std::size_t>(peer)]; }
+    PairWire& wire(int peer) { return wires_[static_cast<std::size_t>(peer)]; }
+    /// At most one more than there are.
+    int cells_for(std::size_t bytes) const {
+        return static_cast<int>(std::min<std::size_t>(
+            (bytes + layout_.cell_bytes() - 1) / layout_.cell_bytes(), ShmLayout::cell_count + 1));
+    }
+    void free_cells(int peer);
+    void send_first(std::uint32_t index);
+    void send_inlined(std::uint32_t index);
+    void announce(std::uint32_t index);
+    bool send_piece(std::uint32_t index);
+    void fill(MessageNote& note, Outgoing& message, const CellPool::Run& run);
+    void send_retracts(int peer);
+    void finish(std::uint32_t index);
+    EntryList* list_of(int peer, const MessageNote& note, std::uint32_t& index);
+
+    const ShmLayout& layout_;
+    int rank_;
+    std::vector<PairWire>& wires_;
+    const PeerMemory& memory_;
+    CellPool cells_;
+    EntryPool<Outgoing> pool_;
+    std::vector<Peer> peers_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,53 @@
+// transport/shm/traffic.hpp - all messages of one rank through the shared memory, whatever their
+// lanes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "transport/shm/receive_side.hpp"
+#include "transport/shm/send_side.hpp"
+
+namespace gradcoll {
+
+/// Held for the copy of some hundred KiB at most; no system call while nobody else wants it.
+class SpinLock {
+  public:
+    void lock();
+    void unlock() { held_.clear(std::memory_order_release); }
+
+  private:
+    std::atomic_flag held_ = ATOMIC_FLAG_INIT;
+};
+
+/// Any lane's poll moves the messages of all. Thread safe.
+class ShmTraffic {
+  public:
+    ShmTraffic(const ShmLayout& layout, int rank, const std::vector<int>& rank_names,
+               PeerMemory memory);
+
+    void lane_opened(std::size_t capacity);
+    void lane_closed(std::size_t capacity);
+    /// Errors: transport, after a peer wrote what cannot be; then nothing works any more.
+    Status start_send(const SendRequest& request);
+    Status start_recv(const RecvRequest& request);
+    Result<std::size_t> poll(ShmLane& lane, std::span<Completion> out);
+    void abandon(ShmLane& lane);
+
+  private:
+    void progress(int peer);
+    void take_records(int peer);
+
+    SpinLock lock_;  ///< guards all below, and what lanes have finished
+    ShmLayout layout_;
+    PeerMemory memory_;
+    std::vector<PairWire> wires_;
+    SendSide sends_;
+    ReceiveSide receives_;
+    std::size_t capacity_ = 0;  ///< of all lanes
+    Status fault_;
+};
+
+}  // namespace gradcoll
