@@ -96,7 +96,8 @@ int measure_all(const Options& options) {
     const std::vector<std::byte> input =
         generate(options.data, *options.element, max_count, options.seed, my_rank());
     const std::unique_ptr<Peer> peer =
-        find_peer(options.peer)->make({options.element, options.op, options.in_place});
+        find_peer(options.peer)
+            ->make({options.element, options.op, options.in_place, options.sizes_bytes.front()});
     Reporter reporter(options, *peer, my_rank() == 0);
     for (const std::string& codec : options.codecs) {
         const Subject subject(options, codec);

@@ -133,7 +133,8 @@ std::optional<std::string> problem_with_peer(const Options& options) {
     if (kind == nullptr) {
         return fmt::format("--peer {}: must be one of {}", options.peer, peers_of_this_build());
     }
-    return kind->refusal({options.element, options.op, options.in_place});
+    return kind->refusal(
+        {options.element, options.op, options.in_place, options.sizes_bytes.front()});
 }
 
 // What is wrong with the values as a whole, or nothing.
@@ -159,13 +160,13 @@ std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options&
         return fmt::format("--feedback: needs --op sum and a floating-point type, not {} of {}",
                            options.op, raw.element);
     }
-    if (const auto problem = problem_with_peer(options)) {
-        return problem;
-    }
     if (const auto problem = resolve_settings(raw, options)) {
         return problem;
     }
-    return resolve_sizes(raw, options);
+    if (const auto problem = resolve_sizes(raw, options)) {
+        return problem;
+    }
+    return problem_with_peer(options);
 }
 
 }  // namespace

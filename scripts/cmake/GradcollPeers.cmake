@@ -7,26 +7,34 @@
 set(GRADCOLL_PEERS mpi)
 set(GRADCOLL_PEERS_MISSING "")
 
-# gradcoll_find_peer(NAME HEADER LIBRARY): GRADCOLL_PEER_NAME_INCLUDE and _LIBRARY
-function(gradcoll_find_peer name header library)
+include(CheckCSourceCompiles)
+
+# gradcoll_find_peer(NAME HEADER LIBRARY FUNCTION): the header and a library that links and has the function, or the reason why not.
+function(gradcoll_find_peer name header library function)
   string(TOUPPER "${name}" upper)
   find_path(GRADCOLL_PEER_${upper}_INCLUDE "${header}" DOC "Folder of ${header}, for gc_allreduce --peer ${name}")
   find_library(GRADCOLL_PEER_${upper}_LIBRARY "${library}" DOC "Library of gc_allreduce --peer ${name}")
   mark_as_advanced(GRADCOLL_PEER_${upper}_INCLUDE GRADCOLL_PEER_${upper}_LIBRARY)
-  if(GRADCOLL_PEER_${upper}_INCLUDE AND GRADCOLL_PEER_${upper}_LIBRARY)
-    list(APPEND GRADCOLL_PEERS "${name}")
-  else()
+  if(NOT GRADCOLL_PEER_${upper}_INCLUDE OR NOT GRADCOLL_PEER_${upper}_LIBRARY)
     list(APPEND GRADCOLL_PEERS_MISSING "${name}=no ${header} and lib${library} were found")
+  else()
+    set(CMAKE_REQUIRED_LIBRARIES "${GRADCOLL_PEER_${upper}_LIBRARY}" MPI::MPI_C)
+    check_c_source_compiles("char ${function}(void);\nint main(void) { return ${function}(); }" GRADCOLL_PEER_${upper}_LINKS)
+    if(GRADCOLL_PEER_${upper}_LINKS)
+      list(APPEND GRADCOLL_PEERS "${name}")
+    else()
+      list(APPEND GRADCOLL_PEERS_MISSING "${name}=${GRADCOLL_PEER_${upper}_LIBRARY} does not link or has no ${function}")
+    endif()
   endif()
   set(GRADCOLL_PEERS "${GRADCOLL_PEERS}" PARENT_SCOPE)
   set(GRADCOLL_PEERS_MISSING "${GRADCOLL_PEERS_MISSING}" PARENT_SCOPE)
 endfunction()
 
-gradcoll_find_peer(ucc ucc/api/ucc.h ucc)
+gradcoll_find_peer(ucc ucc/api/ucc.h ucc ucc_collective_post)
 # ZCCL takes sizeof(MPI_Datatype) for the size of an element: right for float where handles are integers, a write behind the
 # buffer's end where they are pointers.
 if(GRADCOLL_MPI_FAMILY STREQUAL "mpich")
-  gradcoll_find_peer(zccl ZCCL.h ZCCL)
+  gradcoll_find_peer(zccl ZCCL.h ZCCL MPI_Allreduce_ZCCL_RI2_st_oa_record)
 else()
   list(APPEND GRADCOLL_PEERS_MISSING "zccl=needs an MPI with handles of 4 bytes such as MPICH")
 endif()

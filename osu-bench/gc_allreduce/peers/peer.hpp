@@ -17,6 +17,7 @@ struct PeerWorkload {
     const Element* element = nullptr;
     std::string op;
     bool in_place = false;
+    std::size_t min_bytes = 0;  ///< of the shortest vector
 };
 
 /// An allreduce over MPI_COMM_WORLD. Collective to make, call and destroy; ends the job where the

@@ -19,6 +19,8 @@ namespace {
 constexpr float error_bound = 1e-3f;
 constexpr int block_elems = 36;
 constexpr float unused_tolerance = 0;
+// Pieces of shorter vectors may grow when they are compressed, and do not fit the peer's buffers.
+constexpr std::size_t min_bytes = 1024;
 
 class ZcclPeer : public Peer {
   public:
@@ -39,6 +41,10 @@ class ZcclPeer : public Peer {
 std::optional<std::string> refusal(const PeerWorkload& workload) {
     if (workload.element->name != "float" || workload.op != "sum" || workload.in_place) {
         return "--peer zccl: sums of float out of place only";
+    }
+    if (workload.min_bytes < min_bytes) {
+        return fmt::format("--peer zccl: vectors of at least {} bytes, not {}", min_bytes,
+                           workload.min_bytes);
     }
     return std::nullopt;
 }
