@@ -25,7 +25,8 @@ inline void encode_elements_with_residual(LoadInput load_input, void* residual, 
     });
 }
 
-/// For codecs that choose among the elements of a block. Works on `piece` elements at a time on the
+/// For codecs that choose among the elements of a block of `piece`. Whole blocks are the codec's
+/// own business where it can do them in registers (fuses_feedback). The others are worked on on the
 /// stack, so that nothing leaves the first-level cache: wanted = in + residual, encode, decode,
 /// residual = wanted - decoded.
 template <class Codec, class Lanes, std::size_t piece>
@@ -47,13 +48,18 @@ struct BlockFeedback {
     };
 
     static void encode(const void* in, void* residual, std::size_t count, std::byte* out) {
+        std::size_t first = 0;
+        if constexpr (Codec::fuses_feedback) {
+            const std::size_t fused = Codec::fused_pieces(count) * piece;
+            for (; first < fused; first += piece, out += Codec::encoded_piece_bytes)
+                Codec::encode_piece_with_residual(element_at<Bits>(in, first),
+                                                  element_at<WideElem>(residual, first), out);
+        }
         Buffers buffers;
-        constexpr std::size_t piece_bytes = Codec::encoded_piece_bytes;
-        for (std::size_t first = 0; first < count; first += piece) {
+        for (; first < count; first += piece, out += Codec::encoded_piece_bytes) {
             const std::size_t elems = count - first < piece ? count - first : piece;
             encode_piece(element_at<Bits>(in, first), element_at<WideElem>(residual, first), elems,
                          out, buffers);
-            out += piece_bytes;
         }
     }
 

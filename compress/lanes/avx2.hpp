@@ -49,17 +49,12 @@ struct Avx2Double {
 
 /// Sixteen values of a 16-bit format, calculated as two vectors of fp32.
 template <class Convert>
-struct Avx2Pair : Avx2Register {
+struct Avx2Pair : Avx2Register, Convert {
     struct Wide {
         __m256 low, high;
     };
-    static Wide widen(Reg reg) {
-        return {Convert::widen(_mm256_castsi256_si128(reg)),
-                Convert::widen(_mm256_extracti128_si256(reg, 1))};
-    }
-    static Reg narrow(Wide wide) {
-        return _mm256_set_m128i(Convert::narrow(wide.high), Convert::narrow(wide.low));
-    }
+    static Wide widen(Reg reg) { return {Convert::widen_low(reg), Convert::widen_high(reg)}; }
+    static Reg narrow(Wide wide) { return Convert::narrow_both(wide.low, wide.high); }
     static Wide load_wide(const void* from) {
         return {Avx2Single::load_wide(from),
                 Avx2Single::load_wide(static_cast<const float*>(from) + 8)};
@@ -80,27 +75,63 @@ struct Avx2Pair : Avx2Register {
 };
 
 struct Avx2ConvertFp16 {
-    static __m256 widen(__m128i bits) { return _mm256_cvtph_ps(bits); }
+    static __m256 widen_low(__m256i reg) { return _mm256_cvtph_ps(_mm256_castsi256_si128(reg)); }
+    static __m256 widen_high(__m256i reg) {
+        return _mm256_cvtph_ps(_mm256_extracti128_si256(reg, 1));
+    }
+    static __m256i narrow_both(__m256 low, __m256 high) {
+        return _mm256_set_m128i(narrow(high), narrow(low));
+    }
+
+  private:
     static __m128i narrow(__m256 wide) {
         return _mm256_cvtps_ph(wide, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
 };
 
+/// A bf16 is the upper half of an fp32.
 struct Avx2ConvertBf16 {
-    static __m256 widen(__m128i bits) {
-        return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+    static __m256 widen_low(__m256i reg) {
+        const __m256i words = _mm256_cvtepu16_epi32(_mm256_castsi256_si128(reg));
+        return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
     }
-    static __m128i narrow(__m256 wide) {
+    static __m256 widen_high(__m256i reg) {
+        const __m256i words = _mm256_cvtepu16_epi32(_mm256_extracti128_si256(reg, 1));
+        return _mm256_castsi256_ps(_mm256_slli_epi32(words, 16));
+    }
+    static __m256i narrow_both(__m256 low, __m256 high) {
+        const __m256i mixed = _mm256_packus_epi32(_mm256_srli_epi32(rounded(low), 16),
+                                                  _mm256_srli_epi32(rounded(high), 16));
+        return _mm256_permute4x64_epi64(mixed, 0xd8);
+    }
+    /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
+    /// A sum that is NaN is quiet already.
+    static __m256i sum(__m256i a, __m256i b) {
+        const __m256i odd_lanes = _mm256_set1_epi32(static_cast<int>(0xffff0000));
+        const __m256i even = rounded_sum(_mm256_slli_epi32(a, 16), _mm256_slli_epi32(b, 16));
+        const __m256i odd =
+            rounded_sum(_mm256_and_si256(a, odd_lanes), _mm256_and_si256(b, odd_lanes));
+        return _mm256_blend_epi16(_mm256_srli_epi32(even, 16), odd, 0xaa);
+    }
+
+  private:
+    /// What rounding to the upper half adds: half of its last place, or just less if it is even.
+    static __m256i carry_of(__m256i bits) {
+        const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+        return _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+    }
+    /// The result in the upper halves; NaN stays NaN and becomes quiet.
+    static __m256i rounded(__m256 wide) {
         const __m256i bits = _mm256_castps_si256(wide);
-        const __m256i upper = _mm256_srli_epi32(bits, 16);
-        const __m256i odd = _mm256_and_si256(upper, _mm256_set1_epi32(1));
-        const __m256i carry = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
-        const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(bits, carry), 16);
-        const __m256i quiet = _mm256_or_si256(upper, _mm256_set1_epi32(0x40));
-        const __m256 is_nan = _mm256_cmp_ps(wide, wide, _CMP_UNORD_Q);
-        const __m256i result = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(is_nan));
-        return _mm_packus_epi32(_mm256_castsi256_si128(result),
-                                _mm256_extracti128_si256(result, 1));
+        const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(wide, wide, _CMP_UNORD_Q));
+        const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x400000));
+        return _mm256_blendv_epi8(_mm256_add_epi32(bits, carry_of(bits)), quiet, is_nan);
+    }
+    static __m256i rounded_sum(__m256i a, __m256i b) {
+        const __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+        const __m256i bits = _mm256_castps_si256(sum);
+        const __m256i is_number = _mm256_castps_si256(_mm256_cmp_ps(sum, sum, _CMP_ORD_Q));
+        return _mm256_add_epi32(bits, _mm256_and_si256(carry_of(bits), is_number));
     }
 };
 

@@ -24,8 +24,8 @@ struct Avx512Single {
     static Wide add(Wide a, Wide b) { return _mm512_add_ps(a, b); }
     static Wide subtract(Wide a, Wide b) { return _mm512_sub_ps(a, b); }
     static Wide finite_or_zero(Wide wide) {
-        const __mmask16 finite = _knot_mask16(_mm512_fpclass_ps_mask(wide, nan_or_infinity));
-        return _mm512_maskz_mov_ps(finite, wide);
+        const __mmask16 not_finite = _mm512_fpclass_ps_mask(wide, nan_or_infinity);
+        return _mm512_mask_mov_ps(wide, not_finite, _mm512_setzero_ps());
     }
 };
 
@@ -36,25 +36,19 @@ struct Avx512Double {
     static Wide add(Wide a, Wide b) { return _mm512_add_pd(a, b); }
     static Wide subtract(Wide a, Wide b) { return _mm512_sub_pd(a, b); }
     static Wide finite_or_zero(Wide wide) {
-        const __mmask8 finite = _knot_mask8(_mm512_fpclass_pd_mask(wide, nan_or_infinity));
-        return _mm512_maskz_mov_pd(finite, wide);
+        const __mmask8 not_finite = _mm512_fpclass_pd_mask(wide, nan_or_infinity);
+        return _mm512_mask_mov_pd(wide, not_finite, _mm512_setzero_pd());
     }
 };
 
 /// Thirty-two values of a 16-bit format, calculated as two vectors of fp32.
 template <class Convert>
-struct Avx512Pair : Avx512Register {
+struct Avx512Pair : Avx512Register, Convert {
     struct Wide {
         __m512 low, high;
     };
-    static Wide widen(Reg reg) {
-        return {Convert::widen(_mm512_castsi512_si256(reg)),
-                Convert::widen(_mm512_extracti64x4_epi64(reg, 1))};
-    }
-    static Reg narrow(Wide wide) {
-        return _mm512_inserti64x4(_mm512_castsi256_si512(Convert::narrow(wide.low)),
-                                  Convert::narrow(wide.high), 1);
-    }
+    static Wide widen(Reg reg) { return {Convert::widen_low(reg), Convert::widen_high(reg)}; }
+    static Reg narrow(Wide wide) { return Convert::narrow_both(wide.low, wide.high); }
     static Wide load_wide(const void* from) {
         return {Avx512Single::load_wide(from),
                 Avx512Single::load_wide(static_cast<const float*>(from) + 16)};
@@ -75,26 +69,82 @@ struct Avx512Pair : Avx512Register {
 };
 
 struct Avx512ConvertFp16 {
-    static __m512 widen(__m256i bits) { return _mm512_cvtph_ps(bits); }
+    static __m512 widen_low(__m512i reg) { return _mm512_cvtph_ps(_mm512_castsi512_si256(reg)); }
+    static __m512 widen_high(__m512i reg) {
+        return _mm512_cvtph_ps(_mm512_extracti64x4_epi64(reg, 1));
+    }
+    static __m512i narrow_both(__m512 low, __m512 high) {
+        return _mm512_inserti64x4(_mm512_castsi256_si512(narrow(low)), narrow(high), 1);
+    }
+
+  private:
     static __m256i narrow(__m512 wide) {
         return _mm512_cvtps_ph(wide, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     }
 };
 
+/// Words of 16 bits: from which of two registers, and where, a permutation takes each.
+struct Avx512WordIndex {
+    alignas(64) std::uint16_t words[32];
+};
+/// Word i of sixteen becomes the upper half of lane i; the lower half is masked out.
+constexpr Avx512WordIndex spread_words(std::uint16_t first) {
+    Avx512WordIndex index{};
+    for (std::uint16_t i = 0; i < 32; ++i)
+        index.words[i] = static_cast<std::uint16_t>(first + i / 2);
+    return index;
+}
+/// The upper halves of the lanes of two registers, one register behind the other.
+constexpr Avx512WordIndex gather_upper_words() {
+    Avx512WordIndex index{};
+    for (std::uint16_t i = 0; i < 32; ++i) index.words[i] = static_cast<std::uint16_t>(2 * i + 1);
+    return index;
+}
+
 /// By integer arithmetic: the instruction of AVX512_BF16 would flush subnormals to zero.
 struct Avx512ConvertBf16 {
-    static __m512 widen(__m256i bits) {
-        return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+    static __m512 widen_low(__m512i reg) { return spread(low_words, reg); }
+    static __m512 widen_high(__m512i reg) { return spread(high_words, reg); }
+    static __m512i narrow_both(__m512 low, __m512 high) {
+        return _mm512_permutex2var_epi16(rounded(low), indices(upper_words), rounded(high));
     }
-    static __m256i narrow(__m512 wide) {
+    /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
+    /// A sum that is NaN is quiet already.
+    static __m512i sum(__m512i a, __m512i b) {
+        const __m512i odd_lanes = _mm512_set1_epi32(static_cast<int>(0xffff0000));
+        const __m512i even = rounded_sum(_mm512_slli_epi32(a, 16), _mm512_slli_epi32(b, 16));
+        const __m512i odd =
+            rounded_sum(_mm512_and_si512(a, odd_lanes), _mm512_and_si512(b, odd_lanes));
+        return _mm512_mask_blend_epi16(upper_halves, _mm512_srli_epi32(even, 16), odd);
+    }
+
+  private:
+    static constexpr __mmask32 upper_halves = 0xaaaaaaaa;
+    static constexpr Avx512WordIndex low_words = spread_words(0), high_words = spread_words(16),
+                                     upper_words = gather_upper_words();
+
+    static __m512i indices(const Avx512WordIndex& index) { return _mm512_load_si512(index.words); }
+    static __m512 spread(const Avx512WordIndex& index, __m512i reg) {
+        return _mm512_castsi512_ps(
+            _mm512_maskz_permutexvar_epi16(upper_halves, indices(index), reg));
+    }
+    /// What rounding to the upper half adds: half of its last place, or just less if it is even.
+    static __m512i carry_of(__m512i bits) {
+        const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+        return _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    }
+    /// The result in the upper halves; NaN stays NaN and becomes quiet.
+    static __m512i rounded(__m512 wide) {
         const __m512i bits = _mm512_castps_si512(wide);
-        const __m512i upper = _mm512_srli_epi32(bits, 16);
-        const __m512i odd = _mm512_and_si512(upper, _mm512_set1_epi32(1));
-        const __m512i carry = _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
-        const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(bits, carry), 16);
         const __mmask16 is_nan = _mm512_cmp_ps_mask(wide, wide, _CMP_UNORD_Q);
-        const __m512i quiet = _mm512_set1_epi32(0x40);
-        return _mm512_cvtepi32_epi16(_mm512_mask_or_epi32(rounded, is_nan, upper, quiet));
+        const __m512i number = _mm512_add_epi32(bits, carry_of(bits));
+        return _mm512_mask_or_epi32(number, is_nan, bits, _mm512_set1_epi32(0x400000));
+    }
+    static __m512i rounded_sum(__m512i a, __m512i b) {
+        const __m512 sum = _mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+        const __m512i bits = _mm512_castps_si512(sum);
+        const __mmask16 is_number = _mm512_cmp_ps_mask(sum, sum, _CMP_ORD_Q);
+        return _mm512_mask_add_epi32(bits, is_number, bits, carry_of(bits));
     }
 };
 

@@ -17,10 +17,13 @@ inline void for_lanes(std::size_t count, Step step) {
     for (; i < count; ++i) step(ScalarLanes<typename Lanes::Format>{}, i);
 }
 
-/// a + b, calculated wide and rounded once.
+/// a + b, calculated wide and rounded once; by the lanes' own way where they have a shorter one.
 template <class Lanes>
 inline typename Lanes::Reg sum_of(typename Lanes::Reg a, typename Lanes::Reg b) {
-    return Lanes::narrow(Lanes::add(Lanes::widen(a), Lanes::widen(b)));
+    if constexpr (requires { Lanes::sum(a, b); })
+        return Lanes::sum(a, b);
+    else
+        return Lanes::narrow(Lanes::add(Lanes::widen(a), Lanes::widen(b)));
 }
 
 template <class T>

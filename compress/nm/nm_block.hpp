@@ -4,9 +4,10 @@
 // A block coder offers, for a Shape S:
 //   Lanes          the lanes vocabulary of its instruction set for its format
 //   overrun_bytes  how far encode may write, and decode and sum may read, behind the block's
-//   encoding encode(in, out)         block_elems elements -> mask words and kept values decode(in,
-//   out)         the mask words are legal already sum(in, base, out)      out = base + decoded;
-//   `base` may be `out`
+//   encode(in, out)       block_elems elements -> mask words and kept values
+//   decode(in, out)       the mask words are legal already
+//   sum(in, base, out)    out = base + decoded; `base` may be `out`
+//   encode_with_residual(in, residual, out)   if fuses_feedback: with error feedback, in one pass
 #pragma once
 
 #include <cstddef>
@@ -37,6 +38,7 @@ struct VectorBlock {
     static constexpr std::size_t overrun_bytes = Window::overrun_bytes;
     static constexpr std::size_t window_bytes = window_elems * sizeof(Bits);
     static constexpr std::size_t kept_bytes = S::window_kept * sizeof(Bits);
+    static constexpr bool fuses_feedback = true;
 
     static void encode(const std::byte* in, std::byte* out) {
         for (std::size_t w = 0; w < block_words; ++w) {
@@ -44,6 +46,23 @@ struct VectorBlock {
             const std::uint32_t word = kept_word<Window, S>(Window::magnitude(values));
             write_word(out, w, word);
             Window::template pack<S>(values, word, out + block_mask_bytes + w * kept_bytes);
+        }
+    }
+
+    /// All of it stays in registers: what is sent is known without decoding it again.
+    static void encode_with_residual(const std::byte* in, std::byte* residual, std::byte* out) {
+        constexpr std::size_t window_residual = window_elems * sizeof(WideElem);
+        for (std::size_t w = 0; w < block_words; ++w) {
+            const Wanted wanted = wanted_of(in + w * window_bytes, residual + w * window_residual);
+            const std::uint32_t word = kept_word<Window, S>(Window::magnitude(wanted.rounded));
+            write_word(out, w, word);
+            Window::template pack<S>(wanted.rounded, word, out + block_mask_bytes + w * kept_bytes);
+            const typename Window::Values sent = Window::keep(wanted.rounded, word);
+            for (int k = 0; k < Window::registers; ++k) {
+                const auto unsent = Lanes::subtract(wanted.wide[k], Lanes::widen(sent.r[k]));
+                Lanes::store_wide(residual + w * window_residual + k * register_residual,
+                                  Lanes::finite_or_zero(unsent));
+            }
         }
     }
 
@@ -60,6 +79,25 @@ struct VectorBlock {
     }
 
   private:
+    using WideElem = typename Lanes::Format::Wide;
+    static constexpr std::size_t register_residual = Lanes::elems * sizeof(WideElem);
+
+    /// A window of input plus residual, and what it is in the element type.
+    struct Wanted {
+        typename Lanes::Wide wide[Window::registers];
+        typename Window::Values rounded;
+    };
+    static Wanted wanted_of(const std::byte* in, const std::byte* residual) {
+        const typename Window::Values values = Window::load(in);
+        Wanted wanted;
+        for (int k = 0; k < Window::registers; ++k) {
+            wanted.wide[k] = Lanes::add(Lanes::widen(values.r[k]),
+                                        Lanes::load_wide(residual + k * register_residual));
+            wanted.rounded.r[k] = Lanes::narrow(wanted.wide[k]);
+        }
+        return wanted;
+    }
+
     /// Calls step(byte offset in the block, values) for every register of the decoded block.
     template <class Step>
     static void for_windows(const std::byte* in, Step step) {
@@ -79,6 +117,7 @@ struct ScalarBlock {
     using Lanes = ScalarLanes<T>;
     using Bits = typename T::Bits;
     static constexpr std::size_t overrun_bytes = 0;
+    static constexpr bool fuses_feedback = false;
 
     static void encode(const std::byte* in, std::byte* out) {
         std::byte* kept = out + block_mask_bytes;

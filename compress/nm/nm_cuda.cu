@@ -34,24 +34,19 @@ struct Warp {
     static __device__ Keys exchange(Keys key) {
         return __shfl_xor_sync(whole_warp, key, x);
     }
-    template <int x>
-    static __device__ Keys one_less_in_upper(Keys key) {
-        return key - ((lane_index() & x) != 0 ? 1 : 0);
+    template <int M, int r>
+    static __device__ Keys ahead(Keys key) {
+        const unsigned lane = lane_index(), place = lane % M;
+        return __shfl_sync(whole_warp, key, static_cast<int>(lane - place + (place + r) % M));
+    }
+    template <int M, int below>
+    static __device__ Keys less_one_below(Keys key) {
+        return key - (lane_index() % M < below ? 1 : 0);
     }
     static __device__ Keys max(Keys a, Keys b) { return a > b ? a : b; }
     static __device__ Flags equal(Keys a, Keys b) { return a == b; }
     static __device__ Flags greater(Keys a, Keys b) { return a > b; }
     static __device__ std::uint32_t ballot(Flags flag) { return __ballot_sync(whole_warp, flag); }
-
-    template <int M>
-    struct Wins {
-        int count = 0;
-        __device__ void add(Flags flag) { count += flag ? 1 : 0; }
-        template <int n>
-        __device__ Flags at_least() const {
-            return count >= n;
-        }
-    };
 };
 
 __device__ inline unsigned ones(std::uint32_t word) {

@@ -9,9 +9,10 @@
 // A machine offers: Keys (one signed integer a lane: the bits with the sign cleared), Flags (one
 // bit a lane), and
 //   exchange<x>(keys)            lane i gets the key of lane i ^ x
-//   one_less_in_upper<x>(keys)   keys, less 1 in the lanes that have bit x set (x a power of two)
+//   ahead<M, r>(keys)            lane i gets the key of lane i + r of its group of M, which begins
+//                                again behind its end
+//   less_one_below<M, p>(keys)   keys, less 1 in the first p lanes of every group of M
 //   max(a, b), equal(a, b), greater(a, b), ballot(flags)
-//   Wins<M>                      a counter a lane, 0 to M-1: add(flags), at_least<n>() -> flags
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,6 @@
 #include "compress/nm/nm_layout.hpp"
 
 namespace gradcoll::nm {
-
-constexpr int highest_bit(int x) {
-    int bit = 1;
-    while (2 * bit <= x) bit *= 2;
-    return bit;
-}
 
 /// The largest key of each lane's group: log2(M) exchanges.
 template <class Machine, int M, int x = 1>
@@ -37,18 +32,55 @@ constexpr typename Machine::Keys group_max(typename Machine::Keys keys) {
     }
 }
 
-/// Counts for each lane the lanes i ^ x, i ^ (x+1), ... of its group that it beats. Ties go to the
-/// lower lane: the lower one of a pair (bit h of x clear, h its highest bit) compares with "greater
-/// or equal", which for integers is "greater than the other, less 1"; the other takes the 1 off
-/// before it hands its key over.
-template <class Machine, int M, int x = 1>
-constexpr void count_wins(typename Machine::Keys keys, typename Machine::template Wins<M>& wins) {
-    if constexpr (x < M) {
-        const typename Machine::Keys offered =
-            Machine::template one_less_in_upper<highest_bit(x)>(keys);
-        wins.add(Machine::greater(keys, Machine::template exchange<x>(offered)));
-        count_wins<Machine, M, x + 1>(keys, wins);
-    }
+/// One bit a lane: whether it goes before the lane r ahead of it, being larger, or equal and of
+/// lower index. In the first M - r lanes of a group "greater or equal" is asked, which for integers
+/// is "greater than the other, less 1"; behind them the lane ahead is of lower index.
+template <class Machine, int M, int r>
+constexpr std::uint32_t before_the_one_ahead(typename Machine::Keys keys) {
+    const typename Machine::Keys other =
+        Machine::template less_one_below<M, M - r>(Machine::template ahead<M, r>(keys));
+    return Machine::ballot(Machine::greater(keys, other));
+}
+
+/// The same pairs as seen by the other lane: whether it goes before the one r behind it.
+template <int M, int r>
+constexpr std::uint32_t before_the_one_behind(std::uint32_t before_ahead) {
+    constexpr std::uint32_t group_lowest = Shape<1, M>::group_lowest;
+    constexpr std::uint32_t wrapped = group_lowest * ((1u << r) - 1);
+    const std::uint32_t moved =
+        (before_ahead << r & ~wrapped) | (before_ahead >> (M - r) & wrapped);
+    return ~moved;
+}
+
+constexpr std::uint32_t majority(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    return (a & b) | (c & (a | b));
+}
+
+/// The lanes that go before two or more of the three others of their group.
+template <class Machine>
+constexpr std::uint32_t upper_half_of_four(typename Machine::Keys keys) {
+    const std::uint32_t one_ahead = before_the_one_ahead<Machine, 4, 1>(keys);
+    const std::uint32_t two_ahead = before_the_one_ahead<Machine, 4, 2>(keys);
+    return majority(one_ahead, two_ahead, before_the_one_behind<4, 1>(one_ahead));
+}
+
+/// The lanes that go before 8 - N or more of the seven others: the seven answers are added up in
+/// binary, a word a digit.
+template <class Machine, int N>
+constexpr std::uint32_t first_of_eight(typename Machine::Keys keys) {
+    static_assert(N == 2 || N == 4);
+    const std::uint32_t a1 = before_the_one_ahead<Machine, 8, 1>(keys);
+    const std::uint32_t a2 = before_the_one_ahead<Machine, 8, 2>(keys);
+    const std::uint32_t a3 = before_the_one_ahead<Machine, 8, 3>(keys);
+    const std::uint32_t a4 = before_the_one_ahead<Machine, 8, 4>(keys);
+    const std::uint32_t b1 = before_the_one_behind<8, 1>(a1);
+    const std::uint32_t b2 = before_the_one_behind<8, 2>(a2);
+    const std::uint32_t b3 = before_the_one_behind<8, 3>(a3);
+    const std::uint32_t twos_ahead = majority(a1, a2, a3);
+    const std::uint32_t twos_behind = majority(b1, b2, b3);
+    const std::uint32_t twos_left = majority(a1 ^ a2 ^ a3, b1 ^ b2 ^ b3, a4);
+    const std::uint32_t fours = majority(twos_ahead, twos_behind, twos_left);
+    return N == 4 ? fours : fours & (twos_ahead ^ twos_behind ^ twos_left);
 }
 
 /// The mask word of 32 elements: one bit a lane, exactly N in every group of M.
@@ -58,10 +90,11 @@ constexpr std::uint32_t kept_word(typename Machine::Keys keys) {
         const typename Machine::Keys top = group_max<Machine, S::M>(keys);
         const std::uint32_t largest = Machine::ballot(Machine::equal(keys, top));
         return largest & ~(largest - S::group_lowest);  // the lowest bit of every group
+    } else if constexpr (S::M == 4) {
+        return upper_half_of_four<Machine>(keys);
     } else {
-        typename Machine::template Wins<S::M> wins{};
-        count_wins<Machine, S::M>(keys, wins);
-        return Machine::ballot(wins.template at_least<S::M - S::N>());
+        static_assert(S::M == 8);
+        return first_of_eight<Machine, S::N>(keys);
     }
 }
 

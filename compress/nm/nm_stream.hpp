@@ -59,13 +59,13 @@ class Stream {
         return decode_all<AddTo>(in, count, base, out);
     }
 
-  private:
     /// The whole blocks that a coder may take from (or put to) the message itself.
     static std::size_t direct_blocks(std::size_t count) {
         const std::size_t whole = count / block_elems;
         return Block::overrun_bytes > 0 && whole > 0 ? whole - 1 : whole;
     }
 
+  private:
     static void encode_tail(const std::byte* in, std::size_t elems, std::byte* out) {
         const Tail tail = Tail::of<S>(elems);
         PlainBlock plain;

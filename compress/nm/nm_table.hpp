@@ -8,11 +8,21 @@
 namespace gradcoll::nm {
 namespace {
 
-/// What error feedback needs of a codec. The bytes are our own, so restoring cannot fail.
+/// What error feedback needs of a codec.
 template <class Block>
 struct FeedbackCodec : Stream<Block> {
     static constexpr std::size_t encoded_piece_bytes =
         block_bytes<typename Block::Shape>(sizeof(typename Block::Bits));
+    static constexpr bool fuses_feedback = Block::fuses_feedback;
+
+    static std::size_t fused_pieces(std::size_t count) {
+        return Stream<Block>::direct_blocks(count);
+    }
+    static void encode_piece_with_residual(const std::byte* in, std::byte* residual,
+                                           std::byte* out) {
+        Block::encode_with_residual(in, residual, out);
+    }
+    /// The bytes are our own, so restoring cannot fail.
     static void restore(const std::byte* in, std::size_t count, void* out) {
         (void)Stream<Block>::decode(in, count, out);
     }

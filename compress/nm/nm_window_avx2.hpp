@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compress/nm/nm_lane_constants.hpp"
 #include "compress/nm/nm_layout.hpp"
-#include "compress/nm/nm_upper_lanes.hpp"
 
 namespace gradcoll::nm {
 namespace {
@@ -41,6 +41,9 @@ struct PermuteTables {
 constexpr PermuteTables<1> lane_tables;
 constexpr PermuteTables<2> byte_pair_tables;
 
+inline __m256i constants(const void* from) {
+    return _mm256_load_si256(static_cast<const __m256i*>(from));
+}
 inline __m128i table_row(const std::uint8_t (&row)[8]) {
     return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(row));
 }
@@ -61,6 +64,12 @@ struct Avx2Int<std::uint16_t> {
     static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi16(a, b); }
     static __m256i greater(__m256i a, __m256i b) { return _mm256_cmpgt_epi16(a, b); }
     static __m256i splat(int value) { return _mm256_set1_epi16(static_cast<short>(value)); }
+    template <int M, int r>
+    static __m256i ahead(__m256i v) {
+        if constexpr (M == 8) return _mm256_alignr_epi8(v, v, 2 * r);
+        return _mm256_shuffle_epi8(v,
+                                   constants(AheadIndex<std::uint8_t, 2, M, r, 16>::value.units));
+    }
     static std::uint32_t ballot(const __m256i* flags) {
         const __m256i mixed = _mm256_packs_epi16(flags[0], flags[1]);
         const __m256i in_order = _mm256_permute4x64_epi64(mixed, 0xd8);
@@ -96,6 +105,12 @@ struct Avx2Int<std::uint32_t> {
     static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi32(a, b); }
     static __m256i greater(__m256i a, __m256i b) { return _mm256_cmpgt_epi32(a, b); }
     static __m256i splat(int value) { return _mm256_set1_epi32(value); }
+    template <int M, int r>
+    static __m256i ahead(__m256i v) {
+        if constexpr (M == 4) return _mm256_shuffle_epi32(v, rotation_of_four<r>);
+        const auto* index = AheadIndex<std::uint32_t, 1, M, r, 8>::value.units;
+        return _mm256_permutevar8x32_epi32(v, constants(index));
+    }
     static std::uint32_t ballot(const __m256i* flags) {
         std::uint32_t word = 0;
         for (int k = 0; k < 4; ++k)
@@ -125,6 +140,17 @@ struct Avx2Int<std::uint64_t> {
     static __m256i equal(__m256i a, __m256i b) { return _mm256_cmpeq_epi64(a, b); }
     static __m256i greater(__m256i a, __m256i b) { return _mm256_cmpgt_epi64(a, b); }
     static __m256i splat(int value) { return _mm256_set1_epi64x(value); }
+    template <int M, int r>
+    static __m256i ahead(__m256i v) {
+        return _mm256_permute4x64_epi64(v, rotation_of_four<r>);
+    }
+    /// For groups of eight: this half, the other half.
+    template <int r>
+    static __m256i ahead_of_two(__m256i v, __m256i other) {
+        constexpr int from_other = (1 << 2 * r) - 1;  // the first r lanes, as pairs of dwords
+        const __m256i mixed = _mm256_blend_epi32(v, other, from_other);
+        return _mm256_permute4x64_epi64(mixed, rotation_of_four<r>);
+    }
     static std::uint32_t ballot(const __m256i* flags) {
         std::uint32_t word = 0;
         for (int k = 0; k < 8; ++k)
@@ -199,14 +225,23 @@ struct Avx2Window {
             out.r[k] = exchange_bytes<x % lanes* int{sizeof(Bits)}>(keys.r[k ^ (x / lanes)]);
         return out;
     }
-    template <int bit>
-    static Keys one_less_in_upper(const Keys& keys) {
+    template <int M, int r>
+    static Keys ahead(const Keys& keys) {
         Keys out;
         for (int k = 0; k < registers; ++k) {
-            const Bits* upper = UpperLanes<Bits, bit>::value.lanes + lanes * k;
-            out.r[k] =
-                Int::add(keys.r[k], _mm256_load_si256(reinterpret_cast<const __m256i*>(upper)));
+            if constexpr (M <= lanes)
+                out.r[k] = Int::template ahead<M, r>(keys.r[k]);
+            else
+                out.r[k] = Int::template ahead_of_two<r>(keys.r[k], keys.r[k ^ 1]);
         }
+        return out;
+    }
+    template <int M, int below>
+    static Keys less_one_below(const Keys& keys) {
+        Keys out;
+        const Bits* minus_one = MinusOneBelow<Bits, M, below>::value.lanes;
+        for (int k = 0; k < registers; ++k)
+            out.r[k] = Int::add(keys.r[k], constants(minus_one + lanes * k));
         return out;
     }
     static Keys max(const Keys& a, const Keys& b) {
@@ -226,22 +261,17 @@ struct Avx2Window {
     }
     static std::uint32_t ballot(const Flags& flags) { return Int::ballot(flags.r); }
 
-    /// Counts downwards from 0: a flag is -1.
-    template <int M>
-    struct Wins {
-        Keys negative{};
-
-        void add(const Flags& flags) {
-            for (int k = 0; k < registers; ++k) negative.r[k] = Int::add(negative.r[k], flags.r[k]);
+    /// The values that the word marks, +0 in place of the others.
+    static Values keep(const Values& values, std::uint32_t word) {
+        Values out;
+        const __m256i bits = constants(BitOfLane<Bits, lanes>::value.lanes);
+        for (int k = 0; k < registers; ++k) {
+            const __m256i word_everywhere = Int::splat(static_cast<int>(mask_of(word, k)));
+            const __m256i marked = Int::equal(_mm256_and_si256(word_everywhere, bits), bits);
+            out.r[k] = _mm256_and_si256(values.r[k], marked);
         }
-        template <int n>
-        Flags at_least() const {
-            Flags out;
-            for (int k = 0; k < registers; ++k)
-                out.r[k] = Int::greater(Int::splat(1 - n), negative.r[k]);
-            return out;
-        }
-    };
+        return out;
+    }
 
     /// Packs the kept values of a window; may write overrun_bytes more.
     template <class S>

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compress/nm/nm_lane_constants.hpp"
 #include "compress/nm/nm_layout.hpp"
-#include "compress/nm/nm_upper_lanes.hpp"
 
 namespace gradcoll::nm {
 namespace {
@@ -26,6 +26,12 @@ struct Avx512Int<std::uint16_t> {
     static auto greater(__m512i a, __m512i b) { return _mm512_cmpgt_epi16_mask(a, b); }
     static __m512i compress(__mmask32 m, __m512i v) { return _mm512_maskz_compress_epi16(m, v); }
     static __m512i expand(__mmask32 m, __m512i v) { return _mm512_maskz_expand_epi16(m, v); }
+    static __m512i select(__mmask32 m, __m512i v) { return _mm512_maskz_mov_epi16(m, v); }
+    template <int M, int r>
+    static __m512i ahead(__m512i v) {
+        if constexpr (M == 4) return _mm512_ror_epi64(v, 16 * r);
+        return _mm512_alignr_epi8(v, v, 2 * r);
+    }
 };
 
 template <>
@@ -39,6 +45,14 @@ struct Avx512Int<std::uint32_t> {
     static auto greater(__m512i a, __m512i b) { return _mm512_cmpgt_epi32_mask(a, b); }
     static __m512i compress(__mmask16 m, __m512i v) { return _mm512_maskz_compress_epi32(m, v); }
     static __m512i expand(__mmask16 m, __m512i v) { return _mm512_maskz_expand_epi32(m, v); }
+    static __m512i select(__mmask16 m, __m512i v) { return _mm512_maskz_mov_epi32(m, v); }
+    template <int M, int r>
+    static __m512i ahead(__m512i v) {
+        if constexpr (M == 4)
+            return _mm512_shuffle_epi32(v, static_cast<_MM_PERM_ENUM>(rotation_of_four<r>));
+        const auto* index = AheadIndex<std::uint32_t, 1, M, r, 16>::value.units;
+        return _mm512_permutexvar_epi32(_mm512_load_si512(index), v);
+    }
 };
 
 template <>
@@ -53,6 +67,11 @@ struct Avx512Int<std::uint64_t> {
     static __m512i compress(__mmask8 m, __m512i v) { return _mm512_maskz_compress_epi64(m, v); }
     static __m512i expand(__mmask8 m, __m512i v) { return _mm512_maskz_expand_epi64(m, v); }
     static __m512i select(__mmask8 m, __m512i v) { return _mm512_maskz_mov_epi64(m, v); }
+    template <int M, int r>
+    static __m512i ahead(__m512i v) {
+        if constexpr (M == 4) return _mm512_permutex_epi64(v, rotation_of_four<r>);
+        return _mm512_alignr_epi64(v, v, r);
+    }
 };
 
 /// Byte i of the result is byte i ^ distance.
@@ -104,12 +123,18 @@ struct Avx512Window {
             out.r[k] = exchange_bytes<x % lanes* int{sizeof(Bits)}>(keys.r[k ^ (x / lanes)]);
         return out;
     }
-    template <int bit>
-    static Keys one_less_in_upper(const Keys& keys) {
+    template <int M, int r>
+    static Keys ahead(const Keys& keys) {
         Keys out;
+        for (int k = 0; k < registers; ++k) out.r[k] = Int::template ahead<M, r>(keys.r[k]);
+        return out;
+    }
+    template <int M, int below>
+    static Keys less_one_below(const Keys& keys) {
+        Keys out;
+        const Bits* minus_one = MinusOneBelow<Bits, M, below>::value.lanes;
         for (int k = 0; k < registers; ++k)
-            out.r[k] = Int::add(keys.r[k],
-                                _mm512_load_si512(UpperLanes<Bits, bit>::value.lanes + lanes * k));
+            out.r[k] = Int::add(keys.r[k], _mm512_load_si512(minus_one + lanes * k));
         return out;
     }
     static Keys max(const Keys& a, const Keys& b) {
@@ -133,34 +158,12 @@ struct Avx512Window {
         return word;
     }
 
-    /// Counts in binary, one mask a digit.
-    template <int M>
-    struct Wins {
-        static constexpr int digits = M == 4 ? 2 : 3;
-        static_assert(M == 4 || M == 8);
-        Flags digit[digits];
-
-        void add(const Flags& flags) {
-            for (int k = 0; k < registers; ++k) {
-                std::uint32_t carry = flags.r[k];
-                for (Flags& d : digit) {
-                    const std::uint32_t next = d.r[k] & carry;
-                    d.r[k] ^= carry;
-                    carry = next;
-                }
-            }
-        }
-        /// M - n is a power of two, so that the count reaches n only with all digits from there
-        /// upwards set.
-        template <int n>
-        Flags at_least() const {
-            Flags out = digit[digits - 1];
-            for (int place = 0; place < digits - 1; ++place)
-                for (int k = 0; k < registers && (1 << place) >= M - n; ++k)
-                    out.r[k] &= digit[place].r[k];
-            return out;
-        }
-    };
+    /// The values that the word marks, +0 in place of the others.
+    static Values keep(const Values& values, std::uint32_t word) {
+        Values out;
+        for (int k = 0; k < registers; ++k) out.r[k] = Int::select(mask_of(word, k), values.r[k]);
+        return out;
+    }
 
     /// Packs the kept values of a window: in registers, then stores of exactly their size. (The
     /// compress instruction with a memory operand is ten times slower on some CPUs.)

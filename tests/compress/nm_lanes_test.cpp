@@ -26,9 +26,13 @@ struct EmulatedWarp {
     static Keys exchange(const Keys& keys) {
         return each_lane([&](unsigned lane) { return keys[lane ^ x]; });
     }
-    template <int x>
-    static Keys one_less_in_upper(const Keys& keys) {
-        return each_lane([&](unsigned lane) { return keys[lane] - ((lane & x) != 0 ? 1 : 0); });
+    template <int M, int r>
+    static Keys ahead(const Keys& keys) {
+        return each_lane([&](unsigned lane) { return keys[lane / M * M + (lane + r) % M]; });
+    }
+    template <int M, int below>
+    static Keys less_one_below(const Keys& keys) {
+        return each_lane([&](unsigned lane) { return keys[lane] - (lane % M < below ? 1 : 0); });
     }
     static Keys max(const Keys& a, const Keys& b) {
         return each_lane([&](unsigned lane) { return std::max(a[lane], b[lane]); });
@@ -44,17 +48,6 @@ struct EmulatedWarp {
         for (unsigned lane = 0; lane < 32; ++lane) word |= std::uint32_t{flags[lane]} << lane;
         return word;
     }
-    template <int M>
-    struct Wins {
-        std::array<int, 32> count{};
-        void add(const Flags& flags) {
-            for (unsigned lane = 0; lane < 32; ++lane) count[lane] += flags[lane] ? 1 : 0;
-        }
-        template <int n>
-        Flags at_least() const {
-            return each_lane([&](unsigned lane) { return count[lane] >= n; });
-        }
-    };
 };
 
 /// One whole block, window by window, as the lanes of a warp write it.
