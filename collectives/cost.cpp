@@ -40,11 +40,12 @@ double phase_us(const Tree& tree, const Tuning& tuning, int vertex, Exchange exc
                 double bytes) {
     const int degree = static_cast<int>(tree.children(vertex).size());
     const int rounds = round_count(exchange, degree);
-    const int senders = (degree - 1) / rounds;
+    const int senders = senders_at_once(exchange, degree);
+    const double carried = exchange == Exchange::single ? bytes * degree : bytes;
     const double loss =
         connects_hosts(tree, vertex) ? 1 + tuning.incast_loss_per_sender * (senders - 1) : 1;
     return rounds * link_figures(tree, tuning, vertex).latency_us +
-           link_us(tree, tuning, vertex, bytes) * loss;
+           link_us(tree, tuning, vertex, carried) * loss;
 }
 
 }  // namespace gradcoll

@@ -29,7 +29,8 @@ bool connects_hosts(const Tree& tree, int vertex);
 double link_us(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes);
 
 /// Time of one phase (reduce-scatter or allgather) at one vertex for a vector that takes
-/// `wire_bytes` in the codec used. Each branch's uplink carries wire_bytes * (degree - 1) / degree.
+/// `wire_bytes` in the codec used. Each branch's uplink carries wire_bytes * (degree - 1) / degree;
+/// of a single exchange, whose one phase is both, degree times that.
 /// Between hosts many senders at once cost more (Tuning::incast_loss_per_sender): why a ring can
 /// beat direct exchange there for long messages. Source: alpha-beta model.
 double phase_us(const Tree& tree, const Tuning& tuning, int vertex, Exchange exchange,

@@ -186,8 +186,8 @@ class TreeWalk {
         }
     }
 
-    /// Every holder hears once from each other branch, and tells as many as they are more than those
-    /// of its own.
+    /// Every holder hears once from each other branch, and tells as many as they are more than
+    /// those of its own.
     Parts single_exchange(int id, const Below& all, double message_latency_us) const {
         const auto others = static_cast<double>(tree_.children(id).size() - 1);
         const double bytes = wire_bytes(spec_, CodecId::exact, elems_);
@@ -200,8 +200,8 @@ class TreeWalk {
             const Below& branch = below_[at(child)];
             const double told = holders - branch.holders;
             most_told = std::max(most_told, std::max(others, told / branch.holders));
-            parts.link_us = std::max(parts.link_us, bytes * branch.drain *
-                                                        std::max(branch.holders * others, told));
+            parts.link_us = std::max(
+                parts.link_us, bytes * branch.drain * std::max(branch.holders * others, told));
         }
         const double moved = elems_ * all.most_share * others;
         if (all.copied)
@@ -229,11 +229,10 @@ class TreeWalk {
         const double moved = elems_ * all.most_share * part;
         Parts parts;
         parts.link_us =
-            all.copied
-                ? bytes * all.most_share * part / copy_gbytes_per_s(id, set) / 1e3
-                : bytes * part * all.drain *
-                      loss_of(tuning_, tree_, id,
-                              senders_at_once(choice.exchange, static_cast<int>(degree)));
+            all.copied ? bytes * all.most_share * part / copy_gbytes_per_s(id, set) / 1e3
+                       : bytes * part * all.drain *
+                             loss_of(tuning_, tree_, id,
+                                     senders_at_once(choice.exchange, static_cast<int>(degree)));
         parts.latency_us = phases * rounds * message_latency_us;
         parts.core_us =
             2 * phases * rounds * messages_a_round(id, all, choice.exchange) * tuning_.message_us;
@@ -259,8 +258,8 @@ class TreeWalk {
         return parts;
     }
 
-    /// Sent by one rank: one to every owner that it shares with in another branch; a direct exchange
-    /// has to do with all branches at once, others with one a round.
+    /// Sent by one rank: one to every owner that it shares with in another branch; a direct
+    /// exchange has to do with all branches at once, others with one a round.
     double messages_a_round(int id, const Below& all, Exchange exchange) const {
         double count = 0;
         for (const int child : tree_.children(id))
@@ -311,7 +310,7 @@ void find_slowest_link(Forecast& forecast, const Tree& tree, const Tuning& tunin
 /// Levels of a tree with merged vertices, as those of the tree that it was made of.
 std::vector<LevelForecast> in_given_tree(const Tree& tree, const PlannedTree& planned,
                                          std::vector<LevelForecast> levels) {
-    if (!planned.is_merged()) return levels;
+    if (!planned.has_merged()) return levels;
     std::vector<LevelForecast> given(at(tree.height()));
     for (LevelForecast& level : levels) {
         level.vertex = planned.given_vertex(level.vertex);

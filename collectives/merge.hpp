@@ -34,6 +34,7 @@ class PlannedTree {
 
     const Tree& tree() const { return merged_ ? *merged_ : *tree_; }
     const PlanSpec& spec() const { return spec_; }
+    bool has_merged() const { return merged_ != nullptr; }
     /// The same vertex of the given tree.
     int given_vertex(int vertex) const {
         return merged_ ? vertex_of_[static_cast<std::size_t>(vertex)] : vertex;

@@ -11,6 +11,7 @@
 #include "collectives/exchange.hpp"
 #include "collectives/forecast.hpp"
 #include "collectives/pipeline.hpp"
+#include "collectives/short_vectors.hpp"
 
 namespace gradcoll {
 namespace {
@@ -33,9 +34,12 @@ Result<ExchangeWish> exchange_from(std::string_view name) {
     if (name == "auto") return ExchangeWish::automatic;
     if (name == "direct") return ExchangeWish::direct;
     if (name == "ring") return ExchangeWish::ring;
+    if (name == "recursive") return ExchangeWish::recursive;
+    if (name == "single") return ExchangeWish::single;
     return Status(
         Code::invalid_argument,
-        fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring", printable(name)));
+        fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring, recursive, single",
+                    printable(name)));
 }
 
 /// Entry of a list by level; the last one holds for all levels above.
@@ -47,16 +51,26 @@ T at_level(const std::vector<T>& list, int level, T otherwise) {
 
 /// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
 /// every round.
-Exchange exchange_of(const Tree& tree, const Tuning& tuning, int vertex, ExchangeWish wish,
-                     double wire_bytes, double longer_way_us) {
-    if (wish == ExchangeWish::direct) return Exchange::direct;
-    if (wish == ExchangeWish::ring) return Exchange::ring;
+Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
+                          double longer_way_us) {
     const auto degree = static_cast<int>(tree.children(vertex).size());
     const auto us = [&](Exchange exchange) {
         return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
                round_count(exchange, degree) * longer_way_us;
     };
-    return us(Exchange::ring) < us(Exchange::direct) ? Exchange::ring : Exchange::direct;
+    Exchange fastest = Exchange::direct;
+    for (const Exchange other : {Exchange::recursive, Exchange::ring})
+        if (us(other) < us(fastest)) fastest = other;
+    return fastest;
+}
+
+/// Parents come before their children.
+bool may_be_single(const Tree& tree, const PlanSpec& call, const PolicyOptions& options, int vertex,
+                   const std::vector<VertexChoice>& choices) {
+    const int above = tree.vertex(vertex).parent;
+    return call.collective == Collective::allreduce && !options.feedback &&
+           choices[static_cast<std::size_t>(vertex)].codec == CodecId::exact &&
+           (above < 0 || choices[static_cast<std::size_t>(above)].exchange == Exchange::single);
 }
 
 /// By vertex; zeros where no link is known.
@@ -82,10 +96,25 @@ std::vector<VertexChoice> choices_for(const Tree& tree, const PlanSpec& call,
         choice.codec = at_level(options.level_codecs, level, CodecId::exact);
         const auto count = static_cast<std::size_t>(count_elems);
         const auto bytes = static_cast<double>(encoded_bytes(choice.codec, call.elem_bytes, count));
-        choice.exchange =
-            exchange_of(tree, *options.tuning, vertex,
-                        at_level(options.level_exchanges, level, ExchangeWish::automatic), bytes,
-                        longer_us[static_cast<std::size_t>(vertex)]);
+        switch (at_level(options.level_exchanges, level, ExchangeWish::automatic)) {
+            case ExchangeWish::automatic:
+                choice.exchange = fastest_exchange(tree, *options.tuning, vertex, bytes,
+                                                   longer_us[static_cast<std::size_t>(vertex)]);
+                break;
+            case ExchangeWish::direct:
+                choice.exchange = Exchange::direct;
+                break;
+            case ExchangeWish::ring:
+                choice.exchange = Exchange::ring;
+                break;
+            case ExchangeWish::recursive:
+                choice.exchange = Exchange::recursive;
+                break;
+            case ExchangeWish::single:
+                if (may_be_single(tree, call, options, vertex, choices))
+                    choice.exchange = Exchange::single;
+                break;
+        }
     }
     return choices;
 }
@@ -174,18 +203,35 @@ std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptio
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
 }
 
+ShortVectorRules short_vector_rules(const Tree& tree, const PolicyOptions& options) {
+    ShortVectorRules rules;
+    rules.is_free = [&](int vertex) {
+        const int level = tree.vertex(vertex).height - 1;
+        return at_level(options.level_exchanges, level, ExchangeWish::automatic) ==
+               ExchangeWish::automatic;
+    };
+    rules.may_be_whole = !options.chunk_bytes;
+    rules.chunks_in_flight = options.chunks_in_flight;
+    rules.tuning = options.tuning;
+    return rules;
+}
+
 std::string why_text(const Tree& tree, const Tuning& tuning, const PlanSpec& spec, int vertex) {
     const Vertex& v = tree.vertex(vertex);
     const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
     const auto count = static_cast<std::size_t>(spec.count_elems);
     const auto bytes = static_cast<double>(encoded_bytes(choice.codec, spec.elem_bytes, count));
-    return fmt::format(
-        "vertex {} ({} {}, level {}, {} branches): {} exchange, {}; a phase would take direct "
-        "{:.1f} us, ring {:.1f} us\n",
-        vertex, name_of(v.kind), v.name, v.height - 1, v.children.size(),
-        choice.exchange == Exchange::ring ? "ring" : "direct", name_of(choice.codec),
-        phase_us(tree, tuning, vertex, Exchange::direct, bytes),
-        phase_us(tree, tuning, vertex, Exchange::ring, bytes));
+    std::string text = fmt::format("vertex {} ({} {}, level {}, {} branches): ", vertex,
+                                   name_of(v.kind), v.name, v.height - 1, v.children.size());
+    if (choice.exchange == Exchange::merged)
+        return text + "merged with the one above, which has its branches\n";
+    return text + fmt::format(
+                      "{} exchange, {}; a phase would take direct {:.1f} us, recursive {:.1f} us, "
+                      "ring {:.1f} us\n",
+                      name_of(choice.exchange), name_of(choice.codec),
+                      phase_us(tree, tuning, vertex, Exchange::direct, bytes),
+                      phase_us(tree, tuning, vertex, Exchange::recursive, bytes),
+                      phase_us(tree, tuning, vertex, Exchange::ring, bytes));
 }
 
 std::string why_text(const Tree& tree, const Tuning& tuning, const PlanSpec& spec,
@@ -206,10 +252,21 @@ Result<std::vector<CodecId>> level_codecs_from(std::string_view text) {
 }
 
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text) {
-    return list_from<ExchangeWish>(text, exchange_from);
+    Result<std::vector<ExchangeWish>> list = list_from<ExchangeWish>(text, exchange_from);
+    if (!list.ok()) return list;
+    const auto single = std::find(list->begin(), list->end(), ExchangeWish::single);
+    if (std::all_of(single, list->end(), [](ExchangeWish w) { return w == ExchangeWish::single; }))
+        return list;
+    return Status(Code::invalid_argument,
+                  fmt::format("exchanges \"{}\": after a single one nothing is left to exchange "
+                              "otherwise; allowed above single: single",
+                              printable(text)));
 }
 
-Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+namespace {
+
+/// With the codecs that the options name.
+Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
     Decision decision{call, 0, {}};
     PlanSpec& spec = decision.spec;
     spec.feedback = options.feedback;
@@ -223,9 +280,37 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
         exchange_directly_where_hidden(tree, call, options, spec.chunk_elems, choices);
         spec.choices = std::move(choices);
     }
+    ShortVectorPlan shorter = for_short_vector(tree, spec, short_vector_rules(tree, options));
+    spec = std::move(shorter.spec);
     decision.predicted_us =
         forecast_tree(tree, *options.tuning, spec, options.chunks_in_flight).total_us;
-    decision.why = why_text(tree, *options.tuning, spec, decision.predicted_us);
+    decision.why = why_text(tree, *options.tuning, spec, decision.predicted_us) + shorter.why;
+    return decision;
+}
+
+/// A residual's layout must not change with the codecs: then the chunks stay those of the wish.
+PolicyOptions with_codecs_that_pay(const Tree& tree, const PlanSpec& wished, PolicyOptions options,
+                                   const std::vector<CodecVerdict>& verdicts) {
+    options.level_codecs = codecs_that_pay(tree, options.level_codecs, verdicts);
+    if (options.feedback) options.chunk_bytes = wished.chunk_elems * wished.elem_bytes;
+    return options;
+}
+
+}  // namespace
+
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    Decision wished = decide_as_wished(tree, call, options);
+    if (options.compress_if == CompressIf::always || !is_lossy(wished.spec)) return wished;
+    const std::vector<CodecVerdict> verdicts = weigh_codecs(tree, *options.tuning, wished.spec);
+    std::string why;
+    for (const CodecVerdict& verdict : verdicts) why += text_of(verdict);
+    const bool all_pay = std::all_of(verdicts.begin(), verdicts.end(),
+                                     [](const CodecVerdict& each) { return each.pays(); });
+    Decision decision =
+        all_pay ? std::move(wished)
+                : decide_as_wished(tree, call,
+                                   with_codecs_that_pay(tree, wished.spec, options, verdicts));
+    decision.why = why + decision.why;
     return decision;
 }
 

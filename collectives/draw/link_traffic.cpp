@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "collectives/links.hpp"
-
 namespace gradcoll {
 
 namespace {

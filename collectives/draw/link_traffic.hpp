@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/links.hpp"
 #include "collectives/plan.hpp"
 #include "topology/tree.hpp"
 
