@@ -1,0 +1,62 @@
+// tests/soak/comms.hpp - the communicators that calls are made on: several at once, of many shapes,
+// freed and made again on the way.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "soak/dice.hpp"
+
+namespace gradcoll::soak {
+
+/// A communicator that this rank is in; where the world is split, other ranks are in others.
+struct Comm {
+    MPI_Comm handle = MPI_COMM_NULL;
+    std::string what;              ///< "world, backwards", and what was set
+    int rank = 0;                  ///< of this process
+    std::vector<int> world_ranks;  ///< of its members, in their order
+    bool attached = false;         ///< by a call of GC_
+
+    int size() const { return static_cast<int>(world_ranks.size()); }
+};
+
+/// What was counted by the library on all communicators, the freed ones included.
+struct Counts {
+    unsigned long long tree = 0, compressed = 0, passed = 0;
+};
+
+class Comms {
+  public:
+    /// Slot 0 is MPI_COMM_WORLD, all others are remade now and then. codec: of all of them.
+    Comms(Dice& dice, std::string codec);
+    ~Comms();
+    Comms(const Comms&) = delete;
+    Comms& operator=(const Comms&) = delete;
+
+    static constexpr std::size_t slots = 6;
+    Comm& operator[](std::size_t slot) { return comms_[slot]; }
+
+    /// Collective: frees what is in the slot (not 0) and makes another one there.
+    void remake(std::size_t slot, Dice& dice);
+    /// Collective: other trees, exchanges, chunks, thresholds, checks.
+    void set_anew(std::size_t slot, Dice& dice);
+    Counts counts();
+
+  private:
+    void make(std::size_t slot, Dice& dice);
+    void set(Comm& comm, const char* key, const std::string& value);
+    void add_counts(const Comm& comm);
+
+    std::string codec_;
+    std::vector<std::string> exchanges_;
+    std::array<Comm, slots> comms_;
+    Counts freed_;
+};
+
+/// Ends the program if an MPI call failed.
+void must(int code, const std::string& what);
+
+}  // namespace gradcoll::soak
