@@ -74,13 +74,12 @@ constexpr std::size_t much = 64 * 32768;
 using Worlds =
     testing::Types<ThreadWorld<1, much, Reading::never>, ThreadWorld<2, little, Reading::never>,
                    ThreadWorld<3, much, Reading::permitted>,
-                   ThreadWorld<4, little, Reading::forbidden>,
-                   ThreadWorld<40, little, Reading::never>>;
+                   ThreadWorld<4, little, Reading::forbidden>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Shm, ChannelContract, Worlds);
 
 /// One rank's traffic with all others: many sizes, tags in an order that differs on both sides.
 void exchange_at_random(Channel& channel, unsigned seed) {
-    constexpr std::size_t messages = 60;
+    constexpr std::size_t messages = 30;
     const auto ranks = static_cast<std::size_t>(channel.rank_count());
     const auto size_of = [&](std::size_t from, std::size_t to, std::size_t message) {
         std::mt19937 random(static_cast<unsigned>(seed + from * 1009 + to * 9176 + message * 77));
@@ -146,6 +145,23 @@ TEST(Shm, TwoThreadsOfARankCarryLargeMessagesAtOnce) {
         std::thread other([&] { traffic(1); });
         traffic(2);
         other.join();
+    });
+}
+
+TEST(Shm, ShortRingsOfManyRanksCarryEverything) {
+    ThreadRanks ranks(33, little, Reading::never);
+    ASSERT_EQ(ranks.layout().slots(), 3);
+    ranks.run([](Channel& channel) {
+        const auto lane = channel.open_lane(20);
+        const Bytes out = pattern(20'000, 1);
+        std::vector<Bytes> in(10, Bytes(20'000));
+        for (int tag = 0; tag < 10; ++tag) {
+            Bytes& to = in[static_cast<std::size_t>(tag)];
+            ASSERT_TRUE(lane->start_recv(previous_of(channel), tag, to.data(), to.size(), 0).ok());
+            ASSERT_TRUE(lane->start_send(next_of(channel), tag, out.data(), out.size(), 1).ok());
+        }
+        drain(*lane);
+        for (const Bytes& bytes : in) EXPECT_EQ(bytes, out);
     });
 }
 

@@ -1,0 +1,192 @@
+// osu-bench/lane/gc_lane.cpp - one allreduce on a flat tree, over MPI alone, through cells of
+// shared memory, and with large messages read from their senders: in turns, in one run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectives/plan.hpp"
+#include "reduce/reducer.hpp"
+#include "runtime/executor.hpp"
+#include "topology/text.hpp"
+#include "transport/host/make_host_channel.hpp"
+#include "transport/mpi/mpi_channel.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct Settings {
+    std::vector<std::int64_t> sizes_bytes = {16384, 65536, 1 << 20, 16 << 20};
+    std::vector<std::string> codecs = {"exact", "2:4"};
+    std::int64_t chunk_bytes = 1 << 20;
+    double seconds = 1;  ///< of every row, about
+};
+
+template <class T>
+T checked(Result<T> result) {
+    if (!result.ok()) throw std::runtime_error(result.status().message());
+    return std::move(result).value();
+}
+
+void check(const Status& status) {
+    if (!status.ok()) throw std::runtime_error(status.message());
+}
+
+PlanSpec spec_of(const Tree& tree, std::int64_t size_bytes, CodecId codec,
+                 std::int64_t chunk_bytes) {
+    PlanSpec spec;
+    spec.count_elems = size_bytes / 4;
+    spec.granule_elems = static_cast<std::int64_t>(codec_block_elems(codec));
+    if (chunk_bytes > 0 && chunk_bytes < size_bytes) spec.chunk_elems = chunk_bytes / 4;
+    spec.down_codec = codec;
+    spec.choices = std::vector(static_cast<std::size_t>(tree.vertex_count()),
+                               VertexChoice{Exchange::direct, codec});
+    return spec;
+}
+
+/// One way to exchange messages, and the times that its runs took.
+struct Way {
+    std::string name;
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::unique_ptr<Channel> channel;
+    std::unique_ptr<Executor> executor;
+    std::vector<double> times_us;
+};
+
+MPI_Comm duplicate() {
+    MPI_Comm comm = MPI_COMM_NULL;
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return comm;
+}
+
+std::vector<Way> all_ways() {
+    std::vector<Way> ways(3);
+    for (Way& way : ways) way.comm = duplicate();
+    ways[0].name = "mpi";
+    ways[0].channel = checked(MpiChannel::make(ways[0].comm));
+    ways[1].name = "cells";
+    ways[1].channel = checked(make_host_channel(ways[1].comm, {.read_peers = false}));
+    ways[2].name = "reads";
+    ways[2].channel = checked(make_host_channel(ways[2].comm, {.read_peers = true}));
+    return ways;
+}
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// The slowest rank's time.
+double timed_run(Way& way, const Binding& binding) {
+    PMPI_Barrier(MPI_COMM_WORLD);
+    const auto begin = std::chrono::steady_clock::now();
+    check(way.executor->run(binding));
+    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+    double slowest = took.count();
+    PMPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}
+
+/// Rounds over all ways until the time is up; every round begins with another way.
+void run_in_turns(std::vector<Way>& ways, const Binding& binding, double seconds) {
+    constexpr std::size_t least_rounds = 5;
+    for (Way& way : ways) {
+        timed_run(way, binding);
+        way.times_us.clear();
+    }
+    double spent_us = 0;
+    for (std::size_t round = 0; round < least_rounds || spent_us < seconds * 1e6; ++round)
+        for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+            Way& way = ways[(round + turn) % ways.size()];
+            way.times_us.push_back(timed_run(way, binding));
+            spent_us += way.times_us.back();
+        }
+}
+
+void run_row(std::vector<Way>& ways, const Tree& tree, const PlanSpec& spec,
+             const std::string& codec, double seconds) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Executor::Options options;
+    options.yield_always =
+        static_cast<unsigned>(tree.rank_count()) > std::thread::hardware_concurrency();
+    for (Way& way : ways)
+        way.executor = checked(
+            Executor::make(std::make_shared<const Plan>(checked(make_plan(tree, spec, rank))),
+                           *way.channel, options));
+    std::vector<float> input(static_cast<std::size_t>(spec.count_elems),
+                             1.0F + static_cast<float>(rank));
+    std::vector<float> output(input.size());
+    Binding binding;
+    binding.input = input.data();
+    binding.output = output.data();
+    binding.reducer = reducer_for(ReduceOp::sum, ElementType::f32);
+    run_in_turns(ways, binding, seconds);
+    if (rank != 0) return;
+    const double peer = median(ways[0].times_us);
+    std::string line = fmt::format("{:>9} {:>6} {:>11.1f}", spec.count_elems * 4, codec, peer);
+    for (std::size_t i = 1; i < ways.size(); ++i)
+        line += fmt::format(" {:>9.2f}", peer / median(ways[i].times_us));
+    fmt::print("{} {:>6}\n", line, ways[0].times_us.size());
+    std::fflush(stdout);
+}
+
+void run_all(const Settings& settings) {
+    int rank = 0, ranks = 1;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    std::string text = "(0";
+    for (int leaf = 1; leaf < ranks; ++leaf) text += fmt::format(" {}", leaf);
+    const Tree tree = checked(tree_from_expression(text + ")", ranks));
+    std::vector<Way> ways = all_ways();
+    if (rank == 0)
+        fmt::print(
+            "# {} ranks, chunks of {} bytes; cells, reads: times faster than MPI\n{:>9} {:>6} "
+            "{:>11} {:>9} {:>9} {:>6}\n",
+            ranks, settings.chunk_bytes, "bytes", "codec", "mpi us", "cells", "reads", "runs");
+    for (const std::string& name : settings.codecs)
+        for (const std::int64_t size : settings.sizes_bytes)
+            run_row(ways, tree,
+                    spec_of(tree, size, checked(codec_from_name(name)), settings.chunk_bytes), name,
+                    settings.seconds);
+    for (Way& way : ways) {
+        way.executor.reset();
+        way.channel.reset();
+        PMPI_Comm_free(&way.comm);
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+int main(int argc, char** argv) {
+    gradcoll::Settings settings;
+    CLI::App app("The executor on a flat tree: MPI's messages against shared memory, in turns.");
+    app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
+    app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
+    app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
+    app.add_option("--seconds", settings.seconds, "of every row, about");
+    MPI_Init(&argc, &argv);
+    int code = 0;
+    try {
+        app.parse(argc, argv);
+        gradcoll::run_all(settings);
+    } catch (const CLI::ParseError& error) {
+        code = app.exit(error);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gc_lane: {}\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    MPI_Finalize();
+    return code;
+}
