@@ -49,9 +49,10 @@ Outcome allreduce(const ReduceArguments& arguments) {
         context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
         return Status();
     }
-    const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/false);
+    const Route route =
+        route_in(context, call.shape, {.in_place = is_in_place(arguments), .blocking = true});
     if (route.pass_reason != nullptr) return pass(&context, arguments, route.pass_reason);
-    return run_allreduce(context, arguments, call.shape, route.key);
+    return run_allreduce(context, arguments, call.shape, route);
 }
 
 Status check_residual(const ReduceArguments& arguments, const CallShape& shape,
@@ -86,7 +87,9 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
         context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
         return Status();
     }
-    const Route route = route_in(context, call.shape, is_in_place(arguments), /*feedback=*/true);
+    const Route route =
+        route_in(context, call.shape,
+                 {.in_place = is_in_place(arguments), .feedback = true, .blocking = true});
     return run_blocking(context, CallKind::allreduce, route.key, binding_of(arguments, call.shape),
                         residual->residual.get());
 }
@@ -100,19 +103,26 @@ std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments)
             {"op", op_text(arguments.op)}};
 }
 
-RouteQuestion question_in(const CommContext& context, const CallShape& shape, bool in_place,
-                          bool feedback) {
+RouteQuestion question_in(const CommContext& context, const CallShape& shape,
+                          const CallManner& manner) {
     RouteQuestion question;
-    question.in_place = in_place;
-    question.feedback = feedback;
+    question.in_place = manner.in_place;
+    question.feedback = manner.feedback;
     question.step = context.step();
     question.sums = shape.op == ReduceOp::sum;
     return question;
 }
 
-Route route_in(CommContext& context, const CallShape& shape, bool in_place, bool feedback) {
-    return context.route(context.settings(), shape,
-                         question_in(context, shape, in_place, feedback));
+Route route_in(CommContext& context, const CallShape& shape, const CallManner& manner) {
+    RouteQuestion question = question_in(context, shape, manner);
+    question.has_host_way = manner.blocking && context.has_host_way();
+    return context.route(context.settings(), shape, question);
+}
+
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
+    RouteQuestion question = question_in(context, shape, {.blocking = true});
+    question.has_host_way = context.leaves_host_way();
+    return context.foreseen_route(shape, question);
 }
 
 void count_passed(CommContext* context, CallKind kind, const ReduceArguments& arguments,

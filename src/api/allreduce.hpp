@@ -13,12 +13,23 @@ namespace gradcoll {
 /// right.
 std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments);
 
-/// What an allreduce asks of the route: its op, and the step its communicator is at.
-RouteQuestion question_in(const CommContext& context, const CallShape& shape, bool in_place,
-                          bool feedback);
+/// How an allreduce is called.
+struct CallManner {
+    bool in_place = false;
+    bool feedback = false;
+    bool blocking = false;  ///< the caller waits in the call
+};
+
+/// What an allreduce asks of the route: its op, and the step its communicator is at. The host's
+/// memory is left to who knows whether the question may be collective.
+RouteQuestion question_in(const CommContext& context, const CallShape& shape,
+                          const CallManner& manner);
 /// Where an allreduce goes under the settings and at the step of its communicator, which counts it
-/// if it is compressible.
-Route route_in(CommContext& context, const CallShape& shape, bool in_place, bool feedback);
+/// if it is compressible. Collective if blocking.
+Route route_in(CommContext& context, const CallShape& shape, const CallManner& manner);
+
+/// Where the next blocking one would go; counts and makes nothing.
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 
 /// Counts a call that passes to the MPI library; `context` is null if its communicator has none.
 void count_passed(CommContext* context, CallKind kind, const ReduceArguments& arguments,

@@ -11,6 +11,7 @@
 #include "api/observe.hpp"
 #include "api/token.hpp"
 #include "api/tree_notes.hpp"
+#include "api/tuning.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
@@ -91,11 +92,16 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     auto channel = MpiChannel::make(private_comm_);
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();
+    auto tuning = tuning_of_rank_0(private_comm_);
+    if (!tuning) return tuning.status();
+    tuning_ = std::move(tuning).value();
     GRADCOLL_TRY(change_settings(text, complaint));
     GRADCOLL_TRY(share_facts_of_rank_0(comm));
     const auto ranks_on_host = count_ranks_on_host(private_comm_);
     if (!ranks_on_host) return ranks_on_host.status();
     yield_always_ = should_yield(*ranks_on_host);
+    is_one_host_ = rank_count() > 1 && *ranks_on_host == rank_count();
+    open_host_way();
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     const auto have_threads = all_ranks(private_comm_, level == MPI_THREAD_MULTIPLE);
@@ -111,6 +117,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
 }
 
 CommContext::~CommContext() {
+    host_engine_.reset();
     cache_.clear();  // executors hold lanes of the channel, which uses the communicator
     channel_.reset();
     if (private_comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&private_comm_);
@@ -120,7 +127,9 @@ Result<Settings> CommContext::agreed_settings(const SettingsText& proposed,
                                               const Status& complaint) const {
     GRADCOLL_TRY(agree_on(private_comm_, claims_of(proposed, complaint)));
     if (!complaint.ok()) return complaint;
-    return Settings::parse(proposed);
+    auto settings = Settings::parse(proposed);
+    if (settings) settings->tuning = tuning_;
+    return settings;
 }
 
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
@@ -136,7 +145,37 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
     text_ = proposed;
     settings_ = std::move(settings).value();
     cache_.clear();
-    widen_gate_for(settings_);
+    open_host_way();
+    return {};
+}
+
+/// The engine is made anew: its size may have changed.
+void CommContext::open_host_way() {
+    host_engine_.reset();
+    leaves_host_way_ = is_one_host_ && leave_host_way(text_, settings_);
+    widen_gate_for(settings_, leaves_host_way_);
+}
+
+bool CommContext::has_host_way() {
+    if (host_engine_ != nullptr || !leaves_host_way_) return leaves_host_way_;
+    auto engine = HostEngine::make({private_comm_, settings_.shm_bytes, yield_always_});
+    if (engine) {
+        host_engine_ = std::move(engine).value();
+        return true;
+    }
+    leaves_host_way_ = false;
+    log(rank() == 0 ? LogLevel::warn : LogLevel::debug,
+        "ranks of communicator '{}' cannot share memory and use messages instead: {}", name_,
+        engine.status().message());
+    return false;
+}
+
+Status CommContext::run_on_host(const Binding& binding, const CallShape& shape) {
+    GRADCOLL_TRY(host_engine_->allreduce(binding, shape));
+    CallRecord record;
+    record.kind = CallKind::allreduce;
+    record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
+    count_served(record);
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/agreement.hpp"
+#include "api/host_engine.hpp"
 #include "api/numbered_channels.hpp"
 #include "api/planned_call.hpp"
 #include "api/route.hpp"
@@ -95,6 +96,16 @@ class CommContext {
     /// The same check for settings that hold for one request only.
     Result<Settings> agreed_settings(const SettingsText& proposed, const Status& complaint) const;
 
+    /// Whether exact allreduces that are waited for go through the memory of the host. The first
+    /// such question makes it, if the settings leave that way open, and is collective; so every
+    /// rank asks in the same order.
+    bool has_host_way();
+    /// The same without making anything: whether the next such call will, as far as can be
+    /// foreseen.
+    bool leaves_host_way() const { return leaves_host_way_; }
+    /// Only if has_host_way(). Errors: those of the engine.
+    Status run_on_host(const Binding& binding, const CallShape& shape);
+
     /// Where a call goes under `settings` (those of the communicator, or of a request). Counts it
     /// if it is compressible, so every rank asks for its calls in the same order, once for each.
     Route route(const Settings& settings, const CallShape& shape, RouteQuestion question);
@@ -143,12 +154,14 @@ class CommContext {
     void count_served(const CallRecord& record);
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
     void make_room_in_cache();
+    void open_host_way();
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
     std::unique_ptr<MpiChannel> channel_;
     NumberedChannels numbered_channels_;
     std::shared_ptr<const DiscoveredTree> tree_;
+    std::shared_ptr<const Tuning> tuning_;
     SettingsText text_;
     Settings settings_;
     std::string name_;
@@ -156,6 +169,9 @@ class CommContext {
     std::int64_t step_ = 0;
     bool yield_always_ = false;
     bool all_ranks_have_threads_ = false;
+    bool is_one_host_ = false;      ///< all ranks are on this one
+    bool leaves_host_way_ = false;  ///< that, and the settings say nothing else
+    std::unique_ptr<HostEngine> host_engine_;
 
     mutable std::mutex mutex_;  ///< guards all below
     std::vector<std::shared_ptr<PlannedCall>> cache_;

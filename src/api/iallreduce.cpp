@@ -33,7 +33,7 @@ Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
     const CallTimer timer(*context);
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason, request);
-    const Route route = route_in(*context, call.shape, is_in_place(arguments), /*feedback=*/false);
+    const Route route = route_in(*context, call.shape, {.in_place = is_in_place(arguments)});
     if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason, request);
     auto started = NonblockingCall::start(
         {*found, route.key, binding_of(arguments, call.shape), "GC_Iallreduce", nullptr}, request);

@@ -52,7 +52,8 @@ Admitted admit(const ReduceArguments& arguments, bool blocking) {
     out.arguments = arguments;
     out.arguments.sendbuf = input.sendbuf;
     out.copy = std::move(input.copy);
-    out.route = route_in(*out.context, out.shape, is_in_place(out.arguments), /*feedback=*/false);
+    out.route = route_in(*out.context, out.shape,
+                         {.in_place = is_in_place(out.arguments), .blocking = blocking});
     out.left_because = out.route.pass_reason;
     return out;
 }
@@ -65,7 +66,7 @@ Offer allreduce(const OfferedCall& call, const ReduceArguments& arguments) {
         if (!alike.ok()) return Offer::served(alike);
     }
     return Offer::served(
-        run_allreduce(*admitted.context, admitted.arguments, admitted.shape, admitted.route.key));
+        run_allreduce(*admitted.context, admitted.arguments, admitted.shape, admitted.route));
 }
 
 Status start(const OfferedCall& call, Admitted admitted, MPI_Request* request) {

@@ -73,9 +73,9 @@ void open_gate(GC_Gate* gate) {
     update();
 }
 
-void widen_gate_for(const Settings& settings) {
+void widen_gate_for(const Settings& settings, bool all_sizes) {
     const std::scoped_lock lock(mutex);
-    const std::uint64_t least_bytes = least_bytes_of(settings);
+    const std::uint64_t least_bytes = all_sizes ? 0 : least_bytes_of(settings);
     if (least_bytes >= state.least_bytes) return;
     state.least_bytes = least_bytes;
     update();

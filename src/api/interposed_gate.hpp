@@ -10,8 +10,9 @@ namespace gradcoll {
 /// From now on `gate` is kept up to date. All here is thread safe.
 void open_gate(GC_Gate* gate);
 
-/// A communicator has these settings now: calls that they serve must be offered.
-void widen_gate_for(const Settings& settings);
+/// A communicator has these settings now: calls that they serve must be offered. `all_sizes`: also
+/// the shortest.
+void widen_gate_for(const Settings& settings, bool all_sizes);
 
 /// Whether there are persistent requests that were served: their starts must be seen, also while
 /// interception is off.

@@ -46,10 +46,8 @@ Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
 Result<Explanation> explain_on(const CommContext& context, const ReduceArguments& call) {
     const auto tree = context.tree_handle();
     const ExplainFacts facts{*tree, context.rank(), context.settings(), context.settings_text()};
-    return explain(facts, call, [&](const CallShape& shape) {
-        return context.foreseen_route(shape, question_in(context, shape, /*in_place=*/false,
-                                                         /*feedback=*/false));
-    });
+    return explain(facts, call,
+                   [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
 }
 
 Status explain_allreduce(const ReduceArguments& call, const TextArgument& out) {

@@ -49,7 +49,8 @@ std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
         OptionId::tree_min_bytes, OptionId::min_bytes,      OptionId::max_bytes,
         OptionId::codec,          OptionId::level_codecs,   OptionId::schedule,
         OptionId::down_codec,     OptionId::compress_comms, OptionId::compress_calls,
-        OptionId::exchange,       OptionId::chunk_bytes,    OptionId::chunks_in_flight};
+        OptionId::exchange,       OptionId::chunk_bytes,    OptionId::chunks_in_flight,
+        OptionId::shm_bytes};
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
@@ -65,7 +66,7 @@ void add_vertex(const Vertex& vertex, const VertexChoice& choice, ExplainedLevel
         level.vertices == 0 ? branches : std::min(level.least_branches, branches);
     level.most_branches = std::max(level.most_branches, branches);
     ++level.vertices;
-    level.rings += choice.exchange == Exchange::ring ? 1 : 0;
+    ++level.with[static_cast<std::size_t>(choice.exchange)];
     level.codec = choice.codec;  // one codec a level
 }
 
@@ -133,6 +134,11 @@ Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int
 Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out) {
     if (route.pass_reason != nullptr) {
         out.pass_reason = route.pass_reason;
+        return {};
+    }
+    if (route.on_host) {
+        out.destination = Destination::host;
+        out.exact_reason = route.exact_reason;
         return {};
     }
     out.destination = Destination::tree;

@@ -3,6 +3,7 @@
 // make_plan().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct ExplainedLevel {
     int vertices = 0;
     int least_branches = 0;
     int most_branches = 0;
-    int rings = 0;  ///< vertices with a ring exchange; the others are direct
+    std::array<int, exchange_count> with{};  ///< vertices by exchange
     CodecId codec = CodecId::exact;
 };
 
@@ -43,8 +44,8 @@ struct ExplainedSetting {
     std::string source;  ///< "default", "environment", "config file FILE:LINE", "communicator"
 };
 
-/// local: one rank, which copies its vector.
-enum class Destination : std::uint8_t { mpi, tree, local };
+/// host: the memory that the ranks of one host share. local: one rank, which copies its vector.
+enum class Destination : std::uint8_t { mpi, tree, host, local };
 
 struct Explanation {
     std::int64_t count = 0;

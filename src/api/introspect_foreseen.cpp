@@ -1,6 +1,8 @@
 #include "api/introspect_foreseen.hpp"
 
 #include "api/info.hpp"
+#include "api/tuning.hpp"
+#include "collectives/cost.hpp"
 #include "topology/sources/foreseen.hpp"
 
 namespace gradcoll {
@@ -8,6 +10,8 @@ namespace gradcoll {
 Route ForeseenComm::route_of(const CallShape& shape) const {
     RouteQuestion question;
     question.sums = shape.op == ReduceOp::sum;
+    question.has_host_way =
+        leave_host_way(text, settings) && !connects_hosts(tree.tree, tree.tree.root());
     question.comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD");
     return gradcoll::route_of(settings, shape, question);
 }
@@ -17,6 +21,7 @@ Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
     GRADCOLL_TRY(add_info(info, text));
     auto settings = Settings::parse(text);
     if (!settings) return settings.status();
+    settings->tuning = tuning_of_process();
     auto tree = foreseen_tree(text[OptionId::topology], ranks);
     if (!tree) return tree.status();
     return ForeseenComm{std::move(*tree), std::move(text), std::move(*settings)};

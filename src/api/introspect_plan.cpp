@@ -52,6 +52,8 @@ std::string note_of(const Route& route) {
     if (route.pass_reason != nullptr)
         return fmt::format("such a call passes to the MPI library ({}); over the tree it would be",
                            route.pass_reason);
+    if (route.on_host)
+        return "such a call goes through the memory of the host; over the tree it would be";
     return route.exact_reason != nullptr ? fmt::format("exact: {}", route.exact_reason) : "";
 }
 
@@ -72,9 +74,7 @@ Status get_plan(const ReduceArguments& call, const PictureArgument& out) {
     if (!*context) return {Code::invalid_comm, "comm is an intercommunicator, which has no tree"};
     const CommContext& comm = **context;
     const auto tree = comm.tree_handle();
-    const Route route = comm.foreseen_route(
-        *shape, question_in(comm, *shape, /*in_place=*/false, /*feedback=*/false));
-    return draw(tree->tree, comm.settings(), route, out);
+    return draw(tree->tree, comm.settings(), foreseen_blocking_route(comm, *shape), out);
 }
 
 Status predict_plan(int ranks, const ReduceArguments& call, MPI_Info info,

@@ -14,10 +14,21 @@ std::string counted(std::int64_t count, std::string_view one, std::string_view m
 }
 
 std::string exchange_text(const ExplainedLevel& level) {
-    if (level.rings == 0) return "direct exchange";
-    if (level.rings == level.vertices) return "ring exchange";
-    return fmt::format("direct exchange at {}, ring at {}", level.vertices - level.rings,
-                       level.rings);
+    std::string text;
+    for (std::size_t i = 0; i < level.with.size(); ++i) {
+        if (level.with[i] == 0) continue;
+        const auto exchange = static_cast<Exchange>(i);
+        const std::string_view name = name_of(exchange);
+        if (level.with[i] == level.vertices)
+            return exchange == Exchange::merged ? "merged with the level above"
+                                                : fmt::format("{} exchange", name);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ",
+                            text.empty() && exchange != Exchange::merged
+                                ? fmt::format("{} exchange", name)
+                                : std::string(name),
+                            level.with[i]);
+    }
+    return text;
 }
 
 std::string level_text(const ExplainedLevel& level) {
@@ -66,6 +77,9 @@ std::string route_text(const Explanation& e) {
             return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
         case Destination::local:
             return "stays on its one rank: the vector is copied, nothing is sent\n";
+        case Destination::host:
+            return fmt::format("goes through the memory that all its ranks share, exact: {}\n",
+                               e.exact_reason);
         case Destination::tree:
             break;
     }
@@ -83,14 +97,15 @@ std::string settings_text(const Explanation& e) {
 
 nlohmann::json plan_json(const ExplainedPlan& plan) {
     auto levels = nlohmann::json::array();
-    for (const ExplainedLevel& level : plan.levels)
+    for (const ExplainedLevel& level : plan.levels) {
         levels.push_back({{"level", level.level},
                           {"vertices", level.vertices},
                           {"least_branches", level.least_branches},
                           {"most_branches", level.most_branches},
-                          {"direct", level.vertices - level.rings},
-                          {"ring", level.rings},
                           {"codec", name_of(level.codec)}});
+        for (std::size_t i = 0; i < level.with.size(); ++i)
+            levels.back()[std::string(name_of(static_cast<Exchange>(i)))] = level.with[i];
+    }
     return {{"levels", levels},
             {"down_codec", name_of(plan.down_codec)},
             {"granule_elems", plan.granule_elems},
@@ -101,7 +116,7 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
 }
 
 constexpr std::string_view name_of(Destination destination) {
-    constexpr std::string_view names[] = {"mpi", "tree", "local"};
+    constexpr std::string_view names[] = {"mpi", "tree", "host", "local"};
     return names[static_cast<std::size_t>(destination)];
 }
 

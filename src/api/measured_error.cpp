@@ -79,8 +79,10 @@ Difference difference_of(ElementType type, const void* result, const void* exact
 }
 
 Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const CallKey& key) {
+                     const Route& route) {
     const Binding binding = binding_of(arguments, shape);
+    if (route.on_host) return context.run_on_host(binding, shape);
+    const CallKey& key = route.key;
     if (!key.compress || !context.measures_this_call())
         return run_blocking(context, CallKind::allreduce, key, binding);
     const auto* const input = static_cast<const std::byte*>(binding.input);

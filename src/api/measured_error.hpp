@@ -23,6 +23,6 @@ Difference difference_of(ElementType type, const void* result, const void* exact
 /// turn of this call (which all ranks know alike). `arguments`: of the call, with separate buffers
 /// or in place.
 Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const CallKey& key);
+                     const Route& route);
 
 }  // namespace gradcoll

@@ -1,5 +1,9 @@
 #include "api/route.hpp"
 
+#include <algorithm>
+
+#include "base/words.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -44,6 +48,18 @@ ExactReason exact_reason(const Settings& settings, const CallShape& shape,
 
 }  // namespace
 
+bool leave_host_way(const SettingsText& text, const Settings& settings) {
+    constexpr std::string_view discovered[] = {"auto", "discover", "hwloc"};
+    const std::string_view topology = trimmed(text[OptionId::topology]);
+    const bool is_discovered =
+        topology.empty() ||
+        std::find(std::begin(discovered), std::end(discovered), topology) != std::end(discovered);
+    const bool chose_exchange =
+        std::any_of(settings.exchange.begin(), settings.exchange.end(),
+                    [](ExchangeWish wish) { return wish != ExchangeWish::automatic; });
+    return settings.shm_bytes > 0 && is_discovered && !chose_exchange && !settings.chunk_bytes;
+}
+
 bool is_compressible(const Settings& settings, const CallShape& shape,
                      const RouteQuestion& question) {
     return reason_but_for_the_calls(settings, shape, question).text == nullptr;
@@ -64,7 +80,9 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.compress = compress;
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
-    if (!compress && !question.feedback && shape.size_bytes() < settings.tree_min_bytes)
+    route.on_host = !compress && !question.feedback && question.has_host_way;
+    if (!compress && !question.feedback && !route.on_host &&
+        shape.size_bytes() < settings.tree_min_bytes)
         route.pass_reason =
             exact.if_short != nullptr ? exact.if_short : "vector is shorter than gc_tree_min_bytes";
     return route;

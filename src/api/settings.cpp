@@ -39,6 +39,11 @@ Result<CheckLevel> parse_check(std::string_view word) {
     return one_of<CheckLevel>(word, names, info_of(OptionId::check).allowed);
 }
 
+Result<CompressIf> parse_compress_if(std::string_view word) {
+    constexpr std::string_view names[] = {"always", "pays"};
+    return one_of<CompressIf>(word, names, info_of(OptionId::compress_if).allowed);
+}
+
 /// "exact, 2:4" is meant as "exact,2:4".
 std::string without_blanks(std::string_view text) {
     std::string out(text);
@@ -66,6 +71,18 @@ Result<std::optional<std::uint64_t>> parse_bytes_or(std::string_view word, std::
     return std::optional<std::uint64_t>(*bytes);
 }
 
+/// The least holds a page for each slot of the blocks (runtime/host).
+Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
+    constexpr std::uint64_t least = 128 << 10;
+    constexpr std::uint64_t most = 1 << 30;
+    auto bytes = parse_bytes(text);
+    if (bytes && *bytes != 0 && (*bytes < least || *bytes > most))
+        return Status(
+            Code::invalid_argument,
+            fmt::format("\"{}\" is not allowed; allowed are 0, and 128K to 1G", printable(text)));
+    return bytes;
+}
+
 Result<int> parse_chunks_in_flight(std::string_view text) {
     const auto value = parse_integer(text, 1, 16);
     if (!value) return value.status();
@@ -89,6 +106,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.level_codecs, parse_level_codecs(text));
         case OptionId::down_codec:
             return take(out.down_codec, parse_down_codec(text));
+        case OptionId::compress_if:
+            return take(out.compress_if, parse_compress_if(text));
         case OptionId::min_bytes:
             return take(out.min_bytes, parse_bytes(text));
         case OptionId::max_bytes:
@@ -105,6 +124,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.chunk_bytes, parse_bytes_or("auto", text));
         case OptionId::chunks_in_flight:
             return take(out.chunks_in_flight, parse_chunks_in_flight(text));
+        case OptionId::shm_bytes:
+            return take(out.shm_bytes, parse_shm_bytes(text));
         case OptionId::schedule:
             return take(out.schedule, CodecSchedule::parse(text));
         case OptionId::feedback:

@@ -5,6 +5,7 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,9 +70,13 @@ struct Settings {
     std::vector<ExchangeWish> exchange;        ///< at least one
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
-    CodecSchedule schedule;  ///< if not empty: instead of `codec` and `level_codecs`
+    std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
+    CodecSchedule schedule;       ///< if not empty: instead of `codec` and `level_codecs`
     bool feedback = true;
+    CompressIf compress_if = CompressIf::always;
     CheckLevel check = CheckLevel::off;
+    /// Never null; no text says it: a communicator puts in its rank 0's (api/tuning.hpp).
+    std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();
 
     /// Errors: invalid_argument naming the info key, the value and what is allowed.
     static Result<Settings> parse(const SettingsText& text);
