@@ -102,6 +102,9 @@ struct Tuning {
     AutoChunk one_level_chunk{16 << 20, 8 << 20};
     AutoChunk many_level_chunk{1 << 20, 512 << 10};
     SharedMemorySizes shm;
+    /// Of one core in a pass over a vector on its way through memory that the ranks of a host
+    /// share; latency: until a rank sees what another has announced.
+    LinkSpeed host_pass{5.0, 1.0};
 
     /// What a tuning file has said, for those who ask where a figure is from.
     std::bitset<codec_count> codecs_said;

@@ -146,8 +146,11 @@ class Reader {
     }
 
     Status link(const Json& json, const std::string& place, std::size_t kind) {
-        LinkSpeed& link = tuning.links[kind];
         tuning.links_said.set(kind);
+        return speed_and_latency(json, place, tuning.links[kind]);
+    }
+
+    Status speed_and_latency(const Json& json, const std::string& place, LinkSpeed& link) const {
         return members(json, place,
                        {{"gbytes_per_s", speed_into(link.gbytes_per_s)},
                         {"latency_us", number_into(link.latency_us)}});
@@ -170,7 +173,10 @@ class Reader {
         return members(json, place,
                        {{"flat_max_bytes", bytes_into(tuning.shm.flat_max_bytes, 0)},
                         {"piece_bytes", bytes_into(tuning.shm.piece_bytes, 0)},
-                        {"stream_min_bytes", bytes_into(tuning.shm.stream_min_bytes, 0)}});
+                        {"stream_min_bytes", bytes_into(tuning.shm.stream_min_bytes, 0)},
+                        {"pass", [this](auto& v, auto& at) {
+                             return speed_and_latency(v, at, tuning.host_pass);
+                         }}});
     }
 
     /// A number, or points {"bytes", "gbytes_per_s"} by bytes.

@@ -60,7 +60,10 @@ std::string text_of(const Tuning& tuning, std::string_view about) {
                       {"many_levels", json_of(tuning.many_level_chunk)}};
     json["shm"] = {{"flat_max_bytes", tuning.shm.flat_max_bytes},
                    {"piece_bytes", tuning.shm.piece_bytes},
-                   {"stream_min_bytes", tuning.shm.stream_min_bytes}};
+                   {"stream_min_bytes", tuning.shm.stream_min_bytes},
+                   {"pass",
+                    {{"gbytes_per_s", json_of(tuning.host_pass.gbytes_per_s)},
+                     {"latency_us", tuning.host_pass.latency_us}}}};
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

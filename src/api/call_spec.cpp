@@ -23,6 +23,9 @@ std::vector<CodecId> level_codecs_of(const Tree& tree, const Settings& settings,
 PolicyOptions options_of(const Tree& tree, const Settings& settings, const CallKey& key) {
     PolicyOptions options;
     options.feedback = key.feedback;
+    options.compress_if = settings.compress_if;
+    options.chunks_in_flight = settings.chunks_in_flight;
+    options.tuning = settings.tuning.get();
     options.level_exchanges = settings.exchange;
     // A residual's layout must not change with the codecs, and they weigh in on automatic
     // exchanges.

@@ -87,6 +87,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();
+    call->executor_options_.predicted_us = decision.predicted_us;
     log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}", key.count,
         name_of(key.type), cost->bytes, cost->exact_bytes, decision.why);
     return call;

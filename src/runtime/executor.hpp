@@ -62,6 +62,7 @@ class Executor {
         /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
         /// must outlive the executor. With a trace everything is `timed`.
         Trace* trace = nullptr;
+        double predicted_us = 0;  ///< of the whole operation, for the trace; 0: not known
     };
     /// `channel` must outlive the executor. Errors: invalid_argument (options; a plan for another
     /// rank or number of ranks than the channel's), unsupported (a codec for the type; more stages

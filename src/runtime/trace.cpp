@@ -49,6 +49,9 @@ RowKind kind_of(const TraceSpan& span) {
     return name == "recv" ? RowKind::recv : RowKind::operation;
 }
 
+/// What a span is called, and how long it should take in microseconds (0: nobody said).
+using Label = std::pair<std::string, double>;
+
 struct KeptSpan {
     TraceSpan span;
     std::uint32_t thread = 0;
@@ -98,8 +101,8 @@ struct Trace::Impl {
     mutable std::mutex mutex;  ///< guards all below
     std::deque<KeptSpan> spans;
     std::uint64_t dropped = 0;
-    std::vector<std::string> labels;
-    std::map<std::string, std::uint32_t, std::less<>> label_numbers;
+    std::vector<Label> labels;
+    std::map<Label, std::uint32_t> label_numbers;
 
     void keep(const TraceSpan& span, RowKind kind) {
         const std::uint32_t thread = number_of_this_thread();
@@ -111,7 +114,7 @@ struct Trace::Impl {
     }
 
     std::string_view name_of(const TraceSpan& span) const {
-        return span.label > 0 ? std::string_view(labels[span.label - 1]) : span.name;
+        return span.label > 0 ? std::string_view(labels[span.label - 1].first) : span.name;
     }
 
     /// Microseconds since the start, to the nanosecond.
@@ -132,6 +135,8 @@ struct Trace::Impl {
         if (span.peer >= 0) fmt::format_to(out, R"(,"peer":{})", span.peer);
         if (span.level >= 0) fmt::format_to(out, R"(,"level":{})", span.level);
         if (span.chunk >= 0) fmt::format_to(out, R"(,"chunk":{})", span.chunk);
+        if (span.label > 0 && labels[span.label - 1].second > 0)
+            fmt::format_to(out, R"(,"predicted_us":{:.3f})", labels[span.label - 1].second);
         text += "}}";
         return text;
     }
@@ -146,14 +151,15 @@ Trace::Trace(int world_rank, std::string host, std::size_t max_spans)
     : impl_(std::make_unique<Impl>(world_rank, std::move(host), max_spans)) {}
 Trace::~Trace() = default;
 
-std::uint32_t Trace::label(std::string_view text) {
+std::uint32_t Trace::label(std::string_view text, double predicted_us) {
+    Label label(text, predicted_us);
     const std::scoped_lock lock(impl_->mutex);
-    if (const auto known = impl_->label_numbers.find(text); known != impl_->label_numbers.end())
+    if (const auto known = impl_->label_numbers.find(label); known != impl_->label_numbers.end())
         return known->second;
     if (impl_->labels.size() == most_labels) return 0;
-    impl_->labels.emplace_back(text);
+    impl_->labels.push_back(label);
     const auto number = static_cast<std::uint32_t>(impl_->labels.size());
-    impl_->label_numbers.emplace(text, number);
+    impl_->label_numbers.emplace(std::move(label), number);
     return number;
 }
 

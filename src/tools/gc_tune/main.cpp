@@ -1,0 +1,82 @@
+// gc_tune - measures this machine, for GC_TUNING_FILE. Runs under mpirun, one rank a core or more.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/mpi/mpi.hpp"
+#include "collectives/tuning_file/tuning_file.hpp"
+#include "measures.hpp"
+#include "options.hpp"
+
+namespace gc_tune {
+namespace {
+
+using namespace gradcoll;
+
+HostPlace place_of_this_rank() {
+    MPI_Comm host = MPI_COMM_NULL;
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    HostPlace place;
+    PMPI_Comm_rank(host, &place.rank);
+    PMPI_Comm_size(host, &place.ranks);
+    PMPI_Comm_free(&host);
+    place.cores = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    place.hosts = place.rank == 0 ? 1 : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &place.hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    PMPI_Allreduce(MPI_IN_PLACE, &place.cores, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    PMPI_Allreduce(MPI_IN_PLACE, &place.ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return place;
+}
+
+Status measure(const Options& options, Tuning& tuning) {
+    const HostPlace place = place_of_this_rank();
+    tuning.cores = place.cores;
+    // As many as have a core each; rank 0 is among them.
+    const Group cores(MPI_COMM_WORLD, place.rank < place.cores);
+    GRADCOLL_TRY(measure_kernels(options, cores, tuning));
+    GRADCOLL_TRY(measure_links(options, MPI_COMM_WORLD, place, tuning));
+    if (place.hosts == 1 && cores.size() > 1) measure_host_way(options, cores, tuning);
+    return {};
+}
+
+Status write(const std::string& path, const std::string& text) {
+    std::FILE* file = std::fopen(path.c_str(), "w");
+    const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
+    if (file != nullptr && std::fclose(file) == 0 && written) return {};
+    return {Code::io, fmt::format("--out {}: cannot be written", path)};
+}
+
+Status report(const Options& options, const Tuning& tuning) {
+    std::fputs(summary_of(tuning).c_str(), stdout);
+    if (options.out.empty()) return {};
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    return write(options.out, text_of(tuning, fmt::format("gc_tune, {} ranks", ranks)));
+}
+
+int run(const Options& options) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    Tuning tuning;
+    Status status = measure(options, tuning);
+    if (status.ok() && rank == 0) status = report(options, tuning);
+    if (!status.ok()) fmt::print(stderr, "gc_tune: {}\n", status.message());
+    return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace gc_tune
+
+int main(int argc, char** argv) {
+    const gc_tune::CommandLine line = gc_tune::parse_command_line(argc, argv);
+    if (!line.run) {
+        std::fputs(line.text.c_str(), line.exit_status == 0 ? stdout : stderr);
+        return line.exit_status;
+    }
+    MPI_Init(&argc, &argv);
+    const int status = gc_tune::run(line.options);
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,52 @@
+// gc_tune/summary.cpp - what was found, for people.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "base/units.hpp"
+#include "measures.hpp"
+
+namespace gc_tune {
+namespace {
+
+using namespace gradcoll;
+
+/// "3.1 (256 KiB) 2.0 (64 MiB)"
+std::string text_of(const Speed& speed) {
+    std::string text;
+    for (const Speed::Point& point : speed.points()) {
+        text += fmt::format("{}{:.2f}", text.empty() ? "" : " ", point.gbytes_per_s);
+        if (point.bytes > 0)
+            text += fmt::format(" ({})", bytes_text(static_cast<std::uint64_t>(point.bytes)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string summary_of(const Tuning& tuning) {
+    std::string text = fmt::format(
+        "{} cores a host; a message costs a core {:.2f} us, a turn {:.1f} us\nGB/s (bytes at work "
+        "on a "
+        "host)\n",
+        tuning.cores, tuning.message_us, tuning.turn_us);
+    auto out = std::back_inserter(text);
+    for (std::size_t kind = 1; kind < vertex_kind_count; ++kind)
+        if (tuning.links_said[kind])
+            fmt::format_to(out, "between branches of a {}: {:.2f} us and {}\n",
+                           name_of(static_cast<VertexKind>(kind)), tuning.links[kind].latency_us,
+                           text_of(tuning.links[kind].gbytes_per_s));
+    fmt::format_to(out, "a pass through shared memory: {:.2f} us and {}\n",
+                   tuning.host_pass.latency_us, text_of(tuning.host_pass.gbytes_per_s));
+    for (int number = 0; number < codec_count; ++number) {
+        const auto codec = static_cast<CodecId>(number);
+        const CodecSpeed& speed = tuning.of(codec);
+        fmt::format_to(out, "{:<6} {}: {}\n       {}: {}\n", name_of(codec),
+                       codec == CodecId::exact ? "copy  " : "encode", text_of(speed.encode),
+                       codec == CodecId::exact ? "sum   " : "decode and sum",
+                       text_of(speed.decode_sum));
+    }
+    return text;
+}
+
+}  // namespace gc_tune
