@@ -33,7 +33,7 @@ struct ShortVectorPlan {
 /// times the height of the tree.
 ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
                                  const ShortVectorRules& rules);
-inline constexpr double short_vector_least_gain = 0.05;
+inline constexpr double short_vector_least_gain = 0.08;
 inline constexpr int short_vector_most_vertices = 1 << 15;
 
 }  // namespace gradcoll

@@ -223,13 +223,18 @@ class Interpreter {
         std::uint32_t last = 0;
         for (const Content& content : complete_) {
             const bool again = content.elems.begin < at;
-            if (content.elems.begin > at || (again && (!many || content.term != last))) break;
+            if (content.elems.begin > at || (again && (!many || content.term != last)))
+                return no_one_owner(std::min(at, content.elems.begin));
             at = std::max(at, content.elems.end);
             last = content.term;
         }
-        if (at == all_.count_elems()) return {};
-        return {Code::internal,
-                fmt::format("element {} has no owner or several after the reduce-scatter", at)};
+        return at == all_.count_elems() ? Status{} : no_one_owner(at);
+    }
+
+    static Status no_one_owner(std::int64_t element) {
+        return {Code::internal, fmt::format("element {} has no owner or several after the "
+                                            "reduce-scatter",
+                                            element)};
     }
 
     Status check_outputs() {

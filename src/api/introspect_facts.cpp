@@ -116,7 +116,11 @@ Entries codecs() {
 
 Entries exchanges() {
     return {{"direct", "every branch sends its part to every other at once: one round"},
-            {"ring", "branches pass parts to their neighbour: many rounds, one sender each"}};
+            {"ring", "branches pass parts to their neighbour: many rounds, one sender each"},
+            {"recursive", "branches swap halves, quarters and so on: few rounds, one sender each"},
+            {"single",
+             "every branch sends everything to every other once, and nothing comes back: for short "
+             "exact vectors"}};
 }
 
 Entries levels() {

@@ -116,6 +116,68 @@ TEST(Policy, KnownLinksDecideTheChunk) {
     EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.chunk_elems, 0);
 }
 
+TEST(Policy, OnlySingleExchangesStandAboveSingleOnes) {
+    EXPECT_EQ(*level_exchanges_from("recursive,single"),
+              (std::vector{ExchangeWish::recursive, ExchangeWish::single}));
+    EXPECT_NE(level_exchanges_from("single,direct").status().message().find("above single: single"),
+              std::string::npos);
+    EXPECT_NE(level_exchanges_from("rng").status().message().find(
+                  "auto, direct, ring, recursive, single"),
+              std::string::npos);
+}
+
+TEST(Policy, ASingleExchangeThatCannotBeIsDirect) {
+    PolicyOptions options;
+    options.level_exchanges = {ExchangeWish::single};
+    const Tree tree = known_links({12.5, 1}, {50, 1});
+    const auto exchanges = [&](const PlanSpec& call) {
+        const PlanSpec spec = decide(tree, call, options).spec;
+        return std::vector{spec.choices[0].exchange, spec.choices[1].exchange};
+    };
+    EXPECT_EQ(exchanges(call_of(1000)), (std::vector{Exchange::single, Exchange::single}));
+    PlanSpec gather = call_of(1000);
+    gather.collective = Collective::allgather;
+    EXPECT_EQ(exchanges(gather), (std::vector{Exchange::direct, Exchange::direct}));
+    options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
+    EXPECT_EQ(exchanges(call_of(1000)), (std::vector{Exchange::single, Exchange::direct}));
+    options.level_codecs = {CodecId::exact, CodecId::nm_2_4};
+    EXPECT_EQ(exchanges(call_of(1000)), (std::vector{Exchange::direct, Exchange::direct}));
+}
+
+TEST(Policy, ShortVectorsTakeSingleExchangesAndLongOnesDoNot) {
+    const Tree tree = known_links({12.5, 1}, {50, 1});
+    const Decision few = decide(tree, call_of(256), {});
+    EXPECT_EQ(few.spec.choices[0].exchange, Exchange::single);
+    EXPECT_NE(few.why.find("single exchanges from level"), std::string::npos) << few.why;
+    PolicyOptions direct;
+    direct.level_exchanges = {ExchangeWish::direct};
+    EXPECT_LT(few.predicted_us, decide(tree, call_of(256), direct).predicted_us);
+    EXPECT_EQ(decide(tree, call_of(256), direct).spec.choices[0].exchange, Exchange::direct);
+    const PlanSpec many = decide(tree, call_of(1 << 22), {}).spec;
+    for (const VertexChoice& choice : many.choices) {
+        EXPECT_NE(choice.exchange, Exchange::single);
+        EXPECT_NE(choice.exchange, Exchange::merged);
+    }
+}
+
+/// Two ranks below a switch beside six others: its latency dominates, its link is no bottleneck.
+TEST(Policy, ALevelThatOnlyAddsLatencyIsMerged) {
+    TreeSpec spec = two_level_tree({2, 2, 2}).spec();
+    for (TreeSpec& branch : spec.children) {
+        branch.uplink = {100, 1};
+        for (TreeSpec& leaf : branch.children) leaf.uplink = {12.5, 5};
+    }
+    const Tree tree = Tree::make(spec).value();
+    PolicyOptions options;
+    options.level_codecs = {CodecId::exact};
+    const Decision decision = decide(tree, call_of(256), options);
+    EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << decision.why;
+    EXPECT_NE(decision.why.find("merged with"), std::string::npos);
+    EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
+    options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
+    EXPECT_NE(decide(tree, call_of(4096), options).spec.choices[1].exchange, Exchange::merged);
+}
+
 TEST(Policy, EveryDecisionCanBePlanned) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         std::mt19937_64 random(seed);

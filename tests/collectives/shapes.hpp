@@ -43,6 +43,7 @@ struct Wish {
     bool lossy = false;
     bool feedback = false;
     int most_ranks = 40;
+    bool split_at_every_vertex = false;  ///< no single exchanges, nothing merged
 };
 
 inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
@@ -56,9 +57,10 @@ inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
 inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
     const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
     const Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::recursive};
-    const bool may_be_single = wish.collective == Collective::allreduce && !wish.feedback;
+    const bool may_be_single =
+        wish.collective == Collective::allreduce && !wish.feedback && !wish.split_at_every_vertex;
     const std::uint64_t single_of_four = may_be_single ? random() % 5 : 0;
-    const std::uint64_t merged_of_eight = random() % 3;
+    const std::uint64_t merged_of_eight = wish.split_at_every_vertex ? 0 : random() % 3;
     std::vector<VertexChoice> choices(static_cast<std::size_t>(shape.tree.vertex_count()));
     std::vector<char> single_or_merged_into_it(choices.size(), 0);
     for (const int vertex : shape.tree.inner_vertices()) {

@@ -25,8 +25,11 @@ TEST_F(MpiExecutor, ExactSumEqualsTheReferenceForAnyCount) {
         expect_sum(scenario(lopsided_tree(), count));
 }
 
-TEST_F(MpiExecutor, RingsGiveTheSum) {
-    expect_sum(scenario(lopsided_tree(), 100'003, CodecId::exact, Exchange::ring));
+TEST_F(MpiExecutor, EveryExchangeGivesTheSum) {
+    for (const Exchange exchange : {Exchange::ring, Exchange::recursive, Exchange::single})
+        for (const std::int64_t count : {3, 100'003})
+            expect_sum(scenario(lopsided_tree(), count, CodecId::exact, exchange));
+    expect_sum(scenario(lopsided_tree(), 100'003, CodecId::nm_2_4, Exchange::recursive));
 }
 
 TEST_F(MpiExecutor, ChunksGiveTheSumForExactAndLossy) {

@@ -29,13 +29,14 @@ TEST(Executor, ExactSumOverLopsidedTreesEqualsTheReference) {
         for (const std::int64_t count : {1, 7, 1000, 4099}) {
             SCOPED_TRACE(std::string(tree) + " " + std::to_string(count));
             expect_right(scenario(tree, count));
-            expect_right(scenario(tree, count, CodecId::exact, Exchange::ring));
+            for (const Exchange exchange : {Exchange::ring, Exchange::recursive, Exchange::single})
+                expect_right(scenario(tree, count, CodecId::exact, exchange));
         }
 }
 
 TEST(Executor, EveryCodecGivesTheSumOfWhatItCanCarry) {
     for (const CodecId codec : all_codecs)
-        for (const Exchange exchange : {Exchange::direct, Exchange::ring}) {
+        for (const Exchange exchange : {Exchange::direct, Exchange::ring, Exchange::recursive}) {
             SCOPED_TRACE(name_of(codec));
             expect_right(scenario("((0 1) (2 3 4))", 10'007, codec, exchange));
         }
@@ -63,6 +64,27 @@ TEST(Executor, ChunksOfAnySizeInAnyWindowGiveTheSum) {
                     expect_right(chunked);
                 }
             }
+}
+
+TEST(Executor, SingleExchangesLeaveTheSameBitsOnAllRanksInPlaceToo) {
+    for (const bool in_place : {false, true}) {
+        Scenario shape = scenario("((0 (1 2)) 3 (4 5))", 1'007, CodecId::exact, Exchange::single);
+        shape.spec.in_place = in_place;
+        const auto outcomes = allreduce(shape, dense_input);
+        expect_all_equal(outcomes, outcomes[0].output);
+    }
+}
+
+TEST(Executor, MergedVerticesGiveTheSum) {
+    for (const Exchange above : {Exchange::direct, Exchange::recursive, Exchange::single}) {
+        Scenario shape = scenario("((0 (1 2)) 3 (4 5 6 7))", 4'099);
+        std::vector<VertexChoice> choices(shape.spec.choices.size());
+        choices[0].exchange = above;
+        choices[1].exchange = Exchange::merged;
+        choices[3].exchange = Exchange::merged;
+        shape.spec.choices = choices;
+        expect_right(shape);
+    }
 }
 
 TEST(Executor, InPlaceGivesTheSameAsOutOfPlace) {

@@ -80,7 +80,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                    "codec of the way down (default: the highest level's)")
         ->type_name("CODEC");
     app.add_option("--exchange", raw.exchange,
-                   "exchanges by level: auto, direct, ring (default: auto)")
+                   "exchanges by level: auto, direct, ring, recursive, single (default: auto)")
         ->type_name("LIST");
     app.add_option("--chunk", raw.chunk, "bytes of a chunk, 0: the whole vector, or auto (default)")
         ->type_name("SIZE");

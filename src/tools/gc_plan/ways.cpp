@@ -115,6 +115,8 @@ class Ways {
         for (const CodecChoice& choice : codecs) {
             add_tree("tree, direct", ExchangeWish::direct, choice);
             add_tree("tree, ring", ExchangeWish::ring, choice);
+            add_tree("tree, recursive", ExchangeWish::recursive, choice);
+            if (!is_lossy(choice)) add_tree("tree, single", ExchangeWish::single, choice);
             if (choice.levels.size() == 1) add_flat(choice);
         }
         for (Way& way : ways_)
