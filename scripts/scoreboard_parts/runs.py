@@ -4,8 +4,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_PERMITTED_HERE = 77
 SKIPPED = "skipped.txt"
 MAX_RUN_S = 300
+OUT_OF_TIME = 124
+END_PATIENCE_S = 5
 
 
 @dataclass(frozen=True)
@@ -103,17 +107,35 @@ class Board:
         (self.folder / "state.json").write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
 
 
+def end_group(process):
+    """mpirun first gets the chance to end its ranks."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(END_PATIENCE_S)
+            return
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
 def run(command, build=None, seconds=MAX_RUN_S):
-    """Exit status and what was said; a run that does not end is ended. GC_ settings of the caller do not reach it."""
+    """Exit status and what was said; a run that does not end, or whose caller is ended, is ended with all its processes.
+    GC_ settings of the caller do not reach it."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GC_")}
     if build:
         environment["GRADCOLL_BUILD"] = str(build)
-    try:
-        done = subprocess.run(command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return 124, f"not done after {seconds} s"
-    return done.returncode, done.stdout
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+        try:
+            status = process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = OUT_OF_TIME
+        finally:
+            if process.poll() is None:
+                end_group(process)
+        said.seek(0)
+        return status, said.read() + (f"not done after {seconds} s\n" if status == OUT_OF_TIME else "")
 
 
 def without_torn_row(path):
