@@ -49,6 +49,10 @@ T at_level(const std::vector<T>& list, int level, T otherwise) {
     return list[std::min(static_cast<std::size_t>(level), list.size() - 1)];
 }
 
+/// What direct exchange loses to many senders at once is a guess: few rounds alone are no reason to
+/// do without it.
+constexpr double incast_loss_is_not_that_exact = 0.7;
+
 /// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
 /// every round.
 Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
@@ -58,10 +62,11 @@ Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, do
         return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
                round_count(exchange, degree) * longer_way_us;
     };
-    Exchange fastest = Exchange::direct;
-    for (const Exchange other : {Exchange::recursive, Exchange::ring})
-        if (us(other) < us(fastest)) fastest = other;
-    return fastest;
+    const bool one_sender_pays =
+        us(Exchange::ring) < us(Exchange::direct) ||
+        us(Exchange::recursive) < incast_loss_is_not_that_exact * us(Exchange::direct);
+    if (!one_sender_pays) return Exchange::direct;
+    return us(Exchange::ring) < us(Exchange::recursive) ? Exchange::ring : Exchange::recursive;
 }
 
 /// Parents come before their children.

@@ -16,13 +16,15 @@ namespace {
 
 /// If latencies are a smaller part of a call there is nothing to be gained.
 constexpr double least_latency_part = 0.03;
+/// Of each change; all together must gain short_vector_least_gain.
+constexpr double least_gain_of_one = 0.01;
 
 class Search {
   public:
     Search(const Tree& tree, const PlanSpec& spec, const ShortVectorRules& rules)
-        : tree_(tree), rules_(rules), best_{spec, {}} {
+        : tree_(tree), rules_(rules), given_(spec), best_{spec, {}} {
         const Forecast forecast = forecast_of(spec);
-        best_us_ = forecast.total_us;
+        given_us_ = best_us_ = forecast.total_us;
         worth_it_ = forecast.latency_us > least_latency_part * forecast.total_us;
     }
 
@@ -32,6 +34,7 @@ class Search {
         bool merged = false;
         for (int level = 0; level + 1 < tree_.height(); ++level) merged |= try_merging(level);
         if (merged) try_single_exchanges();
+        if (best_us_ > (1 - short_vector_least_gain) * given_us_) return {given_, {}};
         return std::move(best_);
     }
 
@@ -55,7 +58,7 @@ class Search {
         spec.choices = std::move(choices);
         if (rules_.may_be_whole) spec.chunk_elems = 0;
         const double us = forecast_of(spec).total_us;
-        if (us >= (1 - short_vector_least_gain) * best_us_) return false;
+        if (us >= (1 - least_gain_of_one) * best_us_) return false;
         best_.why +=
             fmt::format("{}: about {:.1f} us instead of {:.1f} us\n", change, us, best_us_);
         best_.spec = std::move(spec);
@@ -136,6 +139,8 @@ class Search {
 
     const Tree& tree_;
     const ShortVectorRules& rules_;
+    const PlanSpec& given_;
+    double given_us_ = 0;
     ShortVectorPlan best_;
     double best_us_ = 0;
     bool worth_it_ = false;

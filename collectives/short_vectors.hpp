@@ -25,12 +25,12 @@ struct ShortVectorPlan {
     std::string why;  ///< a line for each change; empty: nothing is gained
 };
 
-/// The forecast decides (forecast.hpp). A change must make the call shorter by `least_gain`: since
-/// the forecast counts the busiest link's bytes, that link never carries more than the latency
-/// gained pays for. Only vertices that connect hosts are changed (ranks of a host have their own
-/// ways through shared memory), and merging needs links that the tree knows. Nothing is changed in
-/// trees of more than `most_vertices`, where looking would take long. Time: linear in vertices,
-/// times the height of the tree.
+/// The forecast decides (forecast.hpp). All changes together must make the call shorter by
+/// `short_vector_least_gain`: since the forecast counts the busiest link's bytes, that link never
+/// carries more than the latency gained pays for. Only vertices that connect hosts are changed
+/// (ranks of a host have their own ways through shared memory), and merging needs links that the
+/// tree knows. Nothing is changed in trees of more than `short_vector_most_vertices`, where looking
+/// would take long. Time: linear in vertices, times the height of the tree.
 ShortVectorPlan for_short_vector(const Tree& tree, const PlanSpec& spec,
                                  const ShortVectorRules& rules);
 inline constexpr double short_vector_least_gain = 0.08;

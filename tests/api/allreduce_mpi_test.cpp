@@ -152,11 +152,12 @@ TEST(Allreduce, EqualsMpiForAMillionElementsInChunksOfAnySize) {
     }
 }
 
-TEST(Allreduce, RingsAndDirectExchangesGiveWhatMpiGives) {
+TEST(Allreduce, EveryExchangeGivesWhatMpiGives) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         SCOPED_TRACE(tree);
         const OwnComm comm(tree);
-        for (const char* exchange : {"ring", "direct", "ring,direct"}) {
+        for (const char* exchange :
+             {"ring", "direct", "ring,direct", "recursive", "single", "recursive,single"}) {
             comm.set("gc_exchange", exchange);
             compare_with_mpi(comm, {MPI_INT, 4, false, {}}, MPI_SUM, 5003, /*in_place=*/false);
         }

@@ -229,12 +229,15 @@ TEST(PlanText, TwoAndThreeDirect) {
     expect_golden("two_and_three.txt", all_texts(plans_of(tree, spec_of(1200))));
 }
 
-TEST(PlanText, TwoAndThreeRing) {
+TEST(PlanText, TwoAndThreeOfEveryExchange) {
     const Tree tree = two_level_tree({2, 3});
-    PlanSpec spec = spec_of(1200);
-    spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
-                                             {Exchange::ring, CodecId::exact});
-    expect_golden("two_and_three_ring.txt", all_texts(plans_of(tree, spec)));
+    for (const Exchange exchange : {Exchange::ring, Exchange::recursive, Exchange::single}) {
+        PlanSpec spec = spec_of(1200);
+        spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
+                                                 {exchange, CodecId::exact});
+        expect_golden("two_and_three_" + std::string(name_of(exchange)) + ".txt",
+                      all_texts(plans_of(tree, spec)));
+    }
 }
 
 TEST(PlanText, LossyBetweenHostsOnly) {
