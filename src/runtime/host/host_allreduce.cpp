@@ -47,9 +47,9 @@ Status HostAllreduce::run(const HostCall& call) {
     return bytes <= choices_.sizes.inline_bytes ? flat_inline(call) : flat_in_blocks(call);
 }
 
-Status HostAllreduce::alike_or_forgotten() {
+Status HostAllreduce::alike_or_left() {
     Status status = group_.check_alike();
-    if (!status.ok()) group_.forget_blocks();
+    if (!status.ok()) group_.leave();
     return status;
 }
 
@@ -65,7 +65,7 @@ Status HostAllreduce::flat_inline(const HostCall& call) {
         sources_[static_cast<std::size_t>(rank)] = group_.inline_slot(rank);
     sources_[static_cast<std::size_t>(group_.rank())] = call.input;
     group_.wait_for_all(1);
-    GRADCOLL_TRY(alike_or_forgotten());
+    GRADCOLL_TRY(alike_or_left());
     reduce_many(call.reducer, sources_, call.output, call.count, false);
     return {};
 }
@@ -83,7 +83,7 @@ Status HostAllreduce::flat_in_blocks(const HostCall& call) {
         if (block == 0) continue;
         const std::size_t ready = block - 1;
         group_.wait_for_all(static_cast<std::uint32_t>(block));
-        if (ready == 0) GRADCOLL_TRY(alike_or_forgotten());
+        if (ready == 0) GRADCOLL_TRY(alike_or_left());
         for (int rank = 0; rank < group_.rank_count(); ++rank)
             sources_[static_cast<std::size_t>(rank)] = group_.block_slot(rank, ready);
         sources_[static_cast<std::size_t>(group_.rank())] = blocks.input(ready);

@@ -62,7 +62,7 @@ class HostAllreduce {
     Status split(const HostCall& call);
 
     class Blocks;
-    Status alike_or_forgotten();
+    Status alike_or_left();
     void copy_pieces_in(const HostCall& call, const Blocks& blocks, std::size_t block);
     void combine_piece(const HostCall& call, const Blocks& blocks, std::size_t block);
     void copy_results_out(const HostCall& call, const Blocks& blocks, std::size_t block);

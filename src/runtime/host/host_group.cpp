@@ -70,8 +70,13 @@ void HostGroup::begin_call(std::uint64_t signature) {
     head(rank_).signature.store(signature, std::memory_order_relaxed);
 }
 
-void HostGroup::spoil_signature() {
-    head(rank_).signature.fetch_xor(~std::uint64_t{0}, std::memory_order_relaxed);
+void HostGroup::leave() {
+    announce(left_step);
+    first_slot_ = 0;
+}
+
+bool HostGroup::has_left(int rank) const {
+    return head(rank).announced.load(std::memory_order_acquire) == word_value(left_step);
 }
 
 void HostGroup::announce(std::uint32_t step) {

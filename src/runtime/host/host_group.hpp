@@ -55,12 +55,13 @@ class HostGroup {
     /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
     /// that made another call.
     Status check_alike() const;
-    /// From now on the others see this rank as one that made another call.
-    void spoil_signature();
-    /// Blocks of this call are over: those of the next one begin where they ended. After an error
-    /// all begin at the first slot again.
+    /// Ends the call before its last step: nobody waits for this rank any more, and slots are used
+    /// from the first one on again. Every rank must end so.
+    void leave();
+    /// Whether a rank that has announced a step has left the call.
+    bool has_left(int rank) const;
+    /// Blocks of this call are over: those of the next one begin where they ended.
     void end_blocks(std::size_t count) { first_slot_ = (first_slot_ + count) % block_slots; }
-    void forget_blocks() { first_slot_ = 0; }
 
     /// Of the current call. inline_bytes, beside the word.
     std::byte* inline_slot(int rank) const;
@@ -79,6 +80,7 @@ class HostGroup {
     std::uint64_t word_value(std::uint32_t step) const { return call_ << step_bits | step; }
 
     static constexpr int step_bits = 24;
+    static constexpr std::uint32_t left_step = (1U << step_bits) - 1;
 
     std::byte* segment_;
     int rank_;

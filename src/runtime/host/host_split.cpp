@@ -56,7 +56,7 @@ Status HostAllreduce::split(const HostCall& call) {
         }
         if (turn >= 1 && turn <= blocks.count()) {
             group_.wait_for_all(steps - 1);
-            if (turn == 1) GRADCOLL_TRY(alike_or_forgotten());
+            if (turn == 1) GRADCOLL_TRY(alike_or_left());
             combine_piece(call, blocks, turn - 1);
             group_.announce(steps + 2);
         }

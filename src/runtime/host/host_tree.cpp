@@ -28,15 +28,16 @@ Status HostAllreduce::tree(const HostCall& call) {
         const int end = std::min(group_.rank_count(), mine + stride * radix);
         for (int child = mine + stride; child < end; child += stride) {
             group_.wait_for(child, combined);
-            alike = alike && group_.is_alike(child);
+            alike = alike && group_.is_alike(child) && !group_.has_left(child);
             if (alike) call.reducer(held, group_.inline_slot(child), held, call.count);
         }
     }
-    if (!alike) group_.spoil_signature();
-    group_.announce(mine == 0 ? finished : combined);
+    if (alike) group_.announce(mine == 0 ? finished : combined);
+    // Whoever is above must hear of it before this rank waits for it.
+    if (!alike) group_.leave();
     group_.wait_for(0, finished);
-    if (!alike || !group_.is_alike(0)) {
-        group_.forget_blocks();
+    if (!alike || !group_.is_alike(0) || group_.has_left(0)) {
+        group_.leave();
         return {Code::invalid_argument,
                 "count, datatype or op: two ranks of the host called with different ones; all "
                 "ranks must use the same"};
