@@ -4,6 +4,7 @@
 #include "compress/cast/bf16_kernels.hpp"
 #include "compress/feedback/feedback.hpp"
 #include "compress/lanes/elementwise.hpp"
+#include "compress/lanes/streaming.hpp"
 
 namespace gradcoll {
 namespace {
@@ -47,8 +48,9 @@ struct Bf16Stream {
 template <class Lanes>
 Kernels bf16_kernels_for(ElementType type) {
     if (type != ElementType::f32) return {};
-    using S = Bf16Stream<Lanes>;
-    return {S::encode, S::encode_with_residual, S::decode, S::decode_sum};
+    constexpr std::size_t piece = 512;
+    return streaming_kernels<Bf16Stream<Lanes>, Lanes, float, float, piece,
+                             piece * sizeof(Bf16::Bits)>();
 }
 
 }  // namespace

@@ -7,23 +7,25 @@
 #include "compress/exact/exact_kernels.hpp"
 #include "compress/feedback/feedback.hpp"
 #include "compress/lanes/elementwise.hpp"
+#include "compress/lanes/streaming.hpp"
 
 namespace gradcoll {
 namespace {
 
-template <std::size_t elem_bytes>
+/// Lanes: of any format; they only move bytes.
+template <class Lanes, std::size_t elem_bytes>
 struct ExactCopy {
     static void encode(const void* in, std::size_t count, std::byte* out) {
-        if (count != 0) std::memcpy(out, in, count * elem_bytes);
+        copy_large<Lanes>(out, in, count * elem_bytes);
     }
     static bool decode(const std::byte* in, std::size_t count, void* out) {
-        if (count != 0) std::memcpy(out, in, count * elem_bytes);
+        copy_large<Lanes>(out, in, count * elem_bytes);
         return true;
     }
 };
 
 template <class Lanes>
-struct ExactFloat : ExactCopy<sizeof(typename Lanes::Format::Bits)> {
+struct ExactFloat : ExactCopy<Lanes, sizeof(typename Lanes::Format::Bits)> {
     using Bits = typename Lanes::Format::Bits;
 
     static void encode_with_residual(const void* in, void* residual, std::size_t count,
@@ -46,8 +48,8 @@ struct ExactFloat : ExactCopy<sizeof(typename Lanes::Format::Bits)> {
 };
 
 /// Integers of either sign wrap around alike.
-template <class Unsigned>
-struct ExactInteger : ExactCopy<sizeof(Unsigned)> {
+template <class Lanes, class Unsigned>
+struct ExactInteger : ExactCopy<Lanes, sizeof(Unsigned)> {
     static void encode_with_residual(const void* in, void*, std::size_t count, std::byte* out) {
         ExactInteger::encode(in, count, out);
     }
@@ -63,34 +65,45 @@ struct ExactInteger : ExactCopy<sizeof(Unsigned)> {
     }
 };
 
-template <class Stream>
-Kernels exact_kernels_of() {
-    return {Stream::encode, Stream::encode_with_residual, Stream::decode, Stream::decode_sum};
+template <class Lanes>
+Kernels exact_kernels_of_float() {
+    using Copy = ExactFloat<Lanes>;
+    using Bits = typename Lanes::Format::Bits;
+    constexpr std::size_t piece = 512;
+    using S =
+        Streaming<Copy, Lanes, Bits, typename Lanes::Format::Wide, piece, piece * sizeof(Bits)>;
+    return {Copy::encode, S::encode_with_residual, Copy::decode, S::decode_sum};
+}
+
+template <class Lanes, class Unsigned>
+Kernels exact_kernels_of_integer() {
+    using Copy = ExactInteger<Lanes, Unsigned>;
+    return {Copy::encode, Copy::encode_with_residual, Copy::decode, Copy::decode_sum};
 }
 
 template <template <class Format> class Lanes>
 Kernels exact_kernels_for(ElementType type) {
     switch (type) {
         case ElementType::f16:
-            return exact_kernels_of<ExactFloat<Lanes<Fp16>>>();
+            return exact_kernels_of_float<Lanes<Fp16>>();
         case ElementType::bf16:
-            return exact_kernels_of<ExactFloat<Lanes<Bf16>>>();
+            return exact_kernels_of_float<Lanes<Bf16>>();
         case ElementType::f32:
-            return exact_kernels_of<ExactFloat<Lanes<Fp32>>>();
+            return exact_kernels_of_float<Lanes<Fp32>>();
         case ElementType::f64:
-            return exact_kernels_of<ExactFloat<Lanes<Fp64>>>();
+            return exact_kernels_of_float<Lanes<Fp64>>();
         case ElementType::i8:
         case ElementType::u8:
-            return exact_kernels_of<ExactInteger<std::uint8_t>>();
+            return exact_kernels_of_integer<Lanes<Fp32>, std::uint8_t>();
         case ElementType::i16:
         case ElementType::u16:
-            return exact_kernels_of<ExactInteger<std::uint16_t>>();
+            return exact_kernels_of_integer<Lanes<Fp32>, std::uint16_t>();
         case ElementType::i32:
         case ElementType::u32:
-            return exact_kernels_of<ExactInteger<std::uint32_t>>();
+            return exact_kernels_of_integer<Lanes<Fp32>, std::uint32_t>();
         case ElementType::i64:
         case ElementType::u64:
-            return exact_kernels_of<ExactInteger<std::uint64_t>>();
+            return exact_kernels_of_integer<Lanes<Fp32>, std::uint64_t>();
         case ElementType::opaque:
             return {};
     }

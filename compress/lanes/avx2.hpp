@@ -15,6 +15,9 @@ struct Avx2Register {
         return _mm256_loadu_si256(static_cast<const __m256i*>(from));
     }
     static void store(void* to, Reg reg) { _mm256_storeu_si256(static_cast<__m256i*>(to), reg); }
+    static constexpr bool streams = true;
+    static void stream(void* to, Reg reg) { _mm256_stream_si256(static_cast<__m256i*>(to), reg); }
+    static void fence() { _mm_sfence(); }
 };
 
 struct Avx2Single {
@@ -105,7 +108,8 @@ struct Avx2ConvertBf16 {
         return _mm256_permute4x64_epi64(mixed, 0xd8);
     }
     /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
-    /// A sum that is NaN is quiet already.
+    /// A sum that is NaN is quiet already, and its lower half is 0, since it is one of the addends
+    /// or the CPU's own: nothing is carried.
     static __m256i sum(__m256i a, __m256i b) {
         const __m256i odd_lanes = _mm256_set1_epi32(static_cast<int>(0xffff0000));
         const __m256i even = rounded_sum(_mm256_slli_epi32(a, 16), _mm256_slli_epi32(b, 16));
@@ -128,10 +132,9 @@ struct Avx2ConvertBf16 {
         return _mm256_blendv_epi8(_mm256_add_epi32(bits, carry_of(bits)), quiet, is_nan);
     }
     static __m256i rounded_sum(__m256i a, __m256i b) {
-        const __m256 sum = _mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-        const __m256i bits = _mm256_castps_si256(sum);
-        const __m256i is_number = _mm256_castps_si256(_mm256_cmp_ps(sum, sum, _CMP_ORD_Q));
-        return _mm256_add_epi32(bits, _mm256_and_si256(carry_of(bits), is_number));
+        const __m256i bits =
+            _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
+        return _mm256_add_epi32(bits, carry_of(bits));
     }
 };
 

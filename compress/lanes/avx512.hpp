@@ -13,6 +13,9 @@ struct Avx512Register {
     using Reg = __m512i;
     static Reg load(const void* from) { return _mm512_loadu_si512(from); }
     static void store(void* to, Reg reg) { _mm512_storeu_si512(to, reg); }
+    static constexpr bool streams = true;
+    static void stream(void* to, Reg reg) { _mm512_stream_si512(static_cast<__m512i*>(to), reg); }
+    static void fence() { _mm_sfence(); }
 };
 
 inline constexpr int nan_or_infinity = 0x01 | 0x08 | 0x10 | 0x80;  // classes of vfpclass
@@ -109,7 +112,8 @@ struct Avx512ConvertBf16 {
         return _mm512_permutex2var_epi16(rounded(low), indices(upper_words), rounded(high));
     }
     /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
-    /// A sum that is NaN is quiet already.
+    /// A sum that is NaN is quiet already, and its lower half is 0, since it is one of the addends
+    /// or the CPU's own: nothing is carried.
     static __m512i sum(__m512i a, __m512i b) {
         const __m512i odd_lanes = _mm512_set1_epi32(static_cast<int>(0xffff0000));
         const __m512i even = rounded_sum(_mm512_slli_epi32(a, 16), _mm512_slli_epi32(b, 16));
@@ -128,23 +132,23 @@ struct Avx512ConvertBf16 {
         return _mm512_castsi512_ps(
             _mm512_maskz_permutexvar_epi16(upper_halves, indices(index), reg));
     }
-    /// What rounding to the upper half adds: half of its last place, or just less if it is even.
-    static __m512i carry_of(__m512i bits) {
-        const __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-        return _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff));
+    /// Rounded into the upper halves, if that does not carry a NaN away: half of the last place is
+    /// added, or just less if the last place is even.
+    static __m512i rounded_number(__m512i bits) {
+        const __mmask16 odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+        const __m512i sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+        return _mm512_mask_add_epi32(sum, odd, sum, _mm512_set1_epi32(1));
     }
-    /// The result in the upper halves; NaN stays NaN and becomes quiet.
+    /// The same for all: NaN stays NaN and becomes quiet.
     static __m512i rounded(__m512 wide) {
         const __m512i bits = _mm512_castps_si512(wide);
         const __mmask16 is_nan = _mm512_cmp_ps_mask(wide, wide, _CMP_UNORD_Q);
-        const __m512i number = _mm512_add_epi32(bits, carry_of(bits));
-        return _mm512_mask_or_epi32(number, is_nan, bits, _mm512_set1_epi32(0x400000));
+        return _mm512_mask_or_epi32(rounded_number(bits), is_nan, bits,
+                                    _mm512_set1_epi32(0x400000));
     }
     static __m512i rounded_sum(__m512i a, __m512i b) {
-        const __m512 sum = _mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
-        const __m512i bits = _mm512_castps_si512(sum);
-        const __mmask16 is_number = _mm512_cmp_ps_mask(sum, sum, _CMP_ORD_Q);
-        return _mm512_mask_add_epi32(bits, is_number, bits, carry_of(bits));
+        return rounded_number(
+            _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b))));
     }
 };
 

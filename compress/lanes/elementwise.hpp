@@ -12,9 +12,9 @@ namespace {
 /// the end the scalar one.
 template <class Lanes, class Step>
 inline void for_lanes(std::size_t count, Step step) {
-    std::size_t i = 0;
-    for (; i + Lanes::elems <= count; i += Lanes::elems) step(Lanes{}, i);
-    for (; i < count; ++i) step(ScalarLanes<typename Lanes::Format>{}, i);
+    const std::size_t whole = count / Lanes::elems * Lanes::elems;
+    for (std::size_t i = 0; i < whole; i += Lanes::elems) step(Lanes{}, i);
+    for (std::size_t i = whole; i < count; ++i) step(ScalarLanes<typename Lanes::Format>{}, i);
 }
 
 /// a + b, calculated wide and rounded once; by the lanes' own way where they have a shorter one.

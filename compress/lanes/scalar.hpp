@@ -94,6 +94,7 @@ struct ScalarLanes : ScalarConvert<T> {
     using Reg = typename T::Bits;
     using Wide = typename T::Wide;
     static constexpr std::size_t elems = 1;
+    static constexpr bool streams = false;
 
     static Reg load(const void* from) { return read<Reg>(from); }
     static void store(void* to, Reg reg) { std::memcpy(to, &reg, sizeof reg); }

@@ -29,16 +29,18 @@ struct Shape {
 
     /// Whether every group of the word has exactly N bits.
     static constexpr bool is_legal(std::uint32_t word) {
-        return bit_counts(word) == group_lowest * N;
+        count_bits(word);
+        return word == group_lowest * N;
     }
 
-    /// The number of bits in every group, in the group's own M bits.
-    static constexpr std::uint32_t bit_counts(std::uint32_t word) {
+    /// Replaces a word, or a vector of words, by the number of bits in every group, in the group's
+    /// own M bits.
+    template <class Word>
+    static constexpr void count_bits(Word& word) {
         word = word - ((word >> 1) & 0x55555555u);
         word = (word & 0x33333333u) + ((word >> 2) & 0x33333333u);
         if (M >= 8) word = (word + (word >> 4)) & 0x0f0f0f0fu;
         if (M >= 16) word = (word + (word >> 8)) & 0x001f001fu;
-        return word;
     }
 };
 

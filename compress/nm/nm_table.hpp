@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compress/feedback/feedback.hpp"
+#include "compress/lanes/streaming.hpp"
 #include "compress/nm/nm_kernels.hpp"
 #include "compress/nm/nm_stream.hpp"
 
@@ -28,11 +29,24 @@ struct FeedbackCodec : Stream<Block> {
     }
 };
 
+/// All kernels of one codec and type.
+template <class Block>
+struct Coder : Stream<Block> {
+    static void encode_with_residual(const void* in, void* residual, std::size_t count,
+                                     std::byte* out) {
+        BlockFeedback<FeedbackCodec<Block>, typename Block::Lanes, block_elems>::encode(
+            in, residual, count, out);
+    }
+};
+
 template <class Block>
 Kernels kernels_of() {
-    using Feedback = BlockFeedback<FeedbackCodec<Block>, typename Block::Lanes, block_elems>;
-    return {Stream<Block>::encode, Feedback::encode, Stream<Block>::decode,
-            Stream<Block>::decode_sum};
+    using Lanes = typename Block::Lanes;
+    using Bits = typename Block::Bits;
+    constexpr std::size_t blocks = 1;
+    return streaming_kernels<Coder<Block>, Lanes, Bits, typename Lanes::Format::Wide,
+                             blocks * block_elems,
+                             blocks * block_bytes<typename Block::Shape>(sizeof(Bits))>();
 }
 
 template <template <class Shape, class Format> class Block, class Shape>
