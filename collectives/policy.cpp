@@ -49,10 +49,9 @@ T at_level(const std::vector<T>& list, int level, T otherwise) {
     return list[std::min(static_cast<std::size_t>(level), list.size() - 1)];
 }
 
-/// What direct exchange loses to many senders at once is a guess: few rounds alone are no reason to
-/// do without it.
-constexpr double incast_loss_is_not_that_exact = 0.7;
-
+/// What direct exchange loses to many senders at once is a guess. Where it is so much that even a
+/// ring with its many rounds is faster, one sender at a time is right; few rounds alone are no
+/// reason for it.
 /// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
 /// every round.
 Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
@@ -62,10 +61,7 @@ Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, do
         return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
                round_count(exchange, degree) * longer_way_us;
     };
-    const bool one_sender_pays =
-        us(Exchange::ring) < us(Exchange::direct) ||
-        us(Exchange::recursive) < incast_loss_is_not_that_exact * us(Exchange::direct);
-    if (!one_sender_pays) return Exchange::direct;
+    if (us(Exchange::ring) >= us(Exchange::direct)) return Exchange::direct;
     return us(Exchange::ring) < us(Exchange::recursive) ? Exchange::ring : Exchange::recursive;
 }
 
