@@ -11,10 +11,10 @@ namespace {
 // Room for the slowest rank and for a scheduler that is late.
 constexpr double window_per_call = 3;
 
-double over_ranks(double value, MPI_Op op, MPI_Comm comm) {
-    double result = 0;
-    MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, op, comm);
-    return result;
+std::vector<double> over_ranks(std::vector<double> values, MPI_Op op, MPI_Comm comm) {
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, op,
+                  comm);
+    return values;
 }
 
 void prepare(const Timed& timed) {
@@ -60,7 +60,7 @@ double seconds_after_barriers(const Timed& timed, int calls, MPI_Comm comm) {
 double seconds_in_windows(const Timed& timed, int calls, MPI_Comm comm) {
     prepare(timed);
     MPI_Barrier(comm);
-    const double slowest = over_ranks(seconds_in_one(timed), MPI_MAX, comm);
+    const double slowest = over_ranks({seconds_in_one(timed)}, MPI_MAX, comm).front();
     StartLine line(window_per_call * slowest, comm);
     double seconds = 0;
     for (int i = 0; i < calls; ++i) {
@@ -91,12 +91,15 @@ void warm_up(const Timed& timed, int calls) {
     }
 }
 
-Latency latency_of(double seconds, int calls, MPI_Comm comm) {
-    const double mine_us = seconds * 1e6 / calls;
+// Batches one by one over the ranks, then their median: a rank that the system takes off its core
+// for milliseconds spoils one batch, not the repeat.
+Latency latency_of(const std::vector<double>& batch_us, MPI_Comm comm) {
     int ranks = 1;
     MPI_Comm_size(comm, &ranks);
-    return {over_ranks(mine_us, MPI_SUM, comm) / ranks, over_ranks(mine_us, MPI_MIN, comm),
-            over_ranks(mine_us, MPI_MAX, comm)};
+    const auto median_over = [&](MPI_Op op) {
+        return spread_of(over_ranks(batch_us, op, comm)).median;
+    };
+    return {median_over(MPI_SUM) / ranks, median_over(MPI_MIN), median_over(MPI_MAX)};
 }
 
 double median_of(const std::vector<Latency>& latencies, double Latency::*member) {
@@ -114,15 +117,15 @@ Pair time_in_turns(const Timed& ours, const Timed& peer, const Turns& turns, MPI
     const Timed& second = turns.peer_first ? ours : peer;
     warm_up(first, turns.warmup);
     warm_up(second, turns.warmup);
-    double first_s = 0;
-    double second_s = 0;
+    std::vector<double> first_us;
+    std::vector<double> second_us;
     for (int done = 0; done < turns.iterations; done += turns.batch) {
         const int calls = std::min(turns.batch, turns.iterations - done);
-        first_s += seconds_in_batch(first, calls, turns.sync, comm);
-        second_s += seconds_in_batch(second, calls, turns.sync, comm);
+        first_us.push_back(seconds_in_batch(first, calls, turns.sync, comm) * 1e6 / calls);
+        second_us.push_back(seconds_in_batch(second, calls, turns.sync, comm) * 1e6 / calls);
     }
-    const Latency of_first = latency_of(first_s, turns.iterations, comm);
-    const Latency of_second = latency_of(second_s, turns.iterations, comm);
+    const Latency of_first = latency_of(first_us, comm);
+    const Latency of_second = latency_of(second_us, comm);
     return turns.peer_first ? Pair{of_second, of_first} : Pair{of_first, of_second};
 }
 

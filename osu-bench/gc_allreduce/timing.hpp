@@ -10,8 +10,8 @@
 
 namespace gradcoll::bench {
 
-/// Every rank averages its own time in the calls; these are the average, minimum and maximum of
-/// that over the ranks.
+/// Every rank averages its own time in the calls of a batch; these are the average, minimum and
+/// maximum of that over the ranks, and of those the median over the batches.
 struct Latency {
     double avg_us = 0;
     double min_us = 0;
