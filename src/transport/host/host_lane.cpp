@@ -47,6 +47,10 @@ Status HostLane::let_mpi_progress() {
         "MPI_Iprobe");
 }
 
+void HostLane::cut_messages(std::vector<int> peers) {
+    between_->cut_messages(std::move(peers));
+}
+
 Result<std::size_t> HostLane::poll(std::span<Completion> out) {
     Lane& first = between_first_ ? *between_ : *inside_;
     Lane& second = between_first_ ? *inside_ : *between_;

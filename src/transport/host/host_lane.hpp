@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "transport/host/host_channel.hpp"
 
@@ -20,6 +21,7 @@ class HostLane final : public Lane {
                       std::uint32_t cookie) override;
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override;
+    void cut_messages(std::vector<int> peers) override;
     Result<std::size_t> poll(std::span<Completion> out) override;
     std::size_t in_flight() const override { return inside_->in_flight() + between_->in_flight(); }
     void abandon() override;

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t usual_cells_bytes = std::size_t{2} << 20;
 constexpr std::size_t most_cells_of_a_host = std::size_t{64} << 20;
 constexpr std::size_t least_cells_bytes = std::size_t{128} << 10;
-/// Below, copies through cells are faster (README.md has the figures).
-constexpr std::size_t least_read_bytes = std::size_t{256} << 10;
+/// Below, copies through cells are faster (transport/shm/README.md has the figures).
+constexpr std::size_t least_read_bytes = std::size_t{512} << 10;
 
 /// The ranks of this host; frees itself.
 class HostComm {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstring>
 
+#include "memory/copy.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -13,6 +15,8 @@ namespace {
 constexpr int whole_cells = 8;
 /// Pieces of larger ones: small enough that their reader finds them in the caches.
 constexpr int piece_cells = 4;
+/// Longer runs go past the caches: their reader would have to fetch them out of ours.
+constexpr std::size_t streamed_bytes = std::size_t{64} << 10;
 /// Messages in records that no receive has met; more are announced and wait.
 constexpr std::uint64_t most_inlined_unmatched = 64;
 
@@ -91,8 +95,12 @@ void SendSide::fill(MessageNote& note, Outgoing& message, const CellPool::Run& r
     const std::size_t room = layout_.cell_bytes() * static_cast<std::size_t>(run.count);
     note.run_bytes = std::min(request.size_bytes - message.sent_bytes, room);
     note.first_cell = run.first;
-    std::memcpy(layout_.cell(rank_, static_cast<int>(run.first)), request.data + message.sent_bytes,
-                note.run_bytes);
+    std::byte* cells = layout_.cell(rank_, static_cast<int>(run.first));
+    const std::byte* bytes = request.data + message.sent_bytes;
+    if (note.run_bytes >= streamed_bytes)
+        copy_streaming(cells, bytes, note.run_bytes);
+    else
+        std::memcpy(cells, bytes, note.run_bytes);
     message.sent_bytes += note.run_bytes;
     ++of(request.peer).runs_held;
 }
