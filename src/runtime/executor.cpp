@@ -254,6 +254,7 @@ Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> pla
     auto impl = std::make_unique<Impl>(std::move(plan), channel.open_lane(window * messages),
                                        std::move(*body), std::move(*tail), *tags, codecs, options);
     GRADCOLL_TRY(impl->make_runs(window));
+    if (!options.cut_peers.empty()) impl->lane->cut_messages(options.cut_peers);
     if (options.trace)
         impl->label = options.trace->label(operation_label(*impl->plan), options.predicted_us);
     return std::unique_ptr<Executor>(new Executor(std::move(impl)));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/status.hpp"
 #include "collectives/plan.hpp"
@@ -58,6 +59,8 @@ class Executor {
         /// levels one behind the other, also where a network shares its links fairly among all
         /// messages, and work on different levels at the same time.
         bool paced = false;
+        /// Ranks whose messages go in pieces (Lane::cut_messages); their executors know it, too.
+        std::vector<int> cut_peers;
         bool timed = false;  ///< measure for RunStats
         /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
         /// must outlive the executor. With a trace everything is `timed`.

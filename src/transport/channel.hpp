@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "base/status.hpp"
 
@@ -31,6 +32,10 @@ class Lane {
                               std::uint32_t cookie) = 0;
     virtual Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                               std::uint32_t cookie) = 0;
+    /// Messages to and from these ranks (ascending) may go in short pieces; the other ends say the
+    /// same, and from then on no two messages of one pair and tag are in flight at once. Only while
+    /// nothing is in flight. A hint: a transport that gains nothing from it does nothing.
+    virtual void cut_messages(std::vector<int> peers);
     /// Makes progress; writes what completed since the last call to the front of `out` and returns
     /// how many; what finds no room is kept for the next call. Never blocks.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;

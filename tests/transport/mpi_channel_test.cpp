@@ -43,6 +43,44 @@ TEST(MpiChannel, NullCommunicatorIsRefused) {
     EXPECT_EQ(MpiChannel::make(MPI_COMM_NULL).status().code(), Code::invalid_comm);
 }
 
+/// Every rank sends to the next one, in messages that are cut.
+void send_around(const Channel& channel, Lane& lane, std::size_t size_bytes) {
+    const Bytes out = pattern(size_bytes, static_cast<unsigned>(channel.rank()));
+    Bytes in(size_bytes);
+    ASSERT_TRUE(lane.start_recv(previous_of(channel), 3, in.data(), in.size(), 1).ok());
+    ASSERT_TRUE(lane.start_send(next_of(channel), 3, out.data(), out.size(), 2).ok());
+    const auto done = drain(lane);
+    ASSERT_EQ(done.size(), 2U);
+    EXPECT_EQ(find_cookie(done, 1)->received_bytes, size_bytes);
+    EXPECT_EQ(in, pattern(size_bytes, static_cast<unsigned>(previous_of(channel))));
+}
+
+TEST(MpiLane, CutMessagesOfAllLengthsArriveUnchanged) {
+    ProcessWorld().run([](MpiChannel& channel) {
+        const std::size_t piece = channel.unasked_bytes();
+        const auto lane = channel.open_lane(2);
+        std::vector<int> peers(static_cast<std::size_t>(channel.rank_count()));
+        std::iota(peers.begin(), peers.end(), 0);
+        lane->cut_messages(peers);
+        for (const std::size_t size :
+             {std::size_t{0}, std::size_t{1}, piece, piece + 1, 2 * piece, 100 * piece + 7})
+            send_around(channel, *lane, size);
+    });
+}
+
+TEST(MpiLane, MoreMessagesThanItsCapacityAreRefusedAlsoWhereTheyAreCut) {
+    ProcessWorld().run([](MpiChannel& channel) {
+        const auto lane = channel.open_lane(1);
+        lane->cut_messages({0});
+        Bytes in(20 * channel.unasked_bytes());
+        ASSERT_TRUE(lane->start_recv(0, 3, in.data(), in.size(), 1).ok());
+        EXPECT_EQ(lane->start_recv(0, 4, in.data(), in.size(), 2).code(), Code::internal);
+        EXPECT_EQ(lane->in_flight(), 1U);
+        lane->abandon();
+        EXPECT_EQ(lane->in_flight(), 0U);
+    });
+}
+
 TEST(ByteType, SmallSizesArePlainBytes) {
     const auto bytes = ByteType::of(INT_MAX);
     ASSERT_TRUE(bytes.ok());

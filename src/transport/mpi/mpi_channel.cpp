@@ -1,5 +1,7 @@
 #include "transport/mpi/mpi_channel.hpp"
 
+#include <string_view>
+
 #include "transport/mpi/mpi_lane.hpp"
 
 namespace gradcoll {
@@ -13,6 +15,16 @@ Result<int> tag_limit_of(MPI_Comm comm) {
     GRADCOLL_TRY(
         from_mpi(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &limit, &found), "MPI_Comm_get_attr"));
     return found ? *limit : guaranteed_tag_limit;
+}
+
+/// Open MPI sends up to 64 KiB, its header included, at once (btl_tcp_eager_limit). UCX, below
+/// MPICH, goes by what it thinks of the network: 16 KB were sent at once, 64 KB were not. All ranks
+/// run one library.
+std::size_t unasked_bytes_of_library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    return std::string_view(text).starts_with("Open MPI") ? 62 * 1024 : 16000;
 }
 
 }  // namespace
@@ -31,6 +43,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
     Result<int> limit = tag_limit_of(comm);
     if (!limit.ok()) return limit.status();
     channel->tag_limit_ = *limit;
+    channel->unasked_bytes_ = unasked_bytes_of_library();
     return channel;
 }
 

@@ -1,6 +1,7 @@
 // transport/mpi/mpi_channel.hpp - bytes over MPI point-to-point messages.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "base/mpi/mpi.hpp"
@@ -25,6 +26,9 @@ class MpiChannel final : public Channel {
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     MPI_Comm comm() const { return comm_; }
+    /// A message of so many bytes leaves over TCP without a question to the receiver first, with
+    /// the MPI library's usual settings.
+    std::size_t unasked_bytes() const { return unasked_bytes_; }
 
   private:
     explicit MpiChannel(MPI_Comm comm) : comm_(comm) {}
@@ -33,6 +37,7 @@ class MpiChannel final : public Channel {
     int rank_ = 0;
     int rank_count_ = 1;
     int tag_limit_ = 0;
+    std::size_t unasked_bytes_ = 0;
 };
 
 }  // namespace gradcoll

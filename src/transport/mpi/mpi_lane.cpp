@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <utility>
 
 #include "transport/mpi/byte_type.hpp"
 
@@ -11,6 +13,8 @@ namespace gradcoll {
 namespace {
 
 constexpr std::chrono::seconds abandon_patience{1};
+/// Of one message: enough for what a fast link carries between two looks at it.
+constexpr std::size_t most_pieces_in_flight = 16;
 
 /// All our messages are bytes, whatever derived type carried them.
 std::size_t bytes_in(const MPI_Status& status) {
@@ -24,62 +28,105 @@ std::size_t bytes_in(const MPI_Status& status) {
 MpiLane::MpiLane(const MpiChannel& channel, std::size_t capacity)
     : channel_(channel),
       requests_(capacity, MPI_REQUEST_NULL),
+      messages_of_(capacity),
       messages_(capacity),
+      free_(capacity),
       indices_(capacity),
-      statuses_(capacity) {}
+      statuses_(capacity) {
+    std::iota(free_.begin(), free_.end(), 0U);
+}
 
 MpiLane::~MpiLane() {
     MpiLane::abandon();
 }
 
-/// `post(count, type, request)` is the MPI call.
-template <class Post>
-Status MpiLane::start(const Message& message, Post post) {
-    if (active_ == requests_.size()) return lane_full(requests_.size());
+void MpiLane::cut_messages(std::vector<int> peers) {
+    cut_peers_ = std::move(peers);
+    const std::size_t pieces = messages_.size() * most_pieces_in_flight;
+    requests_.resize(pieces, MPI_REQUEST_NULL);
+    messages_of_.resize(pieces);
+    indices_.resize(pieces);
+    statuses_.resize(pieces);
+}
+
+std::size_t MpiLane::piece_bytes_to(int peer, std::size_t size_bytes) const {
+    const bool cut = std::binary_search(cut_peers_.begin(), cut_peers_.end(), peer);
+    return cut ? channel_.unasked_bytes() : size_bytes;
+}
+
+Status MpiLane::start(const Message& message) {
+    if (free_.empty()) return lane_full(messages_.size());
     GRADCOLL_TRY(check_envelope(channel_, message.peer, message.tag));
-    const Result<ByteType> bytes = ByteType::of(message.size_bytes);
+    const std::uint32_t place = free_.back();
+    Message& started = messages_[place] = message;
+    do {
+        GRADCOLL_TRY(start_piece(started, requests_[active_]));
+        messages_of_[active_++] = place;
+    } while (started.has_more() && started.pieces_in_flight < most_pieces_in_flight);
+    free_.pop_back();
+    return {};
+}
+
+Status MpiLane::start_piece(Message& message, MPI_Request& request) {
+    const std::size_t size =
+        std::min(message.piece_bytes, message.size_bytes - message.started_bytes);
+    const Result<ByteType> bytes = ByteType::of(size);
     if (!bytes.ok()) return bytes.status();
-    MPI_Request request = MPI_REQUEST_NULL;
-    GRADCOLL_TRY(from_mpi(post(bytes->count(), bytes->type(), &request), call_of(message)));
-    requests_[active_] = request;
-    messages_[active_] = message;
-    ++active_;
+    std::byte* data = message.data + message.started_bytes;
+    GRADCOLL_TRY(from_mpi(message.receives
+                              ? PMPI_Irecv(data, bytes->count(), bytes->type(), message.peer,
+                                           message.tag, channel_.comm(), &request)
+                              : PMPI_Isend(data, bytes->count(), bytes->type(), message.peer,
+                                           message.tag, channel_.comm(), &request),
+                          call_of(message)));
+    message.started_bytes += size;
+    ++message.pieces_in_flight;
     return {};
 }
 
 Status MpiLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
-    return start({size_bytes, cookie, peer, tag, false},
-                 [&](int count, MPI_Datatype type, MPI_Request* request) {
-                     return PMPI_Isend(data, count, type, peer, tag, channel_.comm(), request);
-                 });
+    auto* bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
+    return start({.data = bytes,
+                  .size_bytes = size_bytes,
+                  .piece_bytes = piece_bytes_to(peer, size_bytes),
+                  .cookie = cookie,
+                  .peer = peer,
+                  .tag = tag});
 }
 
 Status MpiLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
-    return start({size_bytes, cookie, peer, tag, true},
-                 [&](int count, MPI_Datatype type, MPI_Request* request) {
-                     return PMPI_Irecv(data, count, type, peer, tag, channel_.comm(), request);
-                 });
+    return start({.data = static_cast<std::byte*>(data),
+                  .size_bytes = size_bytes,
+                  .piece_bytes = piece_bytes_to(peer, size_bytes),
+                  .cookie = cookie,
+                  .peer = peer,
+                  .tag = tag,
+                  .receives = true});
 }
 
 const char* MpiLane::call_of(const Message& message) {
     return message.receives ? "MPI_Irecv" : "MPI_Isend";
 }
 
-Completion MpiLane::completion_of(const Message& message, const MPI_Status& status,
-                                  bool failed) const {
-    Completion completion{message.cookie, 0, {}};
-    const std::size_t arrived = message.receives ? bytes_in(status) : 0;
+Status MpiLane::problem_of(const Message& message, const MPI_Status& status) const {
     int error_class = MPI_SUCCESS;
-    if (failed) PMPI_Error_class(status.MPI_ERROR, &error_class);
+    PMPI_Error_class(status.MPI_ERROR, &error_class);
+    if (error_class == MPI_SUCCESS) return {};
     if (error_class == MPI_ERR_TRUNCATE)
-        completion.status = too_long(message.peer, message.tag, message.size_bytes, arrived);
-    else if (error_class != MPI_SUCCESS)
-        completion.status = from_mpi(status.MPI_ERROR, call_of(message));
-    else
-        completion.received_bytes = arrived;
-    return completion;
+        return too_long(message.peer, message.tag, message.size_bytes, bytes_in(status));
+    return from_mpi(status.MPI_ERROR, call_of(message));
+}
+
+/// The next piece, if there is one, takes the place of this one's request.
+Status MpiLane::finish_piece(std::size_t index, const MPI_Status& status, bool failed) {
+    Message& message = messages_[messages_of_[index]];
+    --message.pieces_in_flight;
+    if (failed) GRADCOLL_TRY(problem_of(message, status));
+    if (message.receives) message.moved_bytes += bytes_in(status);
+    if (message.has_more()) return start_piece(message, requests_[index]);
+    return {};
 }
 
 Result<std::size_t> MpiLane::poll(std::span<Completion> out) {
@@ -90,16 +137,24 @@ Result<std::size_t> MpiLane::poll(std::span<Completion> out) {
                                    indices_.data(), statuses_.data());
     if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return from_mpi(code, "MPI_Testsome");
     const std::size_t finished = count == MPI_UNDEFINED ? 0 : static_cast<std::size_t>(count);
+    std::size_t completed = 0;
+    std::size_t ended = 0;
     for (std::size_t i = 0; i < finished; ++i) {
         const auto index = static_cast<std::size_t>(indices_[i]);
-        out[i] = completion_of(messages_[index], statuses_[i], code == MPI_ERR_IN_STATUS);
         // A failed request may be left allocated by the MPI library.
         if (requests_[index] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[index]);
+        Status status = finish_piece(index, statuses_[i], code == MPI_ERR_IN_STATUS);
+        const std::uint32_t place = messages_of_[index];
+        const Message& message = messages_[place];
+        if (requests_[index] == MPI_REQUEST_NULL) ++ended;
+        if (status.ok() && message.pieces_in_flight > 0) continue;
+        out[completed++] = {message.cookie, message.moved_bytes, std::move(status)};
+        if (message.pieces_in_flight == 0) free_.push_back(place);
     }
     const bool all_tested = tested == active_;
-    if (finished > 0) compact();
-    if (!all_tested) rotate(tested - finished);
-    return finished;
+    if (ended > 0) compact();
+    if (!all_tested) rotate(tested - ended);
+    return completed;
 }
 
 /// Closes the gaps that finished requests left, keeping the order.
@@ -108,7 +163,7 @@ void MpiLane::compact() {
     for (std::size_t i = 0; i < active_; ++i) {
         if (requests_[i] == MPI_REQUEST_NULL) continue;
         requests_[kept] = requests_[i];
-        messages_[kept] = messages_[i];
+        messages_of_[kept] = messages_of_[i];
         ++kept;
     }
     active_ = kept;
@@ -120,12 +175,12 @@ void MpiLane::rotate(std::size_t count) {
     const auto by = static_cast<std::ptrdiff_t>(count);
     const auto end = static_cast<std::ptrdiff_t>(active_);
     std::rotate(requests_.begin(), requests_.begin() + by, requests_.begin() + end);
-    std::rotate(messages_.begin(), messages_.begin() + by, messages_.begin() + end);
+    std::rotate(messages_of_.begin(), messages_of_.begin() + by, messages_of_.begin() + end);
 }
 
 void MpiLane::cancel_receives() {
     for (std::size_t i = 0; i < active_; ++i) {
-        if (!messages_[i].receives) continue;
+        if (!messages_[messages_of_[i]].receives) continue;
         PMPI_Cancel(&requests_[i]);
         PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
         requests_[i] = MPI_REQUEST_NULL;
@@ -155,6 +210,8 @@ void MpiLane::abandon() {
     if (active_ == 0) return;
     cancel_receives();
     give_up_sends();
+    free_.resize(messages_.size());
+    std::iota(free_.begin(), free_.end(), 0U);
 }
 
 }  // namespace gradcoll

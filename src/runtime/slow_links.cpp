@@ -1,0 +1,50 @@
+// runtime/slow_links.cpp - whose messages pass a slow link.
+#include "runtime/slow_links.hpp"
+
+#include <algorithm>
+
+#include "runtime/program.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Links up to this rate (10 Gbit Ethernet) are taken for slow. Faster networks place a long
+/// message by themselves once the receiver has answered, without a copy.
+constexpr double slow_gbytes_per_s = 1.25;
+
+bool is_slow(const Tree& tree, int vertex) {
+    const double rate = tree.vertex(vertex).uplink.bandwidth_gbytes_per_s;
+    return rate > 0 && rate <= slow_gbytes_per_s;
+}
+
+/// Vertices come after their parents, so of two that differ the later one is not above the other.
+bool pass_slow_link(const Tree& tree, int rank, int peer) {
+    int one = tree.leaf_of(rank);
+    int other = tree.leaf_of(peer);
+    bool slow = false;
+    while (one != other) {
+        int& later = one > other ? one : other;
+        slow = slow || is_slow(tree, later);
+        later = tree.vertex(later).parent;
+    }
+    return slow;
+}
+
+void add_peers(const Schedule& schedule, std::vector<int>& peers) {
+    for (const Step& step : schedule.steps)
+        if (is_message(step.kind)) peers.push_back(step.peer);
+}
+
+}  // namespace
+
+std::vector<int> peers_over_slow_links(const Tree& tree, const Plan& plan) {
+    std::vector<int> peers;
+    add_peers(plan.body, peers);
+    add_peers(plan.tail, peers);
+    std::sort(peers.begin(), peers.end());
+    peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
+    std::erase_if(peers, [&](int peer) { return !pass_slow_link(tree, plan.rank, peer); });
+    return peers;
+}
+
+}  // namespace gradcoll
