@@ -40,6 +40,9 @@ class Messages {
     static void check(const Message& message);
 
     std::vector<Message> messages_;
+    /// Not that of an earlier message: who is ahead may send before others have received the last
+    /// ones from anybody.
+    int next_tag_ = 0;
 };
 
 }  // namespace gradcoll::soak
