@@ -43,10 +43,8 @@ template <class Block>
 Kernels kernels_of() {
     using Lanes = typename Block::Lanes;
     using Bits = typename Block::Bits;
-    constexpr std::size_t blocks = 1;
-    return streaming_kernels<Coder<Block>, Lanes, Bits, typename Lanes::Format::Wide,
-                             blocks * block_elems,
-                             blocks * block_bytes<typename Block::Shape>(sizeof(Bits))>();
+    return streaming_kernels<Coder<Block>, Lanes, Bits, typename Lanes::Format::Wide, block_elems,
+                             block_bytes<typename Block::Shape>(sizeof(Bits))>();
 }
 
 template <template <class Shape, class Format> class Block, class Shape>
