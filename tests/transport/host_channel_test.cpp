@@ -43,7 +43,40 @@ struct HostWorld {
     MPI_Comm comm = MPI_COMM_NULL;
 };
 
-using Worlds = testing::Types<HostWorld<true, 0>, HostWorld<false, 131072>>;
+/// As if every two ranks were on a host of their own: both ways carry messages.
+struct PairsWorld : HostWorld<false, 0> {
+    template <class Body>
+    void run(Body body) {
+        auto mpi = MpiChannel::make(comm);
+        ASSERT_TRUE(mpi.ok()) << mpi.status().message();
+        const int rank = (*mpi)->rank();
+        const int first = rank / 2 * 2;
+        if (first + 1 == (*mpi)->rank_count()) {
+            body(**mpi);
+        } else {
+            MPI_Comm pair = MPI_COMM_NULL;
+            const int both[] = {first, first + 1};
+            MPI_Group all = MPI_GROUP_NULL, two = MPI_GROUP_NULL;
+            MPI_Comm_group(comm, &all);
+            MPI_Group_incl(all, 2, both, &two);
+            MPI_Comm_create_group(comm, two, 0, &pair);
+            auto segment =
+                SharedSegment::make(pair, ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20));
+            ASSERT_TRUE(segment.ok()) << segment.status().message();
+            const auto channel =
+                HostChannel::make(std::move(mpi).value(),
+                                  {{first, first + 1}, rank - first, std::move(*segment)}, {});
+            ASSERT_TRUE(channel.ok()) << channel.status().message();
+            body(**channel);
+            MPI_Group_free(&two);
+            MPI_Group_free(&all);
+            MPI_Comm_free(&pair);
+        }
+        MPI_Barrier(comm);
+    }
+};
+
+using Worlds = testing::Types<HostWorld<true, 0>, HostWorld<false, 131072>, PairsWorld>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, ChannelContract, Worlds);
 
 /// Bytes of every size class go around the ring, several tags at a time.

@@ -64,7 +64,7 @@ struct alignas(64) Feedback {
 
 /// What a rank tells all peers.
 struct alignas(64) PartHeader {
-    std::atomic<std::uint32_t> epoch{0};  ///< flips on before buffers of announced sends are let go
+    std::atomic<std::uint32_t> epoch{0};  ///< counts on before announced sends are given up
 };
 
 /// Offsets, the same on every rank. One part a rank, in rank order: PartHeader, a Feedback for each
