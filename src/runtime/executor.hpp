@@ -60,7 +60,7 @@ class Executor {
         /// messages, and work on different levels at the same time.
         bool paced = false;
         /// Ranks whose messages go in pieces (Lane::cut_messages); their executors know it, too.
-        std::vector<int> cut_peers;
+        std::vector<int> cut_peers = {};
         bool timed = false;  ///< measure for RunStats
         /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
         /// must outlive the executor. With a trace everything is `timed`.
