@@ -44,7 +44,7 @@ void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
                    "bytes, with K, M, G: min:max (doubling), max, or a list a,b,c")
         ->capture_default_str();
     app.add_option("-i,--iterations", raw.iterations,
-                   "timed calls a repeat (default: 500 to 8K, 100 to 256K, 20 to 4M, 5 above)")
+                   "timed calls a repeat (default: 1000 to 8K, 100 to 256K, 20 to 4M, 5 above)")
         ->check(CLI::Range(1, 1000000000));
     app.add_option("-x,--warmup", raw.warmup,
                    "calls before them that are not timed (default: a tenth)")
@@ -176,7 +176,7 @@ int Options::iterations_for(std::size_t size_bytes) const {
         std::size_t up_to_bytes;
         int iterations;
     };
-    constexpr std::array steps = {Step{std::size_t{8} << 10, 500},
+    constexpr std::array steps = {Step{std::size_t{8} << 10, 1000},
                                   Step{std::size_t{256} << 10, 100},
                                   Step{std::size_t{4} << 20, 20}};
     constexpr int above = 5;

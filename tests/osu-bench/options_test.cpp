@@ -50,11 +50,11 @@ TEST(BenchOptions, ListsAndRepeatedSettingsAreTakenInOrder) {
 
 TEST(BenchOptions, IterationsShrinkWithTheSizeUnlessGiven) {
     const Options chosen = *parse({}).options;
-    EXPECT_EQ(chosen.iterations_for(8192), 500);
+    EXPECT_EQ(chosen.iterations_for(8192), 1000);
     EXPECT_EQ(chosen.iterations_for(8193), 100);
     EXPECT_EQ(chosen.iterations_for(64u << 20), 5);
-    EXPECT_EQ(chosen.warmup_for(8192), 50);
-    EXPECT_EQ(chosen.batch_for(8192), 50);
+    EXPECT_EQ(chosen.warmup_for(8192), 100);
+    EXPECT_EQ(chosen.batch_for(8192), 100);
     EXPECT_EQ(chosen.batch_for(64u << 20), 1);
     const Options given = *parse({"-i", "7", "-x", "0", "--batch", "3"}).options;
     EXPECT_EQ(given.iterations_for(4), 7);
