@@ -109,6 +109,7 @@ struct Tuning {
     /// What a tuning file has said, for those who ask where a figure is from.
     std::bitset<codec_count> codecs_said;
     std::bitset<vertex_kind_count> links_said;
+    bool host_pass_said = false;
 
     const CodecSpeed& of(CodecId codec) const { return codecs[static_cast<std::size_t>(codec)]; }
     const LinkSpeed& link_below(VertexKind kind) const {

@@ -175,6 +175,7 @@ class Reader {
                         {"piece_bytes", bytes_into(tuning.shm.piece_bytes, 0)},
                         {"stream_min_bytes", bytes_into(tuning.shm.stream_min_bytes, 0)},
                         {"pass", [this](auto& v, auto& at) {
+                             tuning.host_pass_said = true;
                              return speed_and_latency(v, at, tuning.host_pass);
                          }}});
     }
