@@ -1,7 +1,12 @@
 #include "api/introspect_explain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "collectives/cost.hpp"
+#include "collectives/forecast.hpp"
+#include "collectives/host_forecast.hpp"
 #include "collectives/plan.hpp"
 #include "topology/text.hpp"
 
@@ -50,7 +55,7 @@ std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
         OptionId::codec,          OptionId::level_codecs,   OptionId::schedule,
         OptionId::down_codec,     OptionId::compress_comms, OptionId::compress_calls,
         OptionId::exchange,       OptionId::chunk_bytes,    OptionId::chunks_in_flight,
-        OptionId::shm_bytes};
+        OptionId::shm_bytes,      OptionId::compress_if,    OptionId::tuning_file};
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
@@ -82,6 +87,76 @@ std::vector<ExplainedLevel> levels_of(const Tree& tree, const PlanSpec& spec) {
     return levels;
 }
 
+std::string_view source_of(bool said) {
+    return said ? "tuning file" : "shipped";
+}
+
+/// Where the figures of the links below a vertex are from.
+std::string link_source_of(const Tree& tree, const Tuning& tuning, int vertex) {
+    const auto children = tree.children(vertex);
+    const auto known = std::count_if(children.begin(), children.end(), [&](int child) {
+        return tree.vertex(child).uplink.bandwidth_gbytes_per_s > 0;
+    });
+    const std::string_view rest =
+        source_of(tuning.links_said[static_cast<std::size_t>(tree.vertex(vertex).kind)]);
+    if (known == 0) return std::string(rest);
+    if (known == static_cast<std::ptrdiff_t>(children.size())) return "tree";
+    return fmt::format("tree and {}", rest);
+}
+
+ExplainedTerm term_of(const Tree& tree, const Tuning& tuning, const PlanSpec& spec,
+                      const Forecast& forecast, const LevelForecast& level) {
+    const Vertex& vertex = tree.vertex(level.vertex);
+    ExplainedTerm term;
+    term.what = fmt::format("level {} ({})", vertex.height - 1, name_of(vertex.kind));
+    term.latency_us = level.latency_us;
+    term.link_us = level.link_us;
+    term.core_us = level.core_us;
+    const LinkFigures link = link_figures(tree, tuning, level.vertex);
+    term.alpha_us = link.latency_us;
+    term.link_source = link_source_of(tree, tuning, level.vertex);
+    term.beta_gbytes_per_s =
+        term.link_source == "tree" || connects_hosts(vertex.kind)
+            ? link.gbytes_per_s
+            : tuning.link_below(vertex.kind).gbytes_per_s.at(forecast.working_set_bytes);
+    const CodecId codec = spec.choices.of(level.vertex).codec;
+    term.codec_source = source_of(tuning.codecs_said[static_cast<std::size_t>(codec)]);
+    return term;
+}
+
+std::vector<ExplainedTerm> terms_of(const Tree& tree, const Settings& settings,
+                                    const PlanSpec& spec) {
+    const Tuning& tuning = *settings.tuning;
+    const Forecast forecast = forecast_tree(tree, tuning, spec, settings.chunks_in_flight);
+    std::vector<ExplainedTerm> terms;
+    for (const LevelForecast& level : forecast.levels)
+        if (level.vertex >= 0) terms.push_back(term_of(tree, tuning, spec, forecast, level));
+    return terms;
+}
+
+/// What was weighed stands at the beginning of the decision's reasons, a line a level.
+std::string codec_why_of(const Settings& settings, const Decision& decision) {
+    if (settings.compress_if == CompressIf::always) return {};
+    return decision.why.substr(0, decision.why.find("vertex "));
+}
+
+ExplainedPlan plan_on_host(const ExplainFacts& facts, const CallKey& key) {
+    const Tuning& tuning = *facts.settings.tuning;
+    const HostForecast forecast = forecast_host(tuning, facts.tree.tree.rank_count(),
+                                                key.count * key.elem_bytes, key.in_place);
+    ExplainedTerm term;
+    term.what = "shared memory";
+    term.latency_us = forecast.latency_us;
+    term.link_us = forecast.pass_us;
+    term.alpha_us = tuning.host_pass.latency_us;
+    term.beta_gbytes_per_s = tuning.host_pass.gbytes_per_s.at(forecast.working_set_bytes);
+    term.link_source = term.codec_source = source_of(tuning.host_pass_said);
+    ExplainedPlan plan;
+    plan.terms.push_back(std::move(term));
+    plan.predicted_us = forecast.total_us();
+    return plan;
+}
+
 Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     const Tree& tree = facts.tree.tree;
     const Decision decision = decision_for(tree, facts.settings, key);
@@ -97,6 +172,8 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.chunk_count = plan->chunk_count;
     out.chunks_in_flight = facts.settings.chunks_in_flight;
     out.predicted_us = decision.predicted_us;
+    out.terms = terms_of(tree, facts.settings, decision.spec);
+    out.codec_why = codec_why_of(facts.settings, decision);
     out.sends = *sends;
     return out;
 }
@@ -139,6 +216,7 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
     if (route.on_host) {
         out.destination = Destination::host;
         out.exact_reason = route.exact_reason;
+        out.plan = plan_on_host(facts, route.key);
         return {};
     }
     out.destination = Destination::tree;

@@ -26,6 +26,18 @@ struct ExplainedLevel {
     CodecId codec = CodecId::exact;
 };
 
+/// What a prediction says of one level, one chunk, both phases.
+struct ExplainedTerm {
+    std::string what;  ///< "level 0 (host)", "shared memory"
+    double latency_us = 0;
+    double link_us = 0;            ///< bytes on links, or copied by cores
+    double core_us = 0;            ///< codecs, sums, messages
+    double alpha_us = 0;           ///< latency of the link
+    double beta_gbytes_per_s = 0;  ///< its bandwidth, with so much memory at work
+    std::string link_source;       ///< "tree", "tuning file", "shipped"
+    std::string codec_source;      ///< of the speeds of codec and sum: the same but for the tree
+};
+
 /// Of a call on a tree of two ranks or more.
 struct ExplainedPlan {
     std::vector<ExplainedLevel> levels;
@@ -35,6 +47,8 @@ struct ExplainedPlan {
     std::int64_t chunk_count = 0;
     int chunks_in_flight = 0;
     double predicted_us = 0;
+    std::vector<ExplainedTerm> terms;
+    std::string codec_why;  ///< what was weighed with gc_compress_if=pays; a line a level
     SendingCost sends;
 };
 
@@ -57,9 +71,9 @@ struct Explanation {
     std::string tree;    ///< expression; empty: an intercommunicator
     std::string origin;  ///< of the tree
     Destination destination = Destination::mpi;
-    std::string pass_reason;                 ///< if the destination is mpi
-    std::string exact_reason;                ///< why not compressed; empty: it is
-    ExplainedPlan plan;                      ///< if the destination is tree
+    std::string pass_reason;   ///< if the destination is mpi
+    std::string exact_reason;  ///< why not compressed; empty: it is
+    ExplainedPlan plan;        ///< if the destination is tree; of host: what is predicted
     std::vector<ExplainedSetting> settings;  ///< those that the route and the plan depend on
 };
 

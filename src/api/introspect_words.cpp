@@ -60,15 +60,43 @@ std::string sends_text(const Explanation& e) {
     return text + "\n";
 }
 
+/// Alpha and beta of every level, what they make of one chunk, and the sum.
+std::string prediction_text(const ExplainedPlan& plan) {
+    std::string text;
+    for (const ExplainedTerm& term : plan.terms)
+        text += fmt::format(
+            "  {}: {} of latency (alpha {:.3g} us) + {} for bytes (beta {:.3g} GB/s; both: {}) + "
+            "{} "
+            "on cores ({})\n",
+            term.what, seconds_text(term.latency_us * 1e-6), term.alpha_us,
+            seconds_text(term.link_us * 1e-6), term.beta_gbytes_per_s, term.link_source,
+            seconds_text(term.core_us * 1e-6), term.codec_source);
+    return text + plan.codec_why +
+           fmt::format(
+               "  about {} by the model that chose the plan: for comparing, not a promise\n",
+               seconds_text(plan.predicted_us * 1e-6));
+}
+
+nlohmann::json terms_json(const ExplainedPlan& plan) {
+    auto terms = nlohmann::json::array();
+    for (const ExplainedTerm& term : plan.terms)
+        terms.push_back({{"what", term.what},
+                         {"latency_us", term.latency_us},
+                         {"link_us", term.link_us},
+                         {"core_us", term.core_us},
+                         {"alpha_us", term.alpha_us},
+                         {"beta_gbytes_per_s", term.beta_gbytes_per_s},
+                         {"link_source", term.link_source},
+                         {"codec_source", term.codec_source}});
+    return terms;
+}
+
 std::string plan_text(const Explanation& e) {
     std::string text = "plan\n";
     for (const ExplainedLevel& level : e.plan.levels) text += level_text(level);
     text += fmt::format("  on the way down: {}\n", name_of(e.plan.down_codec));
     text += chunk_text(e.plan) + sends_text(e);
-    return text + fmt::format(
-                      "  about {} by the model that chose the plan: for comparing, not a "
-                      "promise\n",
-                      seconds_text(e.plan.predicted_us * 1e-6));
+    return text + prediction_text(e.plan);
 }
 
 std::string route_text(const Explanation& e) {
@@ -112,7 +140,9 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
             {"chunk_elems", plan.chunk_elems},
             {"chunks", plan.chunk_count},
             {"chunks_in_flight", plan.chunks_in_flight},
-            {"predicted_us", plan.predicted_us}};
+            {"predicted_us", plan.predicted_us},
+            {"terms", terms_json(plan)},
+            {"codec_why", plan.codec_why}};
 }
 
 constexpr std::string_view name_of(Destination destination) {
@@ -129,6 +159,7 @@ std::string text_of(const Explanation& e) {
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
     if (e.destination == Destination::tree) text += plan_text(e);
+    if (e.destination == Destination::host) text += "prediction\n" + prediction_text(e.plan);
     return text + settings_text(e);
 }
 
@@ -150,6 +181,8 @@ std::string json_of(const Explanation& e) {
           {"exact_bytes", e.plan.sends.exact_bytes},
           {"messages", e.plan.sends.messages}}}};
     if (on_tree) json["plan"] = plan_json(e.plan);
+    if (e.destination == Destination::host)
+        json["prediction"] = {{"predicted_us", e.plan.predicted_us}, {"terms", terms_json(e.plan)}};
     json["settings"] = nlohmann::json::array();
     for (const ExplainedSetting& setting : e.settings)
         json["settings"].push_back(
