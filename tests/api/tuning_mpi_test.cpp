@@ -52,8 +52,10 @@ TEST(TuningFile, OfRankZeroHoldsOnAllRanks) {
     const File file(good_here ? chunks_of_256k : R"({"chunks": {"one_level": 5}})");
     if (scenario == "others" && is_first) setenv("GC_TUNING_FILE", "/nonexistent/tuning.json", 1);
 
-    const std::string chunks = ranks == 1 ? "" : explained().at("plan").at("chunks").dump();
-    if (ranks > 1) EXPECT_EQ(chunks, scenario == "first" ? "16" : "1");
+    if (ranks > 1) {
+        const int chunks = explained().at("plan").at("chunks");
+        EXPECT_EQ(chunks, scenario == "first" ? 16 : 1);
+    }
     std::vector<float> values(count, 1.0F);
     EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD),
               MPI_SUCCESS);
