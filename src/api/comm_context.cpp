@@ -7,6 +7,7 @@
 
 #include "api/boundary.hpp"
 #include "api/config_dump.hpp"
+#include "api/host_span.hpp"
 #include "api/interposed_gate.hpp"
 #include "api/observe.hpp"
 #include "api/token.hpp"
@@ -20,6 +21,11 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t most_cached_calls = 64;
+
+/// Whether the caller waits in the call.
+constexpr bool is_waited(CallKind kind) {
+    return kind != CallKind::iallreduce;
+}
 
 /// Whether this rank should give its core away while it waits. Local: nobody else sees what it
 /// does.
@@ -141,7 +147,6 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
         tree_ = std::make_shared<const DiscoveredTree>(std::move(tree).value());
         tell_notes(*tree_, proposed[OptionId::topology], rank());
     }
-    const std::scoped_lock lock(mutex_);
     text_ = proposed;
     settings_ = std::move(settings).value();
     cache_.clear();
@@ -171,7 +176,12 @@ bool CommContext::has_host_way() {
 }
 
 Status CommContext::run_on_host(const Binding& binding, const CallShape& shape) {
-    GRADCOLL_TRY(host_engine_->allreduce(binding, shape));
+    {
+        const HostSpanFacts facts{*tuning_, rank_count(), binding.input == binding.output,
+                                  binding.sequence};
+        const HostSpan span(facts, shape);
+        GRADCOLL_TRY(host_engine_->allreduce(binding, shape));
+    }
     CallRecord record;
     record.kind = CallKind::allreduce;
     record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
@@ -211,11 +221,10 @@ Result<std::shared_ptr<PlannedCall>> CommContext::cached_call(const CallKey& key
 }
 
 Result<Lease> CommContext::begin(CallKind kind, const CallKey& key) {
-    const std::scoped_lock lock(mutex_);
     auto call = cached_call(key);
     if (!call) return call.status();
     (*call)->last_use = ++uses_;
-    auto executor = (*call)->take_executor();
+    auto executor = (*call)->take_executor(is_waited(kind));
     if (!executor) return executor.status();
     Lease lease;
     lease.call = std::move(call).value();
@@ -230,7 +239,6 @@ Result<Lease> CommContext::begin(CallKind kind, const CallKey& key) {
 Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {
     question.comm_may_be_lossy = settings.compress_comms.allows(name_);
     if (is_compressible(settings, shape, question)) {
-        const std::scoped_lock lock(mutex_);
         question.call = compressible_calls_++;
     }
     return route_of(settings, shape, question);
@@ -238,31 +246,25 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
 
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
     question.comm_may_be_lossy = settings_.compress_comms.allows(name_);
-    {
-        const std::scoped_lock lock(mutex_);
-        question.call = compressible_calls_;
-    }
+    question.call = compressible_calls_;
     return route_of(settings_, shape, question);
 }
 
 bool CommContext::measures_this_call() {
     if (error_period_ == 0) return false;
-    const std::scoped_lock lock(mutex_);
     return measurable_calls_++ % error_period_ == 0;
 }
 
 std::uint32_t CommContext::next_sequence() {
-    const std::scoped_lock lock(mutex_);
     return sequence_++;
 }
 
 void CommContext::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
-    const bool waited = lease.kind != CallKind::iallreduce;
+    const bool waited = is_waited(lease.kind);
     count_tree_call({lease.kind, *lease.call, lease.before, lease.executor->stats(),
                      waited ? now_ns() - lease.begin_ns : 0});
-    const std::scoped_lock lock(mutex_);
-    lease.call->give_back(std::move(lease.executor));
+    lease.call->give_back(std::move(lease.executor), waited);
 }
 
 void CommContext::count_tree_call(const TreeCall& call) {
@@ -289,20 +291,12 @@ void CommContext::count_local_call(CallKind kind, std::uint64_t size_bytes) {
 
 void CommContext::count_served(const CallRecord& record) {
     observe_call(private_comm_, record);
-    const std::scoped_lock lock(mutex_);
-    ++stats_.calls_tree;
-    if (record.lossy) ++stats_.calls_compressed;
-    stats_.bytes_reduced += record.bytes;
-    stats_.bytes_sent += record.bytes_sent;
-    stats_.bytes_sent_exact += record.bytes_sent_exact;
-    stats_.messages_sent += record.messages_sent;
+    stats_.count(record);
 }
 
 void CommContext::count_passed(CallKind kind, std::uint64_t size_bytes, const char* reason) {
     count_unattached(private_comm_, kind, size_bytes, reason);
-    const std::scoped_lock lock(mutex_);
-    ++stats_.calls_passed;
-    stats_.last_pass_reason = reason;
+    stats_.count_passed(reason);
 }
 
 std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {
@@ -321,18 +315,15 @@ void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, co
 }
 
 void CommContext::count_time(std::chrono::nanoseconds time) {
-    const std::scoped_lock lock(mutex_);
-    stats_.nanoseconds += static_cast<std::uint64_t>(time.count());
+    stats_.count_time(time);
 }
 
 CallStats CommContext::stats() const {
-    const std::scoped_lock lock(mutex_);
-    return stats_;
+    return stats_.read();
 }
 
 void CommContext::reset_stats() {
-    const std::scoped_lock lock(mutex_);
-    stats_ = {};
+    stats_.reset();
 }
 
 Status CommContext::check_alike(const std::vector<Claim>& claims) const {

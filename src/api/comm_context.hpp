@@ -1,14 +1,15 @@
 // api/comm_context.hpp - everything the library keeps for one communicator.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "api/agreement.hpp"
+#include "api/call_counters.hpp"
 #include "api/host_engine.hpp"
 #include "api/numbered_channels.hpp"
 #include "api/planned_call.hpp"
@@ -20,19 +21,6 @@
 #include "transport/mpi/mpi_channel.hpp"
 
 namespace gradcoll {
-
-/// Counters of GC_Stats.
-struct CallStats {
-    std::uint64_t calls_tree = 0;
-    std::uint64_t calls_compressed = 0;
-    std::uint64_t calls_passed = 0;
-    std::uint64_t bytes_reduced = 0;
-    std::uint64_t bytes_sent = 0;
-    std::uint64_t bytes_sent_exact = 0;
-    std::uint64_t messages_sent = 0;
-    std::uint64_t nanoseconds = 0;
-    const char* last_pass_reason = "no call has passed to the MPI library";
-};
 
 /// An operation under way: its plan, an executor of its own, and its number.
 struct Lease {
@@ -173,13 +161,12 @@ class CommContext {
     bool leaves_host_way_ = false;  ///< that, and the settings say nothing else
     std::unique_ptr<HostEngine> host_engine_;
 
-    mutable std::mutex mutex_;  ///< guards all below
     std::vector<std::shared_ptr<PlannedCall>> cache_;
     std::uint64_t uses_ = 0;
     std::uint32_t sequence_ = 0;
-    std::uint64_t compressible_calls_ = 0;
+    std::atomic<std::uint64_t> compressible_calls_{0};
     std::uint64_t measurable_calls_ = 0;
-    CallStats stats_;
+    CallCounters stats_;
 };
 
 /// Bytes of so many elements of a valid datatype, if calls are observed; else 0.

@@ -94,7 +94,7 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
                     ? context_->plan_apart(tree_->tree, settings_, key)
                     : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
     if (!call) return call.status();
-    auto executor = (*call)->take_executor();
+    auto executor = (*call)->take_executor(/*waited=*/true);
     if (!executor) return executor.status();
     phases_.push_back({std::move(call).value(), std::move(executor).value()});
     return &phases_.back();

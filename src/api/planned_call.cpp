@@ -95,11 +95,28 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     return call;
 }
 
-Result<std::unique_ptr<Executor>> PlannedCall::take_executor() {
-    if (idle_.empty()) return Executor::make(plan_, *channel_, executor_options_);
-    auto executor = std::move(idle_.back());
-    idle_.pop_back();
+Result<std::unique_ptr<Executor>> PlannedCall::take_executor(bool waited) {
+    std::unique_ptr<Executor> executor;
+    if (waited) {
+        executor = std::move(waited_);
+    } else {
+        const std::scoped_lock lock(mutex_);
+        if (!idle_.empty()) {
+            executor = std::move(idle_.back());
+            idle_.pop_back();
+        }
+    }
+    if (executor == nullptr) return Executor::make(plan_, *channel_, executor_options_);
     return executor;
+}
+
+void PlannedCall::give_back(std::unique_ptr<Executor> executor, bool waited) {
+    if (waited) {
+        waited_ = std::move(executor);
+        return;
+    }
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(executor));
 }
 
 }  // namespace gradcoll

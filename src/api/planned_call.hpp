@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "api/settings.hpp"
@@ -49,7 +50,7 @@ struct SendingCost {
 /// Pure. Errors: what make_plan says.
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);
 
-/// Thread safe only from outside: the owner's lock guards it.
+/// Used by one thread at a time, but for the executors of operations that nobody waits in.
 class PlannedCall {
   public:
     /// Plans and makes the first executor. Local: no communication. Errors: internal (a plan that
@@ -66,9 +67,11 @@ class PlannedCall {
     /// Tells residuals of different layouts apart.
     std::uint64_t residual_layout() const { return residual_layout_; }
 
-    /// An executor that nobody else uses; a new one if all are in use.
-    Result<std::unique_ptr<Executor>> take_executor();
-    void give_back(std::unique_ptr<Executor> executor) { idle_.push_back(std::move(executor)); }
+    /// An executor that nobody else uses; a new one if all are in use. `waited`: for an operation
+    /// that its caller waits in; there is one of those at a time, so that no lock is needed.
+    Result<std::unique_ptr<Executor>> take_executor(bool waited);
+    /// The same `waited`. Otherwise thread safe.
+    void give_back(std::unique_ptr<Executor> executor, bool waited);
 
     std::uint64_t last_use = 0;  ///< for the cache
 
@@ -79,7 +82,9 @@ class PlannedCall {
     std::shared_ptr<const Plan> plan_;
     Channel* channel_ = nullptr;
     Executor::Options executor_options_;
-    std::vector<std::unique_ptr<Executor>> idle_;
+    std::unique_ptr<Executor> waited_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Executor>> idle_;  ///< guarded by mutex_
     std::uint64_t exact_bytes_ = 0;
     std::uint64_t residual_layout_ = 0;
     bool lossy_ = false;

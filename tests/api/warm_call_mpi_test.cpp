@@ -1,5 +1,5 @@
-// What a warm GC_Allreduce does besides moving and adding: allocates nothing, and enters the kernel
-// only to sleep or to send. Calls of the MPI library itself do not count
+// What a warm GC_Allreduce does besides moving and adding: allocates nothing, takes no lock, and
+// enters the kernel only to sleep or to send. Calls of the MPI library itself do not count
 // (support/watched_calls.hpp tells how they are told apart).
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -102,6 +102,13 @@ TEST_P(WarmCall, AllocatesNothing) {
     for_all_sizes([](const SeenCalls& seen) {
         const SeenCalls allocations = only(seen, is_allocation);
         EXPECT_TRUE(allocations.empty()) << text_of(allocations);
+    });
+}
+
+TEST_P(WarmCall, TakesNoLock) {
+    for_all_sizes([](const SeenCalls& seen) {
+        const SeenCalls locks = only(seen, is_lock);
+        EXPECT_TRUE(locks.empty()) << text_of(locks);
     });
 }
 
