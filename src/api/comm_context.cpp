@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
+#include "transport/host/make_host_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -102,6 +103,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     if (!tuning) return tuning.status();
     tuning_ = std::move(tuning).value();
     GRADCOLL_TRY(change_settings(text, complaint));
+    GRADCOLL_TRY(share_memory_with_host());
     GRADCOLL_TRY(share_facts_of_rank_0(comm));
     const auto ranks_on_host = count_ranks_on_host(private_comm_);
     if (!ranks_on_host) return ranks_on_host.status();
@@ -119,6 +121,16 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     cache_.reserve(most_cached_calls);
     log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", name_, rank_count(),
         expression_of(tree_->tree), tree_->origin);
+    return {};
+}
+
+/// Messages between ranks of one host go through memory, if the settings give some.
+Status CommContext::share_memory_with_host() {
+    if (settings_.shm_bytes == 0) return {};
+    auto channel =
+        make_host_channel(private_comm_, {static_cast<std::size_t>(settings_.shm_bytes)});
+    if (!channel) return channel.status();
+    channel_ = std::move(channel).value();
     return {};
 }
 
@@ -176,6 +188,7 @@ bool CommContext::has_host_way() {
 }
 
 Status CommContext::run_on_host(const Binding& binding, const CallShape& shape) {
+    const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
     {
         const HostSpanFacts facts{*tuning_, rank_count(), binding.input == binding.output,
                                   binding.sequence};
@@ -183,6 +196,7 @@ Status CommContext::run_on_host(const Binding& binding, const CallShape& shape) 
         GRADCOLL_TRY(host_engine_->allreduce(binding, shape));
     }
     CallRecord record;
+    if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
     record.kind = CallKind::allreduce;
     record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
     count_served(record);

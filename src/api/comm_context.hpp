@@ -143,10 +143,11 @@ class CommContext {
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
     void make_room_in_cache();
     void open_host_way();
+    Status share_memory_with_host();
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
-    std::unique_ptr<MpiChannel> channel_;
+    std::unique_ptr<Channel> channel_;
     NumberedChannels numbered_channels_;
     std::shared_ptr<const DiscoveredTree> tree_;
     std::shared_ptr<const Tuning> tuning_;

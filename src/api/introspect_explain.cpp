@@ -154,6 +154,8 @@ ExplainedPlan plan_on_host(const ExplainFacts& facts, const CallKey& key) {
     ExplainedPlan plan;
     plan.terms.push_back(std::move(term));
     plan.predicted_us = forecast.total_us();
+    plan.sends.bytes = plan.sends.exact_bytes =
+        static_cast<std::uint64_t>(key.count) * key.elem_bytes;
     return plan;
 }
 

@@ -61,6 +61,7 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::chunk_bytes, "small"},   {OptionId::chunks_in_flight, "17"},
         {OptionId::schedule, "3:2:4"},      {OptionId::feedback, "maybe"},
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
+        {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::compress_calls, "3/2"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = defaults();
@@ -94,8 +95,8 @@ TEST(CheckSetting, KnowsEveryDefaultAndABadValueOfEverySettingThatHasOne) {
     for (const OptionInfo& row : option_table())
         EXPECT_TRUE(row.default_value.empty() || check_setting(row.id, row.default_value).ok())
             << row.variable;
-    constexpr OptionId free_text[] = {OptionId::config_file, OptionId::report_file,
-                                      OptionId::trace};
+    constexpr OptionId free_text[] = {OptionId::config_file, OptionId::report_file, OptionId::trace,
+                                      OptionId::tuning_file};
     for (const OptionInfo& row : option_table()) {
         const bool free =
             std::find(std::begin(free_text), std::end(free_text), row.id) != std::end(free_text);
