@@ -175,7 +175,8 @@ void CommContext::open_host_way() {
 
 bool CommContext::has_host_way() {
     if (host_engine_ != nullptr || !leaves_host_way_) return leaves_host_way_;
-    auto engine = HostEngine::make({private_comm_, settings_.shm_bytes, yield_always_});
+    auto engine =
+        HostEngine::make({private_comm_, settings_.shm_bytes, yield_always_, tuning_->shm});
     if (engine) {
         host_engine_ = std::move(engine).value();
         return true;

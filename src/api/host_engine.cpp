@@ -13,6 +13,16 @@ std::uint64_t signature_of(const CallShape& shape) {
     return (static_cast<std::uint64_t>(shape.count) * odd) ^ kind;
 }
 
+/// The memory bounds the blocks whatever was tuned.
+HostChoices tuned(HostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
+    if (sizes.flat_max_bytes > 0)
+        choices.flat_max_bytes = static_cast<std::size_t>(sizes.flat_max_bytes);
+    if (sizes.stream_min_bytes > 0)
+        choices.stream_min_bytes = static_cast<std::size_t>(sizes.stream_min_bytes);
+    if (sizes.piece_bytes == 0) return choices;
+    return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<HostEngine>> HostEngine::make(const HostEngineFacts& facts) {
@@ -20,7 +30,8 @@ Result<std::unique_ptr<HostEngine>> HostEngine::make(const HostEngineFacts& fact
     int rank_count = 1;
     PMPI_Comm_rank(facts.comm, &rank);
     PMPI_Comm_size(facts.comm, &rank_count);
-    const HostChoices choices = HostChoices::fitting(rank_count, facts.bytes_a_rank);
+    const HostChoices choices =
+        tuned(HostChoices::fitting(rank_count, facts.bytes_a_rank), rank_count, facts.sizes);
     auto segment =
         SharedSegment::make(facts.comm, HostGroup::bytes_a_rank(rank_count, choices.sizes));
     if (!segment) return segment.status();

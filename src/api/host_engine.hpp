@@ -7,6 +7,7 @@
 
 #include "api/request.hpp"
 #include "base/mpi/mpi.hpp"
+#include "collectives/tuning.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/host/host_allreduce.hpp"
 #include "transport/shm/segment.hpp"
@@ -19,6 +20,7 @@ struct HostEngineFacts {
         MPI_COMM_NULL;  ///< private; all its ranks are on this host; outlives the engine
     std::uint64_t bytes_a_rank = 0;  ///< of shared memory, at most (gc_shm_bytes)
     bool outnumbered = false;        ///< ranks outnumber cores
+    SharedMemorySizes sizes;         ///< of the tuning; 0: the built-in choice
 };
 
 /// For blocking exact calls, one at a time. While it waits, messages of the MPI library and

@@ -179,5 +179,12 @@ TEST(HostChoices, BlocksFitIntoTheMemoryThatIsAllowed) {
         }
 }
 
+TEST(HostChoices, BlocksHaveALineForEveryRankHoweverSmallTheyAreWished) {
+    EXPECT_EQ(HostChoices::fitting(200, 1).sizes.block_bytes, 16384U);
+    const HostChoices choices = HostChoices::fitting(200, std::size_t{2} << 20);
+    EXPECT_EQ(choices.with_blocks_of(200, 1).sizes.block_bytes, 16384U);
+    EXPECT_EQ(choices.with_blocks_of(200, SIZE_MAX).sizes.block_bytes, choices.sizes.block_bytes);
+}
+
 }  // namespace
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // runtime/host/host_allreduce.cpp - the choice, and the ways in which everybody reads everybody.
 #include "runtime/host/host_allreduce.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "reduce/many.hpp"
@@ -16,10 +17,17 @@ constexpr std::size_t usual_inline_bytes = 2 * page_bytes - 16;
 /// All slots of a rank fit into a second-level cache.
 constexpr std::size_t most_block_bytes = 256 << 10;
 
+/// A block has a cache line for every rank.
+std::size_t least_block_bytes(int rank_count) {
+    const std::size_t lines = static_cast<std::size_t>(rank_count) * 64;
+    return (lines + page_bytes - 1) / page_bytes * page_bytes;
+}
+
 /// The largest block with which bytes_a_rank() stays within the limit.
 std::size_t block_bytes_within(int rank_count, std::size_t limit) {
     HostSizes sizes{usual_inline_bytes, most_block_bytes};
-    while (sizes.block_bytes > page_bytes && HostGroup::bytes_a_rank(rank_count, sizes) > limit)
+    while (sizes.block_bytes > least_block_bytes(rank_count) &&
+           HostGroup::bytes_a_rank(rank_count, sizes) > limit)
         sizes.block_bytes -= page_bytes;
     return sizes.block_bytes;
 }
@@ -53,6 +61,14 @@ Status HostAllreduce::alike_or_left() {
     return status;
 }
 
+HostChoices HostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
+    HostChoices choices = *this;
+    choices.sizes.block_bytes =
+        std::clamp(bytes, least_block_bytes(rank_count),
+                   std::max(sizes.block_bytes, least_block_bytes(rank_count)));
+    return choices;
+}
+
 bool HostAllreduce::streams(const HostCall& call) const {
     return call.count * call.reducer.element_bytes >= choices_.stream_min_bytes;
 }
@@ -70,10 +86,11 @@ Status HostAllreduce::flat_inline(const HostCall& call) {
     return {};
 }
 
-/// The next block is copied in before this one is waited for, so that nobody waits for a copy.
+/// The next block is copied in before this one is waited for, so that nobody waits for a copy. The
+/// sums stay in the caches: past them, beside reads of what another core has just written, they
+/// took three times as long (docs/benchmarks.md).
 Status HostAllreduce::flat_in_blocks(const HostCall& call) {
     const Blocks blocks(call, choices_.sizes.block_bytes, 1);
-    const bool streaming = streams(call);
     for (std::size_t block = 0; block <= blocks.count(); ++block) {
         if (block < blocks.count()) {
             std::memcpy(group_.block_slot(group_.rank(), block), blocks.input(block),
@@ -87,7 +104,7 @@ Status HostAllreduce::flat_in_blocks(const HostCall& call) {
         for (int rank = 0; rank < group_.rank_count(); ++rank)
             sources_[static_cast<std::size_t>(rank)] = group_.block_slot(rank, ready);
         sources_[static_cast<std::size_t>(group_.rank())] = blocks.input(ready);
-        reduce_many(call.reducer, sources_, blocks.output(ready), blocks.elems(ready), streaming);
+        reduce_many(call.reducer, sources_, blocks.output(ready), blocks.elems(ready), false);
     }
     group_.end_blocks(blocks.count());
     return {};

@@ -26,9 +26,12 @@ struct HostChoices {
     HostSizes sizes;
     int flat_ranks = 8;              ///< up to so many ranks everybody reads everybody
     std::size_t flat_max_bytes = 0;  ///< of longer vectors each rank combines a share, if ranks > 2
-    std::size_t stream_min_bytes = 0;  ///< from here on results go past the caches
+    std::size_t stream_min_bytes = 0;  ///< from here on split results go past the caches
     /// What was measured best (docs/benchmarks.md), with at most so much shared memory a rank.
+    /// More if the smallest blocks, of a cache line for every rank, need more.
     static HostChoices fitting(int rank_count, std::size_t bytes_a_rank);
+    /// The same with smaller blocks, as far as there can be.
+    HostChoices with_blocks_of(int rank_count, std::size_t bytes) const;
 };
 
 /// Ways, by ranks and bytes:
