@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "reduce/stream_copy.hpp"
+#include "memory/copy.hpp"
 
 namespace gradcoll {
 namespace {

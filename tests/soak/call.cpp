@@ -40,7 +40,9 @@ CallRoll CallRoll::make(std::uint64_t number, bool lossy_codec, const Kinds& kin
     roll.form = rolled_form(dice, kind.is_floating_sum());
     roll.count = rolled_bytes(dice) / kind.element_bytes();
     if (roll.form == Form::scatter || roll.form == Form::gather) roll.count /= 4;
-    if (roll.form == Form::gather && !kind.is_plain()) roll.form = Form::blocking;
+    // Such elements pass to the MPI library, and MPICH's block collectives break them.
+    if ((roll.form == Form::gather || roll.form == Form::scatter) && !kind.is_plain())
+        roll.form = Form::blocking;
     roll.in_place = dice.once_in(3);
     roll.lossy_codec = lossy_codec;
     roll.key = dice.bits();
