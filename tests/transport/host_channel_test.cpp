@@ -8,29 +8,13 @@
 #include "transport/channel_contract.hpp"
 #include "transport/host/host_channel.hpp"
 #include "transport/host/make_host_channel.hpp"
+#include "transport/process_world.hpp"
 
 namespace gradcoll {
 namespace {
 
 template <bool ReadPeers, std::size_t CellsBytes>
-struct HostWorld {
-    HostWorld() {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        // MPICH 4.0 raises errors of MPI_Testsome there, whatever the requests' communicator.
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    }
-    ~HostWorld() {
-        MPI_Barrier(comm);
-        MPI_Comm_free(&comm);
-    }
-    /// A rank alone on its host sends to itself through MPI.
-    static bool self_messages_checked() { return false; }
-    static bool threads_allowed() {
-        int level = MPI_THREAD_SINGLE;
-        MPI_Query_thread(&level);
-        return level == MPI_THREAD_MULTIPLE;
-    }
+struct HostWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
         const auto channel =
@@ -39,8 +23,6 @@ struct HostWorld {
         body(**channel);
         MPI_Barrier(comm);
     }
-
-    MPI_Comm comm = MPI_COMM_NULL;
 };
 
 /// As if every two ranks were on a host of their own: both ways carry messages.

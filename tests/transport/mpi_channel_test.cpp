@@ -5,36 +5,18 @@
 
 #include "transport/channel_contract.hpp"
 #include "transport/mpi/byte_type.hpp"
+#include "transport/process_world.hpp"
 
 namespace gradcoll {
 namespace {
 
-struct ProcessWorld {
-    ProcessWorld() {
-        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-        // MPICH 4.0 raises errors of MPI_Testsome there, whatever the requests' communicator.
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    }
-    ~ProcessWorld() {
-        MPI_Barrier(comm);
-        MPI_Comm_free(&comm);
-    }
-    /// Open MPI 4.1 delivers the first bytes of a too long message to oneself, without an error.
-    static bool self_messages_checked() { return false; }
-    static bool threads_allowed() {
-        int level = MPI_THREAD_SINGLE;
-        MPI_Query_thread(&level);
-        return level == MPI_THREAD_MULTIPLE;
-    }
+struct ProcessWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
         const auto channel = MpiChannel::make(comm);
         ASSERT_TRUE(channel.ok()) << channel.status().message();
         body(**channel);
     }
-
-    MPI_Comm comm = MPI_COMM_NULL;
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Mpi, ChannelContract, ProcessWorld);

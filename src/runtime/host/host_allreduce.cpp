@@ -8,7 +8,6 @@
 #include "runtime/host/blocks.hpp"
 
 namespace gradcoll {
-
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
@@ -42,6 +41,14 @@ HostChoices HostChoices::fitting(int rank_count, std::size_t bytes_a_rank) {
     return choices;
 }
 
+HostChoices HostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
+    HostChoices choices = *this;
+    choices.sizes.block_bytes =
+        std::clamp(bytes, least_block_bytes(rank_count),
+                   std::max(sizes.block_bytes, least_block_bytes(rank_count)));
+    return choices;
+}
+
 HostAllreduce::HostAllreduce(HostGroup& group, const HostChoices& choices)
     : group_(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
 
@@ -61,14 +68,6 @@ Status HostAllreduce::alike_or_left() {
     return status;
 }
 
-HostChoices HostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
-    HostChoices choices = *this;
-    choices.sizes.block_bytes =
-        std::clamp(bytes, least_block_bytes(rank_count),
-                   std::max(sizes.block_bytes, least_block_bytes(rank_count)));
-    return choices;
-}
-
 bool HostAllreduce::streams(const HostCall& call) const {
     return call.count * call.reducer.element_bytes >= choices_.stream_min_bytes;
 }
@@ -77,12 +76,11 @@ Status HostAllreduce::flat_inline(const HostCall& call) {
     std::memcpy(group_.inline_slot(group_.rank()), call.input,
                 call.count * call.reducer.element_bytes);
     group_.announce(1);
-    for (int rank = 0; rank < group_.rank_count(); ++rank)
-        sources_[static_cast<std::size_t>(rank)] = group_.inline_slot(rank);
-    sources_[static_cast<std::size_t>(group_.rank())] = call.input;
     group_.wait_for_all(1);
     GRADCOLL_TRY(alike_or_left());
-    reduce_many(call.reducer, sources_, call.output, call.count, false);
+    const Sources& sources =
+        sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
+    reduce_many(call.reducer, sources, call.output, call.count, false);
     return {};
 }
 
@@ -101,10 +99,9 @@ Status HostAllreduce::flat_in_blocks(const HostCall& call) {
         const std::size_t ready = block - 1;
         group_.wait_for_all(static_cast<std::uint32_t>(block));
         if (ready == 0) GRADCOLL_TRY(alike_or_left());
-        for (int rank = 0; rank < group_.rank_count(); ++rank)
-            sources_[static_cast<std::size_t>(rank)] = group_.block_slot(rank, ready);
-        sources_[static_cast<std::size_t>(group_.rank())] = blocks.input(ready);
-        reduce_many(call.reducer, sources_, blocks.output(ready), blocks.elems(ready), false);
+        const Sources& sources = sources_at(
+            [&](int rank) { return group_.block_slot(rank, ready); }, blocks.input(ready));
+        reduce_many(call.reducer, sources, blocks.output(ready), blocks.elems(ready), false);
     }
     group_.end_blocks(blocks.count());
     return {};

@@ -66,14 +66,23 @@ class HostAllreduce {
 
     class Blocks;
     Status alike_or_left();
-    void copy_pieces_in(const HostCall& call, const Blocks& blocks, std::size_t block);
+    void copy_pieces_in(const Blocks& blocks, std::size_t block);
     void combine_piece(const HostCall& call, const Blocks& blocks, std::size_t block);
     void copy_results_out(const HostCall& call, const Blocks& blocks, std::size_t block);
     bool streams(const HostCall& call) const;
+    using Sources = std::vector<const void*>;
+    /// What to combine: slot_of(rank) of every other rank, of this one its input, which is in a
+    /// nearer cache.
+    template <class SlotOf>
+    const Sources& sources_at(SlotOf slot_of, const void* mine) {
+        for (int rank = 0; rank < group_.rank_count(); ++rank)
+            sources_[static_cast<std::size_t>(rank)] = rank == group_.rank() ? mine : slot_of(rank);
+        return sources_;
+    }
 
     HostGroup& group_;
     HostChoices choices_;
-    std::vector<const void*> sources_;  ///< by rank
+    Sources sources_;  ///< by rank
 };
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// runtime/host/host_group.cpp - a rank's part of the segment: sleepers, then two halves, each a
-// head with the inline slot behind it, block slots and result slots.
+// runtime/host/host_group.cpp - a rank's part of the segment: sleepers, two heads with the inline
+// slots behind them, block slots, result slots; each on pages of its own.
 #include "runtime/host/host_group.hpp"
 
 #include <fmt/format.h>

@@ -2,10 +2,8 @@
 // what for the current call, and waiting for it.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/status.hpp"
 #include "transport/shm/waiter.hpp"
@@ -29,7 +27,6 @@ class HostGroup {
   public:
     /// Blocks that a rank can have under way in one call.
     static constexpr std::size_t block_slots = 4;
-    static constexpr int max_ranks = 1024;
 
     static std::size_t bytes_a_rank(int rank_count, const HostSizes& sizes);
 

@@ -8,7 +8,7 @@
 
 namespace gradcoll {
 
-void HostAllreduce::copy_pieces_in(const HostCall&, const Blocks& blocks, std::size_t block) {
+void HostAllreduce::copy_pieces_in(const Blocks& blocks, std::size_t block) {
     const int mine = group_.rank();
     std::byte* slot = group_.block_slot(mine, block);
     const std::size_t begin = blocks.piece_offset(block, mine);
@@ -20,10 +20,10 @@ void HostAllreduce::copy_pieces_in(const HostCall&, const Blocks& blocks, std::s
 void HostAllreduce::combine_piece(const HostCall& call, const Blocks& blocks, std::size_t block) {
     const int mine = group_.rank();
     const std::size_t offset = blocks.piece_offset(block, mine);
-    for (int rank = 0; rank < group_.rank_count(); ++rank)
-        sources_[static_cast<std::size_t>(rank)] = group_.block_slot(rank, block) + offset;
-    sources_[static_cast<std::size_t>(mine)] = blocks.input(block) + offset;
-    reduce_many(call.reducer, sources_, group_.result_slot(mine, block),
+    const Sources& sources =
+        sources_at([&](int rank) { return group_.block_slot(rank, block) + offset; },
+                   blocks.input(block) + offset);
+    reduce_many(call.reducer, sources, group_.result_slot(mine, block),
                 blocks.piece_elems(block, mine), false);
 }
 
@@ -51,7 +51,7 @@ Status HostAllreduce::split(const HostCall& call) {
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
-            copy_pieces_in(call, blocks, turn);
+            copy_pieces_in(blocks, turn);
             group_.announce(steps + 1);
         }
         if (turn >= 1 && turn <= blocks.count()) {

@@ -32,9 +32,11 @@ Status HostAllreduce::tree(const HostCall& call) {
             if (alike) call.reducer(held, group_.inline_slot(child), held, call.count);
         }
     }
-    if (alike) group_.announce(mine == 0 ? finished : combined);
-    // Whoever is above must hear of it before this rank waits for it.
-    if (!alike) group_.leave();
+    // Whoever is above must hear of a difference before this rank waits for it.
+    if (alike)
+        group_.announce(mine == 0 ? finished : combined);
+    else
+        group_.leave();
     group_.wait_for(0, finished);
     if (!alike || !group_.is_alike(0) || group_.has_left(0)) {
         group_.leave();
