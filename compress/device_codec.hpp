@@ -1,0 +1,44 @@
+// compress/device_codec.hpp - codecs at work on a device: what a plug-in offers, without naming any
+// device runtime. The bytes and values are those of compress/codec.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/status.hpp"
+#include "compress/codec_id.hpp"
+#include "reduce/element_type.hpp"
+
+namespace gradcoll {
+
+enum class CodecWork : std::uint8_t { encode, encode_with_residual, decode, decode_sum };
+
+/// One message's worth of work. All memory is reached by the device; values are aligned to their
+/// element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend on one
+/// another.
+struct CodecJob {
+    const void* in = nullptr;    ///< encode: values; decode: exactly encoded_bytes() of payload
+    void* residual = nullptr;    ///< encode_with_residual: count fp32 (fp64 for fp64), updated
+    const void* base = nullptr;  ///< decode_sum: out = base + decoded; may be `out`
+    void* out = nullptr;         ///< encode: payload; decode: values
+    std::size_t count = 0;       ///< elements; any, beyond 2^31 too
+};
+
+struct CodecLaunch {
+    CodecWork work = CodecWork::encode;
+    CodecId codec = CodecId::exact;
+    ElementType type = ElementType::f32;
+    void* stream = nullptr;  ///< DeviceStream::native()
+    /// One word that the device reaches: set to 1 when a payload is no valid encoding (then the
+    /// job's output is unspecified, but nothing outside it was touched); else left alone. Decoding
+    /// only.
+    std::uint32_t* invalid = nullptr;
+};
+
+/// Starts all jobs on the stream, many small ones in one launch; returns at once, allocates
+/// nothing. Errors: unsupported (codec, type and work do not go together), invalid_buffer
+/// (alignment), transport (the device's runtime refused the launch).
+using LaunchCodec = Status (*)(const CodecLaunch& launch, std::span<const CodecJob> jobs);
+
+}  // namespace gradcoll
