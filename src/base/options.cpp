@@ -187,6 +187,11 @@ Status check_process_option(OptionId id, std::string_view text) {
             return parse_instruction_set(text).status();
         case OptionId::yield:
             return check_word(row, text, {"auto"}, true);
+        case OptionId::device:
+            // Without the slash a misspelt word would be looked for among the system's libraries.
+            return text.find('/') != std::string_view::npos
+                       ? Status()
+                       : check_word(row, text, {"auto", "off"}, false);
         case OptionId::enable:
         case OptionId::dump_config:
             return check_word(row, text, {}, true);

@@ -3,10 +3,10 @@
 // driver (docs/decisions/009-devices-are-plug-ins.md).
 #pragma once
 
-#include <cstddef>
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
-#include <vector>
 
 #include "base/status.hpp"
 #include "compress/device_codec.hpp"
@@ -28,44 +28,69 @@ struct DevicePlugin {
     /// How many devices this process sees; numbered from 0.
     int (*device_count)() = nullptr;
     Result<Device*> (*device)(int number) = nullptr;
-    /// The device whose memory the pointer is, if the CPU cannot read it; -1 for all other
+    /// The device whose memory the pointer is, if the CPU cannot read it; host_memory for all other
     /// pointers. Never makes a context that the program has not made. Cheap: asked in every call.
     int (*device_of)(const void* pointer) = nullptr;
-    /// The device that this process would use if it allocated now, without making a context.
+    /// The device that this thread would use if it allocated now, without making a context.
     int (*current_device)() = nullptr;
     LaunchCodec launch_codec = nullptr;
     LaunchReduce launch_reduce = nullptr;
 };
 
 inline constexpr std::uint32_t device_plugin_abi = 1;
-/// Tells builds apart: version and revision.
+/// Tells builds apart: version, revision, compiler.
 const char* device_plugin_build();
 
 /// What every plug-in exports under the name "gradcoll_device_plugin".
 extern "C" using DevicePluginEntry = const DevicePlugin * (*)();
 inline constexpr const char* device_plugin_entry = "gradcoll_device_plugin";
 
+/// What Devices::device_of() says of memory that the CPU reads.
+inline constexpr int host_memory = -1;
+/// What it says of a device's memory where no plug-in serves that device (GC_DEVICE=off, or the
+/// plug-in did not start): nobody but the MPI library may touch it.
+inline constexpr int unserved_device = -2;
+
 /// The device side of this process, as GC_DEVICE says: auto (the CUDA plug-in beside this library,
-/// once there is reason to), off, or a plug-in's path. Thread safe. Never fails: without devices
-/// all pointers are the host's.
+/// once there is reason to), off, or a plug-in's path. A plug-in stays loaded until the process
+/// ends; one that did not load or start is not tried again. Thread safe. Never fails: without
+/// devices all pointers are the host's.
 class Devices {
   public:
     static Devices& of_process();
+    /// As a GC_DEVICE of that value would be; for tests.
+    explicit Devices(std::string setting);
+    Devices(const Devices&) = delete;
+    Devices& operator=(const Devices&) = delete;
 
-    /// Number of the device that owns the pointer; -1: the CPU reads it. With `auto` the plug-in is
-    /// loaded at the first pointer that the driver calls a device's. No lock, no allocation on the
-    /// warm path.
+    /// Number of the device that owns the pointer; host_memory: the CPU reads it; or
+    /// unserved_device. With `auto` the plug-in is loaded at the first pointer that the driver
+    /// calls a device's, with a path at the first pointer. No lock, no allocation, no system call
+    /// on the warm path.
     int device_of(const void* pointer);
-    /// Null if there is none; why_inactive() says why.
-    const DevicePlugin* plugin();
-    /// The plug-in if it is loaded, or if there is reason to load it now: a driver is in this
-    /// process already, or GC_DEVICE names a plug-in. Null otherwise.
+    /// The plug-in that is in use. Null if there is none: why_inactive() says why. As cheap.
+    const DevicePlugin* plugin() const { return plugin_.load(std::memory_order_acquire); }
+    /// The plug-in if it is loaded, or if there is reason to load it now: the program has
+    /// initialised a driver, or GC_DEVICE names a plug-in. Null otherwise.
     const DevicePlugin* plugin_if_in_use();
-    /// For people: "not looked for: no pointer to a device was met yet", "no CUDA driver: ...".
-    std::string why_inactive();
+    /// The plug-in, loaded now if need be, reason or not (gc_info asks so). Null if there is none.
+    const DevicePlugin* look_for_plugin();
+    /// For people: "not looked for: no pointer to a device was met yet", "no CUDA driver: ...";
+    /// empty if plugin() is not null.
+    std::string why_inactive() const;
 
   private:
-    Devices();
+    enum class Mode : std::uint8_t { off, automatic, path };
+
+    const DevicePlugin* load_once();
+    Result<const DevicePlugin*> load() const;
+
+    const std::string setting_;
+    const Mode mode_;
+    std::atomic<const DevicePlugin*> plugin_{nullptr};
+    std::atomic<bool> looked_{false};  ///< loading was tried; what it gave stays
+    mutable std::mutex mutex_;         ///< held while loading
+    std::string why_inactive_;
 };
 
 }  // namespace gradcoll

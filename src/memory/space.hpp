@@ -14,4 +14,8 @@ enum class MemorySpace : std::uint8_t { host, device };
 /// made. Thread safe. Never fails.
 MemorySpace space_of(const void* pointer);
 
+/// Whether this process has initialised the CUDA driver, so that pointers to devices may come.
+/// Initialises and loads nothing. Thread safe. Costs a look through the loaded libraries.
+bool device_driver_in_use();
+
 }  // namespace gradcoll

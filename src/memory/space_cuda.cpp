@@ -11,10 +11,12 @@ namespace {
 
 using GetAttributes = decltype(&cuPointerGetAttributes);
 
+constexpr const char* driver_library = "libcuda.so.1";
+
 /// Null where there is no driver. Loading it initialises nothing; it stays loaded, as other
 /// libraries may use it.
 GetAttributes find_get_attributes() {
-    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    void* driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
     if (driver == nullptr) return nullptr;
     return reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
 }
@@ -36,6 +38,16 @@ MemorySpace space_of(const void* pointer) {
     const bool on_device =
         result == CUDA_SUCCESS && memory_type == CU_MEMORYTYPE_DEVICE && is_managed == 0;
     return on_device ? MemorySpace::device : MemorySpace::host;
+}
+
+bool device_driver_in_use() {
+    // No count of uses is given back: libraries of drivers are not made to be unloaded.
+    void* driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    if (driver == nullptr) return false;
+    const auto count =
+        reinterpret_cast<decltype(&cuDeviceGetCount)>(dlsym(driver, "cuDeviceGetCount"));
+    int devices = 0;
+    return count != nullptr && count(&devices) == CUDA_SUCCESS;  // else: not initialised
 }
 
 }  // namespace gradcoll
