@@ -47,6 +47,7 @@ struct DeviceHandle {
 struct DeviceAllocation {
     void* base = nullptr;
     std::size_t size_bytes = 0;
+    std::uint64_t id = 0;  ///< of this allocation alone, in this process, for ever; 0: not known
 };
 
 /// Where a device is plugged in, for the tree.

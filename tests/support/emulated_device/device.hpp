@@ -1,0 +1,46 @@
+// emulated_device/device.hpp - devices without hardware: memory as in memory.hpp, streams as in
+// queue.hpp.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "memory/device.hpp"
+#include "queue.hpp"
+
+namespace gradcoll::emulated {
+
+/// Releasing memory waits for all work of all streams, as cudaFree does.
+class EmulatedDevice final : public Device {
+  public:
+    explicit EmulatedDevice(int number);
+    const DevicePlace& place() const override { return place_; }
+
+    Result<void*> allocate(std::size_t size_bytes) override;
+    void release(void* memory) override;
+    Result<void*> allocate_pinned(std::size_t size_bytes) override;
+    void release_pinned(void* memory) override;
+
+    Result<std::unique_ptr<DeviceStream>> make_stream() override;
+    Result<std::unique_ptr<DeviceStream>> adopt_stream(void* native) override;
+    Result<std::unique_ptr<DeviceMark>> make_mark() override;
+
+    Result<DeviceAllocation> allocation_of(const void* pointer) override;
+    Result<DeviceHandle> share(const DeviceAllocation& allocation) override;
+    Result<void*> open(const DeviceHandle& handle) override;
+    void close(void* opened) override;
+
+    /// Made at the first call.
+    std::shared_ptr<Queue> default_queue();
+
+  private:
+    const int number_;
+    DevicePlace place_;
+    std::mutex mutex_;
+    std::shared_ptr<Queue> default_queue_;
+};
+
+/// One of settings().count; they live as long as the process.
+EmulatedDevice& device_of_process(int number);
+
+}  // namespace gradcoll::emulated

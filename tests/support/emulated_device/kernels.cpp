@@ -1,0 +1,112 @@
+#include "kernels.hpp"
+
+#include <fmt/format.h>
+
+#include "device.hpp"
+#include "memory.hpp"
+#include "settings.hpp"
+
+namespace gradcoll::emulated {
+namespace {
+
+/// Refuses bad alignment and what a device does not reach; else puts the worker's address in place.
+template <class Pointer>
+Status reach(Pointer& pointer, std::size_t size_bytes, std::size_t alignment) {
+    if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+        return {Code::invalid_buffer, fmt::format("{} is not aligned to {} bytes",
+                                                  static_cast<const void*>(pointer), alignment)};
+    const auto bytes = Memory::of_process().reach(pointer, size_bytes, Access::kernel);
+    if (!bytes.ok()) return bytes.status();
+    pointer = reinterpret_cast<Pointer>(*bytes);
+    return {};
+}
+
+Result<std::shared_ptr<Queue>> queue_for(void* stream) {
+    auto queue = stream != nullptr ? queue_of(stream)
+                                   : device_of_process(settings().current).default_queue();
+    if (queue == nullptr)
+        return Status(Code::transport,
+                      fmt::format("{} is no stream of an emulated device", stream));
+    return queue;
+}
+
+/// The job with the addresses that a worker sees.
+Result<CodecJob> reached(const CodecLaunch& launch, CodecJob job) {
+    const std::size_t element = element_bytes(launch.type);
+    const std::size_t values = job.count * element;
+    const std::size_t payload = encoded_bytes(launch.codec, element, job.count);
+    const std::size_t residual = launch.type == ElementType::f64 ? sizeof(double) : sizeof(float);
+    constexpr std::size_t of_payload = 2;
+    const bool encodes =
+        launch.work == CodecWork::encode || launch.work == CodecWork::encode_with_residual;
+    GRADCOLL_TRY(reach(job.in, encodes ? values : payload, encodes ? element : of_payload));
+    GRADCOLL_TRY(reach(job.out, encodes ? payload : values, encodes ? of_payload : element));
+    if (launch.work == CodecWork::encode_with_residual)
+        GRADCOLL_TRY(reach(job.residual, job.count * residual, residual));
+    if (launch.work == CodecWork::decode_sum) GRADCOLL_TRY(reach(job.base, values, element));
+    return job;
+}
+
+Result<ReduceJob> reached(const ReduceLaunch& launch, ReduceJob job) {
+    const std::size_t element = element_bytes(launch.type);
+    GRADCOLL_TRY(reach(job.a, job.count * element, element));
+    GRADCOLL_TRY(reach(job.b, job.count * element, element));
+    GRADCOLL_TRY(reach(job.out, job.count * element, element));
+    return job;
+}
+
+bool counts_are_sane(auto jobs) {
+    for (const auto& job : jobs)
+        if (job.count > PTRDIFF_MAX / sizeof(double)) return false;
+    return true;
+}
+
+/// Checks all jobs, then moves them into a task that `fill` completes.
+template <class Launch, class Job, class Fill>
+Status enqueue(const Launch& launch, std::span<const Job> jobs, std::vector<Job> Task::*field,
+               Fill fill) {
+    if (!counts_are_sane(jobs)) return {Code::invalid_buffer, "a count is beyond all memory"};
+    const auto queue = queue_for(launch.stream);
+    if (!queue.ok()) return queue.status();
+    Status status;
+    const auto check = [&](const Job& job) {
+        if (status.ok() && job.count > 0) status = reached(launch, job).status();
+    };
+    for (const Job& job : jobs) check(job);
+    if (!status.ok()) return status;
+    (*queue)->push([&](Task& task) {
+        fill(task);
+        (task.*field).clear();
+        for (const Job& job : jobs)
+            if (job.count > 0) (task.*field).push_back(*reached(launch, job));
+    });
+    return {};
+}
+
+}  // namespace
+
+Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
+    const auto codec = codec_for(launch.codec, launch.type);
+    if (!codec.ok()) return codec.status();
+    std::uint32_t* invalid = launch.invalid;
+    if (invalid != nullptr) GRADCOLL_TRY(reach(invalid, sizeof *invalid, alignof(std::uint32_t)));
+    return enqueue(launch, jobs, &Task::codec_jobs, [&](Task& task) {
+        task.kind = Task::Kind::codec;
+        task.work = launch.work;
+        task.codec = *codec;
+        task.invalid = invalid;
+    });
+}
+
+Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs) {
+    const Reducer reducer = reducer_for(launch.op, launch.type);
+    if (!reducer)
+        return {Code::unsupported,
+                fmt::format("{} is not defined for {}", name_of(launch.op), name_of(launch.type))};
+    return enqueue(launch, jobs, &Task::reduce_jobs, [&](Task& task) {
+        task.kind = Task::Kind::reduce;
+        task.reducer = reducer;
+    });
+}
+
+}  // namespace gradcoll::emulated
