@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/device/device_messages.hpp"
 #include "runtime/message.hpp"
 #include "runtime/step_kernels.hpp"
 
@@ -16,29 +17,43 @@ constexpr bool uses_codec(StepKind kind) {
     return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
 }
 
+Slot place_of_message(const Step& message) {
+    return message.kind == StepKind::send ? message.from : message.to;
+}
+
 }  // namespace
 
-ChunkRun::ChunkRun(std::uint32_t place, const Room& room, Arena scratch)
+ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const Memory& memory)
     : place_(place),
-      scratch_(std::move(scratch)),
+      memory_(memory),
       waiting_for_(room.steps),
       has_header_(room.slots),
       begun_ns_(room.traced ? room.steps : 0) {
     messages_.reserve(room.steps);
     held_.reserve(room.steps);
     locals_.reserve(room.steps);
+    batched_.reserve(room.steps);
+}
+
+void ChunkRun::drop() {
+    unfinished_ = 0;
+    settling_ = Settling::done;
 }
 
 void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation& operation) {
     const Schedule& schedule = program.schedule();
     program_ = &program;
     chunk_ = chunk;
-    view_ = ChunkView(operation.plan, schedule, chunk, operation.binding, scratch_.data());
+    view_ = ChunkView(operation.plan, schedule, chunk, operation.binding, memory_.scratch);
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     unfinished_ = program.step_count();
     messages_.clear();
     held_.clear();
     locals_.clear();
+    if (operation.device) {
+        operation.device->begin_chunk(place_);
+        settling_ = Settling::running;
+    }
     std::fill_n(has_header_.begin(), schedule.slots.size(), std::uint8_t{0});
     for (std::size_t i = 0; i < unfinished_; ++i) waiting_for_[i] = schedule.steps[i].dep_count;
     for (const std::uint32_t root : program.roots()) make_ready(root);
@@ -85,7 +100,41 @@ Status ChunkRun::run_timed(const Step& step, std::int64_t residual, Operation& o
 /// A slot may leave to several peers: its bytes must not change while the first of them reads it.
 void ChunkRun::head_once(const Step& send, const Operation& operation) {
     if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) == 0)
-        write_message_header(send, view_, operation);
+        write_header(send, view_.message_bytes(send.from, send.range), operation,
+                     view_.target(send.from, send.range));
+}
+
+std::byte* ChunkRun::mirror_of(const Step& message) const {
+    if (!memory_.mirror) return nullptr;
+    return memory_.mirror + memory_.mirror_layout->offset_of(
+                                program_->schedule(), place_of_message(message), message.range);
+}
+
+Status ChunkRun::start_on_device(const Step& message, std::uint32_t cookie,
+                                 Operation& operation) const {
+    const Slot slot = place_of_message(message);
+    DeviceMessage started;
+    started.step = &message;
+    started.place = place_;
+    // Nothing is written to what is sent, but its header, where it has one.
+    started.data = const_cast<std::byte*>(view_.source(slot, message.range));
+    started.mirror = mirror_of(message);
+    started.size_bytes = view_.message_bytes(slot, message.range);
+    started.tag = first_tag_ + message.stage;
+    started.acknowledge_tag = started.tag + static_cast<int>(operation.plan.stage_count);
+    started.cookie = cookie;
+    return operation.device->start(started, operation);
+}
+
+Status ChunkRun::settle(Operation& operation) {
+    if (unfinished_ > 0 || settling_ == Settling::done) return {};
+    if (settling_ == Settling::running) {
+        GRADCOLL_TRY(operation.device->end_chunk(place_));
+        settling_ = Settling::ending;
+    }
+    const Result<bool> ended = operation.device->chunk_has_ended(place_, operation);
+    if (ended.ok() && *ended) settling_ = Settling::done;
+    return ended.status();
 }
 
 /// A shorter last chunk has other steps than the one before: nothing goes before its sends.
@@ -96,10 +145,13 @@ bool ChunkRun::goes_before(const ChunkRun& later, std::uint32_t send) const {
 
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
-    if (message.kind == StepKind::send && is_framed(message)) head_once(message, operation);
+    const std::uint32_t cookie = place_ << 24 | index;
+    const bool on_host = !operation.device || !operation.device->data_on_device();
+    if (on_host && message.kind == StepKind::send && is_framed(message))
+        head_once(message, operation);
     if (operation.trace) begun_ns_[index] = now_ns();
-    return start_message(message, view_, first_tag_ + message.stage, place_ << 24 | index,
-                         operation);
+    if (operation.device) return start_on_device(message, cookie, operation);
+    return start_message(message, view_, first_tag_ + message.stage, cookie, operation);
 }
 
 Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
@@ -139,13 +191,34 @@ std::int64_t ChunkRun::run_local(Operation& operation) {
     return step(index).range.size();
 }
 
+void ChunkRun::batch_local(DeviceBatch& batch, const Operation& operation) {
+    while (!locals_.empty()) {
+        const std::uint32_t index = locals_.pop();
+        batched_.push_back(index);
+        if (operation.failed()) continue;
+        const Step& local = step(index);
+        const bool encodes = local.kind == StepKind::encode;
+        batch.add(local, view_,
+                  encodes ? view_.residual(program_->residual_first_elem(index)) : nullptr);
+    }
+}
+
+void ChunkRun::finish_batched() {
+    for (const std::uint32_t index : batched_) finish(index);
+    batched_.clear();
+}
+
 void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                               Operation& operation) {
     const Step& message = step(index);
     if (operation.trace)
         operation.trace->add_overlapping(span_of(message, begun_ns_[index], now_ns(), operation));
     if (message.kind == StepKind::recv) {
-        Status status = check_received(message, view_, received_bytes, operation);
+        const std::byte* arrived =
+            memory_.mirror ? mirror_of(message) : view_.target(message.to, message.range);
+        Status status = check_received(
+            message, {arrived, view_.message_bytes(message.to, message.range), received_bytes},
+            operation);
         if (!status.ok()) operation.fail(std::move(status));
         if (is_framed(message)) has_header_[message.to.index] = 0;  // it may be passed on
     }

@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "memory/arena.hpp"
 #include "runtime/chunk_view.hpp"
+#include "runtime/device/device_batch.hpp"
+#include "runtime/device/mirror.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/program.hpp"
 #include "runtime/trace.hpp"
@@ -39,14 +40,23 @@ class ChunkRun {
         std::size_t slots = 0;
         bool traced = false;  ///< remember when messages were started
     };
+    /// Memory of the chunks; not owned.
+    struct Memory {
+        std::byte* scratch = nullptr;  ///< of the device, if the data are there
+        std::byte* mirror = nullptr;   ///< pinned; only if the data are on a device
+        const MirrorLayout* mirror_layout = nullptr;
+    };
     /// Room for chunks of these programs. `place` is this run's number in the window; it comes back
     /// in cookies.
-    ChunkRun(std::uint32_t place, const Room& room, Arena scratch);
+    ChunkRun(std::uint32_t place, const Room& room, const Memory& memory);
 
     void begin(const Program& program, std::int64_t chunk, const Operation& operation);
-    bool active() const { return unfinished_ > 0; }
-    /// Forgets the chunk. The lane must not use its buffers any more.
-    void drop() { unfinished_ = 0; }
+    bool active() const { return unfinished_ > 0 || settling_ != Settling::done; }
+    /// Forgets the chunk. The lane and the device must not use its buffers any more.
+    void drop();
+    /// Where a device takes part, a chunk whose steps have finished is active until the device has
+    /// done them. Errors: those of the device.
+    Status settle(Operation& operation);
 
     /// Starts every message that is ready, but no send that `pacer` (the chunk before, or null) has
     /// yet to end; true if there was one. Errors: those of the lane.
@@ -55,6 +65,10 @@ class ChunkRun {
     /// Runs the local step that has been ready for longest and returns its number of elements;
     /// has_local() must hold. After a failure steps are counted, but do nothing.
     std::int64_t run_local(Operation& operation);
+    /// Gives all local steps that are ready to the batch, or to nobody after a failure;
+    /// finish_batched() follows when it has been launched.
+    void batch_local(DeviceBatch& batch, const Operation& operation);
+    void finish_batched();
     /// Takes note that the message of `step` has completed.
     void finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
 
@@ -71,15 +85,22 @@ class ChunkRun {
                       const Operation& operation) const;
     Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
+    std::byte* mirror_of(const Step& message) const;
+    Status start_on_device(const Step& message, std::uint32_t cookie, Operation& operation) const;
+
+    /// How far the device is with a chunk.
+    enum class Settling : std::uint8_t { done, running, ending };
 
     std::uint32_t place_;
-    Arena scratch_;
+    Memory memory_;
+    Settling settling_ = Settling::done;
     std::vector<std::uint32_t> waiting_for_;  ///< by step: dependencies that have not completed
     std::vector<std::uint8_t> has_header_;    ///< by slot: the header was written for this chunk
     std::vector<std::uint64_t> begun_ns_;     ///< by step, of messages; empty without a trace
     ReadyList messages_;
     std::vector<std::uint32_t> held_;  ///< sends that are ready but for the chunk before
     ReadyList locals_;
+    std::vector<std::uint32_t> batched_;  ///< local steps that a batch has
     const Program* program_ = nullptr;
     ChunkView view_;
     std::int64_t chunk_ = 0;

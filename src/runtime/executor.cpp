@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "runtime/chunk_run.hpp"
+#include "runtime/device/device_messages.hpp"
 #include "runtime/idle_span.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/operation_label.hpp"
 #include "runtime/program.hpp"
+#include "runtime/window_memory.hpp"
 
 namespace gradcoll {
 namespace {
@@ -34,6 +36,12 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
         return Status(Code::invalid_argument,
                       fmt::format("plan of rank {} of {}: the channel is rank {} of {}", plan.rank,
                                   plan.rank_count, channel.rank(), channel.rank_count()));
+    if (options.data_on_device &&
+        (!options.device || plan.spec.collective != Collective::allreduce))
+        return Status(
+            Code::invalid_argument,
+            fmt::format("data_on_device: {} {} device; allowed is an allreduce with one",
+                        name_of(plan.spec.collective), options.device ? "with a" : "without"));
     return {};
 }
 
@@ -62,18 +70,21 @@ bool needs_reducer(const Schedule& schedule) {
 struct Executor::Impl {
     Impl(std::shared_ptr<const Plan> given_plan, std::unique_ptr<Lane> given_lane,
          Program given_body, Program given_tail, const TagLayout& tags,
-         const std::array<Codec, codec_count>& codecs, const Options& given_options)
+         const std::array<Codec, codec_count>& codecs, const Options& given_options,
+         WindowMemory given_memory)
         : plan(std::move(given_plan)),
           lane(std::move(given_lane)),
           body(std::move(given_body)),
           tail(std::move(given_tail)),
           options(given_options),
-          operation{*plan,         *lane, tags, codecs, options.timed || options.trace,
-                    options.trace, {},    {},   0,      {}},
+          operation{*plan, *lane, tags, codecs, options.timed || options.trace, options.trace, {},
+                    {},    0,     {},   nullptr},
+          memory(std::move(given_memory)),
           completions(completions_per_poll),
           reduces(needs_reducer(plan->body) || needs_reducer(plan->tail)) {}
 
-    Status make_runs(std::size_t count);
+    void make_runs(std::size_t count);
+    Status join_device();
     Status check(const Binding& binding) const;
     const Program& program_of(std::int64_t chunk) const {
         return &plan->schedule_of(chunk) == &plan->tail ? tail : body;
@@ -86,11 +97,13 @@ struct Executor::Impl {
         return options.paced && chunk > oldest_chunk ? &run_of(chunk - 1) : nullptr;
     }
     void begin_chunks();
-    void retire_chunks();
+    Status retire_chunks();
     Result<bool> turn();
     Result<bool> start_messages();
     Result<bool> take_completions();
     Result<bool> run_local();
+    Result<bool> run_local_on_device();
+    void drop_all();
     Status abandon(Status status);
     Status end();
     void trace_operation() const;
@@ -101,7 +114,10 @@ struct Executor::Impl {
     Program tail;
     Options options;
     Operation operation;
-    std::vector<ChunkRun> runs;  ///< the window: chunk c is at place c modulo its size
+    WindowMemory memory;
+    std::vector<ChunkRun> runs;              ///< the window: chunk c is at place c modulo its size
+    std::unique_ptr<DeviceMessages> device;  ///< null where no rank's device takes part
+    std::unique_ptr<DeviceBatch> batch;      ///< null for data of the host
     std::vector<Completion> completions;
     bool reduces;                ///< the plan needs a reducer
     std::uint32_t label = 0;     ///< of the operation in the trace
@@ -112,19 +128,30 @@ struct Executor::Impl {
     std::int64_t next_chunk = 0;
 };
 
-Status Executor::Impl::make_runs(std::size_t count) {
+void Executor::Impl::make_runs(std::size_t count) {
     ChunkRun::Room room;
     room.steps = std::max(body.step_count(), tail.step_count());
     room.slots = std::max(plan->body.slots.size(), plan->tail.slots.size());
     room.traced = options.trace != nullptr;
-    const std::uint64_t scratch_bytes =
-        std::max(plan->body.scratch_bytes, plan->tail.scratch_bytes);
     runs.reserve(count);
-    for (std::uint32_t place = 0; place < count; ++place) {
-        Arena scratch;
-        GRADCOLL_TRY(scratch.reserve(scratch_bytes));
-        runs.emplace_back(place, room, std::move(scratch));
-    }
+    for (std::uint32_t place = 0; place < count; ++place)
+        runs.emplace_back(place, room, memory.of(place));
+}
+
+Status Executor::Impl::join_device() {
+    if (!options.device) return {};
+    DeviceMessages::Room room;
+    room.places = static_cast<std::uint32_t>(runs.size());
+    room.messages = std::max(body.message_count(), tail.message_count());
+    room.slots = std::max(plan->body.slots.size(), plan->tail.slots.size());
+    room.data_on_device = options.data_on_device;
+    auto made = DeviceMessages::make(*options.device, *lane, room);
+    if (!made.ok()) return made.status();
+    device = std::move(made).value();
+    operation.device = device.get();
+    if (options.data_on_device)
+        batch = std::make_unique<DeviceBatch>(runs.size() *
+                                              std::max(body.step_count(), tail.step_count()));
     return {};
 }
 
@@ -149,8 +176,12 @@ void Executor::Impl::begin_chunks() {
     }
 }
 
-void Executor::Impl::retire_chunks() {
+Status Executor::Impl::retire_chunks() {
+    if (device)
+        for (std::int64_t chunk = oldest_chunk; chunk < next_chunk; ++chunk)
+            GRADCOLL_TRY(run_of(chunk).settle(operation));
     while (oldest_chunk < next_chunk && !run_of(oldest_chunk).active()) ++oldest_chunk;
+    return {};
 }
 
 Result<bool> Executor::Impl::start_messages() {
@@ -164,7 +195,8 @@ Result<bool> Executor::Impl::start_messages() {
 }
 
 Result<bool> Executor::Impl::take_completions() {
-    const Result<std::size_t> count = lane->poll(completions);
+    const Result<std::size_t> count =
+        device ? device->poll(operation, completions) : lane->poll(completions);
     if (!count.ok()) return count.status();
     for (std::size_t i = 0; i < *count; ++i) {
         Completion& done = completions[i];
@@ -192,23 +224,48 @@ Result<bool> Executor::Impl::run_local() {
     return any;
 }
 
+/// Everything that is ready, in as few launches as can be: the device does it in its own time.
+Result<bool> Executor::Impl::run_local_on_device() {
+    bool any = false;
+    for (;;) {
+        bool more = false;
+        for (std::int64_t chunk = oldest_chunk; chunk < next_chunk; ++chunk) {
+            more |= run_of(chunk).has_local();
+            run_of(chunk).batch_local(*batch, operation);
+        }
+        if (!more) return any;
+        any = true;
+        Status status = batch->launch(*options.device, operation, device->invalid());
+        if (!status.ok()) operation.fail(std::move(status));
+        for (std::int64_t chunk = oldest_chunk; chunk < next_chunk; ++chunk)
+            run_of(chunk).finish_batched();
+        const Result<bool> started = start_messages();
+        if (!started.ok()) return started;
+    }
+}
+
 /// True if anything was done. Errors: transport errors only.
 Result<bool> Executor::Impl::turn() {
-    retire_chunks();
+    GRADCOLL_TRY(retire_chunks());
     begin_chunks();
     const Result<bool> started = start_messages();
     if (!started.ok()) return started;
     const Result<bool> completed = take_completions();
     if (!completed.ok()) return completed;
-    const Result<bool> worked = run_local();
+    const Result<bool> worked = batch ? run_local_on_device() : run_local();
     if (!worked.ok()) return worked;
     return *started || *completed || *worked;
 }
 
+void Executor::Impl::drop_all() {
+    lane->abandon();
+    if (device) device->abandon();
+    for (ChunkRun& run : runs) run.drop();
+}
+
 /// After a transport error there is no way to tell the other ranks.
 Status Executor::Impl::abandon(Status status) {
-    lane->abandon();
-    for (ChunkRun& run : runs) run.drop();
+    drop_all();
     operation.fail(std::move(status));
     return end();
 }
@@ -233,13 +290,15 @@ Status Executor::Impl::end() {
 Executor::Executor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Executor::~Executor() {
-    if (impl_->running) impl_->lane->abandon();
+    if (impl_->running) impl_->drop_all();
 }
 
 Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> plan, Channel& channel,
                                                  const Options& options) {
     GRADCOLL_TRY(check_options(*plan, channel, options));
-    const Result<TagLayout> tags = TagLayout::make(channel.tag_limit(), plan->stage_count);
+    // Messages by reference are acknowledged with a stage of its own for each.
+    const std::uint32_t stages = plan->stage_count * (options.device ? 2 : 1);
+    const Result<TagLayout> tags = TagLayout::make(channel.tag_limit(), stages);
     if (!tags.ok()) return tags.status();
     std::array<Codec, codec_count> codecs;
     GRADCOLL_TRY(add_codecs(plan->body, plan->spec.type, codecs));
@@ -250,10 +309,16 @@ Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> pla
     if (!tail.ok()) return tail.status();
     const auto window = static_cast<std::size_t>(
         std::clamp<std::int64_t>(plan->chunk_count, 1, options.chunks_in_flight));
-    const std::size_t messages = std::max(body->message_count(), tail->message_count());
+    const std::size_t messages =
+        std::max(body->message_count(), tail->message_count()) * (options.device ? 2 : 1);
+    auto memory = WindowMemory::make(*plan, window,
+                                     options.data_on_device ? &options.device->device() : nullptr);
+    if (!memory.ok()) return memory.status();
     auto impl = std::make_unique<Impl>(std::move(plan), channel.open_lane(window * messages),
-                                       std::move(*body), std::move(*tail), *tags, codecs, options);
-    GRADCOLL_TRY(impl->make_runs(window));
+                                       std::move(*body), std::move(*tail), *tags, codecs, options,
+                                       std::move(memory).value());
+    impl->make_runs(window);
+    GRADCOLL_TRY(impl->join_device());
     if (!options.cut_peers.empty()) impl->lane->cut_messages(options.cut_peers);
     if (options.trace)
         impl->label = options.trace->label(operation_label(*impl->plan), options.predicted_us);
@@ -271,6 +336,8 @@ const RunStats& Executor::stats() const {
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
     GRADCOLL_TRY(impl.check(binding));
+    if (impl.batch) GRADCOLL_TRY(impl.options.device->follow_user());
+    if (impl.device) impl.device->begin_operation();
     impl.operation.binding = binding;
     impl.oldest_chunk = impl.next_chunk = 0;
     impl.running = true;
@@ -285,7 +352,8 @@ Result<Progress> Executor::advance() {
     if (!impl.running) return Progress::complete;
     const Result<bool> turned = impl.turn();
     if (!turned.ok()) return impl.abandon(turned.status());
-    impl.retire_chunks();
+    const Status retired = impl.retire_chunks();
+    if (!retired.ok()) return impl.abandon(retired);
     if (impl.oldest_chunk < impl.plan->chunk_count)
         return *turned ? Progress::advanced : Progress::idle;
     GRADCOLL_TRY(impl.end());

@@ -14,13 +14,16 @@
 
 namespace gradcoll {
 
-/// Where one call's data are.
+class DeviceSide;
+
+/// Where one call's data are. With Options::data_on_device all of it is memory of the device.
 struct Binding {
     const void* input = nullptr;  ///< equals `output` for in-place calls
     void* output = nullptr;
     void* residual =
         nullptr;      ///< plan.residual_elems() values (fp32; fp64 for fp64 elements), or null
     Reducer reducer;  ///< must be a sum if the plan has a lossy codec: the caller checks
+    ReduceOp op = ReduceOp::sum;  ///< the reducer's, for executors whose data are on a device
     std::uint32_t sequence =
         0;  ///< number of the operation on its communicator, the same on all ranks: keeps the
             ///< messages of operations that overlap in time apart (runtime/tags.hpp)
@@ -66,6 +69,10 @@ class Executor {
         /// must outlive the executor. With a trace everything is `timed`.
         Trace* trace = nullptr;
         double predicted_us = 0;  ///< of the whole operation, for the trace; 0: not known
+        /// The device that the data are on, or that reads what peers have on theirs; null: neither.
+        /// Data on a device: allreduces only. Other ranks need not do the same.
+        std::shared_ptr<DeviceSide> device = {};
+        bool data_on_device = false;
     };
     /// `channel` must outlive the executor. Errors: invalid_argument (options; a plan for another
     /// rank or number of ranks than the channel's), unsupported (a codec for the type; more stages

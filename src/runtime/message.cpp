@@ -31,10 +31,11 @@ Status check_frame_of(const Step& recv, const std::byte* message, std::size_t si
 
 }  // namespace
 
-void write_message_header(const Step& send, const ChunkView& view, const Operation& operation) {
-    FrameHeader header = header_of(send, view.message_bytes(send.from, send.range), operation);
+void write_header(const Step& send, std::size_t message_bytes, const Operation& operation,
+                  std::byte* out) {
+    FrameHeader header = header_of(send, message_bytes, operation);
     header.sender_failed = operation.failed();
-    write_frame_header(header, view.target(send.from, send.range));
+    write_frame_header(header, out);
 }
 
 Status start_message(const Step& step, const ChunkView& view, int tag, std::uint32_t cookie,
@@ -49,15 +50,13 @@ Status start_message(const Step& step, const ChunkView& view, int tag, std::uint
                                      cookie);
 }
 
-Status check_received(const Step& recv, const ChunkView& view, std::size_t received_bytes,
-                      const Operation& operation) {
-    const std::size_t expected = view.message_bytes(recv.to, recv.range);
-    if (received_bytes != expected)
-        return named(recv,
-                     Status(Code::corrupt, fmt::format("{} bytes arrived where {} were expected",
-                                                       received_bytes, expected)));
+Status check_received(const Step& recv, const Arrival& arrival, const Operation& operation) {
+    if (arrival.received_bytes != arrival.expected_bytes)
+        return named(recv, Status(Code::corrupt,
+                                  fmt::format("{} bytes arrived where {} were expected",
+                                              arrival.received_bytes, arrival.expected_bytes)));
     if (!is_framed(recv)) return {};
-    Status status = check_frame_of(recv, view.target(recv.to, recv.range), expected, operation);
+    Status status = check_frame_of(recv, arrival.message, arrival.expected_bytes, operation);
     return status.ok() ? status : named(recv, status);
 }
 

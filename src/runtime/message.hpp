@@ -13,16 +13,22 @@ constexpr bool is_framed(const Step& step) {
     return step.codec != CodecId::exact;
 }
 
-/// Writes the header at the front of a framed message that is about to leave.
-void write_message_header(const Step& send, const ChunkView& view, const Operation& operation);
+/// Writes the header of a framed message of `message_bytes` that is about to leave to `out`.
+void write_header(const Step& send, std::size_t message_bytes, const Operation& operation,
+                  std::byte* out);
 
 /// Hands a send or receive to the lane. Errors: those of the lane.
 Status start_message(const Step& step, const ChunkView& view, int tag, std::uint32_t cookie,
                      Operation& operation);
 
-/// Whether what arrived for a receive is what the plan expects: length, and the header of a framed
-/// message. Errors: corrupt, peer_failed; both name peer, level and sizes or fields.
-Status check_received(const Step& recv, const ChunkView& view, std::size_t received_bytes,
-                      const Operation& operation);
+/// What arrived for a receive.
+struct Arrival {
+    const std::byte* message = nullptr;  ///< where its header is, if it has one
+    std::size_t expected_bytes = 0;
+    std::size_t received_bytes = 0;
+};
+/// Whether it is what the plan expects: length, and the header of a framed message. Errors:
+/// corrupt, peer_failed; both name peer, level and sizes or fields.
+Status check_received(const Step& recv, const Arrival& arrival, const Operation& operation);
 
 }  // namespace gradcoll

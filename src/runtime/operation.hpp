@@ -14,6 +14,8 @@
 
 namespace gradcoll {
 
+class DeviceMessages;
+
 struct Operation {
     const Plan& plan;
     Lane& lane;
@@ -27,6 +29,7 @@ struct Operation {
     std::uint64_t local_ns =
         0;  ///< in local steps, since the object was made; measured only when `timed`
     RunStats stats;
+    DeviceMessages* device = nullptr;  ///< null: all data are the host's, of all ranks
 
     bool failed() const { return !error.ok(); }
     void fail(Status status) {

@@ -1,0 +1,341 @@
+#include "runtime/device/device_messages.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/message.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Cookies of the lane: the entry, and whether it is the acknowledgement of a send by reference.
+constexpr std::uint32_t acknowledgement_bit = std::uint32_t{1} << 31;
+/// Its content; only its coming counts.
+constexpr std::byte acknowledgement_byte{1};
+constexpr std::size_t completions_per_look = 64;
+
+bool is_send(const DeviceMessage& message) {
+    return message.step->kind == StepKind::send;
+}
+
+Slot slot_of(const DeviceMessage& message) {
+    return is_send(message) ? message.step->from : message.step->to;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceMessages>> DeviceMessages::make(DeviceSide& side, Lane& lane,
+                                                             const Room& room) {
+    std::unique_ptr<DeviceMessages> made(new DeviceMessages(side, lane, room));
+    Device& device = side.device();
+    auto invalid = DeviceArea::make(device, DeviceArea::Kind::pinned, sizeof(std::uint32_t));
+    if (!invalid.ok()) return invalid.status();
+    made->invalid_ = std::move(invalid).value();
+    const std::size_t count = room.places * room.messages;
+    made->entries_.resize(count);
+    made->chunk_ends_.resize(room.places);
+    std::vector<std::unique_ptr<DeviceMark>*> marks = {&made->order_};
+    for (Entry& entry : made->entries_) marks.push_back(&entry.mark);
+    for (auto& mark : made->chunk_ends_) marks.push_back(&mark);
+    for (std::unique_ptr<DeviceMark>* mark : marks) {
+        auto fresh = device.make_mark();
+        if (!fresh.ok()) return fresh.status();
+        *mark = std::move(fresh).value();
+    }
+    made->free_.reserve(count);
+    made->on_device_.reserve(count);
+    made->reports_.reserve(count);
+    made->mirrored_.resize(room.places * room.slots);
+    made->open_.resize(room.places);
+    made->lane_done_.resize(completions_per_look);
+    made->begin_operation();
+    return made;
+}
+
+std::uint32_t* DeviceMessages::invalid() const {
+    return reinterpret_cast<std::uint32_t*>(invalid_.data());
+}
+
+void DeviceMessages::begin_operation() {
+    *invalid() = 0;
+    free_.clear();
+    for (std::size_t i = entries_.size(); i-- > 0;) free_.push_back(static_cast<std::uint32_t>(i));
+    on_device_.clear();
+    reports_.clear();
+    reports_taken_ = 0;
+    std::fill(open_.begin(), open_.end(), 0U);
+}
+
+void DeviceMessages::begin_chunk(std::uint32_t place) {
+    std::fill_n(mirrored_.begin() + static_cast<std::ptrdiff_t>(place * room_.slots), room_.slots,
+                std::uint8_t{0});
+}
+
+std::size_t DeviceMessages::header_bytes(const DeviceMessage& message) {
+    return is_framed(*message.step) ? frame_header_bytes : 0;
+}
+
+std::size_t DeviceMessages::note_bytes(const DeviceMessage& message) {
+    return header_bytes(message) + reference_bytes;
+}
+
+std::uint32_t DeviceMessages::index_of(const Entry& entry) const {
+    return static_cast<std::uint32_t>(&entry - entries_.data());
+}
+
+/// Scratch slots are written once in a chunk, so that several sends may share one copy.
+std::uint8_t& DeviceMessages::is_mirrored(const DeviceMessage& message, Slot slot) {
+    return mirrored_[message.place * room_.slots + slot.index];
+}
+
+Status DeviceMessages::start(const DeviceMessage& message, Operation& operation) {
+    if (free_.empty()) return lane_full(entries_.size());
+    Entry& entry = entries_[free_.back()];
+    free_.pop_back();
+    ++open_[message.place];
+    entry.message = message;
+    entry.by_reference = entry.reported = false;
+    entry.answers = 0;
+    if (!is_send(message)) return start_recv(entry);
+    ++operation.stats.messages_sent;
+    operation.stats.bytes_sent += message.size_bytes;
+    return start_send(entry);
+}
+
+/// All ranks know what a message's size is, and who shares: whether this one does refer, its
+/// receiver sees.
+bool DeviceMessages::may_refer(const DeviceMessage& message) const {
+    return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer);
+}
+
+Status DeviceMessages::start_send(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    if (!room_.data_on_device) {
+        entry.state = State::leaving;
+        entry.answers = 1;
+        return lane_.start_send(message.step->peer, message.tag, message.data, message.size_bytes,
+                                index_of(entry));
+    }
+    entry.state = State::on_its_way_out;
+    on_device_.push_back(index_of(entry));
+    if (may_refer(message)) {
+        const std::size_t header = header_bytes(message);
+        const Status referred = side_.peers().refer(
+            message.data + header, message.size_bytes - header,
+            std::span<std::byte, reference_bytes>(entry.note.data() + header, reference_bytes));
+        entry.by_reference = referred.ok();
+    }
+    return entry.by_reference ? side_.work().record(*entry.mark) : copy_out(entry);
+}
+
+Status DeviceMessages::copy_out(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    const Slot slot = slot_of(message);
+    const bool in_scratch = slot.where() == Space::scratch;
+    if (!in_scratch || is_mirrored(message, slot) == 0) {
+        const std::size_t header = header_bytes(message);
+        GRADCOLL_TRY(side_.work().record(*order_));
+        GRADCOLL_TRY(side_.out().wait_for(*order_));
+        GRADCOLL_TRY(side_.out().copy(message.mirror + header, message.data + header,
+                                      message.size_bytes - header));
+        if (in_scratch) is_mirrored(message, slot) = 1;
+    }
+    return side_.out().record(*entry.mark);
+}
+
+/// A receive that waited for steps may come to where an earlier message of the chunk is still
+/// being copied in from.
+Status DeviceMessages::start_recv(Entry& entry) {
+    if (!room_.data_on_device || entry.message.step->dep_count == 0) return post_recv(entry);
+    entry.state = State::held;
+    on_device_.push_back(index_of(entry));
+    return side_.in().record(*entry.mark);
+}
+
+Status DeviceMessages::post_recv(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    entry.state = State::arriving;
+    std::byte* target = room_.data_on_device ? message.mirror : message.data;
+    return lane_.start_recv(message.step->peer, message.tag, target, message.size_bytes,
+                            index_of(entry));
+}
+
+/// After what the device has yet to do with the place; later work sees what came.
+Status DeviceMessages::copy_in(Entry& entry, const void* from) {
+    const DeviceMessage& message = entry.message;
+    const std::size_t header = header_bytes(message);
+    if (room_.data_on_device && message.step->dep_count > 0) {
+        GRADCOLL_TRY(side_.work().record(*order_));
+        GRADCOLL_TRY(side_.in().wait_for(*order_));
+    }
+    GRADCOLL_TRY(side_.in().copy(message.data + header, from, message.size_bytes - header));
+    GRADCOLL_TRY(side_.in().record(*entry.mark));
+    if (room_.data_on_device) GRADCOLL_TRY(side_.work().wait_for(*entry.mark));
+    entry.state = State::on_its_way_in;
+    on_device_.push_back(index_of(entry));
+    return {};
+}
+
+/// The bytes are there: only now is it known whether the operation has failed.
+Status DeviceMessages::leave(Entry& entry, Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    look_for_invalid(operation);
+    std::byte* bytes = entry.by_reference ? entry.note.data() : message.mirror;
+    const std::size_t size_bytes = entry.by_reference ? note_bytes(message) : message.size_bytes;
+    if (header_bytes(message) > 0)
+        write_header(*message.step, message.size_bytes, operation, bytes);
+    entry.state = State::leaving;
+    entry.answers = entry.by_reference ? 2 : 1;
+    const std::uint32_t index = index_of(entry);
+    if (entry.by_reference)
+        GRADCOLL_TRY(lane_.start_recv(message.step->peer, message.acknowledge_tag,
+                                      &entry.acknowledgement, 1, index | acknowledgement_bit));
+    return lane_.start_send(message.step->peer, message.tag, bytes, size_bytes, index);
+}
+
+Status DeviceMessages::acknowledge(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    entry.state = State::acknowledging;
+    entry.acknowledgement = acknowledgement_byte;
+    return lane_.start_send(message.step->peer, message.acknowledge_tag, &entry.acknowledgement, 1,
+                            index_of(entry) | acknowledgement_bit);
+}
+
+void DeviceMessages::free(Entry& entry) {
+    entry.state = State::free;
+    --open_[entry.message.place];
+    free_.push_back(index_of(entry));
+}
+
+void DeviceMessages::report(Entry& entry, std::size_t received_bytes) {
+    entry.reported = true;
+    reports_.push_back({entry.message.cookie, received_bytes, {}});
+}
+
+Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    const std::size_t header = header_bytes(message);
+    const std::byte* arrived = room_.data_on_device ? message.mirror : message.data;
+    const auto peers_bytes = side_.peers().resolve(
+        std::span<const std::byte>(arrived + header, reference_bytes), message.size_bytes - header);
+    entry.by_reference = true;
+    if (peers_bytes.ok()) return copy_in(entry, *peers_bytes);
+    operation.fail(Status(peers_bytes.status().code(),
+                          fmt::format("message from rank {} at level {}: {}", message.step->peer,
+                                      message.step->level, peers_bytes.status().message())));
+    report(entry, message.size_bytes);
+    return acknowledge(entry);
+}
+
+Status DeviceMessages::take_arrival(Entry& entry, std::size_t received_bytes,
+                                    Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    const bool is_reference = received_bytes == note_bytes(message) && may_refer(message);
+    if (is_reference) {
+        GRADCOLL_TRY(take_reference(entry, operation));
+        if (room_.data_on_device && !entry.reported) report(entry, message.size_bytes);
+        return {};
+    }
+    report(entry, received_bytes);
+    if (!room_.data_on_device || received_bytes != message.size_bytes) {
+        free(entry);
+        return {};
+    }
+    if (slot_of(message).where() == Space::scratch) is_mirrored(message, slot_of(message)) = 1;
+    return copy_in(entry, message.mirror + header_bytes(message));
+}
+
+Status DeviceMessages::take(const Completion& done, Operation& operation) {
+    if (!done.status.ok()) return done.status;
+    Entry& entry = entries_[done.cookie & ~acknowledgement_bit];
+    if (entry.state == State::arriving) return take_arrival(entry, done.received_bytes, operation);
+    if (entry.state == State::leaving) {
+        if (--entry.answers > 0) return {};
+        report(entry, 0);
+    }
+    free(entry);
+    return {};
+}
+
+Status DeviceMessages::look_after_lane(Operation& operation) {
+    const Result<std::size_t> count = lane_.poll(lane_done_);
+    if (!count.ok()) return count.status();
+    for (std::size_t i = 0; i < *count; ++i) GRADCOLL_TRY(take(lane_done_[i], operation));
+    return {};
+}
+
+/// Its mark has passed.
+Status DeviceMessages::go_on(Entry& entry, Operation& operation) {
+    if (entry.state == State::on_its_way_out) return leave(entry, operation);
+    if (entry.state == State::held) return post_recv(entry);
+    if (!entry.reported) report(entry, entry.message.size_bytes);
+    if (entry.by_reference) return acknowledge(entry);
+    free(entry);
+    return {};
+}
+
+Status DeviceMessages::look_after_device(Operation& operation) {
+    const std::size_t count = on_device_.size();
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        Entry& entry = entries_[on_device_[i]];
+        const Result<bool> passed = entry.mark->passed();
+        if (!passed.ok()) return passed.status();
+        if (*passed)
+            GRADCOLL_TRY(go_on(entry, operation));
+        else
+            on_device_[left++] = on_device_[i];
+    }
+    on_device_.erase(on_device_.begin() + static_cast<std::ptrdiff_t>(left),
+                     on_device_.begin() + static_cast<std::ptrdiff_t>(count));
+    return {};
+}
+
+void DeviceMessages::look_for_invalid(Operation& operation) {
+    if (*static_cast<volatile const std::uint32_t*>(invalid()) == 0) return;
+    operation.fail(
+        Status(Code::corrupt, "a payload that was decoded on the device is no valid encoding"));
+}
+
+Result<std::size_t> DeviceMessages::poll(Operation& operation, std::span<Completion> out) {
+    GRADCOLL_TRY(look_after_lane(operation));
+    GRADCOLL_TRY(look_after_device(operation));
+    const std::size_t count = std::min(out.size(), reports_.size() - reports_taken_);
+    for (std::size_t i = 0; i < count; ++i) out[i] = std::move(reports_[reports_taken_ + i]);
+    reports_taken_ += count;
+    if (reports_taken_ == reports_.size()) {
+        reports_.clear();
+        reports_taken_ = 0;
+    }
+    return count;
+}
+
+Status DeviceMessages::end_chunk(std::uint32_t place) {
+    return room_.data_on_device ? side_.work().record(*chunk_ends_[place]) : Status();
+}
+
+Result<bool> DeviceMessages::chunk_has_ended(std::uint32_t place, Operation& operation) {
+    if (open_[place] > 0) return false;
+    if (!room_.data_on_device) return true;
+    const Result<bool> passed = chunk_ends_[place]->passed();
+    if (passed.ok() && *passed) look_for_invalid(operation);
+    return passed;
+}
+
+/// A device that fails has stopped as well.
+void DeviceMessages::abandon() {
+    for (DeviceStream* stream : {&side_.work(), &side_.out(), &side_.in()}) {
+        if (!stream->record(*order_).ok()) continue;
+        for (;;) {
+            const Result<bool> passed = order_->passed();
+            if (!passed.ok() || *passed) break;
+            sched_yield();
+        }
+    }
+    begin_operation();
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,156 @@
+#include "transport/device_ipc/peer_device_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
+
+/// As it travels: same host, same build, so in the machine's own layout.
+struct Reference {
+    std::uint64_t magic = 0;
+    std::uint64_t offset_bytes = 0;  ///< into the allocation
+    std::uint64_t size_bytes = 0;    ///< of the bytes that are meant
+    std::uint64_t allocation_bytes = 0;
+    DeviceHandle handle;
+    std::array<std::byte, reference_bytes - 4 * sizeof(std::uint64_t) - sizeof(DeviceHandle)>
+        unused{};
+};
+static_assert(sizeof(Reference) == reference_bytes);
+
+struct OwnHandle {
+    std::uint64_t id = 0;
+    DeviceHandle handle;
+    std::uint64_t last_use = 0;
+};
+
+struct Mapping {
+    DeviceHandle handle;
+    void* base = nullptr;
+    std::uint64_t last_use = 0;
+};
+
+template <class Entry>
+auto oldest(std::vector<Entry>& entries) {
+    return std::min_element(entries.begin(), entries.end(),
+                            [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
+}
+
+Status corrupt(std::string_view what, std::uint64_t got, std::string_view allowed) {
+    return {Code::corrupt,
+            fmt::format("reference to a peer's device memory: {} is {}; {}", what, got, allowed)};
+}
+
+Status check(const Reference& reference, std::size_t expected_bytes) {
+    if (reference.magic != magic)
+        return corrupt("its first word", reference.magic, fmt::format("{} was expected", magic));
+    if (reference.size_bytes != expected_bytes)
+        return corrupt("the size", reference.size_bytes,
+                       fmt::format("{} bytes were expected", expected_bytes));
+    if (reference.size_bytes > reference.allocation_bytes ||
+        reference.offset_bytes > reference.allocation_bytes - reference.size_bytes)
+        return corrupt("the offset", reference.offset_bytes,
+                       fmt::format("{} bytes from there must lie within an allocation of {}",
+                                   reference.size_bytes, reference.allocation_bytes));
+    return {};
+}
+
+}  // namespace
+
+struct PeerDeviceMemory::Impl {
+    explicit Impl(Device& given) : device(given) {}
+
+    Result<DeviceHandle> handle_of(const DeviceAllocation& allocation);
+    Result<void*> opened(const DeviceHandle& handle);
+
+    Device& device;
+    std::vector<OwnHandle> own;
+    std::vector<Mapping> mappings;
+    std::uint64_t uses = 0;
+};
+
+/// Another allocation that has come to the same address has another id; without ids nothing is
+/// kept.
+Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& allocation) {
+    const auto found = std::find_if(own.begin(), own.end(), [&](const OwnHandle& known) {
+        return allocation.id != 0 && known.id == allocation.id;
+    });
+    if (found != own.end()) {
+        found->last_use = ++uses;
+        return found->handle;
+    }
+    const auto handle = device.share(allocation);
+    if (!handle.ok()) return handle.status();
+    if (own.size() == most_mappings) own.erase(oldest(own));
+    own.push_back({allocation.id, *handle, ++uses});
+    return *handle;
+}
+
+Result<void*> PeerDeviceMemory::Impl::opened(const DeviceHandle& handle) {
+    const auto found = std::find_if(mappings.begin(), mappings.end(),
+                                    [&](const Mapping& known) { return known.handle == handle; });
+    if (found != mappings.end()) {
+        found->last_use = ++uses;
+        return found->base;
+    }
+    const auto base = device.open(handle);
+    if (!base.ok()) return base.status();
+    if (mappings.size() == most_mappings) {
+        const auto least_used = oldest(mappings);
+        device.close(least_used->base);
+        mappings.erase(least_used);
+    }
+    mappings.push_back({handle, *base, ++uses});
+    return *base;
+}
+
+PeerDeviceMemory::PeerDeviceMemory(Device& device) : impl_(std::make_unique<Impl>(device)) {
+    impl_->own.reserve(most_mappings);
+    impl_->mappings.reserve(most_mappings);
+}
+
+PeerDeviceMemory::~PeerDeviceMemory() {
+    for (const Mapping& mapping : impl_->mappings) impl_->device.close(mapping.base);
+}
+
+Status PeerDeviceMemory::refer(const void* data, std::size_t size_bytes,
+                               std::span<std::byte, reference_bytes> out) {
+    const auto allocation = impl_->device.allocation_of(data);
+    if (!allocation.ok()) return allocation.status();
+    const auto handle = impl_->handle_of(*allocation);
+    if (!handle.ok()) return handle.status();
+    Reference reference;
+    reference.magic = magic;
+    reference.offset_bytes = static_cast<std::uint64_t>(static_cast<const std::byte*>(data) -
+                                                        static_cast<std::byte*>(allocation->base));
+    reference.size_bytes = size_bytes;
+    reference.allocation_bytes = allocation->size_bytes;
+    reference.handle = *handle;
+    std::memcpy(out.data(), &reference, sizeof reference);
+    return {};
+}
+
+Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
+                                              std::size_t expected_bytes) {
+    if (bytes.size() != reference_bytes)
+        return corrupt("its length", bytes.size(),
+                       fmt::format("{} bytes were expected", reference_bytes));
+    Reference reference;
+    std::memcpy(&reference, bytes.data(), sizeof reference);
+    GRADCOLL_TRY(check(reference, expected_bytes));
+    const auto base = impl_->opened(reference.handle);
+    if (!base.ok()) return base.status();
+    const auto mapped = impl_->device.allocation_of(*base);
+    if (mapped.ok() && mapped->size_bytes < reference.allocation_bytes)
+        return corrupt("the allocation's size", reference.allocation_bytes,
+                       fmt::format("it has {} bytes", mapped->size_bytes));
+    return static_cast<const std::byte*>(*base) + reference.offset_bytes;
+}
+
+}  // namespace gradcoll
