@@ -1,0 +1,121 @@
+// Ranks as threads whose data are on a device, or on the host, each as it likes.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "device/plugin.hpp"
+#include "runtime/device/device_area.hpp"
+#include "runtime/device/device_side.hpp"
+#include "runtime/thread_ranks.hpp"
+
+namespace gradcoll {
+
+/// The plug-in that GC_DEVICE names.
+inline const DevicePlugin& plugin_for_tests() {
+    const DevicePlugin* plugin = Devices::of_process().plugin_if_in_use();
+    if (!plugin) throw std::runtime_error(Devices::of_process().why_inactive());
+    return *plugin;
+}
+
+/// Floats in device memory; the CPU cannot touch them but by copies.
+class DeviceFloats {
+  public:
+    DeviceFloats(DeviceSide& side, const Floats& content) : side_(side), count_(content.size()) {
+        auto area = DeviceArea::make(side.device(), DeviceArea::Kind::on_device,
+                                     count_ * sizeof(float) + 1);
+        if (!area.ok()) throw std::runtime_error(area.status().message());
+        area_ = std::move(area).value();
+        move(area_.data(), content.data());
+    }
+    float* data() const { return reinterpret_cast<float*>(area_.data()); }
+    Floats content() {
+        Floats values(count_);
+        move(values.data(), area_.data());
+        return values;
+    }
+
+  private:
+    void move(void* to, const void* from) {
+        auto stream = std::move(side_.device().make_stream()).value();
+        auto mark = std::move(side_.device().make_mark()).value();
+        EXPECT_TRUE(stream->copy(to, from, count_ * sizeof(float)).ok());
+        EXPECT_TRUE(stream->record(*mark).ok());
+        while (!*mark->passed()) std::this_thread::yield();
+    }
+
+    DeviceSide& side_;
+    std::size_t count_;
+    DeviceArea area_;
+};
+
+/// How the ranks are placed.
+struct DeviceRanks {
+    std::vector<bool> on_device;  ///< by rank: where its data are
+    bool share = true;            ///< peers' memory is read in place
+    bool knows_devices = true;    ///< ranks of the host read references, too
+};
+
+inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share) {
+    auto side = DeviceSide::make(plugin_for_tests(), 0,
+                                 std::vector<bool>(static_cast<std::size_t>(rank_count), share));
+    if (!side.ok()) throw std::runtime_error(side.status().message());
+    return std::move(side).value();
+}
+
+/// One rank's allreduce with its data on the device, as often as wanted; the last outcome.
+inline Outcome run_on_device(const Scenario& scenario, Channel& channel, MakeInput input,
+                             const std::shared_ptr<DeviceSide>& side, int calls) {
+    Scenario with_device = scenario;
+    with_device.options.device = side;
+    with_device.options.data_on_device = true;
+    const auto executor = make_executor(with_device, channel);
+    const Floats in = input(channel.rank(), scenario.spec.count_elems);
+    Outcome outcome;
+    for (int call = 0; call < calls && outcome.status.ok(); ++call) {
+        DeviceFloats from(*side, in);
+        DeviceFloats to(*side, scenario.spec.in_place ? in : Floats(in.size(), -99.0F));
+        Binding binding;
+        binding.input = scenario.spec.in_place ? to.data() : from.data();
+        binding.output = to.data();
+        binding.reducer = reducer_for(ReduceOp::sum, ElementType::f32);
+        binding.op = ReduceOp::sum;
+        binding.sequence = static_cast<std::uint32_t>(call);
+        outcome.status = executor->start(binding);
+        if (outcome.status.ok()) outcome.status = finish(*executor);
+        outcome.output = to.content();
+    }
+    return outcome;
+}
+
+inline Outcome run_on_host(const Scenario& scenario, Channel& channel, MakeInput input,
+                           const std::shared_ptr<DeviceSide>& side, int calls) {
+    Scenario with_device = scenario;
+    with_device.options.device = side;
+    const auto executor = make_executor(with_device, channel);
+    Outcome outcome;
+    for (int call = 0; call < calls && outcome.status.ok(); ++call)
+        outcome = run_once(*executor, input, static_cast<std::uint32_t>(call));
+    return outcome;
+}
+
+inline std::vector<Outcome> allreduce_on(const DeviceRanks& ranks, const Scenario& scenario,
+                                         MakeInput input, int calls = 1) {
+    const int count = scenario.rank_count();
+    LoopbackWorld world(count, {});
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
+    on_all_ranks(world, count, [&](Channel& channel) {
+        const auto rank = static_cast<std::size_t>(channel.rank());
+        const auto side = make_side(count, ranks.share);
+        outcomes[rank] = ranks.on_device[rank]
+                             ? run_on_device(scenario, channel, input, side, calls)
+                             : run_on_host(scenario, channel, input,
+                                           ranks.knows_devices ? side : nullptr, calls);
+    });
+    return outcomes;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,121 @@
+// Executors whose data are on a device: the same bits as on the host, whatever the mixture of ranks
+// and however late the device's streams run.
+#include <cstring>
+
+#include "runtime/device_ranks.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct Case {
+    const char* tree;
+    std::int64_t count;
+    CodecId codec;
+    Exchange exchange;
+    std::int64_t chunk;  ///< elements; 0: one chunk
+    bool in_place;
+};
+
+Scenario scenario_of(const Case& c) {
+    Scenario made = scenario(c.tree, c.count, c.codec, c.exchange);
+    made.spec.chunk_elems = c.chunk;
+    made.spec.in_place = c.in_place;
+    return made;
+}
+
+std::vector<bool> all(const Scenario& scenario, bool value) {
+    return std::vector<bool>(static_cast<std::size_t>(scenario.rank_count()), value);
+}
+
+void expect_same_bits(const std::vector<Outcome>& got, const std::vector<Outcome>& expected) {
+    for (std::size_t rank = 0; rank < got.size(); ++rank) {
+        ASSERT_TRUE(got[rank].status.ok()) << "rank " << rank << got[rank].status.message();
+        ASSERT_EQ(std::memcmp(got[rank].output.data(), expected[rank].output.data(),
+                              expected[rank].output.size() * sizeof(float)),
+                  0)
+            << "rank " << rank;
+    }
+}
+
+class DeviceExecutor : public testing::TestWithParam<Case> {};
+
+TEST_P(DeviceExecutor, GivesTheBitsOfTheHostThroughMirrors) {
+    const Scenario scenario = scenario_of(GetParam());
+    expect_same_bits(allreduce_on({all(scenario, true), false}, scenario, dense_input, 2),
+                     allreduce(scenario, dense_input));
+}
+
+TEST_P(DeviceExecutor, GivesTheBitsOfTheHostByReference) {
+    const Scenario scenario = scenario_of(GetParam());
+    expect_same_bits(allreduce_on({all(scenario, true), true}, scenario, dense_input, 2),
+                     allreduce(scenario, dense_input));
+}
+
+TEST_P(DeviceExecutor, MayMeetRanksWhoseDataAreOnTheHost) {
+    const Scenario scenario = scenario_of(GetParam());
+    std::vector<bool> mixed = all(scenario, true);
+    for (std::size_t rank = 0; rank < mixed.size(); rank += 2) mixed[rank] = false;
+    const std::vector<Outcome> expected = allreduce(scenario, dense_input);
+    expect_same_bits(allreduce_on({mixed, true}, scenario, dense_input, 2), expected);
+    expect_same_bits(allreduce_on({mixed, false, false}, scenario, dense_input), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, DeviceExecutor,
+    testing::Values(Case{"(0 1)", 100000, CodecId::nm_2_4, Exchange::direct, 0, false},
+                    Case{"(0 1)", 100001, CodecId::exact, Exchange::direct, 0, true},
+                    Case{"((0 1) (2 3 4))", 150000, CodecId::nm_2_4, Exchange::direct, 16384,
+                         false},
+                    Case{"((0 1) (2 3 4))", 150007, CodecId::exact, Exchange::ring, 16384, true},
+                    Case{"((0 1) (2 3 4))", 90112, CodecId::bf16, Exchange::ring, 0, true},
+                    Case{"(0 1 2 3)", 120000, CodecId::exact, Exchange::recursive, 0, false},
+                    Case{"(0 1 2)", 3000, CodecId::exact, Exchange::single, 0, false},
+                    Case{"(0 1 2)", 1, CodecId::exact, Exchange::direct, 0, false},
+                    Case{"(0 1 2)", 0, CodecId::exact, Exchange::direct, 0, false}));
+
+TEST(DeviceExecutor, KeepsResidualsOnTheDevice) {
+    Scenario scenario =
+        scenario_of({"(0 1 2)", 60000, CodecId::nm_2_4, Exchange::direct, 0, false});
+    scenario.spec.feedback = true;
+    const int ranks = scenario.rank_count();
+    LoopbackWorld host_world(ranks, {}), device_world(ranks, {});
+    on_all_ranks(host_world, ranks, [&](Channel& host) {
+        Channel& far = device_world.channel(host.rank());
+        const auto side = make_side(ranks, true);
+        Scenario with_device = scenario;
+        with_device.options.device = side;
+        with_device.options.data_on_device = true;
+        const auto executor = make_executor(scenario, host);
+        const auto executor_dev = make_executor(with_device, far);
+        const Floats in = dense_input(host.rank(), scenario.spec.count_elems);
+        Floats residual(static_cast<std::size_t>(executor->plan().residual_elems()), 0.0F);
+        DeviceFloats in_dev(*side, in), residual_dev(*side, residual), out_dev(*side, in);
+        Floats out(in.size());
+        for (std::uint32_t call = 0; call < 3; ++call) {
+            Binding binding = binding_of(in, out, call);
+            binding.residual = residual.data();
+            ASSERT_TRUE(executor->start(binding).ok());
+            ASSERT_TRUE(finish(*executor).ok());
+            binding.input = in_dev.data();
+            binding.output = out_dev.data();
+            binding.residual = residual_dev.data();
+            ASSERT_TRUE(executor_dev->start(binding).ok());
+            ASSERT_TRUE(finish(*executor_dev).ok());
+            ASSERT_EQ(out_dev.content(), out);
+            ASSERT_EQ(residual_dev.content(), residual);
+        }
+    });
+}
+
+TEST(DeviceExecutor, DataOnADeviceNeedADevice) {
+    Scenario scenario = scenario_of({"(0 1)", 10, CodecId::exact, Exchange::direct, 0, false});
+    scenario.options.data_on_device = true;
+    LoopbackWorld world(2, {});
+    const auto plan = make_plan(scenario.make_tree(), scenario.spec, 0);
+    const auto made =
+        Executor::make(std::make_shared<const Plan>(*plan), world.channel(0), scenario.options);
+    EXPECT_EQ(made.status().code(), Code::invalid_argument);
+}
+
+}  // namespace
+}  // namespace gradcoll
