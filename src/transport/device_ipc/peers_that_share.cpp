@@ -1,0 +1,143 @@
+#include "transport/device_ipc/peers_that_share.hpp"
+
+#include <sched.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "transport/device_ipc/peer_device_memory.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// What a rank shows to the others of its host.
+struct Showing {
+    std::int32_t rank = 0;  ///< of the whole communicator
+    std::uint32_t shown = 0;
+    std::uint64_t token = 0;  ///< what lies in its device's memory
+    std::byte reference[reference_bytes] = {};
+};
+
+/// A few bytes on the device and their copy in pinned memory.
+class Probe {
+  public:
+    explicit Probe(Device& device) : device_(device), peers_(device) {}
+    ~Probe() {
+        if (on_device_ != nullptr) device_.release(on_device_);
+        if (pinned_ != nullptr) device_.release_pinned(pinned_);
+    }
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    Status show(Showing& showing);
+    bool reads(const Showing& peer);
+
+  private:
+    Status copy_and_wait(void* to, const void* from);
+
+    Device& device_;
+    PeerDeviceMemory peers_;
+    void* on_device_ = nullptr;
+    void* pinned_ = nullptr;
+    std::unique_ptr<DeviceStream> stream_;
+    std::unique_ptr<DeviceMark> mark_;
+};
+
+Status Probe::copy_and_wait(void* to, const void* from) {
+    GRADCOLL_TRY(stream_->copy(to, from, sizeof(std::uint64_t)));
+    GRADCOLL_TRY(stream_->record(*mark_));
+    for (;;) {
+        const auto passed = mark_->passed();
+        if (!passed.ok()) return passed.status();
+        if (*passed) return {};
+        sched_yield();
+    }
+}
+
+Status Probe::show(Showing& showing) {
+    auto stream = device_.make_stream();
+    if (!stream.ok()) return stream.status();
+    stream_ = std::move(stream).value();
+    auto mark = device_.make_mark();
+    if (!mark.ok()) return mark.status();
+    mark_ = std::move(mark).value();
+    const auto on_device = device_.allocate(sizeof(std::uint64_t));
+    if (!on_device.ok()) return on_device.status();
+    on_device_ = *on_device;
+    const auto pinned = device_.allocate_pinned(sizeof(std::uint64_t));
+    if (!pinned.ok()) return pinned.status();
+    pinned_ = *pinned;
+    *static_cast<std::uint64_t*>(pinned_) = showing.token;
+    GRADCOLL_TRY(copy_and_wait(on_device_, pinned_));
+    return peers_.refer(on_device_, sizeof(std::uint64_t), showing.reference);
+}
+
+bool Probe::reads(const Showing& peer) {
+    if (peer.shown == 0) return false;
+    const auto bytes = peers_.resolve(peer.reference, sizeof(std::uint64_t));
+    if (!bytes.ok()) return false;
+    *static_cast<std::uint64_t*>(pinned_) = ~peer.token;
+    return copy_and_wait(pinned_, *bytes).ok() &&
+           *static_cast<const std::uint64_t*>(pinned_) == peer.token;
+}
+
+/// Owns the communicator of a host's ranks.
+struct HostComm {
+    MPI_Comm comm = MPI_COMM_NULL;
+    int rank = 0;
+    int size = 1;
+    ~HostComm() {
+        if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
+    }
+};
+
+/// Every rank of the host shows itself, reads the others, and says whom it can read.
+Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vector<bool>& shares) {
+    const auto size = static_cast<std::size_t>(host.size);
+    const auto self = static_cast<std::size_t>(host.rank);
+    std::vector<Showing> all(size);
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, host.comm),
+        "MPI_Allgather"));
+    std::vector<std::uint8_t> mine(size), can_read(size * size);
+    if (probe != nullptr && own.shown != 0)
+        for (std::size_t peer = 0; peer < size; ++peer)
+            mine[peer] = peer != self && probe->reads(all[peer]) ? 1 : 0;
+    // Also tells everybody that nobody reads any more.
+    GRADCOLL_TRY(from_mpi(PMPI_Allgather(mine.data(), host.size, MPI_BYTE, can_read.data(),
+                                         host.size, MPI_BYTE, host.comm),
+                          "MPI_Allgather"));
+    for (std::size_t peer = 0; peer < size; ++peer)
+        shares[static_cast<std::size_t>(all[peer].rank)] =
+            can_read[self * size + peer] != 0 && can_read[peer * size + self] != 0;
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<bool>> peers_that_share(MPI_Comm comm, Device* device) {
+    Showing own;
+    int size = 1;
+    PMPI_Comm_rank(comm, &own.rank);
+    PMPI_Comm_size(comm, &size);
+    std::vector<bool> shares(static_cast<std::size_t>(size));
+    int any = device != nullptr ? 1 : 0;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce"));
+    if (any == 0) return shares;
+
+    HostComm host;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm),
+                 "MPI_Comm_split_type"));
+    PMPI_Comm_rank(host.comm, &host.rank);
+    PMPI_Comm_size(host.comm, &host.size);
+    const std::unique_ptr<Probe> probe =
+        device != nullptr ? std::make_unique<Probe>(*device) : nullptr;
+    own.token = 0x6772616400000000ULL + static_cast<std::uint32_t>(own.rank);
+    own.shown = probe != nullptr && probe->show(own).ok() ? 1 : 0;
+    GRADCOLL_TRY(compare(host, probe.get(), own, shares));
+    return shares;
+}
+
+}  // namespace gradcoll
