@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "compress/lanes/float_types.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll {
 namespace {

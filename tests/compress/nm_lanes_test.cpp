@@ -6,7 +6,6 @@
 #include <bit>
 
 #include "compress/codec_cases.hpp"
-#include "compress/nm/nm_cuda.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -106,15 +105,6 @@ TEST(NmLayout, LegalWordsHaveExactlyNBitsInEveryGroup) {
     EXPECT_FALSE(S::is_legal(0));
     EXPECT_TRUE((nm::Shape<1, 16>::is_legal(0x80000001u)));
     EXPECT_FALSE((nm::Shape<1, 16>::is_legal(0x00030000u)));
-}
-
-TEST(NmCuda, WithoutCudaEveryCallSaysSo) {
-    if (nm_cuda_built()) GTEST_SKIP() << "built with CUDA: see nm_cuda_test";
-    const Status encode = nm_encode_cuda({}, nullptr, nullptr);
-    const Status decode = nm_decode_sum_cuda({}, nullptr, nullptr, nullptr, nullptr);
-    EXPECT_EQ(encode.code(), Code::unsupported);
-    EXPECT_EQ(decode.code(), Code::unsupported);
-    EXPECT_NE(encode.message().find("without CUDA"), std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// compress/lanes/float_types.hpp - the float formats as tags: how they lie in memory and in which
-// format we calculate.
+// reduce/float_types.hpp - the float formats as tags: how they lie in memory and in which format we
+// calculate.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,22 @@ namespace gradcoll {
 struct Fp16 {
     using Bits = std::uint16_t;
     using Wide = float;
+    static constexpr int fraction_bits = 10;
 };
 struct Bf16 {
     using Bits = std::uint16_t;
     using Wide = float;
+    static constexpr int fraction_bits = 7;
 };
 struct Fp32 {
     using Bits = std::uint32_t;
     using Wide = float;
+    static constexpr int fraction_bits = 23;
 };
 struct Fp64 {
     using Bits = std::uint64_t;
     using Wide = double;
+    static constexpr int fraction_bits = 52;
 };
 
 }  // namespace gradcoll

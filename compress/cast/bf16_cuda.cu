@@ -1,0 +1,12 @@
+// compress/cast/bf16_cuda.cu - kernels for the GPU: fp32 sent as bf16.
+#include "compress/cast/bf16_lane_ops.hpp"
+#include "compress/codec_kernels_cuda.hpp"
+#include "warp/device_warp.hpp"
+
+namespace gradcoll {
+
+BatchKernel bf16_kernel_cuda(ElementType type, CodecWork work) {
+    return bf16_kernel<OnDevice>(type, work);
+}
+
+}  // namespace gradcoll

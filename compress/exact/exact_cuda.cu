@@ -1,0 +1,12 @@
+// compress/exact/exact_cuda.cu - kernels for the GPU: elements as they are.
+#include "compress/codec_kernels_cuda.hpp"
+#include "compress/exact/exact_lane_ops.hpp"
+#include "warp/device_warp.hpp"
+
+namespace gradcoll {
+
+BatchKernel exact_kernel_cuda(ElementType type, CodecWork work) {
+    return exact_kernel<OnDevice>(type, work);
+}
+
+}  // namespace gradcoll

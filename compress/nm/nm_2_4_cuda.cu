@@ -1,0 +1,12 @@
+// compress/nm/nm_2_4_cuda.cu - kernels for the GPU: 2 of every 4.
+#include "compress/codec_kernels_cuda.hpp"
+#include "compress/nm/nm_job.hpp"
+#include "warp/device_warp.hpp"
+
+namespace gradcoll {
+
+BatchKernel nm_2_4_kernel_cuda(ElementType type, CodecWork work) {
+    return nm::kernel_for<OnDevice, nm::Shape<2, 4>>(type, work);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,225 @@
+// reduce/lane_ops.hpp - every reduction of one pair of elements, for warp/elementwise.hpp, and the
+// table of them. Values: src/reduce/README.md.
+#pragma once
+
+#include <cstdint>
+
+#include "reduce/device_reduce.hpp"
+#include "reduce/lane_floats.hpp"
+#include "warp/elementwise.hpp"
+
+namespace gradcoll {
+
+struct LaneProd {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return a * b;
+    }
+};
+struct LaneMin {
+    template <class Value>
+    static constexpr bool takes_first(Value a, Value b) {
+        return a < b;
+    }
+};
+struct LaneMax {
+    template <class Value>
+    static constexpr bool takes_first(Value a, Value b) {
+        return a > b;
+    }
+};
+
+/// Arrays of two operands and a result: `in` is the first, `base` the second.
+template <class Bits>
+struct PairOf {
+    using In = Bits;
+    using Base = Bits;
+    using Residual = Nothing;
+    using Out = Bits;
+};
+
+template <class Format, class Op>
+struct FloatCombine : PairOf<typename Format::Bits> {
+    using Bits = typename Format::Bits;
+    template <class Warp>
+    static constexpr Bits apply(Bits a, Bits b, Nothing&) {
+        return LaneFloat<Warp, Format>::template combined<Op>(a, b);
+    }
+};
+template <class Format, class Op>
+struct FloatChoose : PairOf<typename Format::Bits> {
+    using Bits = typename Format::Bits;
+    template <class Warp>
+    static constexpr Bits apply(Bits a, Bits b, Nothing&) {
+        return LaneFloat<Warp, Format>::template chosen<Op>(a, b);
+    }
+};
+
+/// Sums and products wrap: through 64 unsigned bits nothing is promoted to a signed type.
+template <class Unsigned, class Op>
+struct IntegerCombine : PairOf<Unsigned> {
+    template <class Warp>
+    static constexpr Unsigned apply(Unsigned a, Unsigned b, Nothing&) {
+        using Wide = std::conditional_t<sizeof(Unsigned) == 8, std::uint64_t, std::uint32_t>;
+        return static_cast<Unsigned>(Op::apply(static_cast<Wide>(a), static_cast<Wide>(b)));
+    }
+};
+template <class Integer, class Op>
+struct IntegerChoose : PairOf<std::make_unsigned_t<Integer>> {
+    using Bits = std::make_unsigned_t<Integer>;
+    template <class Warp>
+    static constexpr Bits apply(Bits a, Bits b, Nothing&) {
+        return Op::takes_first(static_cast<Integer>(a), static_cast<Integer>(b)) ? a : b;
+    }
+};
+
+struct LaneLand {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return a != 0 && b != 0 ? 1 : 0;
+    }
+};
+struct LaneLor {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return (a | b) != 0 ? 1 : 0;
+    }
+};
+struct LaneLxor {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return (a != 0) != (b != 0) ? 1 : 0;
+    }
+};
+struct LaneBand {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return a & b;
+    }
+};
+struct LaneBor {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return a | b;
+    }
+};
+struct LaneBxor {
+    template <class Value>
+    static constexpr Value apply(Value a, Value b) {
+        return a ^ b;
+    }
+};
+
+// The tables: the kernel for an op and a type, made by Launcher::kernel<Job>(). No launch: not
+// defined.
+
+template <class Launcher, template <class, class> class Apply, class Op>
+BatchKernel float_kernel(ElementType type) {
+    switch (type) {
+        case ElementType::f16:
+            return Launcher::template kernel<ElementwiseJob<Apply<Fp16, Op>>>();
+        case ElementType::bf16:
+            return Launcher::template kernel<ElementwiseJob<Apply<Bf16, Op>>>();
+        case ElementType::f32:
+            return Launcher::template kernel<ElementwiseJob<Apply<Fp32, Op>>>();
+        case ElementType::f64:
+            return Launcher::template kernel<ElementwiseJob<Apply<Fp64, Op>>>();
+        default:
+            return {};
+    }
+}
+
+/// For ops whose result has the same bits whether the elements are signed or not.
+template <class Launcher, class Op>
+BatchKernel signless_kernel(ElementType type) {
+    if (is_floating(type)) return {};
+    switch (element_bytes(type)) {
+        case 1:
+            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint8_t, Op>>>();
+        case 2:
+            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint16_t, Op>>>();
+        case 4:
+            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint32_t, Op>>>();
+        case 8:
+            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint64_t, Op>>>();
+        default:
+            return {};
+    }
+}
+
+template <class Launcher, class Op>
+BatchKernel comparing_kernel(ElementType type) {
+    switch (type) {
+        case ElementType::i8:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int8_t, Op>>>();
+        case ElementType::u8:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint8_t, Op>>>();
+        case ElementType::i16:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int16_t, Op>>>();
+        case ElementType::u16:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint16_t, Op>>>();
+        case ElementType::i32:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int32_t, Op>>>();
+        case ElementType::u32:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint32_t, Op>>>();
+        case ElementType::i64:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int64_t, Op>>>();
+        case ElementType::u64:
+            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint64_t, Op>>>();
+        default:
+            return {};
+    }
+}
+
+/// sum, prod, min and max.
+template <class Launcher>
+BatchKernel arithmetic_float_kernel(ReduceOp op, ElementType type) {
+    switch (op) {
+        case ReduceOp::sum:
+            return float_kernel<Launcher, FloatCombine, LaneSum>(type);
+        case ReduceOp::prod:
+            return float_kernel<Launcher, FloatCombine, LaneProd>(type);
+        case ReduceOp::min:
+            return float_kernel<Launcher, FloatChoose, LaneMin>(type);
+        case ReduceOp::max:
+            return float_kernel<Launcher, FloatChoose, LaneMax>(type);
+        default:
+            return {};
+    }
+}
+template <class Launcher>
+BatchKernel arithmetic_integer_kernel(ReduceOp op, ElementType type) {
+    switch (op) {
+        case ReduceOp::sum:
+            return signless_kernel<Launcher, LaneSum>(type);
+        case ReduceOp::prod:
+            return signless_kernel<Launcher, LaneProd>(type);
+        case ReduceOp::min:
+            return comparing_kernel<Launcher, LaneMin>(type);
+        case ReduceOp::max:
+            return comparing_kernel<Launcher, LaneMax>(type);
+        default:
+            return {};
+    }
+}
+template <class Launcher>
+BatchKernel logical_kernel(ReduceOp op, ElementType type) {
+    switch (op) {
+        case ReduceOp::land:
+            return signless_kernel<Launcher, LaneLand>(type);
+        case ReduceOp::lor:
+            return signless_kernel<Launcher, LaneLor>(type);
+        case ReduceOp::lxor:
+            return signless_kernel<Launcher, LaneLxor>(type);
+        case ReduceOp::band:
+            return signless_kernel<Launcher, LaneBand>(type);
+        case ReduceOp::bor:
+            return signless_kernel<Launcher, LaneBor>(type);
+        case ReduceOp::bxor:
+            return signless_kernel<Launcher, LaneBxor>(type);
+        default:
+            return {};
+    }
+}
+
+}  // namespace gradcoll
