@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "memory.hpp"
 #include "options.hpp"
 #include "peers/peer.hpp"
 #include "row.hpp"
@@ -16,7 +17,9 @@ struct Contest {
     const Options& options;
     const Subject& subject;
     Peer& peer;
-    std::span<const std::byte> input;  ///< as long as the largest size
+    Memory& memory;
+    std::span<const std::byte> input;  ///< in host memory, as long as the largest size
+    const void* input_there;           ///< the same in `memory`
 };
 
 /// Collective; the same row on every rank. The peer runs on MPI_COMM_WORLD.

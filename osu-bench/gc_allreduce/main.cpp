@@ -1,5 +1,5 @@
 // gc_allreduce - measures GC_Allreduce beside MPI_Allreduce or another peer. Exit status: 0; 1 if a
-// check failed; 2 for bad options.
+// check failed; 2 for bad options; 77 if there is no such device here.
 #include <fmt/format.h>
 #include <gradcoll/gradcoll.h>
 
@@ -10,8 +10,10 @@
 
 #include "case.hpp"
 #include "generators.hpp"
+#include "memory.hpp"
 #include "options.hpp"
 #include "peers/peer.hpp"
+#include "peers/staged.hpp"
 #include "subject.hpp"
 #include "writers/writers.hpp"
 
@@ -24,13 +26,14 @@ int my_rank() {
     return rank;
 }
 
-TableHead head_of(const Subject& subject, const Peer& peer) {
+TableHead head_of(const Contest& contest) {
     TableHead head;
-    head.codec = subject.codec();
-    head.tree_expression = subject.tree(GC_TREE_EXPRESSION);
-    head.tree_origin = subject.tree(GC_TREE_ORIGIN);
+    head.codec = contest.subject.codec();
+    head.tree_expression = contest.subject.tree(GC_TREE_EXPRESSION);
+    head.tree_origin = contest.subject.tree(GC_TREE_ORIGIN);
     head.mpi_library = mpi_library();
-    head.peer = peer.description();
+    head.peer = contest.peer.description();
+    head.memory = contest.memory.description();
     MPI_Comm_size(MPI_COMM_WORLD, &head.ranks);
     return head;
 }
@@ -83,7 +86,7 @@ class Reporter {
 
 void measure_table(const Contest& contest, Reporter& reporter) {
     std::vector<Row> rows;
-    reporter.begin_table(head_of(contest.subject, contest.peer));
+    reporter.begin_table(head_of(contest));
     for (const std::size_t size_bytes : contest.options.sizes_bytes) {
         rows.push_back(measure(contest, size_bytes));
         reporter.add(rows.back());
@@ -91,17 +94,20 @@ void measure_table(const Contest& contest, Reporter& reporter) {
     reporter.end_table(rows);
 }
 
-int measure_all(const Options& options) {
+int measure_all(const Options& options, Memory& memory) {
     const std::size_t max_count = options.sizes_bytes.back() / options.element->bytes;
     const std::vector<std::byte> input =
         generate(options.data, *options.element, max_count, options.seed, my_rank());
-    const std::unique_ptr<Peer> peer =
+    Buffer input_there(memory, input.size());
+    memory.copy(input_there.data(), input.data(), input.size());
+    const std::unique_ptr<Peer> peer = within_reach(
         find_peer(options.peer)
-            ->make({options.element, options.op, options.in_place, options.sizes_bytes.front()});
+            ->make({options.element, options.op, options.in_place, options.sizes_bytes.front()}),
+        memory, *options.element, input.size());
     Reporter reporter(options, *peer, my_rank() == 0);
     for (const std::string& codec : options.codecs) {
         const Subject subject(options, codec);
-        measure_table({options, subject, *peer, input}, reporter);
+        measure_table({options, subject, *peer, memory, input, input_there.data()}, reporter);
     }
     return reporter.finish();
 }
@@ -117,31 +123,38 @@ int print_tree(const Options& options) {
 }
 
 // All ranks leave together: what one of them refuses (a file that only its host lacks), all refuse.
-int agreed_exit_status(const CommandLine& command_line) {
+int agreed_exit_status(int exit_status) {
     int worst = 0;
-    MPI_Allreduce(&command_line.exit_status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&exit_status, &worst, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return worst;
 }
 
 // Printed by the lowest rank that has something to say.
-void print_once(const CommandLine& command_line) {
-    const int mine = command_line.text.empty() ? INT_MAX : my_rank();
+void print_once(const std::string& text, int exit_status) {
+    const int mine = text.empty() ? INT_MAX : my_rank();
     int speaker = INT_MAX;
     MPI_Allreduce(&mine, &speaker, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (mine == speaker) {
-        fmt::print(command_line.exit_status == 0 ? stdout : stderr, "{}", command_line.text);
+        fmt::print(exit_status == 0 ? stdout : stderr, "{}", text);
     }
+}
+
+int measure_where_asked(const Options& options) {
+    const OpenedMemory opened = open_memory(options.device);
+    const int status = agreed_exit_status(opened.exit_status);
+    print_once(opened.problem, status);
+    return status != 0 ? status : measure_all(options, *opened.memory);
 }
 
 int run(int argc, char** argv) {
     const CommandLine command_line = parse_command_line(argc, argv);
-    const int status = agreed_exit_status(command_line);
-    print_once(command_line);
+    const int status = agreed_exit_status(command_line.exit_status);
+    print_once(command_line.text, status);
     if (status != 0 || !command_line.options) {
         return status;
     }
     const Options& options = *command_line.options;
-    return options.print_tree ? print_tree(options) : measure_all(options);
+    return options.print_tree ? print_tree(options) : measure_where_asked(options);
 }
 
 // Usage errors are thrown by all ranks alike; anything else may be one rank's own.

@@ -61,6 +61,11 @@ void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
         ->capture_default_str();
     app.add_option("--peer", options.peer, "what is measured beside: " + peers_of_this_build())
         ->capture_default_str();
+    app.add_option("-d,--device", options.device,
+                   "where the vectors lie: host, cuda (each rank takes a device of its host, round "
+                   "and round), or another device plug-in by its name and GC_DEVICE=PATH; the peer "
+                   "then works on a copy in pinned host memory")
+        ->capture_default_str();
     app.add_flag("-c,--check", options.check,
                  "compare results with an fp64 reference; exit status 1 if they are wrong");
     app.add_flag("-f,--full", options.full, "also print minimum, maximum and iterations");

@@ -21,6 +21,7 @@ struct Options {
     int repeats = 9;
     Sync sync = Sync::none;
     std::string peer = "mpi";
+    std::string device = "host";  ///< where the vectors lie, as open_memory() takes it
     const Element* element = nullptr;
     std::string op = "sum";
     std::vector<std::string> codecs{"exact"};

@@ -31,6 +31,9 @@ struct Row {
     std::string pass_reason;
     std::optional<Verdict> verdict;         ///< with --check
     std::optional<double> peer_rel_l2_err;  ///< with --check
+    /// With --check, and vectors on a device: ranks whose result differs in any bit from the same
+    /// call on vectors in host memory.
+    std::optional<int> unlike_host_ranks;
 };
 
 /// The ratio at each row's size.

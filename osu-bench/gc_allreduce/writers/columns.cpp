@@ -39,6 +39,7 @@ void add_configuration(Columns& columns, const Options& options, const Row& row)
                                       {"batch", integer(row.batch)},
                                       {"sync", std::string(name_of(options.sync))},
                                       {"peer", options.peer},
+                                      {"device", options.device},
                                   });
 }
 
@@ -73,6 +74,8 @@ void add_verdict(Columns& columns, const Row& row) {
                          known ? Value(std::string(verdict->passed ? "pass" : "fail")) : Value());
     columns.emplace_back("peer_rel_l2_err",
                          row.peer_rel_l2_err ? Value(*row.peer_rel_l2_err) : Value());
+    columns.emplace_back("unlike_host_ranks",
+                         row.unlike_host_ranks ? integer(*row.unlike_host_ranks) : Value());
 }
 
 }  // namespace

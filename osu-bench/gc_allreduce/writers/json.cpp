@@ -1,6 +1,7 @@
 // writers/json.cpp - the whole run as one JSON document.
 #include <gradcoll/gradcoll.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 

@@ -22,6 +22,10 @@ std::string number(double value, int digits) {
     return fmt::format("{:.{}f}", value, digits);
 }
 
+std::string count_or_dash(std::optional<int> count) {
+    return count ? fmt::format("{}", *count) : "-";
+}
+
 void add_times(Cells& cells, bool full, const Row& row) {
     cells.push_back({"Avg(us)", 12, number(row.ours.avg_us, 2)});
     if (full) {
@@ -62,6 +66,9 @@ Cells cells_of(const Options& options, const Row& row) {
     if (options.check) {
         add_verdict(cells, row);
     }
+    if (options.check && options.device != "host") {
+        cells.push_back({"#unlike", 7, count_or_dash(row.unlike_host_ranks)});
+    }
     cells.push_back({"path", 11, row.path});
     return cells;
 }
@@ -89,6 +96,7 @@ void print_head(const Options& options, const TableHead& head) {
     for (const auto& [key, value] : options.settings) {
         fmt::print("# {} = {}\n", key, value);
     }
+    fmt::print("# vectors in {}\n", head.memory);
     fmt::print("# tree {} ({})\n", head.tree_expression, head.tree_origin);
     fmt::print("# over {}; sync {}: {}\n", head.mpi_library, name_of(options.sync),
                meaning_of(options.sync));

@@ -1,10 +1,10 @@
 // writers/writers.hpp - where rows go. All are used by one rank only.
 #pragma once
 
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "csv.hpp"
 #include "options.hpp"
 #include "row.hpp"
 #include "writers/columns.hpp"
@@ -17,7 +17,8 @@ struct TableHead {
     std::string tree_expression;
     std::string tree_origin;
     std::string mpi_library;
-    std::string peer;  ///< what runs beside ours
+    std::string peer;    ///< what runs beside ours
+    std::string memory;  ///< where the vectors lie, on rank 0
     int ranks = 0;
 };
 
@@ -27,21 +28,6 @@ void print_row(const Options& options, const Row& row);
 /// Remarks on the rows of one table (at least one): what was passed to the MPI library and why, and
 /// the summary of the ratios.
 void print_remarks(const std::vector<Row>& rows);
-
-/// Appends rows to a CSV file (RFC 4180), a header first if the file is new or empty. Throws
-/// std::runtime_error if it cannot be written or has other columns.
-class CsvWriter {
-  public:
-    explicit CsvWriter(std::string path) : path_(std::move(path)) {}
-    /// On disk when it returns, so that an interrupted sweep loses no finished row.
-    void write(const Columns& columns);
-
-  private:
-    void open(const std::string& header);
-
-    std::string path_;
-    std::ofstream file_;
-};
 
 /// The summary of one table.
 struct TableSummary {

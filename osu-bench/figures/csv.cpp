@@ -1,9 +1,9 @@
-// writers/csv.cpp - rows as comma separated values.
+// csv.cpp - rows as comma separated values.
+#include "csv.hpp"
+
 #include <fmt/format.h>
 
 #include <stdexcept>
-
-#include "writers/writers.hpp"
 
 namespace gradcoll::bench {
 namespace {

@@ -1,0 +1,13 @@
+// device_memory.hpp - memory of a device, through the library's own plug-in for it.
+#pragma once
+
+#include <string>
+
+#include "memory.hpp"
+
+namespace gradcoll::bench {
+
+/// As open_memory(), for the names of devices.
+OpenedMemory open_device_memory(const std::string& name);
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,75 @@
+// gpu.hpp - what is owned on a CUDA device. What fails throws std::runtime_error with the CUDA
+// runtime's own words.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "report.hpp"
+
+namespace gradcoll::bench {
+
+void require(cudaError_t error, const char* what);
+
+/// Why there is no CUDA device of that number here; empty if there is one, which is then used.
+std::string no_device(int number);
+GpuFacts facts_of(int number);
+
+/// Device memory, aligned to 256 bytes.
+class GpuBuffer {
+  public:
+    GpuBuffer() = default;
+    explicit GpuBuffer(std::size_t size_bytes);
+    ~GpuBuffer();
+    GpuBuffer(GpuBuffer&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    GpuBuffer& operator=(GpuBuffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        return *this;
+    }
+
+    std::byte* data() const { return data_; }
+
+  private:
+    std::byte* data_ = nullptr;
+};
+
+class GpuStream {
+  public:
+    GpuStream();
+    ~GpuStream();
+    GpuStream(const GpuStream&) = delete;
+    GpuStream& operator=(const GpuStream&) = delete;
+
+    cudaStream_t get() const { return stream_; }
+    void wait() const { require(cudaStreamSynchronize(stream_), "waiting for the device"); }
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
+/// Several launches, recorded once as a graph and replayed, so that the device waits for no launch
+/// of the host.
+class Batch {
+  public:
+    /// launch(i) enqueues call i, of `calls`, on `stream`.
+    Batch(const GpuStream& stream, int calls, const std::function<void(int)>& launch);
+    ~Batch();
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    /// Of one call, by the device's clock.
+    double seconds_per_call() const;
+
+  private:
+    const GpuStream& stream_;
+    int calls_;
+    cudaGraphExec_t recorded_ = nullptr;
+    cudaEvent_t begin_ = nullptr;
+    cudaEvent_t end_ = nullptr;
+};
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,85 @@
+// gpu_codec - codec kernels on a GPU beside a copy of as many bytes. Exit status: 0; 1 if a byte
+// differs from the CPU's or the device fails; 2 for bad options; 77 if there is no CUDA device.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "contest.hpp"
+#include "gpu.hpp"
+#include "options.hpp"
+#include "report.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+constexpr int no_device_status = 77;
+
+class Reporter {
+  public:
+    Reporter(const GpuOptions& options, const GpuFacts& facts)
+        : options_(options), facts_(facts), csv_(options.csv_path) {}
+    void add(const GpuRow& row) {
+        print_row(row);
+        if (!options_.csv_path.empty()) {
+            csv_.write(columns_of(facts_, row));
+        }
+    }
+
+  private:
+    const GpuOptions& options_;
+    const GpuFacts& facts_;
+    CsvWriter csv_;
+};
+
+void measure_forms(Contest& contest, const Kind& kind, Reporter& reporter) {
+    for (const Form& form : forms_of(kind)) {
+        contest.verify(form);
+        for (const Residency residency : contest.residencies()) {
+            reporter.add(contest.measure(form, residency));
+        }
+    }
+}
+
+void measure_kind(const GpuOptions& options, const GpuFacts& facts, const Kind& kind,
+                  Reporter& reporter) {
+    for (const std::size_t size_bytes : options.sizes_bytes) {
+        for (const CodecWork work : options.works) {
+            Contest contest(options, facts, kind, work, size_bytes);
+            measure_forms(contest, kind, reporter);
+        }
+    }
+}
+
+void measure_all(const GpuOptions& options) {
+    const GpuFacts facts = facts_of(options.device);
+    print_head(facts, options.repeats);
+    Reporter reporter(options, facts);
+    for (const Kind& kind : options.kinds) {
+        measure_kind(options, facts, kind, reporter);
+    }
+}
+
+int run(const GpuOptions& options) {
+    if (const std::string why = no_device(options.device); !why.empty()) {
+        fmt::print(stderr, "gpu_codec: no CUDA device: {}\n", why);
+        return no_device_status;
+    }
+    try {
+        measure_all(options);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gpu_codec: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}
+
+}  // namespace
+}  // namespace gradcoll::bench
+
+int main(int argc, char** argv) {
+    using namespace gradcoll::bench;
+    const GpuCommandLine command_line = parse_gpu_command_line(argc, argv);
+    fmt::print(command_line.exit_status == 0 ? stdout : stderr, "{}", command_line.text);
+    return command_line.options ? run(*command_line.options) : command_line.exit_status;
+}

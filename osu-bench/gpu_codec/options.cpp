@@ -1,0 +1,131 @@
+// options.cpp - the command line of gpu_codec.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "sizes.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+constexpr int usage_error = 2;
+constexpr std::size_t granule_bytes = lossy_block_elems * sizeof(double);
+
+// As typed, before the names are looked up.
+struct Raw {
+    std::string sizes = "8M,32M,256M";
+    std::vector<std::string> kinds{"2:4/fp32", "2:4/bf16", "2:4/fp16",
+                                   "2:4/fp64", "1:4/fp32", "bf16/fp32"};
+    std::vector<std::string> works{"encode", "encode+residual", "decode", "decode+sum"};
+};
+
+void declare(CLI::App& app, GpuOptions& options, Raw& raw) {
+    app.add_option("-m,--size", raw.sizes,
+                   "bytes of plain values, with K, M, G: min:max (doubling), max, or a list a,b,c")
+        ->capture_default_str();
+    app.add_option("--codecs", raw.kinds, "CODEC/TYPE, comma separated")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--works", raw.works, "what is measured, comma separated")
+        ->delimiter(',')
+        ->capture_default_str();
+    app.add_option("--repeats", options.repeats,
+                   "turns of kernel and copy, the order swapped each time; medians are printed")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--device", options.device, "number of the CUDA device")
+        ->check(CLI::Range(0, 1023))
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "seed of the random values")->capture_default_str();
+    app.add_option("--csv", options.csv_path, "append a row a measurement to this file");
+}
+
+std::optional<ElementType> find_type(std::string_view name) {
+    for (const ElementType type :
+         {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64}) {
+        if (name == gradcoll::name_of(type)) {
+            return type;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> resolve_kind(const std::string& text, GpuOptions& options) {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) {
+        return fmt::format("--codecs {}: must be CODEC/TYPE, as 2:4/fp32", text);
+    }
+    const Result<CodecId> codec = codec_from_name(text.substr(0, slash));
+    if (!codec.ok()) {
+        return fmt::format("--codecs {}: {}", text, codec.status().message());
+    }
+    const auto type = find_type(std::string_view(text).substr(slash + 1));
+    if (!type) {
+        return fmt::format("--codecs {}: the type must be fp16, bf16, fp32 or fp64", text);
+    }
+    if (*codec == CodecId::exact || !codec_supports(*codec, *type)) {
+        return fmt::format("--codecs {}: there is no such kernel", text);
+    }
+    options.kinds.push_back({*codec, *type});
+    return std::nullopt;
+}
+
+std::optional<std::string> resolve_work(const std::string& text, GpuOptions& options) {
+    for (const CodecWork work : {CodecWork::encode, CodecWork::encode_with_residual,
+                                 CodecWork::decode, CodecWork::decode_sum}) {
+        if (text == name_of(work)) {
+            options.works.push_back(work);
+            return std::nullopt;
+        }
+    }
+    return fmt::format("--works {}: must be encode, encode+residual, decode or decode+sum", text);
+}
+
+// What is wrong, or nothing.
+std::optional<std::string> resolve(const Raw& raw, GpuOptions& options) {
+    const auto sizes = parse_sizes(raw.sizes, granule_bytes);
+    if (!sizes) {
+        return fmt::format(
+            "--size {}: must be min:max with min <= max, max, or a list, in bytes "
+            "with K, M or G",
+            raw.sizes);
+    }
+    options.sizes_bytes = *sizes;
+    for (const std::string& kind : raw.kinds) {
+        if (auto problem = resolve_kind(kind, options)) {
+            return problem;
+        }
+    }
+    for (const std::string& work : raw.works) {
+        if (auto problem = resolve_work(work, options)) {
+            return problem;
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv) {
+    CLI::App app("Codec kernels on a GPU beside a copy of as many bytes, in turns in one process",
+                 "gpu_codec");
+    GpuOptions options;
+    Raw raw;
+    declare(app, options, raw);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp&) {
+        return {std::nullopt, app.help(), 0};
+    } catch (const CLI::ParseError& error) {
+        return {std::nullopt, fmt::format("gpu_codec: {}\n", error.what()), usage_error};
+    }
+    if (const auto problem = resolve(raw, options)) {
+        return {std::nullopt, fmt::format("gpu_codec: {}\n", *problem), usage_error};
+    }
+    return {std::move(options), {}, 0};
+}
+
+}  // namespace gradcoll::bench

@@ -1,0 +1,32 @@
+// options.hpp - what the command line of gpu_codec says.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "moved_bytes.hpp"
+
+namespace gradcoll::bench {
+
+struct GpuOptions {
+    std::vector<std::size_t> sizes_bytes;  ///< of the plain values, ascending
+    std::vector<Kind> kinds;
+    std::vector<CodecWork> works;
+    int repeats = 21;
+    int device = 0;
+    std::uint64_t seed = 1;
+    std::string csv_path;
+};
+
+/// Either options, or a text to print (help or what is wrong) and the exit status.
+struct GpuCommandLine {
+    std::optional<GpuOptions> options;
+    std::string text;
+    int exit_status = 0;
+};
+GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv);
+
+}  // namespace gradcoll::bench
