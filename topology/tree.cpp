@@ -94,7 +94,7 @@ class Flattener {
 /// Drops vertices without ranks below and collapses chains. `raw` is in pre-order, and so is the
 /// result. A host in a chain gives it kind and name: people look for hosts, and ranks below one
 /// share its memory, whichever of its parts they all sit in. The only rank of one host among
-/// several stays a rank, under the host's name if it has none of its own.
+/// several stays a leaf, under the host's name if it has none of its own or only a GPU's.
 std::vector<Vertex> condensed(std::vector<Vertex> raw) {
     struct Place {
         int id = -1;     // the nearest kept vertex at or above
@@ -123,7 +123,8 @@ std::vector<Vertex> condensed(std::vector<Vertex> raw) {
         if (above.host >= 0) {
             const std::string& host_name = raw[static_cast<std::size_t>(above.host)].name;
             if (!leaf) kept.back().kind = VertexKind::host;
-            if (!leaf || (above.id >= 0 && kept.back().name.empty())) kept.back().name = host_name;
+            const bool unnamed = kept.back().name.empty() || kept.back().kind == VertexKind::gpu;
+            if (!leaf || (above.id >= 0 && unnamed)) kept.back().name = host_name;
         }
         kept.back().parent = above.id;
         kept.back().uplink = above.id < 0 ? Uplink{} : link;

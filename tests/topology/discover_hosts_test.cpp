@@ -14,12 +14,17 @@
 
 struct PretendedHost {
     const char* xml;
-    const char* name;  ///< that the file has
+    const char* name;                 ///< that the file has
+    std::array<const char*, 2> gpus;  ///< two of those that it shows
 };
 constexpr std::array<PretendedHost, 3> hosts{
-    {{"hwloc/32em64t-2n8c2t-pci-wholeio.xml", "conan"},
-     {"hwloc/64intel64-3g2n+2n-irregulargroups+pci.xml", "condor"},
-     {"hwloc/power8gpudistances.xml", "drac-12.grenoble.grid5000.fr"}}};
+    {{"hwloc/32em64t-2n8c2t-pci-wholeio.xml", "conan", {"0000:03:00.0", "0000:84:00.1"}},
+     {"hwloc/64intel64-3g2n+2n-irregulargroups+pci.xml",
+      "condor",
+      {"0002:01:00.0", "0004:01:00.0"}},
+     {"hwloc/power8gpudistances.xml",
+      "drac-12.grenoble.grid5000.fr",
+      {"0002:01:00.0", "000b:01:00.0"}}}};
 
 static int host_of_this_rank() {
     int world_rank = 0;
@@ -123,6 +128,28 @@ TEST_F(PretendedHosts, WithoutMoreThanHwlocAreSideBySide) {
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(found->notes, std::vector<std::string>{});
     EXPECT_EQ(found->origin, "discovered: hwloc + shared-memory split");
+}
+
+TEST_F(PretendedHosts, RanksAreGpusWhereTheySaySo) {
+    const PretendedHost& host = hosts[index(rank_)];
+    const char* gpu = host.gpus[static_cast<std::size_t>(rank_ % 2)];
+    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "", gpu);
+    EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    const Vertex& leaf = found->tree.vertex(found->tree.leaf_of(rank_));
+    const bool alone = (rank_ ^ 1) >= size_;
+    EXPECT_EQ(leaf.kind, VertexKind::gpu);
+    EXPECT_EQ(leaf.name, alone && size_ > 1 ? host.name : gpu);
+}
+
+TEST_F(PretendedHosts, OneRankAloneMayUseAGpu) {
+    const char* gpu = rank_ == 0 ? hosts[0].gpus[1] : "";
+    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "auto", gpu);
+    EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (int rank = 0; rank < size_; ++rank)
+        EXPECT_EQ(found->tree.vertex(found->tree.leaf_of(rank)).kind,
+                  rank == 0 ? VertexKind::gpu : VertexKind::rank);
 }
 
 TEST_F(PretendedHosts, HangBelowTheSwitchesOfTheirAddresses) {

@@ -125,7 +125,7 @@ TEST(GpuHost, GpusOfOneNvSwitchAreAnIsland) {
     EXPECT_EQ(
         outline_from(in_system(cpu(0, gpu("g0", link)) + cpu(1, gpu("g1", link) + gpu("g2", link))),
                      3),
-        "host\n  rank 0\n  rank 1\n  rank 2\n");
+        "host\n  gpu 0 \"g0\"\n  gpu 1 \"g1\"\n  gpu 2 \"g2\"\n");
 }
 
 TEST(GpuHost, ImplausibleLinksAreNotKnownAndNoted) {
@@ -135,8 +135,10 @@ TEST(GpuHost, ImplausibleLinksAreNotKnownAndNoted) {
                                           gpu("g2", "", "link_speed=\"16 GT/s\" link_width=\"8\"") +
                                           gpu("g3", "", "link_speed=\"Unknown\" link_width=\"\""))),
                      4),
-        "host\n  rank 0\n  rank 1\n  rank 2, 15.75 GB/s\n  rank 3\nnote: the NCCL topology states "
-        "implausible PCIe links, taken as not known: g0 (2.5 GT/s, 16 lanes) and 1 more\n");
+        "host\n  gpu 0 \"g0\"\n  gpu 1 \"g1\"\n  gpu 2 \"g2\", 15.75 GB/s\n  gpu 3 \"g3\"\nnote: "
+        "the "
+        "NCCL topology states implausible PCIe links, taken as not known: g0 (2.5 GT/s, 16 lanes) "
+        "and 1 more\n");
 }
 
 TEST(GpuHost, ErrorsNameTheLine) {

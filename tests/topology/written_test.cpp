@@ -98,7 +98,7 @@ TEST(Written, AnythingElseListsTheForms) {
     const std::string forms =
         "auto, flat, an expression such as ((0 1) (2 3 4)), json:FILE, file:PATH, or INSIDE, "
         "BETWEEN or INSIDE+BETWEEN, where INSIDE is hwloc, synthetic:STRING, xml:FILE, "
-        "hosts:FILE-OR-FOLDER or nccl:FILE, and BETWEEN is none, auto, slurm, probe, "
+        "hosts:FILE-OR-FOLDER, gpus:PATH or nccl:FILE, and BETWEEN is none, auto, slurm, probe, "
         "probe:CACHE-FILE or file:FILE";
     EXPECT_EQ(error_of("flta"), "GC_TOPOLOGY \"flta\": expected " + forms);
     EXPECT_EQ(error_of("flat+slurm"),

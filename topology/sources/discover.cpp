@@ -39,9 +39,10 @@ Work work_for(const Result<WrittenSource>& source) {
 // ---- what a rank says of itself
 // -------------------------------------------------------------------------------------------------
 
-void describe_host(Work::Reports what, RankReport& report) {
+void describe_host(Work::Reports what, const std::string& gpu_bus_id, RankReport& report) {
     if (what == Work::Reports::host_paths) {
         report.facts = this_host_facts();
+        if (!gpu_bus_id.empty()) report.gpu = this_rank_gpu(gpu_bus_id);
         Result<HostPath> path = this_rank_host_path();
         if (path.ok()) {
             report.path = std::move(*path);
@@ -54,7 +55,8 @@ void describe_host(Work::Reports what, RankReport& report) {
     report.path.host_name = name;
 }
 
-Result<RankReport> own_report(MPI_Comm comm, int rank, Work::Reports what) {
+Result<RankReport> own_report(MPI_Comm comm, int rank, Work::Reports what,
+                              const std::string& gpu_bus_id) {
     RankReport report;
     GRADCOLL_TRY(find_first_on_host(comm, rank, report.first_on_host));
     std::vector<int> world;
@@ -62,7 +64,7 @@ Result<RankReport> own_report(MPI_Comm comm, int rank, Work::Reports what) {
     report.world_rank = world.front() == MPI_UNDEFINED ? -1 : world.front();
     report.slurm_address = foreign_variable("SLURM_TOPOLOGY_ADDR");
     report.slurm_pattern = foreign_variable("SLURM_TOPOLOGY_ADDR_PATTERN");
-    describe_host(what, report);
+    describe_host(what, gpu_bus_id, report);
     return report;
 }
 
@@ -142,7 +144,8 @@ bool read_probe_bytes(std::string_view bytes, std::uint32_t rank_count, ProbeOpt
 
 class Discovery {
   public:
-    Discovery(MPI_Comm comm, const std::string& written) : comm_(comm), written_(written) {}
+    Discovery(MPI_Comm comm, const std::string& written, const std::string& gpu_bus_id)
+        : comm_(comm), written_(written), gpu_bus_id_(gpu_bus_id) {}
 
     Result<DiscoveredTree> run() {
         GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank"));
@@ -173,7 +176,7 @@ class Discovery {
     /// `hosts` are known on rank 0 alone.
     Status learn_hosts(Work work, Result<std::vector<JobHost>>& hosts,
                        std::vector<std::string>& notes) const {
-        const Result<RankReport> mine = own_report(comm_, rank_, work.reports);
+        const Result<RankReport> mine = own_report(comm_, rank_, work.reports, gpu_bus_id_);
         if (!mine.ok()) return mine.status();
         std::vector<std::string> reports;
         GRADCOLL_TRY(gather_bytes(comm_, report_bytes(*mine), reports));
@@ -232,14 +235,16 @@ class Discovery {
 
     MPI_Comm comm_;
     const std::string& written_;
+    const std::string& gpu_bus_id_;
     int rank_ = 0;
     int size_ = 0;
 };
 
 }  // namespace
 
-Result<DiscoveredTree> discover_tree(MPI_Comm comm, const std::string& written) {
-    return Discovery(comm, written).run();
+Result<DiscoveredTree> discover_tree(MPI_Comm comm, const std::string& written,
+                                     const std::string& gpu_bus_id) {
+    return Discovery(comm, written, gpu_bus_id).run();
 }
 
 }  // namespace gradcoll

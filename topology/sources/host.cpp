@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <utility>
 
+#include "base/log.hpp"
+#include "topology/sources/gpu_places.hpp"
 #include "topology/sources/machine.hpp"
+#include "topology/sources/nvml.hpp"
+#include "topology/sources/pci_address.hpp"
 
 namespace gradcoll {
 
@@ -28,6 +33,7 @@ struct Branch {
             Branch& branch = children.emplace_back();
             branch.spec.kind = object.kind;
             branch.spec.name = object.name;
+            branch.spec.uplink = object.uplink;
         }
         return children[found->second];
     }
@@ -37,7 +43,11 @@ struct Branch {
         leaf.spec.rank = rank;
     }
     TreeSpec take() {
-        for (Branch& branch : children) spec.children.push_back(branch.take());
+        const bool alone_on_gpu = spec.kind == VertexKind::gpu && children.size() == 1;
+        if (alone_on_gpu && children.front().spec.rank >= 0)
+            spec.rank = children.front().spec.rank;
+        else
+            for (Branch& branch : children) spec.children.push_back(branch.take());
         return std::move(spec);
     }
 };
@@ -53,6 +63,31 @@ Result<std::vector<HostPath>> cores_of(const Result<Machine>& machine) {
 const Result<Machine>& this_machine() {
     static const Result<Machine> machine = Machine::local();
     return machine;
+}
+
+const Result<Machine>& this_machine_with_devices() {
+    static const Result<Machine> machine = Machine::local(Machine::Devices::shown);
+    return machine;
+}
+
+/// The driver takes long to answer, and its answer stays the same.
+NvmlGpu known_to_nvml(const std::string& bus_id) {
+    static std::mutex mutex;
+    static std::map<std::string, NvmlGpu> known;
+    const std::lock_guard lock(mutex);
+    if (const auto found = known.find(bus_id); found != known.end()) return found->second;
+    Result<NvmlGpu> answer = ask_nvml(bus_id);
+    if (!answer.ok()) log(LogLevel::info, "{}", answer.status().message());
+    return known[bus_id] = answer.ok() ? std::move(*answer) : NvmlGpu{};
+}
+
+Result<Machine> described_machine(std::string_view description) {
+    std::error_code ignored;
+    const bool is_path = description.ends_with(".xml") ||
+                         description.find('/') != description.npos ||
+                         std::filesystem::exists(description, ignored);
+    return is_path ? Machine::xml(std::string(description))
+                   : Machine::synthetic(std::string(description));
 }
 
 HostPath with_host_name(HostPath path) {
@@ -85,6 +120,22 @@ Result<HostPath> this_host_path() {
     return with_host_name(machine->path_of_all());
 }
 
+RankGpu this_rank_gpu(std::string_view bus_id) {
+    const auto address = PciAddress::from(bus_id);
+    if (!address) return {};
+    const Result<Machine>& machine = this_machine_with_devices();
+    RankGpu unseen;
+    unseen.bus_id = address->text();
+    if (!machine.ok()) return unseen;
+    RankGpu gpu = machine->gpu(*address).value_or(unseen);
+    if (!machine->has_several_of_nvidia(*address)) return gpu;
+    NvmlGpu told = known_to_nvml(gpu.bus_id);
+    gpu.links = std::move(told.links);
+    if (told.pcie_gbytes_per_s > 0)
+        gpu.path.back().uplink.bandwidth_gbytes_per_s = told.pcie_gbytes_per_s;
+    return gpu;
+}
+
 HostFacts this_host_facts() {
     const Result<Machine>& machine = this_machine();
     return machine.ok() ? machine->facts() : HostFacts{};
@@ -99,11 +150,19 @@ Result<std::vector<HostPath>> cores_from_xml(std::string_view path) {
 }
 
 Result<std::vector<HostPath>> described_cores(std::string_view description) {
-    std::error_code ignored;
-    const bool is_path = description.ends_with(".xml") ||
-                         description.find('/') != description.npos ||
-                         std::filesystem::exists(description, ignored);
-    return is_path ? cores_from_xml(description) : cores_from_synthetic(description);
+    return cores_of(described_machine(description));
+}
+
+Result<std::vector<HostPath>> described_gpus(std::string_view description,
+                                             std::vector<std::string>& notes) {
+    const Result<Machine> machine = described_machine(description);
+    if (!machine.ok()) return machine.status();
+    std::vector<HostPath> gpus;
+    for (auto& place : gpu_places(machine->gpus(), notes))
+        gpus.push_back({machine->host_name(), std::move(place)});
+    if (!gpus.empty()) return gpus;
+    notes.emplace_back("no GPU is described: ranks are dealt to cores");
+    return cores_of(machine);
 }
 
 TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,

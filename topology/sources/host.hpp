@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "topology/sources/gpu_links.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
 
 /// Where one rank is inside its host, as it found itself: the objects from the machine down to the
-/// smallest one that holds the rank's binding (package, NUMA node, L3, core; bridge and GPU where
-/// hwloc shows that a GPU is near).
+/// smallest one that holds the rank's binding (package, NUMA node, L3, core; in described hosts
+/// bridge and GPU where a GPU is near), or down to the GPU that it uses.
 struct HostPath {
     std::string host_name;
     struct Object {
@@ -23,8 +24,17 @@ struct HostPath {
                               ///< name the same object agree, also when cgroups show each of them
                               ///< other parts of the host
         std::string name;
+        Uplink uplink = {};  ///< to the object above
     };
     std::vector<Object> objects;  ///< outermost first; without the host itself
+};
+
+/// The GPU that a rank uses, as the rank sees it.
+struct RankGpu {
+    std::string bus_id;                  ///< as PciAddress::text() writes it; empty: it uses none
+    std::vector<HostPath::Object> path;  ///< from the machine down to the GPU, which is the last;
+                                         ///< empty: hwloc does not show it
+    std::vector<GpuLink> links;          ///< to other GPUs of the host, named by their bus_id
 };
 
 /// Where the calling process is bound, on this machine (or on the one that HWLOC_XMLFILE /
@@ -42,6 +52,12 @@ struct HostFacts {
 /// Without facts if hwloc failed, or shows another machine than this one.
 HostFacts this_host_facts();
 
+/// What the calling process tells of the GPU that it uses; `bus_id` as PciAddress reads it. Only
+/// this looks for devices at all: a process without a GPU does not pay for it. Asks NVIDIA's driver
+/// for links between GPUs if this host shows several of NVIDIA. Without a path where hwloc does not
+/// show that GPU. Thread safe. Never fails.
+RankGpu this_rank_gpu(std::string_view bus_id);
+
 /// Down to each core of this machine in order: where ranks would be that are bound one to a core.
 /// Errors: as above.
 Result<std::vector<HostPath>> this_host_core_paths();
@@ -56,6 +72,12 @@ Result<std::vector<HostPath>> described_cores(std::string_view description);
 Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description);
 Result<std::vector<HostPath>> cores_from_xml(std::string_view path);
 
+/// The GPUs of a host, by PCI address, for ranks to be dealt to; its cores if the description shows
+/// no GPU. `notes` say so, and where links join GPUs but not each with each. `description` and
+/// errors as described_cores().
+Result<std::vector<HostPath>> described_gpus(std::string_view description,
+                                             std::vector<std::string>& notes);
+
 /// `ranks` dealt one each to `cores` in order, round robin when there are more. Needs a core and a
 /// rank.
 TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
@@ -67,7 +89,8 @@ Result<TreeSpec> host_from_description(std::string_view description, std::span<c
 
 /// Merges the paths of the ranks of one host to its subtree (not yet collapsed). Branches are in
 /// the order of their first rank; every rank is a leaf of its own, also when several name the same
-/// object. Needs paths.size() == ranks.size() > 0.
+/// object. The only rank at a GPU is a leaf of kind gpu, under the GPU's name. Needs paths.size()
+/// == ranks.size() > 0.
 TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,
                     std::span<const int> ranks);
 

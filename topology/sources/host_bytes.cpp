@@ -1,9 +1,10 @@
 // topology/sources/host_bytes.cpp - host paths on the wire: name, u32 objects, each u8 kind, u32
-// index, name.
+// index, name, f64 bandwidth and f64 latency of its uplink.
 #include <fmt/format.h>
 
 #include "topology/bytes.hpp"
 #include "topology/sources/host.hpp"
+#include "topology/uplink.hpp"
 
 namespace gradcoll {
 
@@ -22,6 +23,8 @@ std::string host_path_bytes(const HostPath& path) {
         writer.number(static_cast<std::uint8_t>(object.kind));
         writer.number(object.index);
         writer.text(object.name);
+        writer.number(object.uplink.bandwidth_gbytes_per_s);
+        writer.number(object.uplink.latency_us);
     }
     return writer.take();
 }
@@ -38,7 +41,11 @@ Result<HostPath> host_path_from(std::string_view bytes) {
         std::uint8_t kind = 0;
         HostPath::Object object{};
         if (!reader.number(kind) || !reader.number(object.index) ||
-            !reader.text(object.name, max_name_bytes) || kind == 0 ||
+            !reader.text(object.name, max_name_bytes) ||
+            !reader.number(object.uplink.bandwidth_gbytes_per_s) ||
+            !reader.number(object.uplink.latency_us) ||
+            !is_link_figure(object.uplink.bandwidth_gbytes_per_s) ||
+            !is_link_figure(object.uplink.latency_us) || kind == 0 ||
             kind > static_cast<std::uint8_t>(VertexKind::group))
             return Status(Code::corrupt,
                           fmt::format("host path of {} bytes: bad object {}", bytes.size(), i));

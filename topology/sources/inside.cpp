@@ -21,10 +21,10 @@ TreeSpec merged(const JobHost& host) {
 
 /// Vertices that ranks are dealt to.
 std::size_t count_places(const TreeSpec& spec) {
-    std::size_t count = 0;
+    std::size_t count = spec.rank >= 0 && spec.kind == VertexKind::gpu ? 1 : 0;
     bool has_leaves = false;
     for (const TreeSpec& child : spec.children) {
-        has_leaves |= child.rank >= 0;
+        has_leaves |= child.rank >= 0 && child.kind != VertexKind::gpu;
         count += count_places(child);
     }
     return count + (has_leaves ? 1 : 0);
@@ -55,27 +55,29 @@ std::vector<std::string> Insides::host_names() const {
     return hosts_.host_names();
 }
 
-Result<std::vector<HostPath>> Insides::read_cores(const std::string& description) const {
-    switch (source_.form) {
-        case InsideSource::Form::synthetic:
-            return cores_from_synthetic(description);
-        case InsideSource::Form::xml:
-            return cores_from_xml(description);
-        default:
-            return described_cores(description);
-    }
+Result<Insides::Places> Insides::read_places(const std::string& description) const {
+    Places places;
+    Result<std::vector<HostPath>> paths =
+        source_.on_gpus                                 ? described_gpus(description, places.notes)
+        : source_.form == InsideSource::Form::synthetic ? cores_from_synthetic(description)
+        : source_.form == InsideSource::Form::xml       ? cores_from_xml(description)
+                                                        : described_cores(description);
+    if (!paths.ok()) return paths.status();
+    places.paths = std::move(*paths);
+    return places;
 }
 
-Result<const std::vector<HostPath>*> Insides::cores_of(const std::string& host_name) {
+Result<const Insides::Places*> Insides::places_of(const std::string& host_name) {
     if (source_.form == InsideSource::Form::hwloc) return nullptr;
     const bool by_host = source_.form == InsideSource::Form::hosts;
     const auto description = by_host ? hosts_.description_of(host_name) : source_.value;
     if (!description) return nullptr;
-    const auto known = cores_of_description_.find(*description);
-    if (known != cores_of_description_.end()) return &known->second;
-    Result<std::vector<HostPath>> cores = read_cores(*description);
-    if (!cores.ok()) return of_host(host_name, cores.status());
-    return &cores_of_description_.emplace(*description, std::move(*cores)).first->second;
+    const auto known = places_of_description_.find(*description);
+    if (known != places_of_description_.end()) return &known->second;
+    Result<Places> places = read_places(*description);
+    if (!places.ok()) return of_host(host_name, places.status());
+    for (std::string& note : places->notes) note = fmt::format("\"{}\": {}", *description, note);
+    return &places_of_description_.emplace(*description, std::move(*places)).first->second;
 }
 
 Result<TreeSpec> Insides::from_nccl(std::span<const int> ranks,
@@ -98,9 +100,9 @@ Result<std::size_t> Insides::nccl_places() const {
 
 Result<std::size_t> Insides::places_on(const std::string& host_name) {
     if (source_.form == InsideSource::Form::nccl) return nccl_places();
-    const auto cores = cores_of(host_name);
-    if (!cores.ok()) return cores.status();
-    return *cores == nullptr ? 0 : (*cores)->size();
+    const auto places = places_of(host_name);
+    if (!places.ok()) return places.status();
+    return *places == nullptr ? 0 : (*places)->paths.size();
 }
 
 Result<TreeSpec> Insides::subtree(const JobHost& host, std::vector<std::string>& undescribed,
@@ -110,9 +112,12 @@ Result<TreeSpec> Insides::subtree(const JobHost& host, std::vector<std::string>&
         if (spec.ok()) spec->name = host.name;
         return spec;
     }
-    const auto cores = cores_of(host.name);
-    if (!cores.ok()) return cores.status();
-    if (*cores != nullptr) return dealt_host(host.name, **cores, ranks_of(host));
+    const auto places = places_of(host.name);
+    if (!places.ok()) return places.status();
+    if (*places != nullptr) {
+        notes.insert(notes.end(), (*places)->notes.begin(), (*places)->notes.end());
+        return dealt_host(host.name, (*places)->paths, ranks_of(host));
+    }
     undescribed.push_back(host.name);
     return merged(host);
 }

@@ -26,7 +26,8 @@ class Insides {
     /// The hosts that a hosts file or folder names; empty with other sources.
     std::vector<std::string> host_names() const;
 
-    /// How many ranks get a place of their own on that host: cores, or GPUs with NCCL's files. 0:
+    /// How many ranks get a place of their own on that host: cores, or GPUs (gpus:PATH, NCCL's
+    /// files). 0:
     /// not known. Errors: those of the host's description, naming the host.
     Result<std::size_t> places_on(const std::string& host_name);
 
@@ -38,9 +39,15 @@ class Insides {
   private:
     explicit Insides(const InsideSource& source) : source_(source) {}
 
+    /// What ranks are dealt to on hosts of one description: cores or GPUs.
+    struct Places {
+        std::vector<HostPath> paths;
+        std::vector<std::string> notes;
+    };
+
     /// Of a description; null: there is none.
-    Result<const std::vector<HostPath>*> cores_of(const std::string& host_name);
-    Result<std::vector<HostPath>> read_cores(const std::string& description) const;
+    Result<const Places*> places_of(const std::string& host_name);
+    Result<Places> read_places(const std::string& description) const;
     Result<TreeSpec> from_nccl(std::span<const int> ranks, std::vector<std::string>& notes) const;
     Result<std::size_t> nccl_places() const;
     Result<TreeSpec> subtree(const JobHost& host, std::vector<std::string>& undescribed,
@@ -48,7 +55,7 @@ class Insides {
 
     InsideSource source_;
     HostsFile hosts_;
-    std::map<std::string, std::vector<HostPath>> cores_of_description_;
+    std::map<std::string, Places> places_of_description_;
     std::string nccl_;  ///< the text of the NCCL file
 };
 

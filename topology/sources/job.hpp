@@ -20,7 +20,8 @@ struct JobHost {
     struct Rank {
         int rank = 0;        ///< in the communicator: a leaf of the tree
         int world_rank = 0;  ///< in MPI_COMM_WORLD; -1: it is not there
-        HostPath path;       ///< looked at if hwloc says how the inside looks
+        HostPath path;       ///< down to its binding or to its GPU; looked at if hwloc says how the
+                             ///< inside looks
     };
     std::string name;
     std::vector<Rank> ranks;    ///< ascending, at least one

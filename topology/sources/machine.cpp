@@ -10,9 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 #include <utility>
 
+#include "topology/sources/hwloc_links.hpp"
+#include "topology/sources/hwloc_objects.hpp"
 #include "topology/sources/hwloc_xml.hpp"
 #include "topology/sources/written.hpp"
 
@@ -24,126 +25,6 @@ struct BitmapDeleter {
     void operator()(hwloc_bitmap_t set) const { hwloc_bitmap_free(set); }
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
-
-bool has_ancestor(hwloc_obj_t object, hwloc_obj_type_t type) {
-    while (object && object->type != type) object = object->parent;
-    return object != nullptr;
-}
-
-/// The kinds that a path shows; the others (PUs, caches below level 3, misc) are passed over. Where
-/// there is no level 3, level 2 is what cores share.
-std::optional<VertexKind> kind_of(hwloc_obj_t object) {
-    switch (object->type) {
-        case HWLOC_OBJ_PACKAGE:
-            return VertexKind::package;
-        case HWLOC_OBJ_NUMANODE:
-            return VertexKind::numa;
-        case HWLOC_OBJ_L3CACHE:
-        case HWLOC_OBJ_L4CACHE:
-        case HWLOC_OBJ_L5CACHE:
-            return VertexKind::cache;
-        case HWLOC_OBJ_L2CACHE:
-            if (has_ancestor(object, HWLOC_OBJ_L3CACHE)) return std::nullopt;
-            return VertexKind::cache;
-        case HWLOC_OBJ_CORE:
-            return VertexKind::core;
-        case HWLOC_OBJ_DIE:
-        case HWLOC_OBJ_GROUP:
-            return VertexKind::group;
-        default:
-            return std::nullopt;
-    }
-}
-
-std::uint32_t pci_address(hwloc_obj_t device) {
-    const auto& pci = device->attr->pcidev;
-    return (static_cast<std::uint32_t>(pci.domain) << 16) | (std::uint32_t{pci.bus} << 8) |
-           (std::uint32_t{pci.dev} << 3) | pci.func;
-}
-
-/// A number that ranks agree on even if cgroups show each of them other parts of the host, which
-/// shifts hwloc's logical indexes: the lowest PU that the object has when nothing is hidden.
-std::uint32_t index_of(hwloc_obj_t object) {
-    if (object->type == HWLOC_OBJ_NUMANODE) return object->os_index;
-    if (object->type == HWLOC_OBJ_PCI_DEVICE) return pci_address(object);
-    if (object->type == HWLOC_OBJ_BRIDGE) {
-        const auto& pci = object->attr->bridge.downstream.pci;
-        return (static_cast<std::uint32_t>(pci.domain) << 16) |
-               (std::uint32_t{pci.secondary_bus} << 8);
-    }
-    return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
-}
-
-HostPath::Object path_object(VertexKind kind, hwloc_obj_t object) {
-    char type[64];
-    hwloc_obj_type_snprintf(type, sizeof type, object, 0);
-    const std::uint32_t index = index_of(object);
-    return {kind, index, fmt::format("{}#{}", type, index)};
-}
-
-/// The NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2, perhaps
-/// below a memory-side cache. Where an object has several (DRAM and HBM), the first stands for all.
-hwloc_obj_t numa_at(hwloc_obj_t object) {
-    for (hwloc_obj_t memory = object->memory_first_child; memory; memory = memory->next_sibling) {
-        hwloc_obj_t node = memory;
-        while (node && node->type == HWLOC_OBJ_MEMCACHE) node = node->memory_first_child;
-        if (node && node->cpuset && hwloc_bitmap_isequal(node->cpuset, object->cpuset)) return node;
-    }
-    return nullptr;
-}
-
-/// A display device (PCI class 03), or another one that the system calls a GPU; without the small
-/// ones that servers have for their console (Matrox, ASPEED, ATI ES1000).
-bool is_gpu(hwloc_obj_t pci_device) {
-    const auto& pci = pci_device->attr->pcidev;
-    const bool es1000 = pci.vendor_id == 0x1002 && pci.device_id == 0x515e;
-    if (pci.vendor_id == 0x102b || pci.vendor_id == 0x1a03 || es1000) return false;
-    if ((pci.class_id >> 8) == 0x03) return true;
-    for (hwloc_obj_t os = pci_device->io_first_child; os; os = os->next_sibling)
-        if (os->type == HWLOC_OBJ_OS_DEVICE && os->attr->osdev.type == HWLOC_OBJ_OSDEV_GPU)
-            return true;
-    return false;
-}
-
-void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
-    for (hwloc_obj_t io = object->io_first_child; io; io = io->next_sibling) {
-        if (io->type == HWLOC_OBJ_PCI_DEVICE && is_gpu(io)) out.push_back(io);
-        collect_gpus(io, out);
-    }
-}
-
-/// The GPU that hangs at `object` and the bridge above it. With several GPUs there, which of them a
-/// rank uses is not known: then only a bridge that all of them share is near.
-void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
-    std::vector<hwloc_obj_t> gpus;
-    collect_gpus(object, gpus);
-    if (gpus.empty()) return;
-    hwloc_obj_t bridge = gpus.front()->parent;
-    const auto above = [](hwloc_obj_t upper, hwloc_obj_t lower) {
-        while (lower && lower != upper) lower = lower->parent;
-        return lower == upper;
-    };
-    while (
-        bridge->type == HWLOC_OBJ_BRIDGE &&
-        !std::all_of(gpus.begin(), gpus.end(), [&](hwloc_obj_t gpu) { return above(bridge, gpu); }))
-        bridge = bridge->parent;
-    if (bridge->type == HWLOC_OBJ_BRIDGE) path.push_back(path_object(VertexKind::bridge, bridge));
-    if (gpus.size() == 1) path.push_back(path_object(VertexKind::gpu, gpus.front()));
-}
-
-/// From the machine down to `object`.
-std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object) {
-    std::vector<hwloc_obj_t> line;
-    for (; object; object = object->parent) line.push_back(object);
-    std::vector<HostPath::Object> path;
-    for (auto it = line.rbegin(); it != line.rend(); ++it) {
-        if (const auto kind = kind_of(*it)) path.push_back(path_object(*kind, *it));
-        if (const hwloc_obj_t numa = numa_at(*it))
-            path.push_back(path_object(VertexKind::numa, numa));
-        append_gpus_at(*it, path);
-    }
-    return path;
-}
 
 /// The largest number of objects in a level that a synthetic description asks for; attributes in ()
 /// do not count.
@@ -214,12 +95,14 @@ void Machine::Deleter::operator()(hwloc_topology* topology) const {
     hwloc_topology_destroy(topology);
 }
 
-Result<Machine::Handle> Machine::prepared() {
+Result<Machine::Handle> Machine::prepared(Devices devices) {
     hwloc_topology_t raw = nullptr;
     if (hwloc_topology_init(&raw) != 0)
         return Status(Code::out_of_memory, "hwloc_topology_init failed: " + reason_of(errno));
     Handle topology(raw);
-    hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    hwloc_topology_set_io_types_filter(raw, devices == Devices::shown
+                                                ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
+                                                : HWLOC_TYPE_FILTER_KEEP_NONE);
     // These would start GPU drivers or connect to a display only to look at devices that PCI
     // already shows.
     for (const char* component : {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"})
@@ -234,8 +117,8 @@ Result<Machine> Machine::loaded(Handle topology, const std::string& what, Code c
     return Machine(std::move(topology));
 }
 
-Result<Machine> Machine::local() {
-    Result<Handle> topology = prepared();
+Result<Machine> Machine::local(Devices devices) {
+    Result<Handle> topology = prepared(devices);
     if (!topology.ok()) return topology.status();
     return loaded(std::move(*topology), "this machine", Code::io);
 }
@@ -245,7 +128,7 @@ Result<Machine> Machine::synthetic(const std::string& description) {
     if (widest_level(description) > max_tree_ranks)
         return Status(Code::invalid_argument,
                       fmt::format("{}: more than {} objects in a level", what, max_tree_ranks));
-    Result<Handle> topology = prepared();
+    Result<Handle> topology = prepared(Devices::shown);
     if (!topology.ok()) return topology.status();
     errno = 0;
     if (hwloc_topology_set_synthetic(topology->get(), description.c_str()) != 0)
@@ -272,7 +155,7 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
     if (!checked.ok())
         return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
                                                           checked.status().message()));
-    Result<Handle> topology = prepared();
+    Result<Handle> topology = prepared(Devices::shown);
     if (!topology.ok()) return topology.status();
     errno = 0;
     // The size counts the final 0.
@@ -282,7 +165,9 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
                       fmt::format("{}: hwloc does not take it: {}; expected the output of lstopo "
                                   "in XML version 1 or 2",
                                   what, reason_of(errno)));
-    return loaded(std::move(*topology), what, Code::invalid_argument);
+    Result<Machine> machine = loaded(std::move(*topology), what, Code::invalid_argument);
+    if (machine.ok()) machine->links_ = gpu_links_in_hwloc_xml(xml);
+    return machine;
 }
 
 std::string Machine::host_name() const {
@@ -313,13 +198,13 @@ HostPath Machine::path_of_this_process() const {
     const Bitmap bound = bound_part(topology_.get());
     const hwloc_obj_t covering =
         bound ? hwloc_get_obj_covering_cpuset(topology_.get(), bound.get()) : nullptr;
-    return {host_name(), objects_down_to(covering ? covering : root)};
+    return {host_name(), objects_down_to(covering ? covering : root, NearGpus::shown)};
 }
 
 HostPath Machine::path_of_all() const {
     const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
     const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), root->cpuset);
-    return {host_name(), objects_down_to(covering ? covering : root)};
+    return {host_name(), objects_down_to(covering ? covering : root, NearGpus::shown)};
 }
 
 std::vector<HostPath> Machine::paths_of_cores() const {
@@ -328,8 +213,40 @@ std::vector<HostPath> Machine::paths_of_cores() const {
     std::vector<HostPath> paths;
     for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology_.get(), type, nullptr); object;
          object = hwloc_get_next_obj_by_type(topology_.get(), type, object))
-        paths.push_back({host_name(), objects_down_to(object)});
+        paths.push_back({host_name(), objects_down_to(object, NearGpus::shown)});
     return paths;
+}
+
+std::vector<RankGpu> Machine::gpus() const {
+    std::vector<RankGpu> gpus;
+    for (const hwloc_obj_t device : gpus_of(topology_.get())) gpus.push_back(seen(device));
+    return gpus;
+}
+
+RankGpu Machine::seen(hwloc_obj* device) const {
+    RankGpu gpu;
+    gpu.path = objects_down_to_device(device);
+    gpu.bus_id = gpu.path.back().name;
+    if (const auto links = links_.find(gpu.bus_id); links != links_.end())
+        gpu.links = links->second;
+    return gpu;
+}
+
+std::optional<RankGpu> Machine::gpu(const PciAddress& address) const {
+    const hwloc_obj_t device = hwloc_get_pcidev_by_busid(
+        topology_.get(), address.domain, address.bus, address.device, address.function);
+    return device ? std::optional(seen(device)) : std::nullopt;
+}
+
+bool Machine::has_several_of_nvidia(const PciAddress& address) const {
+    constexpr unsigned nvidia = 0x10de;
+    const auto is_nvidias = [](hwloc_obj_t device) {
+        return device->attr->pcidev.vendor_id == nvidia;
+    };
+    const std::vector<hwloc_obj_t> gpus = gpus_of(topology_.get());
+    const hwloc_obj_t own = hwloc_get_pcidev_by_busid(topology_.get(), address.domain, address.bus,
+                                                      address.device, address.function);
+    return own && is_nvidias(own) && std::count_if(gpus.begin(), gpus.end(), is_nvidias) > 1;
 }
 
 }  // namespace gradcoll

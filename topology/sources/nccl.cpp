@@ -4,10 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "topology/sources/nccl_places.hpp"
 
@@ -20,72 +17,6 @@ using Places = std::vector<NcclPlace>;
 std::size_t index(int i) {
     return static_cast<std::size_t>(i);
 }
-
-/// GPUs that can reach each other over NVLink or XGMI, as sets.
-class Islands {
-  public:
-    Islands(const Places& places, std::span<const int> gpus)
-        : places_(places), set_of_(places.size()) {
-        std::iota(set_of_.begin(), set_of_.end(), 0);
-        std::unordered_map<std::string_view, int> by_name, by_switch;
-        for (const int gpu : gpus) by_name.try_emplace(at(gpu).name, gpu);
-        neighbours_.resize(places.size());
-        for (const int gpu : gpus) {
-            for (const std::string& target : at(gpu).joined)
-                if (const auto other = by_name.find(target); other != by_name.end())
-                    join(gpu, other->second);
-            for (const std::string& name : at(gpu).switches)
-                unite(gpu, by_switch.try_emplace(name, gpu).first->second);
-        }
-        for (const int gpu : gpus) sets_[root(gpu)].push_back(gpu);
-    }
-
-    /// Each with each or all with one switch, and more than one. In the order of the GPUs.
-    std::vector<std::vector<int>> complete() const { return chosen(true); }
-    /// Joined somehow, but not each with each.
-    std::vector<std::vector<int>> incomplete() const { return chosen(false); }
-
-  private:
-    const NcclPlace& at(int gpu) const { return places_[index(gpu)]; }
-
-    std::vector<std::vector<int>> chosen(bool complete) const {
-        std::vector<std::vector<int>> out;
-        for (const auto& [set, members] : sets_)
-            if (members.size() > 1 && is_complete(members) == complete) out.push_back(members);
-        return out;
-    }
-
-    bool is_complete(const std::vector<int>& members) const {
-        const auto each = [&](const auto& holds) {
-            return std::all_of(members.begin(), members.end(), holds);
-        };
-        if (each([&](int gpu) { return neighbours_[index(gpu)].size() == members.size() - 1; }))
-            return true;
-        const std::vector<std::string>& first = at(members.front()).switches;
-        return !first.empty() && each([&](int gpu) {
-            const std::vector<std::string>& own = at(gpu).switches;
-            return std::find(own.begin(), own.end(), first.front()) != own.end();
-        });
-    }
-
-    void join(int a, int b) {
-        if (a == b) return;
-        neighbours_[index(a)].insert(b);
-        neighbours_[index(b)].insert(a);
-        unite(a, b);
-    }
-    void unite(int a, int b) { set_of_[index(root(a))] = root(b); }
-    int root(int gpu) {
-        while (set_of_[index(gpu)] != gpu)
-            gpu = set_of_[index(gpu)] = set_of_[index(set_of_[index(gpu)])];
-        return gpu;
-    }
-
-    const Places& places_;
-    std::vector<int> set_of_;
-    std::vector<std::unordered_set<int>> neighbours_;
-    std::map<int, std::vector<int>> sets_;
-};
 
 /// In the order of their numbers, if all have one.
 std::vector<int> of_kind(const Places& places, VertexKind kind) {
@@ -110,25 +41,25 @@ int place_above(const Places& places, const std::vector<int>& members) {
 }
 
 void form_islands(Places& places, std::span<const int> gpus, std::vector<std::string>& notes) {
-    const Islands islands(places, gpus);
-    for (const std::vector<int>& members : islands.complete()) {
+    std::vector<LinkedGpu> linked;
+    for (const int gpu : gpus)
+        linked.push_back({places[index(gpu)].name, places[index(gpu)].links});
+    const GpuIslands found = islands_of(linked);
+    for (const GpuIsland& members : found.islands) {
+        std::vector<int> ids;
+        for (const std::size_t member : members.members) ids.push_back(gpus[member]);
         NcclPlace island;
         island.kind = VertexKind::group;
-        island.name = "GPU links";
-        island.parent = place_above(places, members);
+        island.name = gpu_links_name;
+        island.parent = place_above(places, ids);
         const int id = static_cast<int>(places.size());
-        for (const int gpu : members) {
+        for (const int gpu : ids) {
             places[index(gpu)].parent = id;
             places[index(gpu)].uplink = {};
         }
         places.push_back(std::move(island));
     }
-    std::size_t joined = 0;
-    for (const std::vector<int>& members : islands.incomplete()) joined += members.size();
-    if (joined > 0)
-        notes.push_back(fmt::format(
-            "links between GPUs join {} of them, but not each with each: the tree is that of PCIe",
-            joined));
+    if (found.loose > 0) notes.push_back(note_of_loose_gpus(found.loose));
 }
 
 /// Places as nested vertices; those without ranks are left out.
@@ -144,12 +75,18 @@ class SpecMaker {
     TreeSpec spec_of(int i) const {
         const NcclPlace& place = places_[index(i)];
         TreeSpec spec{place.kind, place.name, -1, place.uplink, {}};
-        if (const auto own = ranks_.find(i); own != ranks_.end())
+        const auto own = ranks_.find(i);
+        if (place.kind == VertexKind::gpu && own != ranks_.end() && own->second.size() == 1) {
+            spec.rank = own->second.front();
+            return spec;
+        }
+        if (own != ranks_.end())
             for (const int rank : own->second)
                 spec.children.push_back({VertexKind::rank, "", rank, {}, {}});
         for (const int child : below_[index(i)]) {
             TreeSpec below = spec_of(child);
-            if (!below.children.empty()) spec.children.push_back(std::move(below));
+            if (below.rank >= 0 || !below.children.empty())
+                spec.children.push_back(std::move(below));
         }
         return spec;
     }

@@ -124,7 +124,7 @@ class NcclReader {
         for (const char* kind : {"nvlink", "xgmi"}) {
             for (const pugi::xml_node& link : gpu.children(kind)) {
                 const bool to_switch = class_of(attribute(link, "tclass")) == nvswitch;
-                (to_switch ? place.switches : place.joined).push_back(attribute(link, "target"));
+                place.links.push_back({attribute(link, "target"), to_switch});
             }
         }
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "topology/sources/gpu_links.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -16,9 +17,8 @@ struct NcclPlace {
     VertexKind kind = VertexKind::host;
     std::string name;
     Uplink uplink;
-    int device = -1;                    ///< of a GPU: CUDA's or HIP's number; -1: not known
-    std::vector<std::string> joined;    ///< of a GPU: names of those that its own links lead to
-    std::vector<std::string> switches;  ///< of a GPU: the NVSwitches that its links lead to
+    int device = -1;             ///< of a GPU: CUDA's or HIP's number; -1: not known
+    std::vector<GpuLink> links;  ///< of a GPU: how fast they are the file does not say
 };
 
 /// In the order of the text; devices that are neither a GPU nor hold other ones are left out.

@@ -22,13 +22,15 @@ struct RankReport {
     std::string slurm_address = {};  ///< of its environment, see SlurmAddress; at most 64 KiB
     std::string slurm_pattern = {};
     HostFacts facts = {};
+    RankGpu gpu = {};  ///< that it uses, if any
 };
 
 /// Names longer than max_name_bytes are cut; longer addresses count as none.
 std::string report_bytes(const RankReport& report);
 
 /// `reports[r]` are the bytes of rank r; they are not trusted. Hosts are in the order of their
-/// lowest rank. `notes` gets whose hwloc failed: such a rank is a leaf right below its host.
+/// lowest rank. Paths of ranks that use a GPU end there (see place_on_gpus()). `notes` gets whose
+/// hwloc failed: such a rank is a leaf right below its host; and of links between GPUs.
 /// Errors: corrupt naming the rank.
 Result<std::vector<JobHost>> hosts_of_reports(std::span<const std::string> reports,
                                               std::vector<std::string>& notes);

@@ -116,7 +116,17 @@ bool take_between(Content content, BetweenSource& between) {
     return true;
 }
 
+/// gpus:PATH: what is neither a folder nor XML is a hosts file.
+Status resolve_gpus(InsideSource& inside) {
+    const Result<Content> content = content_at(inside.value);
+    if (!content.ok()) return content.status();
+    inside.on_gpus = true;
+    if (!take_inside(*content, inside)) inside.form = InsideSource::Form::hosts;
+    return {};
+}
+
 Status resolve_inside(InsideSource& inside) {
+    if (inside.form == InsideSource::Form::gpus) return resolve_gpus(inside);
     if (inside.form != InsideSource::Form::file) return {};
     const Result<Content> content = content_at(inside.value);
     if (!content.ok()) return content.status();

@@ -22,8 +22,9 @@ namespace {
 
 constexpr const char* allowed_forms =
     "auto, flat, an expression such as ((0 1) (2 3 4)), json:FILE, file:PATH, or INSIDE, BETWEEN "
-    "or INSIDE+BETWEEN, where INSIDE is hwloc, synthetic:STRING, xml:FILE, hosts:FILE-OR-FOLDER or "
-    "nccl:FILE, and BETWEEN is none, auto, slurm, probe, probe:CACHE-FILE or file:FILE";
+    "or INSIDE+BETWEEN, where INSIDE is hwloc, synthetic:STRING, xml:FILE, hosts:FILE-OR-FOLDER, "
+    "gpus:PATH or nccl:FILE, and BETWEEN is none, auto, slurm, probe, probe:CACHE-FILE or "
+    "file:FILE";
 
 enum class Value : std::uint8_t { never, may, must };
 
@@ -37,10 +38,11 @@ struct Word {
 using Inside = InsideSource::Form;
 using Between = BetweenSource::Form;
 
-constexpr std::array<Word<Inside>, 6> inside_words{{{"hwloc", Inside::hwloc, Value::never},
+constexpr std::array<Word<Inside>, 7> inside_words{{{"hwloc", Inside::hwloc, Value::never},
                                                     {"synthetic", Inside::synthetic, Value::must},
                                                     {"xml", Inside::xml, Value::must},
                                                     {"hosts", Inside::hosts, Value::must},
+                                                    {"gpus", Inside::gpus, Value::must},
                                                     {"nccl", Inside::nccl, Value::must},
                                                     {"file", Inside::file, Value::must}}};
 constexpr std::array<Word<Between>, 5> between_words{{{"none", Between::none, Value::never},
@@ -102,7 +104,8 @@ Status take_inside(std::string_view written, std::string_view text, InsideSource
                 fmt::format("GC_TOPOLOGY \"{}\": \"{}\" is no inside of hosts; allowed are {}",
                             printable(written), printable(text), allowed_forms)};
     GRADCOLL_TRY(check_value(written, part, word->value));
-    out = {word->form, std::string(part.value)};
+    out.form = word->form;
+    out.value = part.value;
     return {};
 }
 

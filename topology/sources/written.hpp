@@ -17,10 +17,12 @@ struct InsideSource {
         xml,        ///< every host alike, an hwloc XML file
         hosts,      ///< a hosts file, or a folder of HOSTNAME.xml
         nccl,       ///< every host alike, an NCCL XML file
+        gpus,       ///< xml, hosts or nccl, with ranks on GPUs: see resolved()
         file        ///< a file that has to be looked at first: see resolved()
     };
     Form form = Form::hwloc;
-    std::string value;  ///< string, file or folder
+    std::string value;     ///< string, file or folder
+    bool on_gpus = false;  ///< with xml and hosts: ranks are dealt to GPUs, not to cores
 };
 
 /// What says how hosts are connected.

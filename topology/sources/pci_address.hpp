@@ -1,0 +1,26 @@
+// topology/sources/pci_address.hpp - where a device is on the PCI buses of its host.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gradcoll {
+
+struct PciAddress {
+    std::uint32_t domain = 0;
+    std::uint32_t bus = 0;       ///< below 256
+    std::uint32_t device = 0;    ///< below 32
+    std::uint32_t function = 0;  ///< below 8
+
+    /// "0000:3b:00.0", as drivers write it: the domain has up to 8 digits ("00000000:3B:00.0") or
+    /// is not there, letters may be capitals. Nothing if it is no such address.
+    static std::optional<PciAddress> from(std::string_view text);
+    /// In lower case, the domain with four digits at least: equal for equal addresses.
+    std::string text() const;
+    /// Tells the devices of a host apart as long as domains are below 65536.
+    std::uint32_t index() const { return (domain << 16) | (bus << 8) | (device << 3) | function; }
+};
+
+}  // namespace gradcoll
