@@ -112,8 +112,7 @@ const DevicePlugin* Devices::load_once() {
     } else {
         why_inactive_ = loaded.status().message();
         log(mode_ == Mode::path ? LogLevel::warn : LogLevel::info,
-            "GC_DEVICE={}: no memory of devices is served: {}", printable(setting_),
-            printable(why_inactive_));
+            "GC_DEVICE: no memory of devices is served: {}", why_inactive_);
     }
     looked_.store(true, std::memory_order_release);
     return plugin();

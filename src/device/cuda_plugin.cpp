@@ -1,0 +1,127 @@
+// libgradcoll_cuda.so: the plug-in for GPUs of NVIDIA.
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+#include "compress/codec_cuda.hpp"
+#include "device/plugin.hpp"
+#include "memory/cuda/cuda_device.hpp"
+#include "reduce/reduce_cuda.hpp"
+
+namespace gradcoll {
+namespace {
+
+using DeviceList = std::vector<std::unique_ptr<CudaDevice>>;
+
+/// Filled by start(), never destroyed: calls may still arrive while the process leaves.
+DeviceList& devices() {
+    static DeviceList& devices = *new DeviceList;
+    return devices;
+}
+
+/// "13.0" of 13000.
+std::string version_text(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+Status too_old() {
+    int driver = 0;
+    int runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    return {Code::unsupported,
+            fmt::format("driver too old: it is for CUDA {}, this is built with {}",
+                        version_text(driver), version_text(runtime))};
+}
+
+/// Makes no context.
+Result<int> count_devices() {
+    if (!has_cuda_driver())
+        return Status(Code::unsupported, "no CUDA driver (libcuda.so.1 was not found)");
+    int count = 0;
+    const cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaErrorInsufficientDriver || cuda_driver() == nullptr) return too_old();
+    if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0))
+        return Status(Code::unsupported, "no CUDA device is visible");
+    if (error != cudaSuccess)
+        return Status(Code::unsupported, from_cuda(error, "cudaGetDeviceCount").message());
+    return count;
+}
+
+Status start() {
+    const Result<int> count = count_devices();
+    if (!count.ok()) return count.status();
+    for (int number = 0; number < *count; ++number) {
+        auto device = CudaDevice::make(number);
+        if (!device.ok()) return device.status();
+        devices().push_back(std::move(device).value());
+    }
+    return {};
+}
+
+int device_count() {
+    return static_cast<int>(devices().size());
+}
+
+Result<Device*> device(int number) {
+    if (number < 0 || number >= device_count())
+        return Status(Code::invalid_argument,
+                      fmt::format("device {} is not allowed: 0 to {}", number, device_count() - 1));
+    return static_cast<Device*>(devices()[static_cast<std::size_t>(number)].get());
+}
+
+int current_device() {
+    int number = 0;
+    return cudaGetDevice(&number) == cudaSuccess ? number : 0;
+}
+
+/// Of a stream that is one of the default streams: the context of the device that has the memory.
+Result<CUcontext> context_of(void* stream, const void* memory) {
+    const bool is_default =
+        stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+    if (is_default) {
+        const int owner = cuda_device_of(memory);
+        const int number = owner >= 0 ? owner : current_device();
+        return devices()[static_cast<std::size_t>(number)]->context().handle();
+    }
+    CUcontext context = nullptr;
+    GRADCOLL_TRY(
+        from_cuda(cuda_driver()->stream_get_context(static_cast<CUstream>(stream), &context),
+                  "cuStreamGetCtx"));
+    return context;
+}
+
+/// Kernels are launched on the stream's device, whatever the calling thread's is.
+template <class Launch, class Job>
+Status on_device_of(const Launch& launch, std::span<const Job> jobs,
+                    Status (*kernels)(const Launch&, std::span<const Job>)) {
+    if (jobs.empty()) return {};
+    const Result<CUcontext> context = context_of(launch.stream, jobs.front().out);
+    if (!context.ok()) return context.status();
+    const CurrentContext current(*context);
+    GRADCOLL_TRY(current.status());
+    return kernels(launch, jobs);
+}
+
+Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
+    return on_device_of(launch, jobs, launch_codec_cuda);
+}
+
+Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs) {
+    return on_device_of(launch, jobs, launch_reduce_cuda);
+}
+
+constexpr const char* name = "CUDA";
+
+}  // namespace
+}  // namespace gradcoll
+
+extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll_device_plugin() {
+    using namespace gradcoll;
+    static const DevicePlugin plugin{
+        device_plugin_abi, device_plugin_build(), name,         start,        device_count, device,
+        cuda_device_of,    current_device,        launch_codec, launch_reduce};
+    return &plugin;
+}
