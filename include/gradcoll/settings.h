@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* All calls here are collective over `comm` (which gets attached) and compare the values across
- * ranks: if they differ, or one is not allowed, nothing changes and every rank returns MPI_ERR_ARG
- * with a message naming the setting and the ranks. */
+/* All calls here but GC_Comm_set_stream are collective over `comm` (which gets attached) and
+ * compare the values across ranks: if they differ, or one is not allowed, nothing changes and every
+ * rank returns MPI_ERR_ARG with a message naming the setting and the ranks. */
 
 /* Makes the communicator's state now (tree, private duplicate), so that the first collective need
  * not. */
@@ -34,6 +34,13 @@ int GC_Step(MPI_Comm comm, long long step);
 int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value);
 /* All gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
 int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);
+/* The stream (a cudaStream_t) that fills and reads the device memory of later GC_Allreduce calls on
+ * `comm`: they begin after all that the stream has been given by then, and have ended when they
+ * return. NULL, as at first: the legacy default stream. Local once the communicator is attached.
+ * Errors: MPI_ERR_OTHER if no device can be used, saying why. The stream must live until the next
+ * call of this function, or as long as the communicator. */
+int GC_Comm_set_stream(MPI_Comm comm, void* stream);
+
 /* The value in force. Local. `value` holds `size` bytes, cut if too short; `length` (may be NULL)
  * gets the full length. */
 int GC_Comm_get_option(MPI_Comm comm, const char* key, char* value, int size, int* length);

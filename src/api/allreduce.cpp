@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "api/attachments.hpp"
-#include "api/blocking.hpp"
+#include "api/device_allreduce.hpp"
 #include "api/handles.hpp"
-#include "api/measured_error.hpp"
 #include "api/route.hpp"
+#include "api/run_allreduce.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {
@@ -29,11 +29,25 @@ std::string op_text(MPI_Op op) {
 
 Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason) {
     count_passed(context, CallKind::allreduce, arguments, reason);
-    return pass_allreduce(arguments);
+    const CallMemory memory = memory_of(arguments);
+    return memory.any_device() ? pass_device_allreduce(context, arguments, memory)
+                               : pass_allreduce(arguments);
+}
+
+/// On a tree of one rank the input is the result.
+Status reduce_alone(CommContext& context, const ReduceArguments& arguments,
+                    const CallShape& shape) {
+    const CallMemory memory = memory_of(arguments, shape);
+    if (memory.any_device())
+        GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
+    else
+        copy_to_self(arguments, shape);
+    context.count_local_call(CallKind::allreduce, shape.size_bytes());
+    return {};
 }
 
 Outcome allreduce(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_allreduce(arguments));
+    GRADCOLL_TRY(check_allreduce(arguments, Reach::host_and_devices));
     const auto found = context_of(arguments.comm);
     if (!found) return found.status();
     if (!*found) return pass(nullptr, arguments, "comm is an intercommunicator");
@@ -45,9 +59,7 @@ Outcome allreduce(const ReduceArguments& arguments) {
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr) return pass(&context, arguments, call.pass_reason);
     if (context.rank_count() == 1) {
-        copy_to_self(arguments, call.shape);
-        context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
-        return Status();
+        return reduce_alone(context, arguments, call.shape);
     }
     const Route route =
         route_in(context, call.shape, {.in_place = is_in_place(arguments), .blocking = true});
@@ -73,7 +85,7 @@ Status check_residual(const ReduceArguments& arguments, const CallShape& shape,
 }
 
 Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual residual) {
-    GRADCOLL_TRY(check_allreduce(arguments));
+    GRADCOLL_TRY(check_allreduce(arguments, Reach::host_and_devices));
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr)
         return Status(Code::invalid_type, fmt::format("with a residual, {}", call.pass_reason));
@@ -83,15 +95,12 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
     if (context.checks_calls())
         GRADCOLL_TRY(context.check_alike(claims_of("GC_Allreduce_residual", arguments)));
     if (context.rank_count() == 1) {
-        copy_to_self(arguments, call.shape);
-        context.count_local_call(CallKind::allreduce, call.shape.size_bytes());
-        return Status();
+        return reduce_alone(context, arguments, call.shape);
     }
     const Route route =
         route_in(context, call.shape,
                  {.in_place = is_in_place(arguments), .feedback = true, .blocking = true});
-    return run_blocking(context, CallKind::allreduce, route.key, binding_of(arguments, call.shape),
-                        residual->residual.get());
+    return run_allreduce(context, arguments, call.shape, route, residual->residual.get());
 }
 
 }  // namespace

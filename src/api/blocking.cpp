@@ -24,12 +24,14 @@ Status start_and_wait(Executor& executor, const Binding& binding) {
 }  // namespace
 
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
-                    Residual* residual) {
-    auto lease = context.begin(kind, key);
+                    const BlockingExtras& extras) {
+    auto lease = context.begin(kind, key, extras.device);
     if (!lease) return lease.status();
-    if (residual != nullptr) {
-        GRADCOLL_TRY(residual->check_fits(*lease->call));
-        binding.residual = residual->data();
+    if (extras.residual != nullptr) {
+        GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
+        const auto values = extras.residual->data_for(extras.device);
+        if (!values) return values.status();
+        binding.residual = *values;
     }
     binding.sequence = lease->sequence;
     const Status status = start_and_wait(*lease->executor, binding);

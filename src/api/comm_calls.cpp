@@ -122,6 +122,18 @@ extern "C" int GC_Comm_set_info(MPI_Comm comm, MPI_Info info) {
     });
 }
 
+extern "C" int GC_Comm_set_stream(MPI_Comm comm, void* stream) {
+    return at_boundary(comm, "GC_Comm_set_stream", [&]() -> Status {
+        const auto context = intra_context(comm);
+        if (!context) return context.status();
+        Devices& devices = Devices::of_process();
+        if (devices.look_for_plugin() == nullptr)
+            return {Code::unsupported, fmt::format("stream = {}: no device is in use: {}", stream,
+                                                   devices.why_inactive())};
+        return (*context)->set_user_stream(stream);
+    });
+}
+
 extern "C" int GC_Comm_get_option(MPI_Comm comm, const char* key, char* value, int size,
                                   int* length) {
     return at_boundary(comm, "GC_Comm_get_option", [&]() -> Status {

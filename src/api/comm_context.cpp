@@ -16,6 +16,7 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"
+#include "transport/device_ipc/peers_that_share.hpp"
 #include "transport/host/make_host_channel.hpp"
 
 namespace gradcoll {
@@ -108,6 +109,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
     tuning_ = std::move(tuning).value();
     GRADCOLL_TRY(change_settings(text, complaint));
     GRADCOLL_TRY(share_memory_with_host());
+    GRADCOLL_TRY(share_devices());
     GRADCOLL_TRY(share_facts_of_rank_0(comm));
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
@@ -135,7 +137,8 @@ Status CommContext::share_memory_with_host() {
 
 CommContext::~CommContext() {
     host_engine_.reset();
-    cache_.clear();  // executors hold lanes of the channel, which uses the communicator
+    cache_
+        .clear();  // executors hold lanes of the channel, which uses the communicator, and streams
     channel_.reset();
     if (private_comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&private_comm_);
 }
@@ -203,17 +206,59 @@ Status CommContext::run_on_host(const Binding& binding, const CallShape& shape) 
     return {};
 }
 
+PlanningFacts CommContext::planning_facts(const Tree& tree, Channel& channel) const {
+    return {tree, rank(), channel, yield_always_, device_reader_};
+}
+
+/// Devices that the program uses by now share their memory with the ranks of their host.
+Status CommContext::share_devices() {
+    shares_devices_.assign(static_cast<std::size_t>(rank_count()), false);
+    const DevicePlugin* plugin = Devices::of_process().plugin_if_in_use();
+    Device* device = nullptr;
+    if (plugin != nullptr) {
+        const auto current = plugin->device(plugin->current_device());
+        if (current.ok()) device = *current;
+    }
+    auto shares = peers_that_share(private_comm_, device);
+    if (!shares) return shares.status();
+    shares_devices_ = std::move(shares).value();
+    const bool any =
+        std::find(shares_devices_.begin(), shares_devices_.end(), true) != shares_devices_.end();
+    if (!any) return {};
+    auto side = device_side(*plugin, plugin->current_device());
+    if (!side) return side.status();
+    device_reader_ = std::move(side).value();
+    return {};
+}
+
+Result<std::shared_ptr<DeviceSide>> CommContext::device_side(const DevicePlugin& plugin,
+                                                             int number) {
+    for (const auto& side : device_sides_)
+        if (side->number() == number) return side;
+    auto side = DeviceSide::make(plugin, number, shares_devices_);
+    if (!side) return side.status();
+    GRADCOLL_TRY((*side)->set_user_stream(user_stream_));
+    device_sides_.push_back(*side);
+    return side;
+}
+
+Status CommContext::set_user_stream(void* native) {
+    for (const auto& side : device_sides_) GRADCOLL_TRY(side->set_user_stream(native));
+    user_stream_ = native;
+    return {};
+}
+
 Result<std::shared_ptr<PlannedCall>> CommContext::plan_apart(const Tree& tree,
                                                              const Settings& settings,
                                                              const CallKey& key) {
-    return PlannedCall::make({tree, rank(), *channel_, yield_always_}, settings, key);
+    return PlannedCall::make(planning_facts(tree, *channel_), settings, key);
 }
 
 Result<std::shared_ptr<PlannedCall>> CommContext::plan_numbered(const Tree& tree,
                                                                 const Settings& settings,
                                                                 const CallKey& key,
                                                                 NumberedChannel& channel) {
-    return PlannedCall::make({tree, rank(), channel.channel(), yield_always_}, settings, key);
+    return PlannedCall::make(planning_facts(tree, channel.channel()), settings, key);
 }
 
 void CommContext::make_room_in_cache() {
@@ -234,11 +279,12 @@ Result<std::shared_ptr<PlannedCall>> CommContext::cached_call(const CallKey& key
     return call;
 }
 
-Result<Lease> CommContext::begin(CallKind kind, const CallKey& key) {
+Result<Lease> CommContext::begin(CallKind kind, const CallKey& key,
+                                 const std::shared_ptr<DeviceSide>& data_device) {
     auto call = cached_call(key);
     if (!call) return call.status();
     (*call)->last_use = ++uses_;
-    auto executor = (*call)->take_executor(is_waited(kind));
+    auto executor = (*call)->take_executor({is_waited(kind), data_device});
     if (!executor) return executor.status();
     Lease lease;
     lease.call = std::move(call).value();

@@ -100,6 +100,11 @@ class CommContext {
     /// Where the next such call would go; counts nothing.
     Route foreseen_route(const CallShape& shape, RouteQuestion question) const;
 
+    /// A device as the operations of this communicator use it. Local. Errors: those of DeviceSide.
+    Result<std::shared_ptr<DeviceSide>> device_side(const DevicePlugin& plugin, int number);
+    /// What later operations on devices begin after: DeviceSide::set_user_stream. Local.
+    Status set_user_stream(void* native);
+
     /// Whether the error of this compressed blocking allreduce is to be measured (GC_REPORT_ERROR
     /// as rank 0 has it). Every rank asks once for each.
     bool measures_this_call();
@@ -107,7 +112,9 @@ class CommContext {
     /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
     /// or new ones. Every rank begins its operations in the same order. Never waits for other
     /// ranks.
-    Result<Lease> begin(CallKind kind, const CallKey& key);
+    /// `data_device`: where the data are; null: on the host.
+    Result<Lease> begin(CallKind kind, const CallKey& key,
+                        const std::shared_ptr<DeviceSide>& data_device = nullptr);
     /// Counts the operation; its executor is used again unless the operation failed.
     void end(Lease lease, const Status& outcome);
 
@@ -144,6 +151,8 @@ class CommContext {
     void make_room_in_cache();
     void open_host_way();
     Status share_memory_with_host();
+    Status share_devices();
+    PlanningFacts planning_facts(const Tree& tree, Channel& channel) const;
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
@@ -161,6 +170,10 @@ class CommContext {
     bool is_one_host_ = false;      ///< all ranks are on this one
     bool leaves_host_way_ = false;  ///< that, and the settings say nothing else
     std::unique_ptr<HostEngine> host_engine_;
+    std::vector<bool> shares_devices_;  ///< by rank: its devices' memory is read in place
+    std::vector<std::shared_ptr<DeviceSide>> device_sides_;  ///< those in use
+    std::shared_ptr<DeviceSide> device_reader_;  ///< of ranks whose own data are on the host
+    void* user_stream_ = nullptr;
 
     std::vector<std::shared_ptr<PlannedCall>> cache_;
     std::uint64_t uses_ = 0;

@@ -4,8 +4,8 @@
 #include "api/interposed_calls.hpp"
 #include "api/interposed_offer.hpp"
 #include "api/interposed_overlap.hpp"
-#include "api/measured_error.hpp"
 #include "api/progress_thread.hpp"
+#include "api/run_allreduce.hpp"
 
 namespace gradcoll {
 namespace {
@@ -31,7 +31,8 @@ Admitted admit(const ReduceArguments& arguments, bool blocking) {
     if (!check_handles(arguments).ok()) return left(wrong_arguments);
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr) return left(call.pass_reason);
-    if (!check_buffers(arguments).ok()) return left(unusable_buffer);
+    const Reach reach = blocking ? Reach::host_and_devices : Reach::host;
+    if (!check_buffers(arguments, reach).ok()) return left(unusable_buffer);
     const OfferedSize size{
         call.shape.size_bytes(),
         call.shape.op == ReduceOp::sum && process_settings().ever_compresses(call.shape.type),

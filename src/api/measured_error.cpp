@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "api/allreduce.hpp"
-#include "api/blocking.hpp"
 #include "api/observe.hpp"
 #include "reduce/half.hpp"
 
@@ -78,20 +76,12 @@ Difference difference_of(ElementType type, const void* result, const void* exact
     }
 }
 
-Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const Route& route) {
-    const Binding binding = binding_of(arguments, shape);
-    if (route.on_host) return context.run_on_host(binding, shape);
-    const CallKey& key = route.key;
-    if (!key.compress || !context.measures_this_call())
-        return run_blocking(context, CallKind::allreduce, key, binding);
-    const auto* const input = static_cast<const std::byte*>(binding.input);
-    const std::vector<std::byte> kept(input, input + shape.size_bytes());
+Status measure_error(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                     const std::byte* input, const std::byte* result) {
     std::vector<std::byte> exact(shape.size_bytes());
-    GRADCOLL_TRY(run_blocking(context, CallKind::allreduce, key, binding));
-    GRADCOLL_TRY(sum_exactly(context, arguments, kept.data(), exact.data()));
-    const Difference found = difference_of(shape.type, binding.output, exact.data(),
-                                           static_cast<std::size_t>(shape.count));
+    GRADCOLL_TRY(sum_exactly(context, arguments, input, exact.data()));
+    const Difference found =
+        difference_of(shape.type, result, exact.data(), static_cast<std::size_t>(shape.count));
     observe_error(context.private_comm(), shape.size_bytes(), found.max_abs, found.relative_l2);
     return {};
 }

@@ -19,10 +19,9 @@ struct Difference {
 Difference difference_of(ElementType type, const void* result, const void* exact,
                          std::size_t count);
 
-/// Runs an allreduce that is routed to the tree, counts it, and measures its error if it is the
-/// turn of this call (which all ranks know alike). `arguments`: of the call, with separate buffers
-/// or in place.
-Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const Route& route);
+/// Makes the exact sum with the MPI library, and tells the report how far `result` is from it.
+/// Collective. `input` and `result`: of this rank, in host memory. Errors: those of MPI_Allreduce.
+Status measure_error(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                     const std::byte* input, const std::byte* result);
 
 }  // namespace gradcoll

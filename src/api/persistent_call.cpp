@@ -94,7 +94,7 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
                     ? context_->plan_apart(tree_->tree, settings_, key)
                     : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
     if (!call) return call.status();
-    auto executor = (*call)->take_executor(/*waited=*/true);
+    auto executor = (*call)->take_executor({.waited = true});
     if (!executor) return executor.status();
     phases_.push_back({std::move(call).value(), std::move(executor).value()});
     return &phases_.back();
@@ -139,7 +139,11 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
     before_ = running_->executor->stats();
     Binding binding = binding_of(arguments_, shape_);
     binding.sequence = number_.channel == nullptr ? context_->next_sequence() : number_.number;
-    if (residual_ != nullptr) binding.residual = residual_->data();
+    if (residual_ != nullptr) {
+        const auto values = residual_->data_for(nullptr);
+        if (!values) return values.status();
+        binding.residual = *values;
+    }
     GRADCOLL_TRY(running_->executor->start(binding));
     complete_ = false;
     if (number_.channel == nullptr) add_started_call(*this);

@@ -1,5 +1,7 @@
 #include "api/planned_call.hpp"
 
+#include <algorithm>
+
 #include "api/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -87,6 +89,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.paced = knows_links(facts.tree);
     call->executor_options_.cut_peers = peers_over_slow_links(facts.tree, *call->plan_);
     call->executor_options_.yield_always = facts.yield_always;
+    call->executor_options_.device = facts.reader;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();
     call->executor_options_.predicted_us = decision.predicted_us;
@@ -95,23 +98,32 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     return call;
 }
 
-Result<std::unique_ptr<Executor>> PlannedCall::take_executor(bool waited) {
+Result<std::unique_ptr<Executor>> PlannedCall::take_executor(const ExecutorUse& use) {
     std::unique_ptr<Executor> executor;
-    if (waited) {
+    if (use.waited && !use.data_device) {
         executor = std::move(waited_);
     } else {
         const std::scoped_lock lock(mutex_);
-        if (!idle_.empty()) {
-            executor = std::move(idle_.back());
-            idle_.pop_back();
+        const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& idle) {
+            return idle->data_device() == use.data_device.get();
+        });
+        if (found != idle_.end()) {
+            executor = std::move(*found);
+            idle_.erase(found);
         }
     }
-    if (executor == nullptr) return Executor::make(plan_, *channel_, executor_options_);
-    return executor;
+    return executor == nullptr ? make_executor(use) : std::move(executor);
+}
+
+Result<std::unique_ptr<Executor>> PlannedCall::make_executor(const ExecutorUse& use) const {
+    Executor::Options options = executor_options_;
+    options.data_on_device = use.data_device != nullptr;
+    if (options.data_on_device) options.device = use.data_device;
+    return Executor::make(plan_, *channel_, options);
 }
 
 void PlannedCall::give_back(std::unique_ptr<Executor> executor, bool waited) {
-    if (waited) {
+    if (waited && executor->data_device() == nullptr) {
         waited_ = std::move(executor);
         return;
     }

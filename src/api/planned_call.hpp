@@ -10,6 +10,7 @@
 #include "api/settings.hpp"
 #include "collectives/plan.hpp"
 #include "collectives/policy.hpp"
+#include "runtime/device/device_side.hpp"
 #include "runtime/executor.hpp"
 #include "topology/tree.hpp"
 
@@ -35,6 +36,16 @@ struct PlanningFacts {
     int rank = 0;
     Channel& channel;
     bool yield_always = false;
+    /// Reads what ranks of this host have on devices; null if none shares any.
+    std::shared_ptr<DeviceSide> reader = {};
+};
+
+/// Who will use an executor.
+struct ExecutorUse {
+    /// By an operation that its caller waits in; there is one of those at a time, so that no lock
+    /// is needed.
+    bool waited = false;
+    std::shared_ptr<DeviceSide> data_device = {};  ///< where the data are; null: on the host
 };
 
 /// How a shape is done, and why; the same on every rank but for `in_place`. Pure.
@@ -67,16 +78,16 @@ class PlannedCall {
     /// Tells residuals of different layouts apart.
     std::uint64_t residual_layout() const { return residual_layout_; }
 
-    /// An executor that nobody else uses; a new one if all are in use. `waited`: for an operation
-    /// that its caller waits in; there is one of those at a time, so that no lock is needed.
-    Result<std::unique_ptr<Executor>> take_executor(bool waited);
-    /// The same `waited`. Otherwise thread safe.
+    /// An executor that nobody else uses; a new one if all are in use.
+    Result<std::unique_ptr<Executor>> take_executor(const ExecutorUse& use);
+    /// The same `waited` as it was taken with. Otherwise thread safe.
     void give_back(std::unique_ptr<Executor> executor, bool waited);
 
     std::uint64_t last_use = 0;  ///< for the cache
 
   private:
     PlannedCall() = default;
+    Result<std::unique_ptr<Executor>> make_executor(const ExecutorUse& use) const;
 
     CallKey key_;
     std::shared_ptr<const Plan> plan_;

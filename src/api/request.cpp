@@ -6,7 +6,7 @@
 #include <climits>
 #include <limits>
 
-#include "memory/space.hpp"
+#include "device/plugin.hpp"
 
 namespace gradcoll {
 namespace {
@@ -87,19 +87,22 @@ Status check_count(const char* name, MPI_Count count) {
     return {};
 }
 
-Status check_buffer(const BufferArgument& buffer) {
+Status check_buffer(const BufferArgument& buffer, Reach reach) {
     if (buffer.size_bytes == 0) return {};
     if (buffer.data == nullptr)
         return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
                                                   buffer.name, buffer.size_bytes)};
-    if (space_of(buffer.data) == MemorySpace::device)
-        return {
-            Code::invalid_buffer,
-            fmt::format(
-                "{} = {} is memory of a GPU, which the collectives of this version do not reach; "
-                "copy it to the host first, or use managed memory",
-                buffer.name, buffer.data)};
-    return {};
+    const int device = Devices::of_process().device_of(buffer.data);
+    if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return {};
+    if (device == unserved_device)
+        return {Code::invalid_buffer,
+                fmt::format("{} = {} is memory of a device, which is not reached: {}; copy it to "
+                            "the host first, or use managed memory",
+                            buffer.name, buffer.data, Devices::of_process().why_inactive())};
+    return {Code::invalid_buffer,
+            fmt::format("{} = {} is memory of a device, which this call does not reach "
+                        "(GC_Allreduce does); copy it to the host first, or use managed memory",
+                        buffer.name, buffer.data)};
 }
 
 Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
@@ -116,16 +119,18 @@ Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
             a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
 }
 
+std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {
+    return static_cast<std::size_t>(count) * plain_element_bytes(datatype);
+}
+
 namespace {
 
 BufferArgument send_of(const ReduceArguments& arguments) {
-    return {"sendbuf", arguments.sendbuf,
-            static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype)};
+    return {"sendbuf", arguments.sendbuf, plain_bytes(arguments.count, arguments.datatype)};
 }
 
 BufferArgument receive_of(const ReduceArguments& arguments) {
-    return {"recvbuf", arguments.recvbuf,
-            static_cast<std::size_t>(arguments.count) * plain_element_bytes(arguments.datatype)};
+    return {"recvbuf", arguments.recvbuf, plain_bytes(arguments.count, arguments.datatype)};
 }
 
 }  // namespace
@@ -140,14 +145,14 @@ Status check_handles(const ReduceArguments& arguments) {
     return {};
 }
 
-Status check_buffers(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_buffer(receive_of(arguments)));
-    return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments));
+Status check_buffers(const ReduceArguments& arguments, Reach reach) {
+    GRADCOLL_TRY(check_buffer(receive_of(arguments), reach));
+    return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments), reach);
 }
 
-Status check_allreduce(const ReduceArguments& arguments) {
+Status check_allreduce(const ReduceArguments& arguments, Reach reach) {
     GRADCOLL_TRY(check_handles(arguments));
-    GRADCOLL_TRY(check_buffers(arguments));
+    GRADCOLL_TRY(check_buffers(arguments, reach));
     if (is_in_place(arguments)) return {};
     return check_disjoint(send_of(arguments), receive_of(arguments));
 }

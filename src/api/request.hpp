@@ -45,22 +45,29 @@ Status check_op(MPI_Op op);
 Status check_datatype(const char* name, MPI_Datatype datatype);
 Status check_count(const char* name, MPI_Count count);
 
-/// A buffer that holds data must not be null or memory of a device. Errors: invalid_buffer.
-Status check_buffer(const BufferArgument& buffer);
+/// Which memory a kind of call reaches.
+enum class Reach : std::uint8_t { host, host_and_devices };
+
+/// A buffer that holds data must not be null, or memory that is not reached. Errors:
+/// invalid_buffer.
+Status check_buffer(const BufferArgument& buffer, Reach reach = Reach::host);
 /// Errors: invalid_buffer if the two share a byte.
 Status check_disjoint(const BufferArgument& a, const BufferArgument& b);
 
 /// Null and impossible arguments of an allreduce, whatever is behind the handles.
 Status check_handles(const ReduceArguments& arguments);
-/// That its buffers hold data the CPU can read. Those of derived types are left alone: their
+/// That its buffers hold data that is reached. Those of derived types are left alone: their
 /// addresses may be anywhere (MPI_BOTTOM).
-Status check_buffers(const ReduceArguments& arguments);
+Status check_buffers(const ReduceArguments& arguments, Reach reach = Reach::host);
 /// Both, and that the buffers are apart: all checks but those of the communicator's kind.
-Status check_allreduce(const ReduceArguments& arguments);
+Status check_allreduce(const ReduceArguments& arguments, Reach reach = Reach::host);
 
 inline bool is_in_place(const ReduceArguments& arguments) {
     return arguments.sendbuf == MPI_IN_PLACE;
 }
+
+/// Bytes from the first to the last element of a buffer; 0 for types that are not plain.
+std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype);
 
 /// Either a shape for the tree, or why the call is for the MPI library. Rests only on count,
 /// datatype and op.

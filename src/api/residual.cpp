@@ -88,6 +88,31 @@ Status bad(std::string message) {
 Residual::Residual(const ResidualIdentity& identity)
     : identity_(identity), values_(identity.elems * value_bytes(identity.type)) {}
 
+Result<void*> Residual::data_for(const std::shared_ptr<DeviceSide>& side) {
+    if (side != side_) {
+        GRADCOLL_TRY(bring_home());
+        if (side != nullptr) {
+            auto area =
+                DeviceArea::make(side->device(), DeviceArea::Kind::on_device, values_.size());
+            if (!area.ok()) return area.status();
+            GRADCOLL_TRY(side->work().copy(area->data(), values_.data(), values_.size()));
+            GRADCOLL_TRY(side->finish_work());
+            values_dev_ = std::move(area).value();
+            side_ = side;
+        }
+    }
+    return side_ != nullptr ? static_cast<void*>(values_dev_.data()) : values_.data();
+}
+
+Status Residual::bring_home() {
+    if (side_ == nullptr) return {};
+    GRADCOLL_TRY(side_->work().copy(values_.data(), values_dev_.data(), values_.size()));
+    GRADCOLL_TRY(side_->finish_work());
+    values_dev_ = DeviceArea();
+    side_.reset();
+    return {};
+}
+
 Status Residual::check_fits(const PlannedCall& call) const {
     const auto differs = [](const char* what, auto mine, auto wanted) {
         return Status(
@@ -108,6 +133,7 @@ Status Residual::scale(double factor) {
     if (!std::isfinite(factor))
         return {Code::invalid_argument,
                 fmt::format("factor is {}; allowed are finite numbers", factor)};
+    GRADCOLL_TRY(bring_home());
     if (identity_.type == ElementType::f64)
         scale_values<double>(values_, factor);
     else
@@ -116,6 +142,8 @@ Status Residual::scale(double factor) {
 }
 
 void Residual::reset() {
+    values_dev_ = DeviceArea();
+    side_.reset();
     std::fill(values_.begin(), values_.end(), std::byte{0});
 }
 
@@ -123,7 +151,8 @@ std::size_t Residual::checkpoint_bytes() const {
     return 8 * (word_total + 1) + values_.size();
 }
 
-void Residual::save(std::byte* out) const {
+Status Residual::save(std::byte* out) {
+    GRADCOLL_TRY(bring_home());
     const std::byte* const begin = out;
     for (const std::uint64_t word : header_of(identity_)) {
         put_word(word, out);
@@ -132,6 +161,7 @@ void Residual::save(std::byte* out) const {
     if (!values_.empty()) std::memcpy(out, values_.data(), values_.size());
     out += values_.size();
     put_word(Hash().bytes(begin, static_cast<std::size_t>(out - begin)).digest(), out);
+    return {};
 }
 
 Status Residual::load(const std::byte* bytes, std::size_t size_bytes) {
@@ -152,6 +182,7 @@ Status Residual::load(const std::byte* bytes, std::size_t size_bytes) {
                             ? all_finite<double>(values, values_.size())
                             : all_finite<float>(values, values_.size());
     if (!finite) return bad("it holds values that are NaN or Inf");
+    reset();
     values_.assign(values, values + values_.size());
     return {};
 }

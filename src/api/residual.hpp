@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/comm_context.hpp"
+#include "runtime/device/device_area.hpp"
 
 namespace gradcoll {
 
@@ -26,12 +27,14 @@ class Residual {
     explicit Residual(const ResidualIdentity& identity);
 
     const ResidualIdentity& identity() const { return identity_; }
-    void* data() { return values_.data(); }
+    /// The values where an operation on `side` (null: on host memory) reads and updates them; they
+    /// stay there until somebody else wants them. Errors: those of devices.
+    Result<void*> data_for(const std::shared_ptr<DeviceSide>& side);
 
     /// Errors: invalid_argument naming what differs, if the values are not those of this plan.
     Status check_fits(const PlannedCall& call) const;
 
-    /// Errors: invalid_argument if the factor is not finite.
+    /// Errors: invalid_argument if the factor is not finite; those of devices.
     Status scale(double factor);
     void reset();
 
@@ -39,13 +42,17 @@ class Residual {
     /// element type, hash of the tree, rank, hash of the layout, number of values), the values as
     /// they are in memory, and the FNV-1a hash of all before it.
     std::size_t checkpoint_bytes() const;
-    void save(std::byte* out) const;
+    Status save(std::byte* out);
     /// `bytes` is untrusted. Errors: invalid_argument naming what differs; nothing is changed then.
     Status load(const std::byte* bytes, std::size_t size_bytes);
 
   private:
+    Status bring_home();
+
     ResidualIdentity identity_;
     std::vector<std::byte> values_;
+    std::shared_ptr<DeviceSide> side_;  ///< where the values are now; null: in values_
+    DeviceArea values_dev_;             ///< of side_
 };
 
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);

@@ -56,13 +56,12 @@ Status free_residual(GC_Residual* residual) {
     return {};
 }
 
-Status save(const Residual& residual, void* bytes, std::size_t size_bytes) {
+Status save(Residual& residual, void* bytes, std::size_t size_bytes) {
     if (bytes == nullptr) return {Code::invalid_argument, "bytes is null"};
     if (size_bytes < residual.checkpoint_bytes())
         return {Code::invalid_argument, fmt::format("size_bytes is {}, but the checkpoint needs {}",
                                                     size_bytes, residual.checkpoint_bytes())};
-    residual.save(static_cast<std::byte*>(bytes));
-    return {};
+    return residual.save(static_cast<std::byte*>(bytes));
 }
 
 /// Runs `body` on the residual of a handle that is not null.

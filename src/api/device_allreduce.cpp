@@ -1,0 +1,147 @@
+#include "api/device_allreduce.hpp"
+
+#include <dlfcn.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "api/allreduce.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The memory of a buffer, whatever its datatype.
+struct Extent {
+    MPI_Aint shift = 0;  ///< from the buffer's address to its first byte
+    std::size_t size_bytes = 0;
+
+    std::byte* first_byte(const void* buffer) const {
+        return const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + shift;
+    }
+};
+
+Extent extent_of(MPI_Count count, MPI_Datatype datatype) {
+    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
+    if (count == 0 || PMPI_Type_get_extent(datatype, &lower_bound, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent(datatype, &true_lower_bound, &true_extent) != MPI_SUCCESS)
+        return {};
+    const MPI_Aint others = static_cast<MPI_Aint>(count - 1) * extent;
+    return {true_lower_bound + (others < 0 ? others : 0),
+            static_cast<std::size_t>((others < 0 ? -others : others) + true_extent)};
+}
+
+int device_of(const void* buffer, const Extent& extent) {
+    if (extent.size_bytes == 0) return host_memory;
+    return Devices::of_process().device_of(extent.first_byte(buffer));
+}
+
+/// Open MPI and MPICH say at run time whether they were built for CUDA and use it.
+bool mpi_reaches(const DevicePlugin& plugin) {
+    using Query = int (*)();
+    static const auto query =
+        reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
+    return std::string_view(plugin.name) == "CUDA" && query != nullptr && query() == 1;
+}
+
+Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
+    const DevicePlugin& plugin = *Devices::of_process().plugin();
+    return context != nullptr ? context->device_side(plugin, number)
+                              : DeviceSide::make(plugin, number, {});
+}
+
+/// The same call on copies in pinned memory.
+Outcome pass_copies(DeviceSide& side, const ReduceArguments& arguments, const CallMemory& memory) {
+    const Extent extent = extent_of(arguments.count, arguments.datatype);
+    const auto staging = side.staging(2 * extent.size_bytes);
+    if (!staging) return staging.status();
+    std::byte* const send_copy = *staging;
+    std::byte* const receive_copy = *staging + extent.size_bytes;
+    ReduceArguments twin = arguments;
+    GRADCOLL_TRY(side.follow_user());
+    if (memory.receive >= 0) {
+        // Also what lies in the gaps of the datatype: it comes back with the result.
+        GRADCOLL_TRY(side.work().copy(receive_copy, extent.first_byte(arguments.recvbuf),
+                                      extent.size_bytes));
+        twin.recvbuf = receive_copy - extent.shift;
+    }
+    if (memory.send >= 0 && !is_in_place(arguments)) {
+        GRADCOLL_TRY(
+            side.work().copy(send_copy, extent.first_byte(arguments.sendbuf), extent.size_bytes));
+        twin.sendbuf = send_copy - extent.shift;
+    }
+    GRADCOLL_TRY(side.finish_work());
+    Outcome outcome = pass_allreduce(twin);
+    if (memory.receive < 0 || !outcome.status.ok() || outcome.mpi_code != MPI_SUCCESS)
+        return outcome;
+    GRADCOLL_TRY(
+        side.work().copy(extent.first_byte(arguments.recvbuf), receive_copy, extent.size_bytes));
+    GRADCOLL_TRY(side.finish_work());
+    return outcome;
+}
+
+Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
+    GRADCOLL_TRY(side.follow_user());
+    GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
+    return side.finish_work();
+}
+
+CallMemory memory_in(const ReduceArguments& arguments, const Extent& extent) {
+    CallMemory memory;
+    memory.receive = device_of(arguments.recvbuf, extent);
+    memory.send = is_in_place(arguments) ? memory.receive : device_of(arguments.sendbuf, extent);
+    return memory;
+}
+
+}  // namespace
+
+CallMemory memory_of(const ReduceArguments& arguments) {
+    return memory_in(arguments, extent_of(arguments.count, arguments.datatype));
+}
+
+CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape) {
+    return memory_in(arguments, {0, shape.size_bytes()});
+}
+
+Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
+                              const CallMemory& memory) {
+    if (mpi_reaches(*Devices::of_process().plugin())) return pass_allreduce(arguments);
+    const auto side = side_of(context, memory.device());
+    if (!side) return side.status();
+    return pass_copies(**side, arguments, memory);
+}
+
+Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape, const CallMemory& memory) {
+    if (is_in_place(arguments) || shape.count == 0) return {};
+    const auto side = side_of(&context, memory.device());
+    if (!side) return side.status();
+    return copy_and_finish(**side, arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
+}
+
+Result<ReduceArguments> bring_together(CommContext& context, const ReduceArguments& arguments,
+                                       const CallShape& shape, CallMemory& memory) {
+    if (memory.send == memory.receive) return arguments;
+    GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
+    memory.send = memory.receive;
+    ReduceArguments in_place = arguments;
+    in_place.sendbuf = MPI_IN_PLACE;
+    return in_place;
+}
+
+Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,
+                               const CallShape& shape, DeviceSide& side) {
+    const auto copy = side.staging(shape.size_bytes());
+    if (!copy) return copy.status();
+    Binding binding = binding_of(arguments, shape);
+    GRADCOLL_TRY(copy_from_device(side, *copy, binding.input, shape.size_bytes()));
+    void* const result_dev = binding.output;
+    binding.input = binding.output = *copy;
+    GRADCOLL_TRY(context.run_on_host(binding, shape));
+    return copy_and_finish(side, result_dev, *copy, shape.size_bytes());
+}
+
+Status copy_from_device(DeviceSide& side, void* to, const void* from_dev, std::size_t size_bytes) {
+    return copy_and_finish(side, to, from_dev, size_bytes);
+}
+
+}  // namespace gradcoll

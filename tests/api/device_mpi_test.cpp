@@ -1,0 +1,231 @@
+// GC_Allreduce on memory of a device (the emulated one, which the CPU cannot touch): the same bits
+// as on host memory, whichever ranks have which.
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+
+#include "api/api_support.hpp"
+#include "device/plugin.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+/// The plug-in that the library uses, too: there is one of a path in a process.
+Device& device() {
+    static Device* const found = [] {
+        void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) throw std::runtime_error(dlerror());
+        const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, device_plugin_entry));
+        const DevicePlugin* plugin = entry();
+        if (!plugin->start().ok()) throw std::runtime_error("the plug-in does not start");
+        return plugin->device(plugin->current_device()).value();
+    }();
+    return *found;
+}
+
+/// Bytes in device memory, moved by a stream of their own.
+class OnDevice {
+  public:
+    explicit OnDevice(const std::vector<std::byte>& content) : size_(content.size()) {
+        memory_ = device().allocate(size_ + 1).value();
+        move(memory_, content.data());
+    }
+    ~OnDevice() { device().release(memory_); }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+
+    void* data() const { return memory_; }
+    std::vector<std::byte> content() const {
+        std::vector<std::byte> out(size_);
+        move(out.data(), memory_);
+        return out;
+    }
+
+  private:
+    void move(void* to, const void* from) const {
+        auto stream = std::move(device().make_stream()).value();
+        auto mark = std::move(device().make_mark()).value();
+        ASSERT_TRUE(stream->copy(to, from, size_).ok());
+        ASSERT_TRUE(stream->record(*mark).ok());
+        while (!mark->passed().value()) sched_yield();
+    }
+
+    std::size_t size_;
+    void* memory_ = nullptr;
+};
+
+/// A buffer of one rank, on the host or on the device.
+class Buffer {
+  public:
+    Buffer(bool on_device, const std::vector<float>& values) : host_(bytes_of(values)) {
+        if (on_device) device_ = std::make_unique<OnDevice>(host_);
+    }
+    void* data() { return device_ ? device_->data() : host_.data(); }
+    std::vector<std::byte> content() const { return device_ ? device_->content() : host_; }
+
+    static std::vector<std::byte> bytes_of(const std::vector<float>& values) {
+        const auto* first = reinterpret_cast<const std::byte*>(values.data());
+        return {first, first + values.size() * sizeof(float)};
+    }
+
+  private:
+    std::vector<std::byte> host_;
+    std::unique_ptr<OnDevice> device_;
+};
+
+std::vector<float> input_of(int rank, int count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::sin(static_cast<float>(i) * 0.37F + static_cast<float>(rank));
+    return values;
+}
+
+/// Where a rank has its buffers.
+struct Places {
+    bool send_on_device = true;
+    bool receive_on_device = true;
+    bool in_place = false;
+};
+
+std::vector<std::byte> reduced(MPI_Comm comm, int count, const Places& places) {
+    const std::vector<float> input = input_of(rank_of(comm), count);
+    Buffer send(places.send_on_device, input);
+    Buffer receive(places.receive_on_device,
+                   places.in_place ? input : std::vector<float>(input.size(), -7.0F));
+    EXPECT_EQ(GC_Allreduce(places.in_place ? MPI_IN_PLACE : send.data(), receive.data(), count,
+                           MPI_FLOAT, MPI_SUM, comm),
+              MPI_SUCCESS);
+    return receive.content();
+}
+
+std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count) {
+    return reduced(comm, count, {false, false, false});
+}
+
+/// With a written tree, an exchange of messages; without, through the memory of the host.
+std::vector<std::unique_ptr<OwnComm>> comms_to_try() {
+    std::vector<std::unique_ptr<OwnComm>> comms;
+    comms.push_back(std::make_unique<OwnComm>());
+    for (const char* codec : {"exact", "2:4", "bf16"})
+        for (const std::string& tree : {trees_for(size_of(MPI_COMM_WORLD)).front(),
+                                        trees_for(size_of(MPI_COMM_WORLD)).back()}) {
+            comms.push_back(std::make_unique<OwnComm>(tree));
+            comms.back()->set("gc_codec", codec);
+        }
+    return comms;
+}
+
+constexpr int counts[] = {0, 1, 1000, 70001, 300000};
+
+TEST(DeviceAllreduce, GivesTheBitsOfHostMemory) {
+    for (const auto& comm : comms_to_try())
+        for (const int count : counts)
+            for (const bool in_place : {false, true})
+                ASSERT_EQ(reduced(*comm, count, {true, true, in_place}),
+                          reduced_on_host(*comm, count))
+                    << count;
+}
+
+TEST(DeviceAllreduce, TakesEachBufferWhereItIs) {
+    for (const auto& comm : comms_to_try())
+        for (const int count : counts) {
+            const auto expected = reduced_on_host(*comm, count);
+            const bool odd = comm->rank() % 2 == 1;
+            ASSERT_EQ(reduced(*comm, count, {odd, odd, false}), expected) << count;
+            ASSERT_EQ(reduced(*comm, count, {odd, !odd, false}), expected) << count;
+            ASSERT_EQ(reduced(*comm, count, {false, true, false}), expected) << count;
+            ASSERT_EQ(reduced(*comm, count, {!odd, !odd, true}), expected) << count;
+        }
+}
+
+TEST(DeviceAllreduce, OtherTypesAndOpsGoThroughTheMpiLibrary) {
+    const PlainComm comm;
+    MPI_Datatype pairs = MPI_DATATYPE_NULL;  // of every three floats the first two
+    MPI_Type_vector(1, 2, 3, MPI_FLOAT, &pairs);
+    MPI_Datatype spaced = MPI_DATATYPE_NULL;
+    MPI_Type_create_resized(pairs, 0, 3 * sizeof(float), &spaced);
+    MPI_Type_commit(&spaced);
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(
+        [](void* in, void* out, int* count, MPI_Datatype*) {
+            for (int i = 0; i < *count; ++i)
+                for (int j = 0; j < 2; ++j)
+                    static_cast<float*>(out)[3 * i + j] += static_cast<float*>(in)[3 * i + j];
+        },
+        1, &op);
+    const std::vector<float> input = input_of(comm.rank(), 300);
+    Buffer send(true, input), receive(true, std::vector<float>(300, -7.0F));
+    std::vector<float> expected(300, -7.0F);
+    ASSERT_EQ(MPI_Allreduce(input.data(), expected.data(), 100, spaced, op, comm), MPI_SUCCESS);
+    ASSERT_EQ(GC_Allreduce(send.data(), receive.data(), 100, spaced, op, comm), MPI_SUCCESS);
+    EXPECT_EQ(receive.content(), Buffer::bytes_of(expected));
+    MPI_Op_free(&op);
+    MPI_Type_free(&spaced);
+    MPI_Type_free(&pairs);
+}
+
+TEST(DeviceAllreduce, ResidualsFollowTheBuffers) {
+    const auto comms = comms_to_try();
+    const OwnComm& comm = *comms[3];
+    const int count = 50000;
+    GC_Residual here = GC_RESIDUAL_NULL, there = GC_RESIDUAL_NULL;
+    ASSERT_EQ(GC_Residual_create(comm, count, MPI_FLOAT, &here), MPI_SUCCESS);
+    ASSERT_EQ(GC_Residual_create(comm, count, MPI_FLOAT, &there), MPI_SUCCESS);
+    const std::vector<float> input = input_of(comm.rank(), count);
+    for (int step = 0; step < 4; ++step) {
+        const bool on_device = step != 2;
+        Buffer send(on_device, input), receive(on_device, input);
+        std::vector<float> expected(input.size());
+        ASSERT_EQ(GC_Allreduce_residual(input.data(), expected.data(), count, MPI_FLOAT, MPI_SUM,
+                                        comm, here),
+                  MPI_SUCCESS);
+        ASSERT_EQ(GC_Allreduce_residual(send.data(), receive.data(), count, MPI_FLOAT, MPI_SUM,
+                                        comm, there),
+                  MPI_SUCCESS);
+        ASSERT_EQ(receive.content(), Buffer::bytes_of(expected)) << step;
+        ASSERT_EQ(GC_Residual_scale(here, 0.5), MPI_SUCCESS);
+        ASSERT_EQ(GC_Residual_scale(there, 0.5), MPI_SUCCESS);
+    }
+    std::size_t size_bytes = 0;
+    ASSERT_EQ(GC_Residual_size(here, &size_bytes), MPI_SUCCESS);
+    std::vector<std::byte> saved_here(size_bytes), saved_there(size_bytes);
+    ASSERT_EQ(GC_Residual_save(here, saved_here.data(), size_bytes), MPI_SUCCESS);
+    ASSERT_EQ(GC_Residual_save(there, saved_there.data(), size_bytes), MPI_SUCCESS);
+    EXPECT_EQ(saved_here, saved_there);
+    GC_Residual_free(&here);
+    GC_Residual_free(&there);
+}
+
+TEST(DeviceAllreduce, BeginsAfterWhatTheUsersStreamWasGiven) {
+    const auto comms = comms_to_try();
+    const int count = 100000;
+    for (const auto& comm : comms) {
+        auto stream = std::move(device().make_stream()).value();
+        ASSERT_EQ(GC_Comm_set_stream(*comm, stream->native()), MPI_SUCCESS);
+        Buffer late(true, input_of(comm->rank(), count));
+        Buffer send(true, std::vector<float>(static_cast<std::size_t>(count), 99.0F));
+        Buffer receive(true, std::vector<float>(static_cast<std::size_t>(count)));
+        ASSERT_TRUE(stream->copy(send.data(), late.data(), count * sizeof(float)).ok());
+        ASSERT_EQ(GC_Allreduce(send.data(), receive.data(), count, MPI_FLOAT, MPI_SUM, *comm),
+                  MPI_SUCCESS);
+        EXPECT_EQ(receive.content(), reduced_on_host(*comm, count));
+        ASSERT_EQ(GC_Comm_set_stream(*comm, nullptr), MPI_SUCCESS);
+    }
+}
+
+TEST(DeviceAllreduce, CallsThatDoNotReachDevicesSaySo) {
+    const PlainComm comm;
+    ASSERT_EQ(GC_Comm_attach(comm), MPI_SUCCESS);
+    Buffer buffer(true, input_of(comm.rank(), 100));
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, buffer.data(), 100, MPI_FLOAT, MPI_SUM, comm, &request),
+              MPI_ERR_BUFFER);
+    EXPECT_NE(error_text(MPI_ERR_BUFFER).find("memory of a device"), std::string::npos)
+        << error_text(MPI_ERR_BUFFER);
+}
+
+}  // namespace
+}  // namespace gradcoll::test
