@@ -1,6 +1,7 @@
 #include "transport/device_ipc/peer_device_memory.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,15 +13,30 @@ namespace {
 
 constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
 
+/// An allocation of a process, as that process sees it: tells whether a mapping is still of it.
+struct Origin {
+    std::int64_t process = 0;
+    std::uint64_t base = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t id = 0;
+    friend bool operator==(const Origin&, const Origin&) = default;
+};
+
+/// Whether both cannot live at the same time: one of them has been released.
+bool exclude_each_other(const Origin& a, const Origin& b) {
+    const bool overlap =
+        a.base < b.base ? b.base - a.base < a.size_bytes : a.base - b.base < b.size_bytes;
+    return a.process == b.process && a != b && overlap;
+}
+
 /// As it travels: same host, same build, so in the machine's own layout.
 struct Reference {
     std::uint64_t magic = 0;
     std::uint64_t offset_bytes = 0;  ///< into the allocation
     std::uint64_t size_bytes = 0;    ///< of the bytes that are meant
-    std::uint64_t allocation_bytes = 0;
+    Origin allocation;
     DeviceHandle handle;
-    std::array<std::byte, reference_bytes - 4 * sizeof(std::uint64_t) - sizeof(DeviceHandle)>
-        unused{};
+    std::uint64_t unused = 0;
 };
 static_assert(sizeof(Reference) == reference_bytes);
 
@@ -31,8 +47,10 @@ struct OwnHandle {
 };
 
 struct Mapping {
+    Origin allocation;
     DeviceHandle handle;
     void* base = nullptr;
+    std::size_t size_bytes = 0;  ///< as the device tells; else as the reference does
     std::uint64_t last_use = 0;
 };
 
@@ -47,18 +65,23 @@ Status corrupt(std::string_view what, std::uint64_t got, std::string_view allowe
             fmt::format("reference to a peer's device memory: {} is {}; {}", what, got, allowed)};
 }
 
+/// Whether the bytes lie within an allocation of that size.
+Status check_range(const Reference& reference, std::uint64_t allocation_bytes) {
+    if (reference.size_bytes > allocation_bytes ||
+        reference.offset_bytes > allocation_bytes - reference.size_bytes)
+        return corrupt("the offset", reference.offset_bytes,
+                       fmt::format("{} bytes from there must lie within an allocation of {}",
+                                   reference.size_bytes, allocation_bytes));
+    return {};
+}
+
 Status check(const Reference& reference, std::size_t expected_bytes) {
     if (reference.magic != magic)
         return corrupt("its first word", reference.magic, fmt::format("{} was expected", magic));
     if (reference.size_bytes != expected_bytes)
         return corrupt("the size", reference.size_bytes,
                        fmt::format("{} bytes were expected", expected_bytes));
-    if (reference.size_bytes > reference.allocation_bytes ||
-        reference.offset_bytes > reference.allocation_bytes - reference.size_bytes)
-        return corrupt("the offset", reference.offset_bytes,
-                       fmt::format("{} bytes from there must lie within an allocation of {}",
-                                   reference.size_bytes, reference.allocation_bytes));
-    return {};
+    return check_range(reference, reference.allocation.size_bytes);
 }
 
 }  // namespace
@@ -67,7 +90,8 @@ struct PeerDeviceMemory::Impl {
     explicit Impl(Device& given) : device(given) {}
 
     Result<DeviceHandle> handle_of(const DeviceAllocation& allocation);
-    Result<void*> opened(const DeviceHandle& handle);
+    Result<const Mapping*> mapping_of(const Reference& reference);
+    void close_what_is_released(const Origin& allocation);
 
     Device& device;
     std::vector<OwnHandle> own;
@@ -92,22 +116,37 @@ Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& a
     return *handle;
 }
 
-Result<void*> PeerDeviceMemory::Impl::opened(const DeviceHandle& handle) {
-    const auto found = std::find_if(mappings.begin(), mappings.end(),
-                                    [&](const Mapping& known) { return known.handle == handle; });
+/// Memory that was released in its process stays mapped here until it is known; a driver may refuse
+/// to map what has come to its place.
+void PeerDeviceMemory::Impl::close_what_is_released(const Origin& allocation) {
+    std::erase_if(mappings, [&](const Mapping& known) {
+        const bool released = exclude_each_other(known.allocation, allocation);
+        if (released) device.close(known.base);
+        return released;
+    });
+}
+
+Result<const Mapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& reference) {
+    const auto found = std::find_if(mappings.begin(), mappings.end(), [&](const Mapping& known) {
+        return known.handle == reference.handle && known.allocation == reference.allocation;
+    });
     if (found != mappings.end()) {
         found->last_use = ++uses;
-        return found->base;
+        return &*found;
     }
-    const auto base = device.open(handle);
+    close_what_is_released(reference.allocation);
+    const auto base = device.open(reference.handle);
     if (!base.ok()) return base.status();
     if (mappings.size() == most_mappings) {
         const auto least_used = oldest(mappings);
         device.close(least_used->base);
         mappings.erase(least_used);
     }
-    mappings.push_back({handle, *base, ++uses});
-    return *base;
+    const auto mapped = device.allocation_of(*base);
+    mappings.push_back({reference.allocation, reference.handle, *base,
+                        mapped.ok() ? mapped->size_bytes : reference.allocation.size_bytes,
+                        ++uses});
+    return &mappings.back();
 }
 
 PeerDeviceMemory::PeerDeviceMemory(Device& device) : impl_(std::make_unique<Impl>(device)) {
@@ -130,7 +169,8 @@ Status PeerDeviceMemory::refer(const void* data, std::size_t size_bytes,
     reference.offset_bytes = static_cast<std::uint64_t>(static_cast<const std::byte*>(data) -
                                                         static_cast<std::byte*>(allocation->base));
     reference.size_bytes = size_bytes;
-    reference.allocation_bytes = allocation->size_bytes;
+    reference.allocation = {getpid(), reinterpret_cast<std::uintptr_t>(allocation->base),
+                            allocation->size_bytes, allocation->id};
     reference.handle = *handle;
     std::memcpy(out.data(), &reference, sizeof reference);
     return {};
@@ -144,13 +184,10 @@ Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
     Reference reference;
     std::memcpy(&reference, bytes.data(), sizeof reference);
     GRADCOLL_TRY(check(reference, expected_bytes));
-    const auto base = impl_->opened(reference.handle);
-    if (!base.ok()) return base.status();
-    const auto mapped = impl_->device.allocation_of(*base);
-    if (mapped.ok() && mapped->size_bytes < reference.allocation_bytes)
-        return corrupt("the allocation's size", reference.allocation_bytes,
-                       fmt::format("it has {} bytes", mapped->size_bytes));
-    return static_cast<const std::byte*>(*base) + reference.offset_bytes;
+    const auto mapping = impl_->mapping_of(reference);
+    if (!mapping.ok()) return mapping.status();
+    GRADCOLL_TRY(check_range(reference, (*mapping)->size_bytes));
+    return static_cast<const std::byte*>((*mapping)->base) + reference.offset_bytes;
 }
 
 }  // namespace gradcoll

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "transport/device_ipc/peer_device_memory.hpp"
 
@@ -21,7 +23,7 @@ struct Showing {
 /// A few bytes on the device and their copy in pinned memory.
 class Probe {
   public:
-    explicit Probe(Device& device) : device_(device), peers_(device) {}
+    explicit Probe(Device& device) : device_(device) { peers_.emplace(device); }
     ~Probe() {
         if (on_device_ != nullptr) device_.release(on_device_);
         if (pinned_ != nullptr) device_.release_pinned(pinned_);
@@ -31,12 +33,14 @@ class Probe {
 
     Status show(Showing& showing);
     bool reads(const Showing& peer);
+    /// Closes what was opened: before its owner may release it.
+    void forget_peers() { peers_.reset(); }
 
   private:
     Status copy_and_wait(void* to, const void* from);
 
     Device& device_;
-    PeerDeviceMemory peers_;
+    std::optional<PeerDeviceMemory> peers_;
     void* on_device_ = nullptr;
     void* pinned_ = nullptr;
     std::unique_ptr<DeviceStream> stream_;
@@ -69,12 +73,12 @@ Status Probe::show(Showing& showing) {
     pinned_ = *pinned;
     *static_cast<std::uint64_t*>(pinned_) = showing.token;
     GRADCOLL_TRY(copy_and_wait(on_device_, pinned_));
-    return peers_.refer(on_device_, sizeof(std::uint64_t), showing.reference);
+    return peers_->refer(on_device_, sizeof(std::uint64_t), showing.reference);
 }
 
 bool Probe::reads(const Showing& peer) {
     if (peer.shown == 0) return false;
-    const auto bytes = peers_.resolve(peer.reference, sizeof(std::uint64_t));
+    const auto bytes = peers_->resolve(peer.reference, sizeof(std::uint64_t));
     if (!bytes.ok()) return false;
     *static_cast<std::uint64_t*>(pinned_) = ~peer.token;
     return copy_and_wait(pinned_, *bytes).ok() &&
@@ -103,6 +107,7 @@ Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vect
     if (probe != nullptr && own.shown != 0)
         for (std::size_t peer = 0; peer < size; ++peer)
             mine[peer] = peer != self && probe->reads(all[peer]) ? 1 : 0;
+    if (probe != nullptr) probe->forget_peers();
     // Also tells everybody that nobody reads any more.
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(mine.data(), host.size, MPI_BYTE, can_read.data(),
                                          host.size, MPI_BYTE, host.comm),
