@@ -1,0 +1,24 @@
+// tests/compress/codec_machine.hpp - what runs the kernels of GPU codecs in a test program:
+// emulated warps (emulated_codecs.cpp) or a device (cuda_codecs.cpp).
+#pragma once
+
+#include <span>
+
+#include "compress/codec_cuda.hpp"
+#include "support/test_memory.hpp"
+
+namespace gradcoll::test {
+
+class CodecMachine {
+  public:
+    virtual ~CodecMachine() = default;
+    /// Launches the jobs and waits for their end.
+    virtual Status launch(CodecForm form, const CodecLaunch& launch,
+                          std::span<const CodecJob> jobs) = 0;
+    virtual TestMemory& memory() = 0;
+};
+
+/// The one of this program; null where there is none: then all its tests are skipped.
+CodecMachine* codec_machine();
+
+}  // namespace gradcoll::test

@@ -1,0 +1,54 @@
+#include "compress/emulated_codecs.hpp"
+
+#include "compress/cast/bf16_lane_ops.hpp"
+#include "compress/codec_machine.hpp"
+#include "compress/exact/exact_lane_ops.hpp"
+#include "compress/nm/nm_job.hpp"
+#include "support/warp_emulator.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+class EmulatedCodecs final : public CodecMachine {
+  public:
+    Status launch(CodecForm form, const CodecLaunch& launch,
+                  std::span<const CodecJob> jobs) override {
+        return launch_codec(emulated_codec_kernel, form, launch, jobs);
+    }
+    TestMemory& memory() override { return memory_; }
+
+  private:
+    HostMemory memory_;
+};
+
+}  // namespace
+
+BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork work) {
+    using nm::kernel_for;
+    switch (codec) {
+        case CodecId::exact:
+            return exact_kernel<OnEmulatedWarps>(type, work);
+        case CodecId::nm_1_4:
+            return kernel_for<OnEmulatedWarps, nm::Shape<1, 4>>(type, work);
+        case CodecId::nm_2_4:
+            return kernel_for<OnEmulatedWarps, nm::Shape<2, 4>>(type, work);
+        case CodecId::nm_1_8:
+            return kernel_for<OnEmulatedWarps, nm::Shape<1, 8>>(type, work);
+        case CodecId::nm_2_8:
+            return kernel_for<OnEmulatedWarps, nm::Shape<2, 8>>(type, work);
+        case CodecId::nm_4_8:
+            return kernel_for<OnEmulatedWarps, nm::Shape<4, 8>>(type, work);
+        case CodecId::nm_1_16:
+            return kernel_for<OnEmulatedWarps, nm::Shape<1, 16>>(type, work);
+        case CodecId::bf16:
+            return bf16_kernel<OnEmulatedWarps>(type, work);
+    }
+    return {};
+}
+
+CodecMachine* codec_machine() {
+    static EmulatedCodecs machine;
+    return &machine;
+}
+
+}  // namespace gradcoll::test

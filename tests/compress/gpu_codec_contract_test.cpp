@@ -1,0 +1,249 @@
+// What GPU codecs promise, against the scalar reference of the CPU. The program runs it on what its
+// codec_machine() is: emulated warps or a device.
+#include <random>
+
+#include "compress/codec_cases.hpp"
+#include "compress/codec_machine.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+using Use = TestArray::Use;
+
+/// How the arrays of a case lie and which form is asked for.
+struct Way {
+    CodecForm form = CodecForm::by_alignment;
+    std::size_t values_shift = 0, payload_shift = 0;
+};
+
+std::vector<CodecCase> scalar_cases() {
+    std::vector<CodecCase> cases = all_codec_cases();
+    std::erase_if(cases, [](const CodecCase& c) { return c.isa != InstructionSet::scalar; });
+    return cases;
+}
+
+class GpuCodec : public testing::TestWithParam<CodecCase> {
+  protected:
+    void SetUp() override {
+        machine_ = codec_machine();
+        if (machine_ == nullptr) GTEST_SKIP() << "no CUDA device";
+        codec_ = *codec_for(GetParam().codec, GetParam().type, InstructionSet::scalar);
+        residual_type_ = codec_.type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
+    }
+
+    std::size_t elem() const { return element_bytes(codec_.type); }
+    bool is_nm() const { return codec_.id != CodecId::exact && codec_.id != CodecId::bf16; }
+    Bytes encoding_of(const Bytes& plain) const {
+        const std::size_t count = plain.size() / elem();
+        Bytes out(encoded_bytes(codec_.id, elem(), count));
+        codec_.encode(plain.data(), count, out.data());
+        return out;
+    }
+    TestArray array(const Bytes& content, Use use, std::size_t shift = 0) const {
+        return {machine_->memory(), content, use, shift};
+    }
+    /// Launches one job; whether the payload was called invalid.
+    bool launch(CodecWork work, CodecForm form, const CodecJob& job) const {
+        const TestArray invalid = array(Bytes(4), Use::written);
+        const CodecLaunch call{work, codec_.id, codec_.type, nullptr,
+                               reinterpret_cast<std::uint32_t*>(invalid.data())};
+        const Status status = machine_->launch(form, call, {&job, 1});
+        EXPECT_TRUE(status.ok()) << status.message();
+        EXPECT_TRUE(invalid.canaries_intact());
+        return invalid.content() != Bytes(4);
+    }
+
+    void expect_encodes(const Bytes& plain, const Way& way) const {
+        const std::size_t count = plain.size() / elem();
+        const Bytes want = encoding_of(plain);
+        const TestArray in = array(plain, Use::read, way.values_shift);
+        const TestArray out = array(Bytes(want.size()), Use::written, way.payload_shift);
+        launch(CodecWork::encode, way.form, {in.data(), nullptr, nullptr, out.data(), count});
+        ASSERT_EQ(out.content(), want) << count << " elements";
+        ASSERT_TRUE(out.canaries_intact()) << count << " elements";
+    }
+    void expect_feeds_back(const Bytes& plain, const Way& way) const {
+        const std::size_t count = plain.size() / elem();
+        Bytes residual = make_data(Data::normal, residual_type_, count, 9);
+        if (!is_floating(codec_.type)) residual.clear();
+        const TestArray in = array(plain, Use::read, way.values_shift);
+        const TestArray rest = array(residual, Use::written,
+                                     way.values_shift == 0 ? 0 : element_bytes(residual_type_));
+        Bytes want(encoded_bytes(codec_.id, elem(), count));
+        const TestArray out = array(Bytes(want.size()), Use::written, way.payload_shift);
+        launch(CodecWork::encode_with_residual, way.form,
+               {in.data(), rest.data(), nullptr, out.data(), count});
+        codec_.encode_with_residual(plain.data(), residual.data(), count, want.data());
+        ASSERT_EQ(out.content(), want) << count << " elements";
+        ASSERT_EQ(rest.content(), residual) << count << " elements";
+        ASSERT_TRUE(out.canaries_intact() && rest.canaries_intact()) << count << " elements";
+    }
+    void expect_decodes(const Bytes& plain, const Way& way) const {
+        const std::size_t count = plain.size() / elem();
+        const Bytes encoded = encoding_of(plain);
+        Bytes want(plain.size());
+        ASSERT_TRUE(codec_.decode(encoded.data(), count, want.data()));
+        const TestArray in = array(encoded, Use::read, way.payload_shift);
+        const TestArray out = array(Bytes(plain.size()), Use::written, way.values_shift);
+        ASSERT_FALSE(
+            launch(CodecWork::decode, way.form, {in.data(), nullptr, nullptr, out.data(), count}));
+        ASSERT_EQ(out.content(), want) << count << " elements";
+        ASSERT_TRUE(out.canaries_intact()) << count << " elements";
+    }
+    void expect_sums(const Bytes& plain, const Bytes& base, const Way& way) const {
+        const std::size_t count = plain.size() / elem();
+        const Bytes encoded = encoding_of(plain);
+        Bytes want(plain.size());
+        ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), want.data()));
+        const TestArray in = array(encoded, Use::read, way.payload_shift);
+        const TestArray sum = array(base, Use::written, way.values_shift);
+        ASSERT_FALSE(launch(CodecWork::decode_sum, way.form,
+                            {in.data(), nullptr, sum.data(), sum.data(), count}));
+        ASSERT_TRUE(same_but_nan_payload(codec_.type, sum.content(), want)) << count << " elements";
+        ASSERT_TRUE(sum.canaries_intact()) << count << " elements";
+    }
+    /// All four works on data of one kind.
+    void expect_all(Data data, std::size_t count, const Way& way) const {
+        const Bytes plain = make_data(data, codec_.type, count);
+        ASSERT_NO_FATAL_FAILURE(expect_encodes(plain, way));
+        ASSERT_NO_FATAL_FAILURE(expect_feeds_back(plain, way));
+        ASSERT_NO_FATAL_FAILURE(expect_decodes(plain, way));
+        ASSERT_NO_FATAL_FAILURE(expect_sums(plain, make_data(data, codec_.type, count, 2), way));
+    }
+
+    CodecMachine* machine_ = nullptr;
+    Codec codec_;
+    ElementType residual_type_{};
+};
+
+/// Around windows, loose pieces and blocks, and at steps between.
+std::vector<std::size_t> sampled_counts(std::size_t last, std::size_t step) {
+    std::vector<std::size_t> counts{1, 2, 3, 5, 7, 15, 17, 31, 33, 511, 512, 513, 1024, 1025, 2049};
+    for (std::size_t count = 0; count <= last; count += step) counts.push_back(count);
+    return counts;
+}
+
+TEST_P(GpuCodec, AllWorksEqualTheScalarReferenceByTheFormThatAlignmentAllows) {
+    for (const std::size_t count : sampled_counts(1100, 67))
+        ASSERT_NO_FATAL_FAILURE(expect_all(Data::special, count, {}));
+    for (const Data data : {Data::normal, Data::ties})
+        for (const std::size_t count : {40, 500, 1071, 4099})
+            ASSERT_NO_FATAL_FAILURE(expect_all(data, count, {}));
+}
+
+TEST_P(GpuCodec, AllWorksEqualTheScalarReferenceByTheWarpForm) {
+    for (const std::size_t count : sampled_counts(500, 73))
+        ASSERT_NO_FATAL_FAILURE(expect_all(Data::special, count, {CodecForm::warp, 0, 0}));
+    for (const Data data : {Data::normal, Data::ties})
+        ASSERT_NO_FATAL_FAILURE(expect_all(data, 1071, {CodecForm::warp, 0, 0}));
+}
+
+TEST_P(GpuCodec, EveryTailLengthOfTheCodecsThatAreUsedMost) {
+    const bool most_used = codec_.id == CodecId::nm_2_4 &&
+                           (codec_.type == ElementType::f32 || codec_.type == ElementType::bf16);
+    if (!most_used) return;
+    for (std::size_t tail = 1; tail < 512; ++tail) {
+        const std::size_t count = tail % 8 == 0 ? 512 + tail : tail;
+        const Bytes plain = make_data(Data::special, codec_.type, count);
+        const Bytes base = make_data(Data::normal, codec_.type, count, 2);
+        ASSERT_NO_FATAL_FAILURE(expect_encodes(plain, {}));
+        ASSERT_NO_FATAL_FAILURE(expect_feeds_back(plain, {}));
+        ASSERT_NO_FATAL_FAILURE(expect_sums(plain, base, {}));
+    }
+}
+
+TEST_P(GpuCodec, ValuesNeedTheAlignmentOfAnElementAndPayloadsTwoBytes) {
+    const std::size_t payload_step = std::min<std::size_t>(elem(), 2);
+    for (const std::size_t count : {1, 33, 511, 1300})
+        for (const std::size_t shift : {payload_step, 3 * payload_step, 4 * payload_step}) {
+            ASSERT_NO_FATAL_FAILURE(expect_all(Data::normal, count, {{}, elem(), shift}));
+            ASSERT_NO_FATAL_FAILURE(expect_all(Data::normal, count, {{}, 0, shift}));
+        }
+}
+
+TEST_P(GpuCodec, BaseAndOutMayBeTwoArrays) {
+    const std::size_t count = 1300;
+    const Bytes plain = make_data(Data::normal, codec_.type, count);
+    const Bytes base = make_data(Data::normal, codec_.type, count, 2), encoded = encoding_of(plain);
+    Bytes want(plain.size());
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), want.data()));
+    const TestArray in = array(encoded, Use::read), from = array(base, Use::written);
+    const TestArray out = array(Bytes(plain.size()), Use::written);
+    launch(CodecWork::decode_sum, {}, {in.data(), nullptr, from.data(), out.data(), count});
+    EXPECT_EQ(out.content(), want);
+    EXPECT_EQ(from.content(), base);
+}
+
+TEST_P(GpuCodec, ManyJobsOfDifferentSizesInOneLaunch) {
+    std::vector<std::unique_ptr<TestArray>> ins, outs;
+    std::vector<Bytes> wants;
+    std::vector<CodecJob> jobs;
+    for (std::size_t j = 0; j < 70; ++j) {
+        const std::size_t count = j % 7 == 0 ? 0 : j * 131 % 1100;
+        const Bytes plain =
+            make_data(Data::normal, codec_.type, count, static_cast<std::uint32_t>(j));
+        wants.push_back(encoding_of(plain));
+        const std::size_t shift = j % 3 == 0 ? elem() : 0;
+        ins.push_back(std::make_unique<TestArray>(machine_->memory(), plain, Use::read, shift));
+        outs.push_back(std::make_unique<TestArray>(machine_->memory(), Bytes(wants.back().size()),
+                                                   Use::written));
+        jobs.push_back({ins.back()->data(), nullptr, nullptr, outs.back()->data(), count});
+    }
+    const CodecLaunch call{CodecWork::encode, codec_.id, codec_.type, nullptr, nullptr};
+    const Status status = machine_->launch(CodecForm::by_alignment, call, jobs);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+        ASSERT_EQ(outs[j]->content(), wants[j]) << "job " << j;
+        ASSERT_TRUE(outs[j]->canaries_intact()) << "job " << j;
+    }
+}
+
+TEST_P(GpuCodec, EveryFlippedMaskBitIsReported) {
+    if (!is_nm()) return;
+    for (const CodecForm form : {CodecForm::by_alignment, CodecForm::warp})
+        for (const std::size_t count : {16, 100, 512, 560}) {
+            const std::size_t mask_bits = std::min<std::size_t>(count, 512) / 16 * 16;
+            for (std::size_t bit = 0; bit < mask_bits; bit += 11) {
+                Bytes bad = encoding_of(make_data(Data::normal, codec_.type, count));
+                bad[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+                const TestArray in = array(bad, Use::read);
+                const TestArray out = array(Bytes(count * elem()), Use::written);
+                ASSERT_TRUE(launch(CodecWork::decode, form,
+                                   {in.data(), nullptr, nullptr, out.data(), count}))
+                    << "bit " << bit << " of " << count << " elements";
+                ASSERT_TRUE(out.canaries_intact());
+            }
+        }
+}
+
+TEST_P(GpuCodec, UnusedBitsOfTheLastMaskWordMustBeZero) {
+    if (!is_nm()) return;
+    for (std::size_t bit = 16; bit < 32; ++bit) {
+        Bytes bad = encoding_of(make_data(Data::normal, codec_.type, 16));
+        bad[bit / 8] |= static_cast<std::byte>(1 << bit % 8);
+        const TestArray in = array(bad, Use::read), out = array(Bytes(16 * elem()), Use::written);
+        ASSERT_TRUE(
+            launch(CodecWork::decode_sum, {}, {in.data(), nullptr, out.data(), out.data(), 16}));
+    }
+}
+
+TEST_P(GpuCodec, RandomBytesNeverLeaveTheOutput) {
+    std::mt19937 generator(7);
+    for (int round = 0; round < 40; ++round) {
+        const std::size_t count = generator() % 1600;
+        Bytes noise(encoded_bytes(codec_.id, elem(), count));
+        for (std::byte& b : noise) b = static_cast<std::byte>(generator());
+        const TestArray in = array(noise, Use::read);
+        const TestArray out = array(Bytes(count * elem()), Use::written);
+        const bool invalid =
+            launch(CodecWork::decode, {}, {in.data(), nullptr, nullptr, out.data(), count});
+        Bytes scalar(count * elem());
+        ASSERT_EQ(invalid, !codec_.decode(noise.data(), count, scalar.data())) << count;
+        ASSERT_TRUE(out.canaries_intact()) << count;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuCodec, testing::ValuesIn(scalar_cases()), case_name);
+
+}  // namespace
+}  // namespace gradcoll::test
