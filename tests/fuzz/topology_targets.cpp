@@ -11,9 +11,11 @@
 #include "fuzz/topology_trees.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"
+#include "topology/sources/gpu_places.hpp"
 #include "topology/sources/host.hpp"
 #include "topology/sources/machine.hpp"
 #include "topology/sources/nccl.hpp"
+#include "topology/sources/reports.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::fuzz {
@@ -117,13 +119,44 @@ bool nccl(std::string_view text) {
     return is_host;
 }
 
+/// Half of the ranks use one of the GPUs that the machine shows, the others none.
+bool ranks_fit_gpus(const Machine& machine, std::string_view text) {
+    const std::vector<RankGpu> gpus = machine.gpus();
+    if (gpus.empty()) return true;
+    std::vector<HostPath> paths(std::size(some_ranks), machine.path_of_all());
+    std::vector<RankGpu> used(paths.size());
+    for (std::size_t i = 0; i < paths.size(); i += 2) used[i] = gpus[i / 2 % gpus.size()];
+    std::vector<std::string> notes;
+    place_on_gpus(paths, used, notes);
+    for (const std::string& note : notes) must_be_a_message(note, text);
+    return is_a_host(merge_host(machine.host_name(), paths, some_ranks), text);
+}
+
 bool hwloc(std::string_view text) {
     const Result<Machine> machine = Machine::xml_text(text, "the text");
     if (!accepted(machine.status(), text)) return false;
     const std::vector<HostPath> cores = machine->paths_of_cores();
     must(!cores.empty(), "a machine has cores or PUs", text);
     static_cast<void>(machine->path_of_all());
-    return is_a_host(dealt_host(machine->host_name(), cores, some_ranks), text);
+    return is_a_host(dealt_host(machine->host_name(), cores, some_ranks), text) &&
+           ranks_fit_gpus(*machine, text);
+}
+
+/// What a rank would tell of itself: bytes that peers get.
+bool report(std::string_view text) {
+    std::vector<std::string> notes;
+    const std::vector<std::string> reports{std::string(text), std::string(text)};
+    const auto hosts = hosts_of_reports(reports, notes);
+    for (const std::string& note : notes) must_be_a_message(note, text);
+    if (!accepted(hosts.status(), text)) return false;
+    std::vector<HostPath> paths;
+    std::vector<int> ranks;
+    for (const JobHost& host : *hosts)
+        for (const JobHost::Rank& rank : host.ranks) {
+            paths.push_back(rank.path);
+            ranks.push_back(rank.rank);
+        }
+    return is_a_host(merge_host("host", paths, ranks), text);
 }
 
 // ---- seeds --------------------------------------------------------------------------------------
@@ -132,6 +165,19 @@ std::vector<std::string_view> kept_bytes_of(std::initializer_list<std::string_vi
     static std::vector<std::string> kept;
     for (const std::string_view text : expressions)
         kept.push_back(tree_from_expression(text, -1)->serialize());
+    return {kept.begin(), kept.end()};
+}
+
+std::vector<std::string_view> kept_reports() {
+    static std::vector<std::string> kept;
+    const HostPath::Object package{VertexKind::package, 0, "Package#0"};
+    const HostPath::Object gpu{VertexKind::gpu, 0x3b00, "0000:3b:00.0", {31.5, 0}};
+    RankReport report;
+    report.path = {"n1", {package, {VertexKind::core, 3, "Core#3"}}};
+    kept.push_back(report_bytes(report));
+    report.gpu = {gpu.name, {package, gpu}, {{"0000:d8:00.0", false, 50}, {"s1", true, 25}}};
+    report.facts.unbound_over = "2 packages";
+    kept.push_back(report_bytes(report));
     return {kept.begin(), kept.end()};
 }
 
@@ -163,7 +209,9 @@ constexpr std::string_view mpich_seeds[] = {
 std::vector<Target> all_targets() {
     static const std::vector<std::string_view> bytes =
         kept_bytes_of({"0", "((0 1) (2 3 4))", "switch:s(host:a(0-1)@3/1 host:b(2 3))"});
+    static const std::vector<std::string_view> reports = kept_reports();
     return {
+        {"report of a rank", report, reports},
         {"expression", expression, expression_seeds},
         {"JSON", json,
          recorded(

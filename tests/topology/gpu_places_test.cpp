@@ -9,7 +9,7 @@
 
 #include "topology/outline.hpp"
 #include "topology/sources/hwloc_links.hpp"
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/sources/reports.hpp"
 
 namespace gradcoll {

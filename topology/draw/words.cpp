@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "topology/pci_address.hpp"
+
 namespace gradcoll {
 
 namespace {
@@ -135,6 +137,7 @@ std::string escaped_name(std::string_view name) {
 }
 
 std::string name_without_numbers(std::string_view name) {
+    if (PciAddress::from(name)) return "\x01PCI";
     std::string out;
     for (std::size_t i = 0; i < name.size(); ++i)
         if (!is_digit(name[i]))
@@ -149,6 +152,7 @@ std::string common_name(const std::vector<std::string_view>& names) {
     if (std::all_of(names.begin(), names.end(), [&](std::string_view n) { return n == first; }))
         return std::string(first);
     const std::string from_to = fmt::format("{} ... {}", first, names.back());
+    if (PciAddress::from(first)) return from_to;
     const auto runs = digit_runs(first);
     const std::size_t run = differing_run(names);
     if (run == runs.size()) return from_to;
@@ -164,6 +168,7 @@ std::string common_name(const std::vector<std::string_view>& names) {
 }
 
 std::string name_of_copies(std::string_view name) {
+    if (PciAddress::from(name)) return "*";
     const auto runs = digit_runs(name);
     if (runs.empty()) return std::string(name);
     return fmt::format("{}*{}", name.substr(0, runs.back().first), name.substr(runs.back().second));

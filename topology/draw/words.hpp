@@ -15,14 +15,15 @@ namespace gradcoll {
 /// start a line.
 std::string escaped_name(std::string_view name);
 
-/// "n12-ib0" -> "n#-ib#": what names that differ by numbers only have in common.
+/// "n12-ib0" -> "n#-ib#": what names that differ by numbers only have in common. Of all PCI
+/// addresses the same: their digits are hexadecimal.
 std::string name_without_numbers(std::string_view name);
 
 /// One name for several that have name_without_numbers() in common: "n[1-3,7]" where one number
-/// differs, "n1 ... n7" where several do or the list would be long.
+/// differs, "n1 ... n7" where several do or the list would be long, and of PCI addresses.
 std::string common_name(const std::vector<std::string_view>& names);
 
-/// "n12" -> "n*": a name that stands for those of all copies.
+/// "n12" -> "n*": a name that stands for those of all copies; "*" for a PCI address.
 std::string name_of_copies(std::string_view name);
 
 /// "0-3, 8, 12-60 step 4" in the order given; in ascending order, and saying so, if that would be

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

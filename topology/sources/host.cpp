@@ -13,7 +13,7 @@
 #include "topology/sources/gpu_places.hpp"
 #include "topology/sources/machine.hpp"
 #include "topology/sources/nvml.hpp"
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

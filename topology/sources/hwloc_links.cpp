@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

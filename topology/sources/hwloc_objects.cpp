@@ -7,7 +7,7 @@
 #include <cmath>
 #include <optional>
 
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

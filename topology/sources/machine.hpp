@@ -12,7 +12,7 @@
 
 #include "base/status.hpp"
 #include "topology/sources/host.hpp"
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 struct hwloc_obj;
 struct hwloc_topology;

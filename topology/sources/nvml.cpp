@@ -11,7 +11,7 @@
 #include "base/options.hpp"
 #include "topology/sources/nccl.hpp"
 #include "topology/sources/nvml_interface.hpp"
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

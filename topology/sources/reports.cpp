@@ -9,7 +9,7 @@
 
 #include "topology/bytes.hpp"
 #include "topology/sources/gpu_places.hpp"
-#include "topology/sources/pci_address.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/uplink.hpp"
 
 namespace gradcoll {

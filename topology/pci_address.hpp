@@ -1,4 +1,4 @@
-// topology/sources/pci_address.hpp - where a device is on the PCI buses of its host.
+// topology/pci_address.hpp - where a device is on the PCI buses of its host.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// topology/sources/pci_address.cpp - see pci_address.hpp.
-#include "topology/sources/pci_address.hpp"
+// topology/pci_address.cpp - see pci_address.hpp.
+#include "topology/pci_address.hpp"
 
 #include <fmt/format.h>
 
