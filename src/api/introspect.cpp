@@ -22,7 +22,7 @@ Status missing(const char* argument) {
 Result<const std::vector<GC_List_entry>*> find_list(GC_List list) {
     if (const auto* entries = list_told(list)) return entries;
     return Status(Code::invalid_argument,
-                  fmt::format("list is {}; allowed are GC_LIST_CODECS to GC_LIST_COMPLAINTS",
+                  fmt::format("list is {}; allowed are GC_LIST_CODECS to GC_LIST_DEVICES",
                               static_cast<int>(list)));
 }
 

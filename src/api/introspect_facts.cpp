@@ -15,6 +15,7 @@
 #include "build_facts.hpp"
 #include "collectives/policy.hpp"
 #include "compress/codec.hpp"
+#include "device/plugin.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -131,7 +132,7 @@ Entries levels() {
         {VertexKind::numa, "cores that share memory of their own"},
         {VertexKind::package, "a processor in its socket"},
         {VertexKind::bridge, "devices below one PCI bridge"},
-        {VertexKind::gpu, "processes near one GPU"},
+        {VertexKind::gpu, "a GPU, above or at the processes that use it"},
         {VertexKind::host, "processes that share memory"},
         {VertexKind::fabric_switch, "hosts at one switch; only in written trees"},
         {VertexKind::group, "anything else that belongs together"}};
@@ -151,6 +152,7 @@ Entries tree_sources() {
         {"synthetic:STRING", "inside: as an hwloc string such as pack:2 core:4 pu:1 describes"},
         {"xml:FILE", "inside: as a file that lstopo wrote describes"},
         {"hosts:PATH", "inside: a file of lines HOST SYNTHETIC-OR-XML, or a folder of HOST.xml"},
+        {"gpus:PATH", "inside: as xml or hosts, with ranks on GPUs instead of cores"},
         {"nccl:FILE", "inside: as an NCCL topology file describes"},
         {"slurm", "between: SLURM's addresses, else its topology.yaml or topology.conf"},
         {"probe", "between: measured; probe:CACHE-FILE keeps it for the next run"},
@@ -174,6 +176,22 @@ Entries complaints() {
     return entries;
 }
 
+std::string text_of(const DevicePlugin& plugin, int number) {
+    const Result<Device*> device = plugin.device(number);
+    if (!device.ok()) return device.status().message();
+    const DevicePlace& place = (*device)->place();
+    return fmt::format("{}, PCI {}", place.name, place.bus_id);
+}
+
+Entries devices() {
+    const DevicePlugin* plugin = Devices::of_process().look_for_plugin();
+    if (plugin == nullptr) return {{"none", kept(Devices::of_process().why_inactive())}};
+    Entries entries{{kept(std::string_view(plugin->name)), "active"}};
+    for (int number = 0; number < plugin->device_count(); ++number)
+        entries.push_back({kept(std::to_string(number)), kept(text_of(*plugin, number))});
+    return entries;
+}
+
 }  // namespace
 
 const std::vector<GC_Setting>& settings_told() {
@@ -191,6 +209,10 @@ const GC_Build& build_told() {
 }
 
 const std::vector<GC_List_entry>* list_told(GC_List list) {
+    if (list == GC_LIST_DEVICES) {  // loads a plug-in, which other questions should not
+        static const auto& of_process = *new Entries(devices());
+        return &of_process;
+    }
     // In the order of GC_List.
     static const auto& lists = *new std::vector<Entries>{
         codecs(), exchanges(), levels(), tree_sources(), collectives(), complaints()};

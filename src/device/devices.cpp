@@ -14,6 +14,7 @@
 namespace gradcoll {
 namespace {
 
+constexpr const char* without_cuda = "this library is built without CUDA";
 constexpr const char* cuda_library = "libgradcoll_cuda.so";
 
 /// What the dynamic loader said last.
@@ -120,6 +121,7 @@ const DevicePlugin* Devices::load_once() {
 
 Result<const DevicePlugin*> Devices::load() const {
     if (mode_ == Mode::path) return plugin_in(setting_);
+    if (build_facts::cuda_kernels == 0) return Status(Code::unsupported, without_cuda);
     const std::string beside = path_beside_this_library();
     return plugin_in(beside.empty() ? cuda_library : beside);
 }
@@ -129,8 +131,7 @@ std::string Devices::why_inactive() const {
     if (mode_ == Mode::off) return "GC_DEVICE=off";
     const std::scoped_lock lock(mutex_);
     if (looked_.load(std::memory_order_relaxed)) return why_inactive_;
-    if (mode_ == Mode::automatic && build_facts::cuda_kernels == 0)
-        return "this library is built without CUDA";
+    if (mode_ == Mode::automatic && build_facts::cuda_kernels == 0) return without_cuda;
     return "not looked for: no pointer to a device was met yet";
 }
 

@@ -111,6 +111,17 @@ TEST(Facts, TheBuildIsTheOneThatThisProgramSees) {
     EXPECT_NE(std::string(build.compiler), "");
 }
 
+TEST(Facts, DevicesAreThoseOfThePluginThatIsNamed) {
+    const auto entries = list_of(GC_LIST_DEVICES);
+    ASSERT_EQ(entries.size(), 3U);
+    EXPECT_STREQ(entries[0].name, "emulated");
+    EXPECT_STREQ(entries[0].text, "active");
+    EXPECT_STREQ(entries[1].name, "0");
+    EXPECT_STREQ(entries[1].text, "emulated device 0, PCI 0000:e0:00.0");
+    EXPECT_STREQ(entries[2].name, "1");
+    EXPECT_STREQ(entries[2].text, "emulated device 1, PCI 0000:e1:00.0");
+}
+
 TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     GC_Setting setting{};
     GC_List_entry entry{};
