@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "compress/codec_cases.hpp"
+#include "compress/codec_machine.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -43,6 +44,19 @@ std::vector<Vector> vectors_of(CodecId codec) {
     return vectors;
 }
 
+/// As one job of a launch.
+Bytes encoded_by(CodecMachine& machine, CodecId codec, const Vector& v) {
+    const std::size_t count = elements_in(v.plain, v.type);
+    const TestArray in(machine.memory(), v.plain, TestArray::Use::read);
+    const TestArray out(machine.memory(), Bytes(encoded_bytes(codec, element_bytes(v.type), count)),
+                        TestArray::Use::written);
+    const CodecJob job{in.data(), nullptr, nullptr, out.data(), count};
+    EXPECT_TRUE(
+        machine.launch(CodecForm::by_alignment, {CodecWork::encode, codec, v.type}, {&job, 1})
+            .ok());
+    return out.content();
+}
+
 class Golden : public testing::TestWithParam<CodecId> {};
 
 TEST_P(Golden, EveryInstructionSetEncodesToThePinnedBytes) {
@@ -57,6 +71,14 @@ TEST_P(Golden, EveryInstructionSetEncodesToThePinnedBytes) {
             codec_for(GetParam(), v.type, isa)->encode(v.plain.data(), count, out.data());
             EXPECT_EQ(out, v.encoded) << name_of(v.type) << ", " << count << " elements";
         }
+}
+
+TEST_P(Golden, GpuKernelsEncodeToThePinnedBytes) {
+    CodecMachine* machine = codec_machine();
+    if (machine == nullptr) GTEST_SKIP() << "no machine for GPU kernels";
+    for (const Vector& v : vectors_of(GetParam()))
+        EXPECT_EQ(encoded_by(*machine, GetParam(), v), v.encoded)
+            << name_of(v.type) << ", " << elements_in(v.plain, v.type) << " elements";
 }
 
 INSTANTIATE_TEST_SUITE_P(Lossy, Golden,

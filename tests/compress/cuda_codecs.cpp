@@ -1,0 +1,36 @@
+// The kernels of GPU codecs on the first CUDA device.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "compress/codec_machine.hpp"
+#include "support/cuda_memory.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+class CudaCodecs final : public CodecMachine {
+  public:
+    Status launch(CodecForm form, const CodecLaunch& launch,
+                  std::span<const CodecJob> jobs) override {
+        GRADCOLL_TRY(launch_codec_cuda_form(form, launch, jobs));
+        const cudaError_t error = cudaDeviceSynchronize();
+        if (error == cudaSuccess) return {};
+        return {Code::transport, cudaGetErrorString(error)};
+    }
+    TestMemory& memory() override { return memory_; }
+
+  private:
+    CudaMemory memory_;
+};
+
+}  // namespace
+
+CodecMachine* codec_machine() {
+    static const std::unique_ptr<CudaCodecs> machine =
+        has_cuda_device() ? std::make_unique<CudaCodecs>() : nullptr;
+    return machine.get();
+}
+
+}  // namespace gradcoll::test
