@@ -142,6 +142,19 @@ TEST_F(PretendedHosts, RanksAreGpusWhereTheySaySo) {
     EXPECT_EQ(leaf.name, alone && size_ > 1 ? host.name : gpu);
 }
 
+TEST_F(PretendedHosts, RanksAreOnTheirGpusOfDescribedHostsToo) {
+    const std::string xml = test::golden_path(hosts[2].xml);
+    const std::array<const char*, 2> unlinked{"000b:01:00.0", "0003:01:00.0"};
+    const Result<DiscoveredTree> found =
+        discover_tree(MPI_COMM_WORLD, "gpus:" + xml, unlinked[static_cast<std::size_t>(rank_ % 2)]);
+    EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    if ((rank_ ^ 1) < size_) {
+        EXPECT_EQ(found->tree.vertex(found->tree.leaf_of(rank_)).name,
+                  unlinked[static_cast<std::size_t>(rank_ % 2)]);
+    }
+}
+
 TEST_F(PretendedHosts, OneRankAloneMayUseAGpu) {
     const char* gpu = rank_ == 0 ? hosts[0].gpus[1] : "";
     const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "auto", gpu);

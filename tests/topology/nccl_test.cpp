@@ -93,6 +93,20 @@ TEST(GpuHost, MoreRanksThanGpusGoRoundRobin) {
     EXPECT_EQ(expression_from(two_and_one, 1), "0");
 }
 
+TEST(GpuHost, RanksThatSayWhichGpuTheyUseAreThere) {
+    const std::string xml =
+        in_system(cpu(0, gpu("0000:10:00.0") + gpu("0000:1B:00.0")) + cpu(1, gpu("0000:a0:00.0")));
+    const auto shape = [&](const std::vector<std::string>& gpus) {
+        std::vector<std::string> notes;
+        const auto host = host_from_nccl(xml, ranks_to(static_cast<int>(gpus.size())), notes, gpus);
+        return host.ok() ? expression_of(*Tree::make(*host)) : host.status().message();
+    };
+    EXPECT_EQ(shape({"0000:a0:00.0", "0000:1b:00.0", "0000:10:00.0"}), "((2 1)0)");
+    EXPECT_EQ(shape({"0000:a0:00.0", "0000:1b:00.0", "0000:1b:00.0"}), "((1 2)0)");
+    EXPECT_EQ(shape({"0000:a0:00.0", "", "0000:10:00.0"}), "((0 1)2)");
+    EXPECT_EQ(shape({"0000:a0:00.0", "0000:ff:00.0", "0000:10:00.0"}), "((0 1)2)");
+}
+
 TEST(GpuHost, DevicesWithNumbersAreInTheirOrder) {
     EXPECT_EQ(expression_from(
                   in_system(cpu(0, gpu("g0", "<gpu dev=\"2\"/>") + gpu("g1", "<gpu dev=\"0\"/>")) +

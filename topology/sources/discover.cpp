@@ -11,6 +11,7 @@
 
 #include "base/environment.hpp"
 #include "topology/bytes.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/sources/exchange.hpp"
 #include "topology/sources/host.hpp"
 #include "topology/sources/job.hpp"
@@ -50,6 +51,7 @@ void describe_host(Work::Reports what, const std::string& gpu_bus_id, RankReport
         }
         report.trouble = path.status().message();
     }
+    if (const auto address = PciAddress::from(gpu_bus_id)) report.gpu.bus_id = address->text();
     char name[256] = "";
     gethostname(name, sizeof name - 1);
     report.path.host_name = name;

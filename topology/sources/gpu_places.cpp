@@ -99,4 +99,20 @@ void place_on_gpus(std::span<HostPath> paths, std::span<const RankGpu> gpus,
     }
 }
 
+std::vector<std::size_t> dealt_to_gpus(std::size_t rank_count, std::span<const std::string> used,
+                                       std::span<const std::string> described) {
+    std::map<std::string, std::size_t> by_address;
+    for (std::size_t i = 0; i < described.size(); ++i)
+        if (const auto address = PciAddress::from(described[i]))
+            by_address.try_emplace(address->text(), i);
+    std::vector<std::size_t> dealt;
+    for (const std::string& gpu : used)
+        if (const auto found = by_address.find(gpu); found != by_address.end())
+            dealt.push_back(found->second);
+    if (dealt.size() == rank_count) return dealt;
+    dealt.resize(rank_count);
+    for (std::size_t i = 0; i < rank_count; ++i) dealt[i] = i % described.size();
+    return dealt;
+}
+
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // topology/sources/gpu_places.hpp - ranks below the GPUs that they use. Pure: no hwloc, no MPI.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,5 +22,11 @@ std::vector<std::vector<HostPath::Object>> gpu_places(std::span<const RankGpu> g
 /// showed to none of its ranks hangs at the smallest object that holds all of their bindings.
 void place_on_gpus(std::span<HostPath> paths, std::span<const RankGpu> gpus,
                    std::vector<std::string>& notes);
+
+/// Which of the described GPUs each rank of a host takes, by index: the one that it uses, if each
+/// rank says which it uses and all of these are described; else in order, round robin. `used` is
+/// empty or has an entry a rank. Needs a GPU.
+std::vector<std::size_t> dealt_to_gpus(std::size_t rank_count, std::span<const std::string> used,
+                                       std::span<const std::string> described);
 
 }  // namespace gradcoll

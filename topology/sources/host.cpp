@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/sources/gpu_places.hpp"
 #include "topology/sources/machine.hpp"
 #include "topology/sources/nvml.hpp"
-#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "topology/sources/gpu_places.hpp"
 #include "topology/sources/nccl.hpp"
 
 namespace gradcoll {
@@ -16,6 +17,17 @@ namespace {
 TreeSpec merged(const JobHost& host) {
     std::vector<HostPath> paths;
     for (const JobHost::Rank& rank : host.ranks) paths.push_back(rank.path);
+    return merge_host(host.name, paths, ranks_of(host));
+}
+
+/// `places` are cores or GPUs.
+TreeSpec dealt(const JobHost& host, const std::vector<HostPath>& places) {
+    std::vector<std::string> names;
+    for (const HostPath& place : places)
+        names.push_back(place.objects.empty() ? "" : place.objects.back().name);
+    std::vector<HostPath> paths;
+    for (const std::size_t place : dealt_to_gpus(host.ranks.size(), gpus_of(host), names))
+        paths.push_back(places[place]);
     return merge_host(host.name, paths, ranks_of(host));
 }
 
@@ -80,9 +92,9 @@ Result<const Insides::Places*> Insides::places_of(const std::string& host_name) 
     return &places_of_description_.emplace(*description, std::move(*places)).first->second;
 }
 
-Result<TreeSpec> Insides::from_nccl(std::span<const int> ranks,
+Result<TreeSpec> Insides::from_nccl(std::span<const int> ranks, std::span<const std::string> gpus,
                                     std::vector<std::string>& notes) const {
-    Result<TreeSpec> host = host_from_nccl(nccl_, ranks, notes);
+    Result<TreeSpec> host = host_from_nccl(nccl_, ranks, notes, gpus);
     if (host.ok()) return host;
     return Status(host.status().code(),
                   fmt::format("file \"{}\": {}", source_.value, host.status().message()));
@@ -93,7 +105,7 @@ Result<std::size_t> Insides::nccl_places() const {
     std::vector<int> ranks(more_than_gpus);
     std::iota(ranks.begin(), ranks.end(), 0);
     std::vector<std::string> notes;
-    const Result<TreeSpec> host = from_nccl(ranks, notes);
+    const Result<TreeSpec> host = from_nccl(ranks, {}, notes);
     if (!host.ok()) return host.status();
     return count_places(*host);
 }
@@ -108,7 +120,7 @@ Result<std::size_t> Insides::places_on(const std::string& host_name) {
 Result<TreeSpec> Insides::subtree(const JobHost& host, std::vector<std::string>& undescribed,
                                   std::vector<std::string>& notes) {
     if (source_.form == InsideSource::Form::nccl) {
-        Result<TreeSpec> spec = from_nccl(ranks_of(host), notes);
+        Result<TreeSpec> spec = from_nccl(ranks_of(host), gpus_of(host), notes);
         if (spec.ok()) spec->name = host.name;
         return spec;
     }
@@ -116,7 +128,7 @@ Result<TreeSpec> Insides::subtree(const JobHost& host, std::vector<std::string>&
     if (!places.ok()) return places.status();
     if (*places != nullptr) {
         notes.insert(notes.end(), (*places)->notes.begin(), (*places)->notes.end());
-        return dealt_host(host.name, (*places)->paths, ranks_of(host));
+        return dealt(host, (*places)->paths);
     }
     undescribed.push_back(host.name);
     return merged(host);

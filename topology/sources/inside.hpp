@@ -48,7 +48,8 @@ class Insides {
     /// Of a description; null: there is none.
     Result<const Places*> places_of(const std::string& host_name);
     Result<Places> read_places(const std::string& description) const;
-    Result<TreeSpec> from_nccl(std::span<const int> ranks, std::vector<std::string>& notes) const;
+    Result<TreeSpec> from_nccl(std::span<const int> ranks, std::span<const std::string> gpus,
+                               std::vector<std::string>& notes) const;
     Result<std::size_t> nccl_places() const;
     Result<TreeSpec> subtree(const JobHost& host, std::vector<std::string>& undescribed,
                              std::vector<std::string>& notes);

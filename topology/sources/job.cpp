@@ -58,6 +58,12 @@ std::vector<int> ranks_of(const JobHost& host) {
     return ranks;
 }
 
+std::vector<std::string> gpus_of(const JobHost& host) {
+    std::vector<std::string> gpus;
+    for (const JobHost::Rank& rank : host.ranks) gpus.push_back(rank.gpu);
+    return gpus;
+}
+
 std::string hosts_in_words(std::span<const std::string> names) {
     std::string words = host_list_of(names);
     if (words.size() <= most_bytes_in_words) return words;

@@ -22,6 +22,7 @@ struct JobHost {
         int world_rank = 0;  ///< in MPI_COMM_WORLD; -1: it is not there
         HostPath path;       ///< down to its binding or to its GPU; looked at if hwloc says how the
                              ///< inside looks
+        std::string gpu = {};  ///< PCI address of the one that it uses; empty: none, or not known
     };
     std::string name;
     std::vector<Rank> ranks;    ///< ascending, at least one
@@ -34,6 +35,7 @@ struct JobHost {
 };
 
 std::vector<int> ranks_of(const JobHost& host);
+std::vector<std::string> gpus_of(const JobHost& host);  ///< of its ranks, in their order
 
 /// What the hosts' facts mean for the tree, in sentences for people: only what may have made it
 /// other than the machine is.

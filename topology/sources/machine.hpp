@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "topology/sources/host.hpp"
 #include "topology/pci_address.hpp"
+#include "topology/sources/host.hpp"
 
 struct hwloc_obj;
 struct hwloc_topology;

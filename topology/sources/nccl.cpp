@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "topology/sources/gpu_places.hpp"
 #include "topology/sources/nccl_places.hpp"
 
 namespace gradcoll {
@@ -100,7 +101,8 @@ class SpecMaker {
 }  // namespace
 
 Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks,
-                                std::vector<std::string>& notes) {
+                                std::vector<std::string>& notes,
+                                std::span<const std::string> used_gpus) {
     if (ranks.empty())
         return Status(Code::invalid_argument, "NCCL topology: a described host has no ranks");
     Result<Places> places = places_from_nccl(xml, notes);
@@ -108,8 +110,10 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
     std::unordered_map<int, std::vector<int>> ranks_at;
     if (const std::vector<int> gpus = of_kind(*places, VertexKind::gpu); !gpus.empty()) {
         form_islands(*places, gpus, notes);
-        for (std::size_t i = 0; i < ranks.size(); ++i)
-            ranks_at[gpus[i % gpus.size()]].push_back(ranks[i]);
+        std::vector<std::string> names;
+        for (const int gpu : gpus) names.push_back((*places)[index(gpu)].name);
+        const auto dealt = dealt_to_gpus(ranks.size(), used_gpus, names);
+        for (std::size_t i = 0; i < ranks.size(); ++i) ranks_at[gpus[dealt[i]]].push_back(ranks[i]);
     } else {
         const std::vector<int> nodes = of_kind(*places, VertexKind::numa);
         for (std::size_t i = 0; i < ranks.size(); ++i)

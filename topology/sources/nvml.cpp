@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "base/options.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/sources/nccl.hpp"
 #include "topology/sources/nvml_interface.hpp"
-#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "topology/bytes.hpp"
-#include "topology/sources/gpu_places.hpp"
 #include "topology/pci_address.hpp"
+#include "topology/sources/gpu_places.hpp"
 #include "topology/uplink.hpp"
 
 namespace gradcoll {
@@ -149,7 +149,7 @@ void join(ReportedHost& reported, int rank, RankReport report) {
     }
     if (!report.facts.unbound_over.empty() && host.unbound_count++ == 0)
         host.unbound_over = std::move(report.facts.unbound_over);
-    host.ranks.push_back({rank, report.world_rank, std::move(report.path)});
+    host.ranks.push_back({rank, report.world_rank, std::move(report.path), report.gpu.bus_id});
     reported.gpus.push_back(std::move(report.gpu));
 }
 
