@@ -50,6 +50,10 @@ if(NOT GRADCOLL_CUDA STREQUAL "OFF")
     endif()
     set(CMAKE_CUDA_STANDARD 20)
     set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    # CMake 3.25 marks this target as deprecated, which it has not made where the toolkit lacks the library (CUDA 13).
+    if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
+      add_library(CUDA::nvToolsExt INTERFACE IMPORTED)
+    endif()
     find_package(CUDAToolkit REQUIRED)
     set(GRADCOLL_HAVE_CUDA ON)
     # What ptxas says of registers and spills stays beside each object, for the test cuda.resources.
