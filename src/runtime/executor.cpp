@@ -329,6 +329,10 @@ const Plan& Executor::plan() const {
     return *impl_->plan;
 }
 
+const DeviceSide* Executor::data_device() const {
+    return impl_->options.data_on_device ? impl_->options.device.get() : nullptr;
+}
+
 const RunStats& Executor::stats() const {
     return impl_->operation.stats;
 }

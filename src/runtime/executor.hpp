@@ -83,6 +83,8 @@ class Executor {
     ~Executor();
 
     const Plan& plan() const;
+    /// The device that its operations' data are on; null: the host.
+    const DeviceSide* data_device() const;
     /// Errors: internal if an operation is running, invalid_buffer for null buffers, invalid_op
     /// without a reducer where one is needed, transport. Nothing is running after an error.
     Status start(const Binding& binding);

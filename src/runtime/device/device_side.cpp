@@ -1,5 +1,7 @@
 #include "runtime/device/device_side.hpp"
 
+#include <sched.h>
+
 #include <utility>
 
 namespace gradcoll {
@@ -24,7 +26,7 @@ Result<std::shared_ptr<DeviceSide>> DeviceSide::make(const DevicePlugin& plugin,
     }
     auto mark = (*device)->make_mark();
     if (!mark.ok()) return mark.status();
-    side->user_mark_ = std::move(mark).value();
+    side->mark_ = std::move(mark).value();
     GRADCOLL_TRY(side->set_user_stream(nullptr));
     return side;
 }
@@ -37,8 +39,27 @@ Status DeviceSide::set_user_stream(void* native) {
 }
 
 Status DeviceSide::follow_user() {
-    GRADCOLL_TRY(user_->record(*user_mark_));
-    return work_->wait_for(*user_mark_);
+    GRADCOLL_TRY(user_->record(*mark_));
+    return work_->wait_for(*mark_);
+}
+
+Status DeviceSide::finish_work() {
+    GRADCOLL_TRY(work_->record(*mark_));
+    for (;;) {
+        const Result<bool> passed = mark_->passed();
+        if (!passed.ok()) return passed.status();
+        if (*passed) return {};
+        sched_yield();
+    }
+}
+
+Result<std::byte*> DeviceSide::staging(std::size_t size_bytes) {
+    if (staging_.size_bytes() < size_bytes) {
+        auto area = DeviceArea::make(device_, DeviceArea::Kind::pinned, size_bytes);
+        if (!area.ok()) return area.status();
+        staging_ = std::move(area).value();
+    }
+    return staging_.data();
 }
 
 }  // namespace gradcoll

@@ -6,6 +6,7 @@
 
 #include "device/plugin.hpp"
 #include "memory/device.hpp"
+#include "runtime/device/device_area.hpp"
 #include "transport/device_ipc/peer_device_memory.hpp"
 
 namespace gradcoll {
@@ -35,6 +36,10 @@ class DeviceSide {
     Status set_user_stream(void* native);
     /// Later work waits for what the user's stream has been given so far.
     Status follow_user();
+    /// Waits, with yields, until the work stream has done all it was given. Errors: transport.
+    Status finish_work();
+    /// Pinned memory of the host for whole vectors, kept for later calls. Errors: out_of_memory.
+    Result<std::byte*> staging(std::size_t size_bytes);
 
   private:
     DeviceSide(const DevicePlugin& plugin, Device& device, int number, std::vector<bool> shares);
@@ -45,7 +50,8 @@ class DeviceSide {
     std::vector<bool> shares_;
     PeerDeviceMemory peers_;
     std::unique_ptr<DeviceStream> work_, out_, in_, user_;
-    std::unique_ptr<DeviceMark> user_mark_;
+    std::unique_ptr<DeviceMark> mark_;  ///< recorded and used up within one call of ours
+    DeviceArea staging_;
 };
 
 }  // namespace gradcoll
