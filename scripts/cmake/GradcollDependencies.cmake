@@ -57,7 +57,7 @@ if(NOT GRADCOLL_CUDA STREQUAL "OFF")
     find_package(CUDAToolkit REQUIRED)
     set(GRADCOLL_HAVE_CUDA ON)
     # What ptxas says of registers and spills stays beside each object, for the test cuda.resources.
-    set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/scripts/cmake/nvcc-report" ${GRADCOLL_CCACHE})
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/scripts/cmake/nvcc-report" ${CMAKE_CXX_COMPILER_LAUNCHER})
     # The code of lanes is constexpr, hence callable from the device. No contraction, as on the CPU.
     target_compile_options(gradcoll_flags INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-Xptxas=-v;-Xcompiler=-Wall,-Wextra>")
