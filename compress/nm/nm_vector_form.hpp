@@ -166,10 +166,19 @@ struct VectorForm {
         return values;
     }
 
+    /// NaN is rare: all elements are added as numbers, and again with care if one came out.
     static constexpr void add_to(Values& values, const Values& base) {
+        Values sums{};
+        bool nan = false;
 #pragma unroll
         for (int i = 0; i < run; ++i)
-            values.at[i] = Float::template combined<LaneSum>(base.at[i], values.at[i]);
+            sums.at[i] = Float::template combined_numbers<LaneSum>(base.at[i], values.at[i], nan);
+        if (nan) {
+#pragma unroll
+            for (int i = 0; i < run; ++i)
+                sums.at[i] = Float::template combined<LaneSum>(base.at[i], values.at[i]);
+        }
+        values = sums;
     }
 };
 

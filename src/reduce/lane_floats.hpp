@@ -104,6 +104,14 @@ struct LaneFloat : FloatBits<Format> {
         return wide == wide ? narrow_number(wide) : Own::nan_of(a, b);
     }
 
+    /// The same but for NaN: of a result that is one, `nan` alone is right.
+    template <class Op>
+    static constexpr Bits combined_numbers(Bits a, Bits b, bool& nan) {
+        const Wide wide = Op::apply(widen_number(a), widen_number(b));
+        nan = nan || !(wide == wide);
+        return narrow_number(wide);
+    }
+
     /// The operand that Op picks; 16-bit ones come out quiet, as from the way there and back.
     template <class Op>
     static constexpr Bits chosen(Bits a, Bits b) {
