@@ -61,7 +61,7 @@ if(NOT GRADCOLL_CUDA STREQUAL "OFF")
     # The code of lanes is constexpr, hence callable from the device. No contraction, as on the CPU.
     target_compile_options(gradcoll_flags INTERFACE
       "$<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;-fmad=false;-Xptxas=-v;-Xcompiler=-Wall,-Wextra>")
-    if(GRADCOLL_DEV)
+    if(GRADCOLL_WERROR)
       target_compile_options(gradcoll_flags INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
     endif()
   elseif(GRADCOLL_CUDA STREQUAL "ON")

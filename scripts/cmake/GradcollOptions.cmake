@@ -1,5 +1,6 @@
 # What a user of the build may choose, and the compile flags that follow.
-option(GRADCOLL_DEV "Build tests, examples and benchmarks, warnings are errors" ${PROJECT_IS_TOP_LEVEL})
+option(GRADCOLL_DEV "Build tests, examples and benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(GRADCOLL_WERROR "Warnings are errors; off for compilers that know warnings which ours do not" ${GRADCOLL_DEV})
 set(GRADCOLL_CUDA "AUTO" CACHE STRING "Build the CUDA kernels: AUTO (if nvcc is found), ON or OFF")
 set_property(CACHE GRADCOLL_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(GRADCOLL_FORTRAN "Test programs in Fortran, if there is a compiler and the MPI has bindings" ON)
@@ -31,7 +32,7 @@ add_library(gradcoll_flags INTERFACE)
 # Contraction is off so that every instruction-set version of a kernel gives the same bits.
 target_compile_options(gradcoll_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wno-sign-conversion;-ffp-contract=off>)
-if(GRADCOLL_DEV)
+if(GRADCOLL_WERROR)
   target_compile_options(gradcoll_flags INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-Werror>)
 endif()
 if(GRADCOLL_SANITIZE)
