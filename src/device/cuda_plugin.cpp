@@ -72,8 +72,10 @@ Result<Device*> device(int number) {
     return static_cast<Device*>(devices()[static_cast<std::size_t>(number)].get());
 }
 
+/// The program may use another copy of the runtime, whose choice shows in the driver alone.
 int current_device() {
     int number = 0;
+    if (cuda_driver()->context_get_device(&number) == CUDA_SUCCESS) return number;
     return cudaGetDevice(&number) == cudaSuccess ? number : 0;
 }
 

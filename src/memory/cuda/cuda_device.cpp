@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <utility>
@@ -39,6 +40,24 @@ Result<void*> allocate_with(DeviceContext& context, const char* name, std::size_
     return memory;
 }
 
+struct Question {
+    CUpointer_attribute name;
+    void* answer;
+};
+
+/// False if the driver refuses. Leaves zeros for a pointer that it does not know.
+template <std::size_t count>
+bool ask(const void* pointer, const std::array<Question, count>& questions) {
+    CUpointer_attribute names[count];
+    void* answers[count];
+    for (std::size_t i = 0; i < count; ++i) {
+        names[i] = questions[i].name;
+        answers[i] = questions[i].answer;
+    }
+    return pointer != nullptr && cuda_driver()->pointer_get_attributes(
+                                     count, names, answers, address_of(pointer)) == CUDA_SUCCESS;
+}
+
 /// "0000:3b:00.0", as Linux writes it.
 std::string in_lower_case(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -67,20 +86,14 @@ Result<DevicePlace> place_of(int number) {
 }  // namespace
 
 int cuda_device_of(const void* pointer) {
-    if (pointer == nullptr) return -1;
     unsigned memory_type = 0;
     unsigned is_managed = 0;
     int ordinal = -1;
-    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                   CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-    void* values[] = {&memory_type, &is_managed, &ordinal};
-    // Leaves zeros for a pointer that the driver does not know.
-    const CUresult result =
-        cuda_driver()->pointer_get_attributes(3, names, values, address_of(pointer));
-    const bool on_device =
-        result == CUDA_SUCCESS && memory_type == CU_MEMORYTYPE_DEVICE && is_managed == 0;
-    return on_device ? ordinal : -1;
+    const bool known =
+        ask(pointer, std::array{Question{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, &memory_type},
+                                Question{CU_POINTER_ATTRIBUTE_IS_MANAGED, &is_managed},
+                                Question{CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, &ordinal}});
+    return known && memory_type == CU_MEMORYTYPE_DEVICE && is_managed == 0 ? ordinal : -1;
 }
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::make(int number) {
@@ -129,15 +142,14 @@ Result<DeviceAllocation> CudaDevice::allocation_of(const void* pointer) {
     DeviceAllocation allocation;
     CUdeviceptr base = 0;
     unsigned long long id = 0;
-    CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
-                                   CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_BUFFER_ID};
-    void* values[] = {&base, &allocation.size_bytes, &id};
-    if (cuda_device_of(pointer) != number_)
+    const bool known =
+        cuda_device_of(pointer) == number_ &&
+        ask(pointer, std::array{Question{CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, &base},
+                                Question{CU_POINTER_ATTRIBUTE_RANGE_SIZE, &allocation.size_bytes},
+                                Question{CU_POINTER_ATTRIBUTE_BUFFER_ID, &id}});
+    if (!known)
         return Status(Code::invalid_buffer,
                       fmt::format("{} is no memory of CUDA device {}", pointer, number_));
-    GRADCOLL_TRY(
-        from_cuda(cuda_driver()->pointer_get_attributes(3, names, values, address_of(pointer)),
-                  "cuPointerGetAttributes"));
     allocation.base = reinterpret_cast<void*>(base);  // NOLINT: the driver's pointers are numbers
     allocation.id = id;
     return allocation;

@@ -29,6 +29,7 @@ std::optional<CudaDriver> look_up() {
                           find(driver.primary_context_retain, "cuDevicePrimaryCtxRetain") &&
                           find(driver.context_push, "cuCtxPushCurrent_v2") &&
                           find(driver.context_pop, "cuCtxPopCurrent_v2") &&
+                          find(driver.context_get_device, "cuCtxGetDevice") &&
                           find(driver.stream_get_context, "cuStreamGetCtx") &&
                           find(driver.pointer_get_attributes, "cuPointerGetAttributes");
     return complete ? std::optional(driver) : std::nullopt;

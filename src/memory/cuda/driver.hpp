@@ -15,6 +15,7 @@ struct CudaDriver {
     CUresult (*primary_context_retain)(CUcontext*, CUdevice);
     CUresult (*context_push)(CUcontext);
     CUresult (*context_pop)(CUcontext*);
+    CUresult (*context_get_device)(CUdevice*);
     CUresult (*stream_get_context)(CUstream, CUcontext*);
     CUresult (*pointer_get_attributes)(unsigned count, CUpointer_attribute*, void** values,
                                        CUdeviceptr);

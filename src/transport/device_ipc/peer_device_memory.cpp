@@ -7,34 +7,22 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "transport/device_ipc/mapping.hpp"
 
 namespace gradcoll {
 namespace {
 
 constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
 
-/// An allocation of a process, as that process sees it: tells whether a mapping is still of it.
-struct Origin {
-    std::int64_t process = 0;
-    std::uint64_t base = 0;
-    std::uint64_t size_bytes = 0;
-    std::uint64_t id = 0;
-    friend bool operator==(const Origin&, const Origin&) = default;
-};
-
-/// Whether both cannot live at the same time: one of them has been released.
-bool exclude_each_other(const Origin& a, const Origin& b) {
-    const bool overlap =
-        a.base < b.base ? b.base - a.base < a.size_bytes : a.base - b.base < b.size_bytes;
-    return a.process == b.process && a != b && overlap;
-}
-
 /// As it travels: same host, same build, so in the machine's own layout.
 struct Reference {
     std::uint64_t magic = 0;
     std::uint64_t offset_bytes = 0;  ///< into the allocation
     std::uint64_t size_bytes = 0;    ///< of the bytes that are meant
-    Origin allocation;
+    AllocationOrigin allocation;
     DeviceHandle handle;
     std::uint64_t unused = 0;
 };
@@ -46,11 +34,8 @@ struct OwnHandle {
     std::uint64_t last_use = 0;
 };
 
-struct Mapping {
-    Origin allocation;
-    DeviceHandle handle;
-    void* base = nullptr;
-    std::size_t size_bytes = 0;  ///< as the device tells; else as the reference does
+struct KnownMapping {
+    std::shared_ptr<const PeerMapping> mapping;
     std::uint64_t last_use = 0;
 };
 
@@ -90,12 +75,11 @@ struct PeerDeviceMemory::Impl {
     explicit Impl(Device& given) : device(given) {}
 
     Result<DeviceHandle> handle_of(const DeviceAllocation& allocation);
-    Result<const Mapping*> mapping_of(const Reference& reference);
-    void close_what_is_released(const Origin& allocation);
+    Result<const PeerMapping*> mapping_of(const Reference& reference);
 
     Device& device;
     std::vector<OwnHandle> own;
-    std::vector<Mapping> mappings;
+    std::vector<KnownMapping> mappings;
     std::uint64_t uses = 0;
 };
 
@@ -116,37 +100,21 @@ Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& a
     return *handle;
 }
 
-/// Memory that was released in its process stays mapped here until it is known; a driver may refuse
-/// to map what has come to its place.
-void PeerDeviceMemory::Impl::close_what_is_released(const Origin& allocation) {
-    std::erase_if(mappings, [&](const Mapping& known) {
-        const bool released = exclude_each_other(known.allocation, allocation);
-        if (released) device.close(known.base);
-        return released;
-    });
-}
-
-Result<const Mapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& reference) {
-    const auto found = std::find_if(mappings.begin(), mappings.end(), [&](const Mapping& known) {
-        return known.handle == reference.handle && known.allocation == reference.allocation;
-    });
+Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& reference) {
+    const auto found =
+        std::find_if(mappings.begin(), mappings.end(), [&](const KnownMapping& known) {
+            return known.mapping->is_open() && known.mapping->handle() == reference.handle &&
+                   known.mapping->origin() == reference.allocation;
+        });
     if (found != mappings.end()) {
         found->last_use = ++uses;
-        return &*found;
+        return found->mapping.get();
     }
-    close_what_is_released(reference.allocation);
-    const auto base = device.open(reference.handle);
-    if (!base.ok()) return base.status();
-    if (mappings.size() == most_mappings) {
-        const auto least_used = oldest(mappings);
-        device.close(least_used->base);
-        mappings.erase(least_used);
-    }
-    const auto mapped = device.allocation_of(*base);
-    mappings.push_back({reference.allocation, reference.handle, *base,
-                        mapped.ok() ? mapped->size_bytes : reference.allocation.size_bytes,
-                        ++uses});
-    return &mappings.back();
+    if (mappings.size() == most_mappings) mappings.erase(oldest(mappings));
+    auto mapping = PeerMapping::of(device, reference.allocation, reference.handle);
+    if (!mapping.ok()) return mapping.status();
+    mappings.push_back({std::move(mapping).value(), ++uses});
+    return mappings.back().mapping.get();
 }
 
 PeerDeviceMemory::PeerDeviceMemory(Device& device) : impl_(std::make_unique<Impl>(device)) {
@@ -154,9 +122,7 @@ PeerDeviceMemory::PeerDeviceMemory(Device& device) : impl_(std::make_unique<Impl
     impl_->mappings.reserve(most_mappings);
 }
 
-PeerDeviceMemory::~PeerDeviceMemory() {
-    for (const Mapping& mapping : impl_->mappings) impl_->device.close(mapping.base);
-}
+PeerDeviceMemory::~PeerDeviceMemory() = default;
 
 Status PeerDeviceMemory::refer(const void* data, std::size_t size_bytes,
                                std::span<std::byte, reference_bytes> out) {
@@ -186,8 +152,8 @@ Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
     GRADCOLL_TRY(check(reference, expected_bytes));
     const auto mapping = impl_->mapping_of(reference);
     if (!mapping.ok()) return mapping.status();
-    GRADCOLL_TRY(check_range(reference, (*mapping)->size_bytes));
-    return static_cast<const std::byte*>((*mapping)->base) + reference.offset_bytes;
+    GRADCOLL_TRY(check_range(reference, (*mapping)->size_bytes()));
+    return static_cast<const void*>((*mapping)->base() + reference.offset_bytes);
 }
 
 }  // namespace gradcoll

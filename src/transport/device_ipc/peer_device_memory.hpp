@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "base/status.hpp"
 #include "memory/device.hpp"
@@ -20,7 +19,7 @@ inline constexpr std::size_t reference_bytes = 128;
 class PeerDeviceMemory {
   public:
     explicit PeerDeviceMemory(Device& device);
-    /// Closes all mappings: no copy from one may be under way.
+    /// Lets go of all mappings: no copy from one may be under way.
     ~PeerDeviceMemory();
     PeerDeviceMemory(const PeerDeviceMemory&) = delete;
     PeerDeviceMemory& operator=(const PeerDeviceMemory&) = delete;

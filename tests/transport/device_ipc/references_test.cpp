@@ -83,6 +83,22 @@ TEST_F(References, OfMemoryThatCameToAnOldAddressMeanTheNewMemory) {
     EXPECT_EQ(receiver_->closed, 2) << "what was released stays open";
 }
 
+TEST_F(References, OfOneAllocationAreOneMappingForAllCommunicatorsAndItGoesWhenItsMemoryDid) {
+    PeerDeviceMemory other(*receiver_);
+    {
+        const DeviceBuffer buffer(*device_, 5000);
+        const Reference reference = refer(buffer.data(), 5000);
+        read(reference, 5000);
+        EXPECT_TRUE(succeeds(other.resolve(reference, 5000).status()));
+        EXPECT_EQ(receiver_->opened, 1);
+    }
+    const DeviceBuffer next(*device_, 5000);  // at the same address
+    fill(next.data(), pattern(5000, 2));
+    EXPECT_EQ(read(refer(next.data(), 5000), 5000), pattern(5000, 2));
+    EXPECT_EQ(receiver_->opened, 2);
+    EXPECT_EQ(receiver_->closed, 1) << "the other one keeps it open";
+}
+
 TEST_F(References, KeepABoundedNumberOfMappings) {
     std::vector<std::unique_ptr<DeviceBuffer>> buffers;
     constexpr std::size_t count = PeerDeviceMemory::most_mappings + 5;
