@@ -119,11 +119,13 @@ int Contest::calls_for(std::size_t sets) const {
 }
 
 GpuRow Contest::measure(const Form& form, Residency residency) {
-    const std::size_t sets = residency == Residency::cold ? sets_.size() : 1;
+    const bool cold = residency == Residency::cold;
+    const std::size_t sets = cold ? sets_.size() : 1;
+    const Launching launching = cold ? Launching::one_by_one : Launching::recorded;
     const int calls = calls_for(sets);
     const auto set_of = [sets](int call) { return static_cast<std::size_t>(call) % sets; };
-    const Batch kernels(stream_, calls, [&](int call) { launch(form, set_of(call)); });
-    const Batch copies(stream_, calls, [&](int call) { copy(set_of(call)); });
+    const Batch kernels(stream_, launching, calls, [&](int call) { launch(form, set_of(call)); });
+    const Batch copies(stream_, launching, calls, [&](int call) { copy(set_of(call)); });
     kernels.seconds_per_call();
     copies.seconds_per_call();
     std::vector<double> kernel_s, copy_s, ratios;

@@ -58,30 +58,47 @@ GpuStream::~GpuStream() {
     cudaStreamDestroy(stream_);
 }
 
-Batch::Batch(const GpuStream& stream, int calls, const std::function<void(int)>& launch)
-    : stream_(stream), calls_(calls) {
-    require(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-            "recording launches");
-    for (int call = 0; call < calls; ++call) {
-        launch(call);
-    }
-    cudaGraph_t graph = nullptr;
-    require(cudaStreamEndCapture(stream.get(), &graph), "recording launches");
-    require(cudaGraphInstantiateWithFlags(&recorded_, graph, 0), "making a graph");
-    require(cudaGraphDestroy(graph), "making a graph");
+Batch::Batch(const GpuStream& stream, Launching launching, int calls,
+             std::function<void(int)> launch)
+    : stream_(stream), calls_(calls), launch_(std::move(launch)) {
     require(cudaEventCreate(&begin_), "making an event");
     require(cudaEventCreate(&end_), "making an event");
+    if (launching == Launching::recorded) {
+        record();
+    }
+}
+
+void Batch::launch_all() const {
+    for (int call = 0; call < calls_; ++call) {
+        launch_(call);
+    }
+}
+
+void Batch::record() {
+    require(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
+            "recording launches");
+    launch_all();
+    cudaGraph_t graph = nullptr;
+    require(cudaStreamEndCapture(stream_.get(), &graph), "recording launches");
+    require(cudaGraphInstantiateWithFlags(&recorded_, graph, 0), "making a graph");
+    require(cudaGraphDestroy(graph), "making a graph");
 }
 
 Batch::~Batch() {
     cudaEventDestroy(end_);
     cudaEventDestroy(begin_);
-    cudaGraphExecDestroy(recorded_);
+    if (recorded_ != nullptr) {
+        cudaGraphExecDestroy(recorded_);
+    }
 }
 
 double Batch::seconds_per_call() const {
     require(cudaEventRecord(begin_, stream_.get()), "recording an event");
-    require(cudaGraphLaunch(recorded_, stream_.get()), "replaying launches");
+    if (recorded_ != nullptr) {
+        require(cudaGraphLaunch(recorded_, stream_.get()), "replaying launches");
+    } else {
+        launch_all();
+    }
     require(cudaEventRecord(end_, stream_.get()), "recording an event");
     require(cudaEventSynchronize(end_), "waiting for the device");
     float milliseconds = 0;

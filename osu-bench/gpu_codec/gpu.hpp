@@ -51,23 +51,29 @@ class GpuStream {
     cudaStream_t stream_ = nullptr;
 };
 
-/// Several launches, recorded once as a graph and replayed, so that the device waits for no launch
-/// of the host.
+/// How the launches of a batch reach the device: as they are made, or recorded once as a graph and
+/// replayed, so that short kernels do not wait for the host.
+enum class Launching { one_by_one, recorded };
+
+/// Several launches, timed together by the device's clock.
 class Batch {
   public:
     /// launch(i) enqueues call i, of `calls`, on `stream`.
-    Batch(const GpuStream& stream, int calls, const std::function<void(int)>& launch);
+    Batch(const GpuStream& stream, Launching launching, int calls, std::function<void(int)> launch);
     ~Batch();
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 
-    /// Of one call, by the device's clock.
     double seconds_per_call() const;
 
   private:
+    void record();
+    void launch_all() const;
+
     const GpuStream& stream_;
     int calls_;
-    cudaGraphExec_t recorded_ = nullptr;
+    std::function<void(int)> launch_;
+    cudaGraphExec_t recorded_ = nullptr;  ///< null: one by one
     cudaEvent_t begin_ = nullptr;
     cudaEvent_t end_ = nullptr;
 };
