@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "topology/outline.hpp"
-#include "topology/sources/hwloc_links.hpp"
 #include "topology/pci_address.hpp"
+#include "topology/sources/hwloc_links.hpp"
 #include "topology/sources/reports.hpp"
 
 namespace gradcoll {
@@ -39,7 +39,7 @@ LinkedGpu gpu(const std::string& name, std::vector<GpuLink> links) {
     return {name, std::move(links)};
 }
 
-/// "0 1 (50 50), 2 3 (?); 2 loose"
+/// "0 1 at 50 50; ", and the note.
 std::string islands_in_words(const std::vector<LinkedGpu>& gpus) {
     const GpuIslands found = islands_of(gpus);
     std::string words;
@@ -49,38 +49,59 @@ std::string islands_in_words(const std::vector<LinkedGpu>& gpus) {
         for (const double figure : island.gbytes_per_s) words += fmt::format(" {}", figure);
         words += "; ";
     }
-    return words + std::to_string(found.loose) + " loose";
+    return words + found.note;
 }
 
 TEST(GpuIslands, AreGpusThatAreJoinedEachWithEach) {
     EXPECT_EQ(islands_in_words(
                   {gpu("a", {{"b", false, 50}}), gpu("b", {{"a", false, 50}}), gpu("c", {})}),
-              "0 1 at 50 50; 0 loose");
+              "0 1 at 50 50; ");
     EXPECT_EQ(islands_in_words({gpu("a", {{"b", false, 25}, {"c", false, 50}}),
                                 gpu("b", {{"a", false, 25}, {"c", false, 25}}),
                                 gpu("c", {{"a", false, 50}, {"b", false, 25}})}),
-              "0 1 2 at 75 50 75; 0 loose");
-    EXPECT_EQ(islands_in_words({gpu("a", {{"b"}}), gpu("b", {{"c"}}), gpu("c", {})}), "3 loose");
+              "0 1 2 at 75 50 75; ");
+    EXPECT_EQ(
+        islands_in_words({gpu("a", {{"b"}}), gpu("b", {{"c"}}), gpu("c", {})}),
+        "links between GPUs join 3 of them, but not each with each: the tree is that of PCIe");
 }
 
 TEST(GpuIslands, OneSwitchJoinsAll) {
     const std::vector<GpuLink> up{{"s1", true, 150}, {"s2", true, 150}};
     EXPECT_EQ(islands_in_words({gpu("a", up), gpu("b", up), gpu("c", {{"s1", true, 25}})}),
-              "0 1 2 at 300 300 25; 0 loose");
-    EXPECT_EQ(islands_in_words({gpu("a", {{"s1", true}}), gpu("b", {{"s1", true}, {"s2", true}}),
-                                gpu("c", {{"s2", true}})}),
-              "3 loose");
+              "0 1 2 at 300 300 25; ");
+    EXPECT_EQ(
+        islands_in_words({gpu("a", {{"s1", true}}), gpu("b", {{"s1", true}, {"s2", true}}),
+                          gpu("c", {{"s2", true}})}),
+        "links between GPUs join 3 of them, but not each with each: the tree is that of PCIe");
+}
+
+/// Eight GPUs of two packages, each pair of which shares a PCIe bridge, as in a DGX-1: all four of
+/// a package are joined, and each has a partner in the other package.
+TEST(GpuIslands, AMeshOfCubesIsTwoIslands) {
+    std::vector<LinkedGpu> gpus;
+    for (std::size_t i = 0; i < 8; ++i) {
+        LinkedGpu one{std::to_string(i), {}, {1, 10 + i / 4, 100 + i / 2}};
+        for (std::size_t j = i / 4 * 4; j < i / 4 * 4 + 4; ++j)
+            if (j != i)
+                one.links.push_back({std::to_string(j), false, i / 2 == j / 2 ? 50.0 : 25.0});
+        one.links.push_back({std::to_string((i + 4) % 8), false, 25});
+        gpus.push_back(std::move(one));
+    }
+    EXPECT_EQ(islands_in_words(gpus),
+              "0 1 2 3 at 100 100 100 100; 4 5 6 7 at 100 100 100 100; links between GPUs join 8 "
+              "of them, but not each with each: 2 groups of them are, else the tree is that of "
+              "PCIe");
 }
 
 TEST(GpuIslands, LinksToGpusThatNobodyUsesDoNotCount) {
     EXPECT_EQ(islands_in_words({gpu("a", {{"b", false, 20}, {"x", false, 40}, {"x", false, 0}}),
                                 gpu("b", {{"a", false, 20}, {"y", false, 40}})}),
-              "0 1 at 20 20; 0 loose");
+              "0 1 at 20 20; ");
 }
 
 TEST(GpuIslands, AnUnknownSpeedMakesTheSumUnknown) {
     EXPECT_EQ(islands_in_words({gpu("a", {{"b", false, 0}}), gpu("b", {{"a", false, 40}})}),
-              "0 1 at 0 40; 0 loose");
+              "0 1 at 0 40; ");
 }
 
 constexpr const char* gpu_a = "0000:3b:00.0";

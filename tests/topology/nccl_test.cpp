@@ -129,8 +129,8 @@ TEST(GpuHost, GpusJoinedEachWithEachAreAnIsland) {
         expression_from(in_system(cpu(0, gpu("g0", with(to("g1"))) + gpu("g1", with(to("g2")))) +
                                   cpu(1, gpu("g2", ""))),
                         3),
-        "((0 1)2)note: links between GPUs join 3 of them, but not each with each: the tree is "
-        "that of PCIe\n");
+        "((0 1)2)note: links between GPUs join 3 of them, but not each with each: a group of "
+        "them is, else the tree is that of PCIe\n");
 }
 
 TEST(GpuHost, GpusOfOneNvSwitchAreAnIsland) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct GpuLink {
 struct LinkedGpu {
     std::string name;
     std::vector<GpuLink> links;
+    std::vector<std::uint64_t> above = {};  ///< what it hangs below over PCIe, from the host down
 };
 
 struct GpuIsland {
@@ -30,15 +32,14 @@ struct GpuIsland {
 
 struct GpuIslands {
     std::vector<GpuIsland> islands;  ///< in the order of their first members
-    std::size_t loose = 0;           ///< GPUs that links join, but not each with each
+    std::string note;                ///< on GPUs that links join, but not each with each; or empty
 };
 
-/// An island are GPUs that links join each with each, or all with one switch. Links to GPUs that
-/// are not in `gpus` do not count; one end's word for a link is enough. The answer depends on
-/// `gpus` and their order alone. Complexity: near linear in the links.
+/// An island are GPUs that links join each with each, or all with one switch. Where links join a
+/// set of GPUs otherwise, its parts below one place of PCIe are looked at in the same way, and so
+/// on: eight GPUs in a mesh of cubes are two islands of four, those of each package. Links to GPUs
+/// that are not in `gpus` do not count; one end's word for a link is enough. The answer depends on
+/// `gpus` and their order alone. Complexity: near linear in the links, times the levels of PCIe.
 GpuIslands islands_of(std::span<const LinkedGpu> gpus);
-
-/// What is said of `loose` GPUs.
-std::string note_of_loose_gpus(std::size_t loose);
 
 }  // namespace gradcoll

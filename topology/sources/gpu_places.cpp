@@ -25,6 +25,13 @@ void keep_common(Objects& path, const Objects& other) {
     path.erase(end, path.end());
 }
 
+std::vector<std::uint64_t> above(const Objects& path) {
+    std::vector<std::uint64_t> ids;
+    for (const HostPath::Object& object : path)
+        ids.push_back((std::uint64_t{static_cast<std::uint8_t>(object.kind)} << 32) | object.index);
+    return ids;
+}
+
 void form_island(const GpuIsland& island, std::vector<Objects>& places) {
     Objects above = places[island.members.front()];
     for (const std::size_t member : island.members) keep_common(above, places[member]);
@@ -75,11 +82,11 @@ std::vector<Objects> gpu_places(std::span<const RankGpu> gpus, std::vector<std::
     std::vector<LinkedGpu> linked;
     for (const RankGpu& gpu : gpus) {
         places.push_back(gpu.path);
-        linked.push_back({gpu.bus_id, gpu.links});
+        linked.push_back({gpu.bus_id, gpu.links, above(gpu.path)});
     }
     const GpuIslands found = islands_of(linked);
     for (const GpuIsland& island : found.islands) form_island(island, places);
-    if (found.loose > 0) notes.push_back(note_of_loose_gpus(found.loose));
+    if (!found.note.empty()) notes.push_back(found.note);
     return places;
 }
 

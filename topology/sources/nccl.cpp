@@ -41,10 +41,19 @@ int place_above(const Places& places, const std::vector<int>& members) {
     return i;
 }
 
+/// From the host down.
+std::vector<std::uint64_t> above(const Places& places, int gpu) {
+    std::vector<std::uint64_t> ids;
+    for (int i = places[index(gpu)].parent; i >= 0; i = places[index(i)].parent)
+        ids.push_back(static_cast<std::uint64_t>(i));
+    std::reverse(ids.begin(), ids.end());
+    return ids;
+}
+
 void form_islands(Places& places, std::span<const int> gpus, std::vector<std::string>& notes) {
     std::vector<LinkedGpu> linked;
     for (const int gpu : gpus)
-        linked.push_back({places[index(gpu)].name, places[index(gpu)].links});
+        linked.push_back({places[index(gpu)].name, places[index(gpu)].links, above(places, gpu)});
     const GpuIslands found = islands_of(linked);
     for (const GpuIsland& members : found.islands) {
         std::vector<int> ids;
@@ -60,7 +69,7 @@ void form_islands(Places& places, std::span<const int> gpus, std::vector<std::st
         }
         places.push_back(std::move(island));
     }
-    if (found.loose > 0) notes.push_back(note_of_loose_gpus(found.loose));
+    if (!found.note.empty()) notes.push_back(found.note);
 }
 
 /// Places as nested vertices; those without ranks are left out.
