@@ -26,14 +26,11 @@ std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+/// The runtime cannot be asked for the driver's version: it is what found it too old.
 Status too_old() {
-    int driver = 0;
-    int runtime = 0;
-    cudaDriverGetVersion(&driver);
-    cudaRuntimeGetVersion(&runtime);
     return {Code::unsupported,
             fmt::format("driver too old: it is for CUDA {}, this is built with {}",
-                        version_text(driver), version_text(runtime))};
+                        version_text(cuda_driver_version()), version_text(CUDART_VERSION))};
 }
 
 /// Makes no context.

@@ -46,4 +46,12 @@ bool has_cuda_driver() {
     return library() != nullptr;
 }
 
+int cuda_driver_version() {
+    CUresult (*get_version)(int*) = nullptr;
+    int version = 0;
+    const bool told = has_cuda_driver() && find(get_version, "cuDriverGetVersion") &&
+                      get_version(&version) == CUDA_SUCCESS;
+    return told ? version : 0;
+}
+
 }  // namespace gradcoll

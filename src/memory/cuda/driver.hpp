@@ -28,4 +28,7 @@ const CudaDriver* cuda_driver();
 /// Whether libcuda.so.1 is there at all. As above.
 bool has_cuda_driver();
 
+/// The version of CUDA that it is for, such as 13000; 0 if there is none or it does not say.
+int cuda_driver_version();
+
 }  // namespace gradcoll
