@@ -131,6 +131,18 @@ TEST(GpuHosts, AFolderAndAnNcclFileWorkAsWell) {
     EXPECT_NE(shape_of("gpus:", {"a"}, 0).find("nothing follows the colon"), std::string::npos);
 }
 
+TEST(GpuHosts, WhatIsAssumedNamesGpus) {
+    const std::string written = "gpus:" + test::golden_path("hwloc/power8gpudistances.xml");
+    const auto cluster = foreseen_cluster({written, {"a", "b"}});
+    ASSERT_TRUE(cluster.ok()) << cluster.status().message();
+    EXPECT_EQ(cluster->origin,
+              "GC_TOPOLOGY " + written + "; assumed: 8 ranks on 2 hosts, one a GPU, in order");
+    const auto here = foreseen_tree(written, 4);
+    ASSERT_TRUE(here.ok()) << here.status().message();
+    EXPECT_EQ(here->origin, "GC_TOPOLOGY " + written +
+                                "; assumed: all 4 ranks on this host, dealt to its GPUs in order");
+}
+
 TEST(GpuHosts, DevicesAreNotLookedForUnlessAsked) {
     setenv("HWLOC_XMLFILE", test::golden_path("hwloc/power8gpudistances.xml").c_str(), 1);
     const Result<Machine> plain = Machine::local();

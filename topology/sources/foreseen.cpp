@@ -67,8 +67,8 @@ Result<DiscoveredTree> on_described_machine(const WrittenSource& source, int ran
     auto tree = from_paths(source, std::vector(static_cast<std::size_t>(rank_count), path));
     if (tree.ok())
         tree->origin =
-            fmt::format("{}; assumed: all {} ranks on this host, dealt to its cores in order",
-                        source.origin, rank_count);
+            fmt::format("{}; assumed: all {} ranks on this host, dealt to its {}s in order",
+                        source.origin, rank_count, source.inside.place_name());
     return tree;
 }
 

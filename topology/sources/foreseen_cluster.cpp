@@ -186,7 +186,7 @@ class ForeseenCluster {
     std::string origin() const {
         const std::string each = cluster_.ranks_per_host > 0
                                      ? fmt::format("{} a host", cluster_.ranks_per_host)
-                                     : "one a core";
+                                     : fmt::format("one a {}", source_.inside.place_name());
         const std::string order = cluster_.order == RankOrder::in_order
                                       ? "in order"
                                       : fmt::format("shuffled with seed {}", cluster_.seed);

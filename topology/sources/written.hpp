@@ -23,6 +23,9 @@ struct InsideSource {
     Form form = Form::hwloc;
     std::string value;     ///< string, file or folder
     bool on_gpus = false;  ///< with xml and hosts: ranks are dealt to GPUs, not to cores
+
+    /// What ranks are dealt to where it describes hosts: "core", "GPU".
+    const char* place_name() const { return on_gpus || form == Form::nccl ? "GPU" : "core"; }
 };
 
 /// What says how hosts are connected.
