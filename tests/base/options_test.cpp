@@ -173,13 +173,16 @@ TEST(OptionLayers, ValuesOfTheProcessAreCheckedDownHere) {
         {OptionId::yield, "maybe"},        {OptionId::enable, "2"},
         {OptionId::dump_config, "please"}, {OptionId::report, "xml"},
         {OptionId::report_error, "-1"},    {OptionId::report_error, "1000001"},
-        {OptionId::trace_spans, "0"},      {OptionId::trace_spans, "100000001"}};
+        {OptionId::trace_spans, "0"},      {OptionId::trace_spans, "100000001"},
+        {OptionId::device, "cuda"},        {OptionId::device, "libplugin.so"}};
     for (const auto& [id, value] : bad) {
         const Status status = check_process_option(id, value);
         ASSERT_FALSE(status.ok()) << value;
         EXPECT_EQ(status.message(), fmt::format("{}={} is not allowed: {}", info_of(id).variable,
                                                 value, info_of(id).allowed));
     }
+    for (const char* device : {"auto", "off", "./libplugin.so", "/opt/lib/libplugin.so"})
+        EXPECT_TRUE(check_process_option(OptionId::device, device).ok()) << device;
     for (const OptionInfo& row : option_table())
         EXPECT_TRUE(row.default_value.empty() ||
                     check_process_option(row.id, row.default_value).ok())

@@ -42,5 +42,10 @@ TEST_F(SpaceOfCuda, AThreadThatNeverUsedCudaSeesTheSame) {
     cudaFree(on_device);
 }
 
+TEST_F(SpaceOfCuda, TheDriverIsInUseOnceTheProgramUsesADevice) {
+    ASSERT_EQ(cudaFree(nullptr), cudaSuccess);
+    EXPECT_TRUE(device_driver_in_use());
+}
+
 }  // namespace
 }  // namespace gradcoll

@@ -28,5 +28,11 @@ TEST(SpaceOf, ManyThreadsMayAskFirst) {
     for (auto& thread : threads) thread.join();
 }
 
+TEST(DeviceDriver, IsNotInUseWhereTheProgramDidNotStartIt) {
+    int on_stack = 0;
+    EXPECT_EQ(space_of(&on_stack), MemorySpace::host);  // may load it
+    EXPECT_FALSE(device_driver_in_use());
+}
+
 }  // namespace
 }  // namespace gradcoll
