@@ -58,6 +58,8 @@ Outcome allreduce(const ReduceArguments& arguments) {
 
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.pass_reason != nullptr) return pass(&context, arguments, call.pass_reason);
+    if (memory_of(arguments, call.shape).any_unserved())
+        return pass(&context, arguments, "a buffer is memory of a device that is not in use");
     if (context.rank_count() == 1) {
         return reduce_alone(context, arguments, call.shape);
     }

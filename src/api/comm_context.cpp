@@ -7,6 +7,7 @@
 
 #include "api/boundary.hpp"
 #include "api/config_dump.hpp"
+#include "api/device_mpi.hpp"
 #include "api/host_span.hpp"
 #include "api/interposed_gate.hpp"
 #include "api/observe.hpp"
@@ -44,6 +45,18 @@ Result<int> count_ranks_on_host(MPI_Comm comm) {
     PMPI_Comm_size(host, &count);
     PMPI_Comm_free(&host);
     return count;
+}
+
+/// The device that the program uses now; null if it uses none.
+Device* device_in_use() {
+    const DevicePlugin* plugin = Devices::of_process().plugin_if_in_use();
+    if (plugin == nullptr) return nullptr;
+    const auto current = plugin->device(plugin->current_device());
+    return current.ok() ? *current : nullptr;
+}
+
+std::string bus_id_of(const Device* device) {
+    return device != nullptr ? device->place().bus_id : std::string();
 }
 
 /// Without a report nobody reads the errors.
@@ -156,7 +169,8 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
     auto settings = agreed_settings(proposed, complaint);
     if (!settings) return settings.status();
     if (!tree_ || proposed[OptionId::topology] != text_[OptionId::topology]) {
-        auto tree = discover_tree(private_comm_, proposed[OptionId::topology]);
+        auto tree =
+            discover_tree(private_comm_, proposed[OptionId::topology], bus_id_of(device_in_use()));
         if (!tree) return tree.status();
         tree_ = std::make_shared<const DiscoveredTree>(std::move(tree).value());
         tell_notes(*tree_, proposed[OptionId::topology], rank());
@@ -213,19 +227,14 @@ PlanningFacts CommContext::planning_facts(const Tree& tree, Channel& channel) co
 /// Devices that the program uses by now share their memory with the ranks of their host.
 Status CommContext::share_devices() {
     shares_devices_.assign(static_cast<std::size_t>(rank_count()), false);
-    const DevicePlugin* plugin = Devices::of_process().plugin_if_in_use();
-    Device* device = nullptr;
-    if (plugin != nullptr) {
-        const auto current = plugin->device(plugin->current_device());
-        if (current.ok()) device = *current;
-    }
-    auto shares = peers_that_share(private_comm_, device);
+    auto shares = peers_that_share(private_comm_, device_in_use());
     if (!shares) return shares.status();
     shares_devices_ = std::move(shares).value();
     const bool any =
         std::find(shares_devices_.begin(), shares_devices_.end(), true) != shares_devices_.end();
     if (!any) return {};
-    auto side = device_side(*plugin, plugin->current_device());
+    const DevicePlugin& plugin = *Devices::of_process().plugin();
+    auto side = device_side(plugin, plugin.current_device());
     if (!side) return side.status();
     device_reader_ = std::move(side).value();
     return {};
@@ -235,7 +244,7 @@ Result<std::shared_ptr<DeviceSide>> CommContext::device_side(const DevicePlugin&
                                                              int number) {
     for (const auto& side : device_sides_)
         if (side->number() == number) return side;
-    auto side = DeviceSide::make(plugin, number, shares_devices_);
+    auto side = DeviceSide::make(plugin, number, {shares_devices_, mpi_takes_memory_of(plugin)});
     if (!side) return side.status();
     GRADCOLL_TRY((*side)->set_user_stream(user_stream_));
     device_sides_.push_back(*side);

@@ -1,11 +1,9 @@
 #include "api/device_allreduce.hpp"
 
-#include <dlfcn.h>
-
 #include <cstddef>
-#include <string_view>
 
 #include "api/allreduce.hpp"
+#include "api/device_mpi.hpp"
 
 namespace gradcoll {
 namespace {
@@ -35,18 +33,10 @@ int device_of(const void* buffer, const Extent& extent) {
     return Devices::of_process().device_of(extent.first_byte(buffer));
 }
 
-/// Open MPI and MPICH say at run time whether they were built for CUDA and use it.
-bool mpi_reaches(const DevicePlugin& plugin) {
-    using Query = int (*)();
-    static const auto query =
-        reinterpret_cast<Query>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"));
-    return std::string_view(plugin.name) == "CUDA" && query != nullptr && query() == 1;
-}
-
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
     const DevicePlugin& plugin = *Devices::of_process().plugin();
     return context != nullptr ? context->device_side(plugin, number)
-                              : DeviceSide::make(plugin, number, {});
+                              : DeviceSide::make(plugin, number, {{}, false});
 }
 
 /// The same call on copies in pinned memory.
@@ -104,7 +94,7 @@ CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape) {
 
 Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
                               const CallMemory& memory) {
-    if (mpi_reaches(*Devices::of_process().plugin())) return pass_allreduce(arguments);
+    if (mpi_takes_memory_of(*Devices::of_process().plugin())) return pass_allreduce(arguments);
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
     return pass_copies(**side, arguments, memory);

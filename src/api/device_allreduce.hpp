@@ -15,6 +15,8 @@ struct CallMemory {
     int receive = host_memory;
 
     bool any_device() const { return send >= 0 || receive >= 0; }
+    /// Only the MPI library may touch some of it.
+    bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
     /// One that takes part; only if any_device().
     int device() const { return receive >= 0 ? receive : send; }
 };

@@ -6,6 +6,7 @@
 #include <climits>
 #include <limits>
 
+#include "api/device_mpi.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {
@@ -93,6 +94,9 @@ Status check_buffer(const BufferArgument& buffer, Reach reach) {
         return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
                                                   buffer.name, buffer.size_bytes)};
     const int device = Devices::of_process().device_of(buffer.data);
+    if (device == unserved_device && reach == Reach::host_and_devices &&
+        mpi_takes_unserved_memory())
+        return {};
     if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return {};
     if (device == unserved_device)
         return {Code::invalid_buffer,

@@ -185,6 +185,7 @@ Status check_process_option(OptionId id, std::string_view text) {
             return parse_log_level(text).status();
         case OptionId::cpu:
             return parse_instruction_set(text).status();
+        case OptionId::device_mpi:
         case OptionId::yield:
             return check_word(row, text, {"auto"}, true);
         case OptionId::device:

@@ -84,7 +84,7 @@ struct Executor::Impl {
           reduces(needs_reducer(plan->body) || needs_reducer(plan->tail)) {}
 
     void make_runs(std::size_t count);
-    Status join_device();
+    Status join_device(const Channel& channel);
     Status check(const Binding& binding) const;
     const Program& program_of(std::int64_t chunk) const {
         return &plan->schedule_of(chunk) == &plan->tail ? tail : body;
@@ -138,13 +138,18 @@ void Executor::Impl::make_runs(std::size_t count) {
         runs.emplace_back(place, room, memory.of(place));
 }
 
-Status Executor::Impl::join_device() {
+Status Executor::Impl::join_device(const Channel& channel) {
     if (!options.device) return {};
     DeviceMessages::Room room;
     room.places = static_cast<std::uint32_t>(runs.size());
     room.messages = std::max(body.message_count(), tail.message_count());
     room.slots = std::max(plan->body.slots.size(), plan->tail.slots.size());
     room.data_on_device = options.data_on_device;
+    room.direct.resize(static_cast<std::size_t>(plan->rank_count));
+    if (options.device->mpi_takes_device_memory())
+        for (int peer = 0; peer < plan->rank_count; ++peer)
+            room.direct[static_cast<std::size_t>(peer)] =
+                channel.is_carried_by_mpi(peer) && !options.device->shares_with(peer);
     auto made = DeviceMessages::make(*options.device, *lane, room);
     if (!made.ok()) return made.status();
     device = std::move(made).value();
@@ -318,7 +323,7 @@ Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> pla
                                        std::move(*body), std::move(*tail), *tags, codecs, options,
                                        std::move(memory).value());
     impl->make_runs(window);
-    GRADCOLL_TRY(impl->join_device());
+    GRADCOLL_TRY(impl->join_device(channel));
     if (!options.cut_peers.empty()) impl->lane->cut_messages(options.cut_peers);
     if (options.trace)
         impl->label = options.trace->label(operation_label(*impl->plan), options.predicted_us);

@@ -56,6 +56,9 @@ class Channel {
     virtual int rank_count() const = 0;
     /// Tags from 0 to this are usable.
     virtual int tag_limit() const = 0;
+    /// Whether the MPI library carries the messages of this rank and the peer: then whatever memory
+    /// that library reaches may be sent from and received to.
+    virtual bool is_carried_by_mpi(int peer) const;
     virtual std::unique_ptr<Lane> open_lane(std::size_t capacity) = 0;
 };
 

@@ -60,8 +60,9 @@ struct DeviceRanks {
 };
 
 inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share) {
-    auto side = DeviceSide::make(plugin_for_tests(), 0,
-                                 std::vector<bool>(static_cast<std::size_t>(rank_count), share));
+    auto side =
+        DeviceSide::make(plugin_for_tests(), 0,
+                         {std::vector<bool>(static_cast<std::size_t>(rank_count), share), false});
     if (!side.ok()) throw std::runtime_error(side.status().message());
     return std::move(side).value();
 }

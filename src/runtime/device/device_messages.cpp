@@ -128,7 +128,12 @@ Status DeviceMessages::start_send(Entry& entry) {
             std::span<std::byte, reference_bytes>(entry.note.data() + header, reference_bytes));
         entry.by_reference = referred.ok();
     }
-    return entry.by_reference ? side_.work().record(*entry.mark) : copy_out(entry);
+    return entry.by_reference || is_direct(message) ? side_.work().record(*entry.mark)
+                                                    : copy_out(entry);
+}
+
+bool DeviceMessages::is_direct(const DeviceMessage& message) const {
+    return room_.data_on_device && room_.direct[static_cast<std::size_t>(message.step->peer)];
 }
 
 Status DeviceMessages::copy_out(Entry& entry) {
@@ -146,19 +151,20 @@ Status DeviceMessages::copy_out(Entry& entry) {
     return side_.out().record(*entry.mark);
 }
 
-/// A receive that waited for steps may come to where an earlier message of the chunk is still
-/// being copied in from.
+/// A receive that waited for steps may come to where the device still reads: directly, the place
+/// itself, else a mirror that an earlier message of the chunk is being copied in from.
 Status DeviceMessages::start_recv(Entry& entry) {
     if (!room_.data_on_device || entry.message.step->dep_count == 0) return post_recv(entry);
     entry.state = State::held;
     on_device_.push_back(index_of(entry));
-    return side_.in().record(*entry.mark);
+    DeviceStream& reader = is_direct(entry.message) ? side_.work() : side_.in();
+    return reader.record(*entry.mark);
 }
 
 Status DeviceMessages::post_recv(Entry& entry) {
     const DeviceMessage& message = entry.message;
     entry.state = State::arriving;
-    std::byte* target = room_.data_on_device ? message.mirror : message.data;
+    std::byte* target = room_.data_on_device && !is_direct(message) ? message.mirror : message.data;
     return lane_.start_recv(message.step->peer, message.tag, target, message.size_bytes,
                             index_of(entry));
 }
@@ -183,6 +189,7 @@ Status DeviceMessages::copy_in(Entry& entry, const void* from) {
 Status DeviceMessages::leave(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     look_for_invalid(operation);
+    if (!entry.by_reference && is_direct(message)) return leave_directly(entry, operation);
     std::byte* bytes = entry.by_reference ? entry.note.data() : message.mirror;
     const std::size_t size_bytes = entry.by_reference ? note_bytes(message) : message.size_bytes;
     if (header_bytes(message) > 0)
@@ -194,6 +201,22 @@ Status DeviceMessages::leave(Entry& entry, Operation& operation) {
         GRADCOLL_TRY(lane_.start_recv(message.step->peer, message.acknowledge_tag,
                                       &entry.acknowledgement, 1, index | acknowledgement_bit));
     return lane_.start_send(message.step->peer, message.tag, bytes, size_bytes, index);
+}
+
+Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    if (header_bytes(message) > 0 && entry.state == State::on_its_way_out) {
+        // Through the mirror, which is pinned; several sends of one slot have the same header.
+        write_header(*message.step, message.size_bytes, operation, message.mirror);
+        entry.state = State::heading;
+        on_device_.push_back(index_of(entry));
+        GRADCOLL_TRY(side_.out().copy(message.data, message.mirror, frame_header_bytes));
+        return side_.out().record(*entry.mark);
+    }
+    entry.state = State::leaving;
+    entry.answers = 1;
+    return lane_.start_send(message.step->peer, message.tag, message.data, message.size_bytes,
+                            index_of(entry));
 }
 
 Status DeviceMessages::acknowledge(Entry& entry) {
@@ -222,6 +245,7 @@ Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
     const auto peers_bytes = side_.peers().resolve(
         std::span<const std::byte>(arrived + header, reference_bytes), message.size_bytes - header);
     entry.by_reference = true;
+    entry.received_bytes = message.size_bytes;
     if (peers_bytes.ok()) return copy_in(entry, *peers_bytes);
     operation.fail(Status(peers_bytes.status().code(),
                           fmt::format("message from rank {} at level {}: {}", message.step->peer,
@@ -239,13 +263,24 @@ Status DeviceMessages::take_arrival(Entry& entry, std::size_t received_bytes,
         if (room_.data_on_device && !entry.reported) report(entry, message.size_bytes);
         return {};
     }
+    if (is_direct(message) && header_bytes(message) > 0) return fetch_header(entry, received_bytes);
     report(entry, received_bytes);
-    if (!room_.data_on_device || received_bytes != message.size_bytes) {
+    if (!room_.data_on_device || is_direct(message) || received_bytes != message.size_bytes) {
         free(entry);
         return {};
     }
     if (slot_of(message).where() == Space::scratch) is_mirrored(message, slot_of(message)) = 1;
     return copy_in(entry, message.mirror + header_bytes(message));
+}
+
+/// The host looks at it before the message counts as received.
+Status DeviceMessages::fetch_header(Entry& entry, std::size_t received_bytes) {
+    const DeviceMessage& message = entry.message;
+    entry.received_bytes = received_bytes;
+    entry.state = State::on_its_way_in;
+    on_device_.push_back(index_of(entry));
+    GRADCOLL_TRY(side_.in().copy(message.mirror, message.data, frame_header_bytes));
+    return side_.in().record(*entry.mark);
 }
 
 Status DeviceMessages::take(const Completion& done, Operation& operation) {
@@ -270,8 +305,9 @@ Status DeviceMessages::look_after_lane(Operation& operation) {
 /// Its mark has passed.
 Status DeviceMessages::go_on(Entry& entry, Operation& operation) {
     if (entry.state == State::on_its_way_out) return leave(entry, operation);
+    if (entry.state == State::heading) return leave_directly(entry, operation);
     if (entry.state == State::held) return post_recv(entry);
-    if (!entry.reported) report(entry, entry.message.size_bytes);
+    if (!entry.reported) report(entry, entry.received_bytes);
     if (entry.by_reference) return acknowledge(entry);
     free(entry);
     return {};

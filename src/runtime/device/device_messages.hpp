@@ -3,8 +3,9 @@
 //
 // Bytes on a device leave and arrive through their mirror in pinned memory, piece by piece as the
 // chunks come; between ranks that share their devices' memory only a reference travels, the
-// receiver copies from there, and acknowledges. Nothing here waits: what the device has yet to do
-// is looked after in poll().
+// receiver copies from there, and acknowledges; an MPI library that reaches devices gets the bytes
+// where they are. What travels is the same but for references, so each end chooses for itself.
+// Nothing here waits: what the device has yet to do is looked after in poll().
 #pragma once
 
 #include <array>
@@ -45,6 +46,7 @@ class DeviceMessages {
         std::size_t messages = 0;     ///< of one chunk
         std::size_t slots = 0;        ///< of one chunk
         bool data_on_device = false;  ///< else only peers' data are, and come by reference
+        std::vector<bool> direct;     ///< by rank: the lane takes device memory
     };
     /// `lane` must have room for two messages each. Both must outlive the object. Errors: those of
     /// Device.
@@ -73,6 +75,7 @@ class DeviceMessages {
     enum class State : std::uint8_t {
         free,
         on_its_way_out,  ///< send: the device has yet to make or copy the bytes
+        heading,         ///< send: the device has yet to put the header before its own bytes
         leaving,         ///< send: with the lane; a reference also waits for its acknowledgement
         held,            ///< receive: its mirror is still being read
         arriving,        ///< receive: with the lane
@@ -84,8 +87,9 @@ class DeviceMessages {
     struct Entry {
         State state = State::free;
         bool by_reference = false;
-        bool reported = false;  ///< its completion
-        int answers = 0;        ///< send by reference: messages of the lane that have yet to end
+        bool reported = false;           ///< its completion
+        std::size_t received_bytes = 0;  ///< to be reported once the device has copied
+        int answers = 0;  ///< send by reference: messages of the lane that have yet to end
         DeviceMessage message;
         std::unique_ptr<DeviceMark> mark;
         std::byte acknowledgement{};
@@ -106,7 +110,9 @@ class DeviceMessages {
     Status copy_out(Entry& entry);
     Status post_recv(Entry& entry);
     Status copy_in(Entry& entry, const void* from);
+    bool is_direct(const DeviceMessage& message) const;
     Status leave(Entry& entry, Operation& operation);
+    Status leave_directly(Entry& entry, Operation& operation);
     Status acknowledge(Entry& entry);
     void free(Entry& entry);
 
@@ -114,6 +120,7 @@ class DeviceMessages {
     Status take(const Completion& done, Operation& operation);
     Status take_arrival(Entry& entry, std::size_t received_bytes, Operation& operation);
     Status take_reference(Entry& entry, Operation& operation);
+    Status fetch_header(Entry& entry, std::size_t received_bytes);
     Status look_after_device(Operation& operation);
     Status go_on(Entry& entry, Operation& operation);
     void report(Entry& entry, std::size_t received_bytes);

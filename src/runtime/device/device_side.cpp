@@ -6,19 +6,14 @@
 
 namespace gradcoll {
 
-DeviceSide::DeviceSide(const DevicePlugin& plugin, Device& device, int number,
-                       std::vector<bool> shares)
-    : plugin_(plugin),
-      device_(device),
-      number_(number),
-      shares_(std::move(shares)),
-      peers_(device) {}
+DeviceSide::DeviceSide(const DevicePlugin& plugin, Device& device, int number, Ways ways)
+    : plugin_(plugin), device_(device), number_(number), ways_(std::move(ways)), peers_(device) {}
 
 Result<std::shared_ptr<DeviceSide>> DeviceSide::make(const DevicePlugin& plugin, int number,
-                                                     std::vector<bool> shares) {
+                                                     Ways ways) {
     const Result<Device*> device = plugin.device(number);
     if (!device.ok()) return device.status();
-    std::shared_ptr<DeviceSide> side(new DeviceSide(plugin, **device, number, std::move(shares)));
+    std::shared_ptr<DeviceSide> side(new DeviceSide(plugin, **device, number, std::move(ways)));
     for (auto* stream : {&side->work_, &side->out_, &side->in_}) {
         auto made = (*device)->make_stream();
         if (!made.ok()) return made.status();

@@ -16,10 +16,15 @@ namespace gradcoll {
 /// time, as the communicator is.
 class DeviceSide {
   public:
-    /// `shares`, by rank of the communicator: whose device memory is read in place
-    /// (peers_that_share()). Errors: those of Device.
+    /// How device memory gets to other ranks but through the host's.
+    struct Ways {
+        /// By rank of the communicator: whose device memory is read in place (peers_that_share()).
+        std::vector<bool> shares;
+        bool mpi_takes_it = false;  ///< the MPI library sends from it and receives to it
+    };
+    /// Errors: those of Device.
     static Result<std::shared_ptr<DeviceSide>> make(const DevicePlugin& plugin, int number,
-                                                    std::vector<bool> shares);
+                                                    Ways ways);
 
     const DevicePlugin& plugin() const { return plugin_; }
     Device& device() { return device_; }
@@ -28,7 +33,8 @@ class DeviceSide {
     DeviceStream& out() { return *out_; }    ///< device to host
     DeviceStream& in() { return *in_; }      ///< host, or a peer's device, to device
 
-    bool shares_with(int rank) const { return shares_[static_cast<std::size_t>(rank)]; }
+    bool shares_with(int rank) const { return ways_.shares[static_cast<std::size_t>(rank)]; }
+    bool mpi_takes_device_memory() const { return ways_.mpi_takes_it; }
     PeerDeviceMemory& peers() { return peers_; }
 
     /// Operations begin after what this stream has been given by then; null: the device's default
@@ -42,12 +48,12 @@ class DeviceSide {
     Result<std::byte*> staging(std::size_t size_bytes);
 
   private:
-    DeviceSide(const DevicePlugin& plugin, Device& device, int number, std::vector<bool> shares);
+    DeviceSide(const DevicePlugin& plugin, Device& device, int number, Ways ways);
 
     const DevicePlugin& plugin_;
     Device& device_;
     int number_;
-    std::vector<bool> shares_;
+    Ways ways_;
     PeerDeviceMemory peers_;
     std::unique_ptr<DeviceStream> work_, out_, in_, user_;
     std::unique_ptr<DeviceMark> mark_;  ///< recorded and used up within one call of ours

@@ -33,6 +33,7 @@ class HostChannel final : public Channel {
     int rank() const override { return mpi_->rank(); }
     int rank_count() const override { return mpi_->rank_count(); }
     int tag_limit() const override { return mpi_->tag_limit(); }
+    bool is_carried_by_mpi(int peer) const override { return place_of(peer) < 0; }
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     /// The rank's place on this host; -1 for ranks elsewhere. In range only.

@@ -129,8 +129,20 @@ Result<void*> Memory::add(Block block) {
         granules_[i].device.store(block.device, std::memory_order_relaxed);
         granules_[i].end.store(base + block.size_bytes, std::memory_order_release);
     }
+    if (settings().readable) show(base, block);
     blocks_.emplace(base, block);
     return reinterpret_cast<void*>(base);  // NOLINT: an address that nobody may follow
+}
+
+/// The addresses that were given out lead to the bytes after all.
+void Memory::show(std::uintptr_t base, const Block& block) {
+    mmap(reinterpret_cast<void*>(base), rounded_up(block.size_bytes, page_bytes),  // NOLINT
+         PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, block.file, 0);
+}
+
+void Memory::hide(std::uintptr_t base, const Block& block) {
+    mmap(reinterpret_cast<void*>(base), rounded_up(block.size_bytes, page_bytes),  // NOLINT
+         PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 }
 
 void Memory::release(void* base) {
@@ -142,6 +154,7 @@ void Memory::release(void* base) {
     const std::size_t granules = rounded_up(block.size_bytes, granule_bytes) / granule_bytes;
     for (std::size_t i = place; i < place + granules; ++i)
         granules_[i].end.store(0, std::memory_order_release);
+    if (settings().readable) hide(found->first, block);
     munmap(block.bytes, rounded_up(block.size_bytes, page_bytes));
     ::close(block.file);
     blocks_.erase(found);

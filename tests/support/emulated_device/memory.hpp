@@ -62,6 +62,8 @@ class Memory {
     Memory();
     /// Maps the file and gives it addresses; owns it from here on.
     Result<void*> add(Block block);
+    static void show(std::uintptr_t base, const Block& block);
+    static void hide(std::uintptr_t base, const Block& block);
     /// The first of so many free granules in a row, or granule_count.
     std::size_t find_room(std::size_t granules) const;
     bool in_range(std::uintptr_t address) const;

@@ -29,6 +29,7 @@ Settings read() {
     settings.current = std::max(number, 0) % settings.count;
     settings.delay_us = std::max(number_of("GC_TEST_DEVICE_DELAY_US", 0), 0);
     settings.shares = text_of("GC_TEST_DEVICE_SHARE") != "off";
+    settings.readable = text_of("GC_TEST_DEVICE_READABLE") == "on";
     settings.inactive = text_of("GC_TEST_DEVICE_INACTIVE");
     return settings;
 }

@@ -10,6 +10,8 @@ struct Settings {
     int current = 0;     ///< GC_TEST_DEVICE_NUMBER; "local": the rank on its host, modulo count
     int delay_us = 0;    ///< GC_TEST_DEVICE_DELAY_US: at most, at random, before each piece of work
     bool shares = true;  ///< GC_TEST_DEVICE_SHARE=off: no memory can be shared with processes
+    bool readable =
+        false;  ///< GC_TEST_DEVICE_READABLE=on: by the CPU, for MPI libraries that reach it
     std::string inactive;  ///< GC_TEST_DEVICE_INACTIVE: why there is no device; empty: there is
 };
 
