@@ -229,6 +229,9 @@ TEST_F(DeviceStreams, ThreadsUseOneDeviceEachWithAStreamOfItsOwn) {
     for (std::thread& thread : threads) thread.join();
 }
 
+/// Exit status of a reader that cannot open any memory, which some systems forbid.
+constexpr int not_opened_here = 77;
+
 std::string hex_of(const DeviceHandle& handle) {
     constexpr const char* digits = "0123456789abcdef";
     std::string text;
@@ -260,7 +263,9 @@ TEST_F(DeviceSharing, AnotherProcessReadsASharedAllocationAndWritesIntoIt) {
     const auto handle = device_->share(*allocation);
     if (handle.status().code() == Code::unsupported) GTEST_SKIP() << handle.status().message();
     ASSERT_TRUE(succeeds(handle.status()));
-    EXPECT_EQ(read_in_another_process(*handle, 100000), 0);
+    const int status = read_in_another_process(*handle, 100000);
+    if (status == not_opened_here) GTEST_SKIP() << "processes of this system open no memory";
+    EXPECT_EQ(status, 0);
     EXPECT_EQ(content(buffer.data(), 100000), pattern(100000, 2));  // what the other one wrote
 }
 
@@ -286,6 +291,7 @@ class Reader : public DeviceTest {
             handle.bytes[i] = byte_of(hex + 2 * i);
         SetUp();
         const auto opened = device_->open(handle);
+        if (opened.status().code() == Code::unsupported) return not_opened_here;
         if (!opened.ok()) return 1;
         auto* const bytes = static_cast<std::byte*>(*opened);
         if (plugin_->device_of(bytes + size_bytes - 1) != number_) return 2;
