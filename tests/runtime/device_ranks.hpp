@@ -57,25 +57,47 @@ struct DeviceRanks {
     std::vector<bool> on_device;  ///< by rank: where its data are
     bool share = true;            ///< peers' memory is read in place
     bool knows_devices = true;    ///< ranks of the host read references, too
+    bool mpi_takes_it = false;    ///< the lane sends from the device and receives to it
 };
 
-inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share) {
-    auto side =
-        DeviceSide::make(plugin_for_tests(), 0,
-                         {std::vector<bool>(static_cast<std::size_t>(rank_count), share), false});
+inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share,
+                                             bool mpi_takes_it = false) {
+    auto side = DeviceSide::make(
+        plugin_for_tests(), 0,
+        {std::vector<bool>(static_cast<std::size_t>(rank_count), share), mpi_takes_it});
     if (!side.ok()) throw std::runtime_error(side.status().message());
     return std::move(side).value();
 }
 
+/// As if the MPI library carried all messages.
+class CarriedChannel final : public Channel {
+  public:
+    explicit CarriedChannel(Channel& channel) : channel_(channel) {}
+    int rank() const override { return channel_.rank(); }
+    int rank_count() const override { return channel_.rank_count(); }
+    int tag_limit() const override { return channel_.tag_limit(); }
+    bool is_carried_by_mpi(int) const override { return true; }
+    std::unique_ptr<Lane> open_lane(std::size_t capacity) override {
+        return channel_.open_lane(capacity);
+    }
+
+  private:
+    Channel& channel_;
+};
+
+struct DeviceOutcome : Outcome {
+    RunStats stats;
+};
+
 /// One rank's allreduce with its data on the device, as often as wanted; the last outcome.
-inline Outcome run_on_device(const Scenario& scenario, Channel& channel, MakeInput input,
-                             const std::shared_ptr<DeviceSide>& side, int calls) {
+inline DeviceOutcome run_on_device(const Scenario& scenario, Channel& channel, MakeInput input,
+                                   const std::shared_ptr<DeviceSide>& side, int calls) {
     Scenario with_device = scenario;
     with_device.options.device = side;
     with_device.options.data_on_device = true;
     const auto executor = make_executor(with_device, channel);
     const Floats in = input(channel.rank(), scenario.spec.count_elems);
-    Outcome outcome;
+    DeviceOutcome outcome;
     for (int call = 0; call < calls && outcome.status.ok(); ++call) {
         DeviceFloats from(*side, in);
         DeviceFloats to(*side, scenario.spec.in_place ? in : Floats(in.size(), -99.0F));
@@ -89,28 +111,30 @@ inline Outcome run_on_device(const Scenario& scenario, Channel& channel, MakeInp
         if (outcome.status.ok()) outcome.status = finish(*executor);
         outcome.output = to.content();
     }
+    outcome.stats = executor->stats();
     return outcome;
 }
 
-inline Outcome run_on_host(const Scenario& scenario, Channel& channel, MakeInput input,
-                           const std::shared_ptr<DeviceSide>& side, int calls) {
+inline DeviceOutcome run_on_host(const Scenario& scenario, Channel& channel, MakeInput input,
+                                 const std::shared_ptr<DeviceSide>& side, int calls) {
     Scenario with_device = scenario;
     with_device.options.device = side;
     const auto executor = make_executor(with_device, channel);
     Outcome outcome;
     for (int call = 0; call < calls && outcome.status.ok(); ++call)
         outcome = run_once(*executor, input, static_cast<std::uint32_t>(call));
-    return outcome;
+    return {outcome, executor->stats()};
 }
 
-inline std::vector<Outcome> allreduce_on(const DeviceRanks& ranks, const Scenario& scenario,
-                                         MakeInput input, int calls = 1) {
+inline std::vector<DeviceOutcome> allreduce_on(const DeviceRanks& ranks, const Scenario& scenario,
+                                               MakeInput input, int calls = 1) {
     const int count = scenario.rank_count();
     LoopbackWorld world(count, {});
-    std::vector<Outcome> outcomes(static_cast<std::size_t>(count));
-    on_all_ranks(world, count, [&](Channel& channel) {
+    std::vector<DeviceOutcome> outcomes(static_cast<std::size_t>(count));
+    on_all_ranks(world, count, [&](Channel& loopback) {
+        CarriedChannel channel(loopback);
         const auto rank = static_cast<std::size_t>(channel.rank());
-        const auto side = make_side(count, ranks.share);
+        const auto side = make_side(count, ranks.share, ranks.mpi_takes_it);
         outcomes[rank] = ranks.on_device[rank]
                              ? run_on_device(scenario, channel, input, side, calls)
                              : run_on_host(scenario, channel, input,

@@ -1,5 +1,6 @@
 // Executors whose data are on a device: the same bits as on the host, whatever the mixture of ranks
 // and however late the device's streams run.
+#include <cstdlib>
 #include <cstring>
 
 #include "runtime/device_ranks.hpp"
@@ -27,7 +28,7 @@ std::vector<bool> all(const Scenario& scenario, bool value) {
     return std::vector<bool>(static_cast<std::size_t>(scenario.rank_count()), value);
 }
 
-void expect_same_bits(const std::vector<Outcome>& got, const std::vector<Outcome>& expected) {
+void expect_same_bits(const std::vector<DeviceOutcome>& got, const std::vector<Outcome>& expected) {
     for (std::size_t rank = 0; rank < got.size(); ++rank) {
         ASSERT_TRUE(got[rank].status.ok()) << "rank " << rank << got[rank].status.message();
         ASSERT_EQ(std::memcmp(got[rank].output.data(), expected[rank].output.data(),
@@ -105,6 +106,37 @@ TEST(DeviceExecutor, KeepsResidualsOnTheDevice) {
             ASSERT_EQ(residual_dev.content(), residual);
         }
     });
+}
+
+const Case long_messages{"((0 1) (2 3 4))", 150000, CodecId::nm_2_4, Exchange::direct, 0, false};
+
+TEST(DeviceExecutor, LongMessagesToPeersThatReadTheDeviceAreReferences) {
+    const Scenario scenario = scenario_of(long_messages);
+    for (const DeviceOutcome& rank :
+         allreduce_on({all(scenario, true), true}, scenario, dense_input))
+        EXPECT_GT(rank.stats.sent_by_reference, 0U);
+    for (const DeviceOutcome& rank :
+         allreduce_on({all(scenario, true), false}, scenario, dense_input))
+        EXPECT_EQ(rank.stats.sent_by_reference, 0U);
+}
+
+/// Only where the device's memory is readable by the CPU, as it is by such an MPI library.
+TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
+    const char* readable = std::getenv("GC_TEST_DEVICE_READABLE");
+    if (readable == nullptr || std::string(readable) != "on") GTEST_SKIP() << "not readable";
+    for (const Case& c :
+         {long_messages, Case{"(0 1 2)", 70001, CodecId::exact, Exchange::ring, 0, true}}) {
+        const Scenario scenario = scenario_of(c);
+        DeviceRanks ranks{all(scenario, true), false};
+        ranks.mpi_takes_it = true;
+        const auto outcomes = allreduce_on(ranks, scenario, dense_input, 2);
+        expect_same_bits(outcomes, allreduce(scenario, dense_input));
+        for (const DeviceOutcome& rank : outcomes)
+            EXPECT_EQ(rank.stats.sent_from_device, rank.stats.messages_sent);
+        ranks.on_device[1] = false;
+        expect_same_bits(allreduce_on(ranks, scenario, dense_input),
+                         allreduce(scenario, dense_input));
+    }
 }
 
 TEST(DeviceExecutor, DataOnADeviceNeedADevice) {

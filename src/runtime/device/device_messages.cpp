@@ -196,6 +196,7 @@ Status DeviceMessages::leave(Entry& entry, Operation& operation) {
         write_header(*message.step, message.size_bytes, operation, bytes);
     entry.state = State::leaving;
     entry.answers = entry.by_reference ? 2 : 1;
+    operation.stats.sent_by_reference += entry.by_reference ? 1 : 0;
     const std::uint32_t index = index_of(entry);
     if (entry.by_reference)
         GRADCOLL_TRY(lane_.start_recv(message.step->peer, message.acknowledge_tag,
@@ -215,6 +216,7 @@ Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
     }
     entry.state = State::leaving;
     entry.answers = 1;
+    ++operation.stats.sent_from_device;
     return lane_.start_send(message.step->peer, message.tag, message.data, message.size_bytes,
                             index_of(entry));
 }
