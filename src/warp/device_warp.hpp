@@ -64,8 +64,12 @@ struct DeviceWarp {
     }
 };
 
+/// Of an SM's registers: leaves 128 to a thread. Without it ptxas spills a few to fit one more
+/// block.
+inline constexpr unsigned least_ctas = 2;
+
 template <class Job>
-__global__ void __launch_bounds__(warps_per_cta* warp_lanes)
+__global__ void __launch_bounds__(warps_per_cta* warp_lanes, least_ctas)
     batch_kernel(const __grid_constant__ Batch batch) {
     run_batch<DeviceWarp, Job>(batch, blockIdx.x, threadIdx.x / warp_lanes);
 }
