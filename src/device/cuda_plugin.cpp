@@ -47,7 +47,7 @@ Result<int> count_devices() {
     return count;
 }
 
-Status start() {
+Status make_devices() {
     const Result<int> count = count_devices();
     if (!count.ok()) return count.status();
     for (int number = 0; number < *count; ++number) {
@@ -56,6 +56,11 @@ Status start() {
         devices().push_back(std::move(device).value());
     }
     return {};
+}
+
+Status start() {
+    static const Status status = make_devices();
+    return status;
 }
 
 int device_count() {

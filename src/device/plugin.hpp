@@ -23,7 +23,8 @@ struct DevicePlugin {
     const char* name = nullptr;   ///< "CUDA"
 
     /// Whether there is a driver and a device; once it is ok, the others may be called. Errors:
-    /// unsupported, saying why ("no CUDA driver: ...").
+    /// unsupported, saying why ("no CUDA driver: ..."). The same answer again if asked again.
+    /// Thread safe.
     Status (*start)() = nullptr;
     /// How many devices this process sees; numbered from 0.
     int (*device_count)() = nullptr;

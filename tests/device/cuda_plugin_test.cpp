@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 
 #include "device/plugin.hpp"
 
@@ -41,6 +42,39 @@ TEST(CudaPlugin, StartsOrSaysWhyNot) {
         << why;
     EXPECT_EQ(plugin->device_count(), 0);
     EXPECT_FALSE(plugin->device(0).ok());
+}
+
+/// What the driver calls this thread's context.
+void* current_context() {
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    const auto get = reinterpret_cast<int (*)(void**)>(dlsym(driver, "cuCtxGetCurrent"));
+    void* context = nullptr;
+    EXPECT_EQ(get(&context), 0);
+    return context;
+}
+
+void use(Device& device) {
+    const auto memory = device.allocate(1000);
+    ASSERT_TRUE(memory.ok()) << memory.status().message();
+    const auto stream = device.make_stream();
+    const auto mark = device.make_mark();
+    char bytes[1000] = {};
+    EXPECT_TRUE((*stream)->copy(*memory, bytes, sizeof bytes).ok());
+    EXPECT_TRUE((*stream)->record(**mark).ok());
+    EXPECT_TRUE((*mark)->passed().ok());
+    device.release(*memory);
+}
+
+TEST(CudaPlugin, AThreadThatUsesNoDeviceStillUsesNoneAfterItsCalls) {
+    Devices devices(GRADCOLL_CUDA_PLUGIN);
+    const DevicePlugin* plugin = devices.look_for_plugin();
+    if (plugin == nullptr) GTEST_SKIP() << devices.why_inactive();
+    std::thread([&] {
+        for (int number = 0; number < plugin->device_count(); ++number) {
+            use(**plugin->device(number));
+            EXPECT_EQ(current_context(), nullptr);
+        }
+    }).join();
 }
 
 }  // namespace
