@@ -59,7 +59,6 @@ Contest::Contest(const GpuOptions& options, const GpuFacts& facts, Kind kind, Co
         require(cudaMemset(copies_.back().data(), static_cast<int>(i), copy_bytes(moved_)),
                 "filling a buffer");
     }
-    require(cudaMemset(invalid_.data(), 0, sizeof(std::uint32_t)), "clearing a word");
     require(cudaDeviceSynchronize(), "filling buffers");
 }
 
@@ -86,23 +85,21 @@ void Contest::copy(std::size_t pair) const {
             "copying");
 }
 
-void Contest::require_valid() const {
+bool Contest::called_invalid() const {
     std::uint32_t invalid = 0;
     require(cudaMemcpy(&invalid, invalid_.data(), sizeof invalid, cudaMemcpyDeviceToHost),
             "reading a word");
-    if (invalid != 0) {
-        throw std::runtime_error("a payload was called invalid that the CPU encoded");
-    }
+    return invalid != 0;
 }
 
-void Contest::verify(const Form& form) {
+std::string Contest::wrong_with(const Form& form) {
+    require(cudaMemset(invalid_.data(), 0, sizeof(std::uint32_t)), "clearing a word");
     sets_.reset_first();
     launch(form, 0);
     stream_.wait();
-    require_valid();
-    if (const std::string wrong = sets_.wrong_in_first(); !wrong.empty()) {
-        throw std::runtime_error(name_of_case(form) + ": " + wrong);
-    }
+    const std::string wrong =
+        called_invalid() ? "a payload of the CPU was called invalid" : sets_.wrong_in_first();
+    return wrong.empty() ? "" : name_of_case(form) + ": " + wrong;
 }
 
 std::vector<Residency> Contest::residencies() const {
@@ -137,7 +134,6 @@ GpuRow Contest::measure(const Form& form, Residency residency) {
         copy_s.push_back(kernel_first ? second : first);
         ratios.push_back(copy_s.back() / kernel_s.back());
     }
-    require_valid();
     return {.kind = kind_,
             .work = work_,
             .form = std::string(form.name),

@@ -26,8 +26,8 @@ class Contest {
     Contest(const GpuOptions& options, const GpuFacts& facts, Kind kind, CodecWork work,
             std::size_t size_bytes);
 
-    /// Throws std::runtime_error if a byte differs from the CPU's.
-    void verify(const Form& form);
+    /// What differs from the CPU's bytes; empty if nothing does.
+    std::string wrong_with(const Form& form);
     std::vector<Residency> residencies() const;
     GpuRow measure(const Form& form, Residency residency);
 
@@ -35,7 +35,7 @@ class Contest {
     void launch(const Form& form, std::size_t set) const;
     void copy(std::size_t pair) const;
     int calls_for(std::size_t sets) const;
-    void require_valid() const;
+    bool called_invalid() const;
     std::string name_of_case(const Form& form) const;
 
     const GpuOptions& options_;
