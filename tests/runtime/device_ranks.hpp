@@ -127,9 +127,10 @@ inline DeviceOutcome run_on_host(const Scenario& scenario, Channel& channel, Mak
 }
 
 inline std::vector<DeviceOutcome> allreduce_on(const DeviceRanks& ranks, const Scenario& scenario,
-                                               MakeInput input, int calls = 1) {
+                                               MakeInput input, int calls = 1,
+                                               LoopbackOptions options = {}) {
     const int count = scenario.rank_count();
-    LoopbackWorld world(count, {});
+    LoopbackWorld world(count, std::move(options));
     std::vector<DeviceOutcome> outcomes(static_cast<std::size_t>(count));
     on_all_ranks(world, count, [&](Channel& loopback) {
         CarriedChannel channel(loopback);

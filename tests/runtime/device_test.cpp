@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "runtime/device_ranks.hpp"
+#include "runtime/spoil.hpp"
 
 namespace gradcoll {
 namespace {
@@ -137,6 +138,44 @@ TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
         expect_same_bits(allreduce_on(ranks, scenario, dense_input),
                          allreduce(scenario, dense_input));
     }
+}
+
+/// What each rank says when the first message from rank 3 to rank 2 was spoiled.
+std::vector<DeviceOutcome> spoiled(const DeviceRanks& ranks, Spoil spoil) {
+    Scenario scenario = scenario_of(long_messages);
+    return allreduce_on(ranks, scenario, dense_input, 1, spoil_once(3, 2, spoil));
+}
+
+std::vector<DeviceRanks> placements() {
+    const std::vector<bool> on_device(5, true), on_host(5, false);
+    std::vector<bool> only_sender = on_host;
+    only_sender[3] = true;
+    return {{on_device, false}, {on_device, true}, {only_sender, true}};
+}
+
+TEST(DeviceFailure, ABrokenHeaderIsNamedAndEndsEveryRank) {
+    for (const DeviceRanks& ranks : placements()) {
+        const auto outcomes = spoiled(ranks, break_magic);
+        EXPECT_EQ(outcomes[2].status.code(), Code::corrupt) << outcomes[2].status.message();
+        EXPECT_NE(outcomes[2].status.message().find("rank 3"), std::string::npos);
+        for (const std::size_t rank : {0, 1, 3, 4})
+            EXPECT_EQ(outcomes[rank].status.code(), Code::peer_failed) << rank;
+    }
+}
+
+/// All ones is no legal mask, and no reference.
+TEST(DeviceFailure, ASpoiledPayloadOrReferenceIsCorruptAndEndsEveryRank) {
+    for (const DeviceRanks& ranks : placements()) {
+        const auto outcomes = spoiled(ranks, fill_payload);
+        EXPECT_EQ(outcomes[2].status.code(), Code::corrupt) << outcomes[2].status.message();
+        for (const std::size_t rank : {0, 1, 3, 4})
+            EXPECT_EQ(outcomes[rank].status.code(), Code::peer_failed) << rank;
+    }
+}
+
+TEST(DeviceFailure, ACutMessageIsCorrupt) {
+    for (const DeviceRanks& ranks : placements())
+        EXPECT_EQ(spoiled(ranks, cut)[2].status.code(), Code::corrupt);
 }
 
 TEST(DeviceExecutor, DataOnADeviceNeedADevice) {

@@ -1,36 +1,9 @@
 // Broken messages: every rank ends, those concerned say why, and the next operation works.
-#include <atomic>
-
-#include "compress/frame.hpp"
+#include "runtime/spoil.hpp"
 #include "runtime/thread_ranks.hpp"
 
 namespace gradcoll {
 namespace {
-
-using Spoil = std::size_t (*)(std::span<std::byte> message);
-
-/// Spoils the first message from one rank to another.
-LoopbackOptions spoil_once(int source, int destination, Spoil spoil) {
-    LoopbackOptions options;
-    const auto done = std::make_shared<std::atomic<bool>>(false);
-    options.tamper = [=](const LoopbackEnvelope& envelope, std::span<std::byte> bytes) {
-        const bool hit = envelope.source == source && envelope.destination == destination;
-        return hit && !done->exchange(true) ? spoil(bytes) : bytes.size();
-    };
-    return options;
-}
-
-std::size_t break_magic(std::span<std::byte> message) {
-    message[0] ^= std::byte{0xff};
-    return message.size();
-}
-std::size_t cut(std::span<std::byte> message) {
-    return message.size() - 1;
-}
-std::size_t fill_payload(std::span<std::byte> message) {
-    for (std::byte& byte : message.subspan(frame_header_bytes)) byte = std::byte{0xff};
-    return message.size();
-}
 
 /// Two operations of every rank of "((0 1) (2 3 4))"; something spoils a message of the first one.
 struct TwoRuns {

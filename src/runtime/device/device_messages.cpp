@@ -240,12 +240,14 @@ void DeviceMessages::report(Entry& entry, std::size_t received_bytes) {
     reports_.push_back({entry.message.cookie, received_bytes, {}});
 }
 
-Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
+Status DeviceMessages::take_reference(Entry& entry, std::size_t received_bytes,
+                                      Operation& operation) {
     const DeviceMessage& message = entry.message;
     const std::size_t header = header_bytes(message);
     const std::byte* arrived = room_.data_on_device ? message.mirror : message.data;
-    const auto peers_bytes = side_.peers().resolve(
-        std::span<const std::byte>(arrived + header, reference_bytes), message.size_bytes - header);
+    const std::size_t reference_size = received_bytes - std::min(header, received_bytes);
+    const auto peers_bytes =
+        side_.peers().resolve({arrived + header, reference_size}, message.size_bytes - header);
     entry.by_reference = true;
     entry.received_bytes = message.size_bytes;
     if (peers_bytes.ok()) return copy_in(entry, *peers_bytes);
@@ -259,9 +261,10 @@ Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
 Status DeviceMessages::take_arrival(Entry& entry, std::size_t received_bytes,
                                     Operation& operation) {
     const DeviceMessage& message = entry.message;
-    const bool is_reference = received_bytes == note_bytes(message) && may_refer(message);
+    // Also one that was damaged: its sender waits for the acknowledgement.
+    const bool is_reference = received_bytes < message.size_bytes && may_refer(message);
     if (is_reference) {
-        GRADCOLL_TRY(take_reference(entry, operation));
+        GRADCOLL_TRY(take_reference(entry, received_bytes, operation));
         if (room_.data_on_device && !entry.reported) report(entry, message.size_bytes);
         return {};
     }

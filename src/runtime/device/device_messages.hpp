@@ -119,7 +119,7 @@ class DeviceMessages {
     Status look_after_lane(Operation& operation);
     Status take(const Completion& done, Operation& operation);
     Status take_arrival(Entry& entry, std::size_t received_bytes, Operation& operation);
-    Status take_reference(Entry& entry, Operation& operation);
+    Status take_reference(Entry& entry, std::size_t received_bytes, Operation& operation);
     Status fetch_header(Entry& entry, std::size_t received_bytes);
     Status look_after_device(Operation& operation);
     Status go_on(Entry& entry, Operation& operation);
