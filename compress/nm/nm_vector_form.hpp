@@ -166,19 +166,26 @@ struct VectorForm {
         return values;
     }
 
-    /// NaN is rare: all elements are added as numbers, and again with care if one came out.
+    /// NaN is rare: a few elements are added as numbers, and again with care if one came out.
     static constexpr void add_to(Values& values, const Values& base) {
-        Values sums{};
-        bool nan = false;
+        constexpr int few = run < 8 ? run : 8;
 #pragma unroll
-        for (int i = 0; i < run; ++i)
-            sums.at[i] = Float::template combined_numbers<LaneSum>(base.at[i], values.at[i], nan);
-        if (nan) {
+        for (int first = 0; first < run; first += few) {
+            Bits sums[few] = {};
+            bool nan = false;
 #pragma unroll
-            for (int i = 0; i < run; ++i)
-                sums.at[i] = Float::template combined<LaneSum>(base.at[i], values.at[i]);
+            for (int i = 0; i < few; ++i)
+                sums[i] = Float::template combined_numbers<LaneSum>(base.at[first + i],
+                                                                    values.at[first + i], nan);
+            if (nan) {
+#pragma unroll
+                for (int i = 0; i < few; ++i)
+                    sums[i] =
+                        Float::template combined<LaneSum>(base.at[first + i], values.at[first + i]);
+            }
+#pragma unroll
+            for (int i = 0; i < few; ++i) values.at[first + i] = sums[i];
         }
-        values = sums;
     }
 };
 
