@@ -74,15 +74,15 @@ void decode(const Codec& codec, CodecWork work, std::size_t count, Expected& exp
 }
 
 void fill(const GpuBuffer& buffer, const Bytes& bytes) {
+    if (bytes.empty()) {
+        return;
+    }
     require(cudaMemcpy(buffer.data(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice),
             "filling a buffer");
 }
 
 GpuBuffer on_device(const Bytes& bytes) {
-    if (bytes.empty()) {
-        return {};
-    }
-    GpuBuffer buffer(bytes.size());
+    GpuBuffer buffer = bytes.empty() ? GpuBuffer() : GpuBuffer(bytes.size());
     fill(buffer, bytes);
     return buffer;
 }

@@ -13,6 +13,8 @@ namespace {
 
 constexpr int usage_error = 2;
 constexpr std::size_t granule_bytes = lossy_block_elems * sizeof(double);
+// Smaller ones would need thousands of buffers to rotate through an L2.
+constexpr std::size_t least_bytes = std::size_t{1} << 20;
 
 // As typed, before the names are looked up.
 struct Raw {
@@ -24,7 +26,7 @@ struct Raw {
 
 void declare(CLI::App& app, GpuOptions& options, Raw& raw) {
     app.add_option("-m,--size", raw.sizes,
-                   "bytes of plain values, with K, M, G: min:max (doubling), max, or a list a,b,c")
+                   "bytes of plain values, with K, M, G: min:max (doubling) or a list a,b,c")
         ->capture_default_str();
     app.add_option("--codecs", raw.kinds, "CODEC/TYPE, comma separated")
         ->delimiter(',')
@@ -89,9 +91,13 @@ std::optional<std::string> resolve(const Raw& raw, GpuOptions& options) {
     const auto sizes = parse_sizes(raw.sizes, granule_bytes);
     if (!sizes) {
         return fmt::format(
-            "--size {}: must be min:max with min <= max, max, or a list, in bytes "
+            "--size {}: must be min:max with min <= max, or a list, in bytes "
             "with K, M or G",
             raw.sizes);
+    }
+    if (sizes->front() < least_bytes) {
+        return fmt::format("--size {}: must be at least 1M; one size is min:max with both the same",
+                           raw.sizes);
     }
     options.sizes_bytes = *sizes;
     for (const std::string& kind : raw.kinds) {

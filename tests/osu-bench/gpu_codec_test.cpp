@@ -59,7 +59,7 @@ TEST(GpuCodecOptions, DefaultsMeasureTheSizeThatTheAimNames) {
 
 TEST(GpuCodecOptions, ListsAreTakenInOrder) {
     const GpuCommandLine result =
-        parse({"--codecs", "bf16/fp32,1:4/fp64", "--works", "decode", "-m", "4M"});
+        parse({"--codecs", "bf16/fp32,1:4/fp64", "--works", "decode", "-m", "4M:4M"});
     ASSERT_TRUE(result.options.has_value()) << result.text;
     EXPECT_EQ(result.options->kinds, (std::vector<Kind>{{CodecId::bf16, ElementType::f32},
                                                         {CodecId::nm_1_4, ElementType::f64}}));
@@ -69,6 +69,7 @@ TEST(GpuCodecOptions, ListsAreTakenInOrder) {
 TEST(GpuCodecOptions, WhatIsWrongIsNamed) {
     expect_refused({"--bogus"}, "--bogus");
     expect_refused({"-m", "2M:1M"}, "2M:1M");
+    expect_refused({"-m", "512K:4M"}, "at least 1M");
     expect_refused({"--codecs", "2:4"}, "CODEC/TYPE");
     expect_refused({"--codecs", "9:9/fp32"}, "9:9");
     expect_refused({"--codecs", "2:4/int8"}, "int8");
