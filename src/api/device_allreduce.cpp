@@ -1,6 +1,7 @@
 #include "api/device_allreduce.hpp"
 
 #include <cstddef>
+#include <utility>
 
 #include "api/allreduce.hpp"
 #include "api/device_mpi.hpp"
@@ -39,37 +40,8 @@ Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
                               : DeviceSide::make(plugin, number, {{}, false});
 }
 
-/// The same call on copies in pinned memory.
-Outcome pass_copies(DeviceSide& side, const ReduceArguments& arguments, const CallMemory& memory) {
-    const Extent extent = extent_of(arguments.count, arguments.datatype);
-    const auto staging = side.staging(2 * extent.size_bytes);
-    if (!staging) return staging.status();
-    std::byte* const send_copy = *staging;
-    std::byte* const receive_copy = *staging + extent.size_bytes;
-    ReduceArguments twin = arguments;
-    GRADCOLL_TRY(side.follow_user());
-    if (memory.receive >= 0) {
-        // Also what lies in the gaps of the datatype: it comes back with the result.
-        GRADCOLL_TRY(side.work().copy(receive_copy, extent.first_byte(arguments.recvbuf),
-                                      extent.size_bytes));
-        twin.recvbuf = receive_copy - extent.shift;
-    }
-    if (memory.send >= 0 && !is_in_place(arguments)) {
-        GRADCOLL_TRY(
-            side.work().copy(send_copy, extent.first_byte(arguments.sendbuf), extent.size_bytes));
-        twin.sendbuf = send_copy - extent.shift;
-    }
-    GRADCOLL_TRY(side.finish_work());
-    Outcome outcome = pass_allreduce(twin);
-    if (memory.receive < 0 || !outcome.status.ok() || outcome.mpi_code != MPI_SUCCESS)
-        return outcome;
-    GRADCOLL_TRY(
-        side.work().copy(extent.first_byte(arguments.recvbuf), receive_copy, extent.size_bytes));
-    GRADCOLL_TRY(side.finish_work());
-    return outcome;
-}
-
 Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
+    const auto lock = side.lock();
     GRADCOLL_TRY(side.follow_user());
     GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
     return side.finish_work();
@@ -97,7 +69,63 @@ Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& argum
     if (mpi_takes_memory_of(*Devices::of_process().plugin())) return pass_allreduce(arguments);
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
-    return pass_copies(**side, arguments, memory);
+    const auto room = (*side)->staging(HostTwin::room_bytes(arguments));
+    if (!room) return room.status();
+    auto twin = HostTwin::make(*side, arguments, memory, *room);
+    if (!twin) return twin.status();
+    const Outcome outcome = pass_allreduce(twin->arguments());
+    if (outcome.status.ok() && outcome.mpi_code == MPI_SUCCESS) GRADCOLL_TRY(twin->give_back());
+    return outcome;
+}
+
+std::size_t HostTwin::room_bytes(const ReduceArguments& arguments) {
+    return 2 * extent_of(arguments.count, arguments.datatype).size_bytes;
+}
+
+Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
+                                const CallMemory& memory, std::byte* room) {
+    const Extent extent = extent_of(arguments.count, arguments.datatype);
+    HostTwin twin;
+    twin.arguments_ = arguments;
+    twin.side_ = std::move(side);
+    DeviceStream& work = twin.side_->work();
+    const auto lock = twin.side_->lock();
+    GRADCOLL_TRY(twin.side_->follow_user());
+    if (memory.receive >= 0) {
+        // Also what lies in the gaps of the datatype: it comes back with the result.
+        twin.result_dev_ = extent.first_byte(arguments.recvbuf);
+        twin.result_ = room;
+        twin.size_bytes_ = extent.size_bytes;
+        twin.arguments_.recvbuf = room - extent.shift;
+        GRADCOLL_TRY(work.copy(room, twin.result_dev_, extent.size_bytes));
+    }
+    if (memory.send >= 0 && !is_in_place(arguments)) {
+        std::byte* const input = room + extent.size_bytes;
+        twin.arguments_.sendbuf = input - extent.shift;
+        GRADCOLL_TRY(work.copy(input, extent.first_byte(arguments.sendbuf), extent.size_bytes));
+    }
+    GRADCOLL_TRY(twin.side_->finish_work());
+    return twin;
+}
+
+Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
+                         const CallMemory& memory, DeviceArea& room) {
+    const auto side = side_of(context, memory.device());
+    if (!side) return side.status();
+    if (room.size_bytes() < HostTwin::room_bytes(arguments)) {
+        auto larger = DeviceArea::make((*side)->device(), DeviceArea::Kind::pinned,
+                                       HostTwin::room_bytes(arguments));
+        if (!larger) return larger.status();
+        room = std::move(larger).value();
+    }
+    return HostTwin::make(*side, arguments, memory, room.data());
+}
+
+Status HostTwin::give_back() const {
+    if (result_dev_ == nullptr) return {};
+    const auto lock = side_->lock();
+    GRADCOLL_TRY(side_->work().copy(result_dev_, result_, size_bytes_));
+    return side_->finish_work();
 }
 
 Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
@@ -108,14 +136,20 @@ Status copy_to_self_on_device(CommContext& context, const ReduceArguments& argum
     return copy_and_finish(**side, arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
 }
 
-Result<ReduceArguments> bring_together(CommContext& context, const ReduceArguments& arguments,
-                                       const CallShape& shape, CallMemory& memory) {
-    if (memory.send == memory.receive) return arguments;
-    GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
-    memory.send = memory.receive;
-    ReduceArguments in_place = arguments;
-    in_place.sendbuf = MPI_IN_PLACE;
-    return in_place;
+Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape) {
+    PlacedCall placed{arguments, nullptr};
+    const CallMemory memory = memory_of(arguments, shape);
+    if (!memory.any_device()) return placed;
+    if (memory.send != memory.receive) {
+        GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
+        placed.arguments.sendbuf = MPI_IN_PLACE;
+    }
+    if (memory.receive < 0) return placed;
+    auto side = side_of(&context, memory.receive);
+    if (!side) return side.status();
+    placed.device = std::move(side).value();
+    return placed;
 }
 
 Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,

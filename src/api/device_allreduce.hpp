@@ -2,10 +2,14 @@
 // rank knows that; what the other ranks see is the same as of a call on host memory.
 #pragma once
 
+#include <cstddef>
+#include <memory>
+
 #include "api/comm_context.hpp"
 #include "api/request.hpp"
 #include "api/route.hpp"
 #include "device/plugin.hpp"
+#include "runtime/device/device_area.hpp"
 
 namespace gradcoll {
 
@@ -25,6 +29,33 @@ CallMemory memory_of(const ReduceArguments& arguments);
 /// The same for plain types, with fewer questions.
 CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape);
 
+/// The same call on copies in pinned memory of those buffers that are on a device.
+class HostTwin {
+  public:
+    /// Memory that a twin needs.
+    static std::size_t room_bytes(const ReduceArguments& arguments);
+    /// Copies and waits. `room`: pinned, of that size, the caller's until the twin is not used any
+    /// more. Errors: those of devices.
+    static Result<HostTwin> make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
+                                 const CallMemory& memory, std::byte* room);
+
+    const ReduceArguments& arguments() const { return arguments_; }
+    /// The result to where the call wants it; waits.
+    Status give_back() const;
+
+  private:
+    std::shared_ptr<DeviceSide> side_;
+    ReduceArguments arguments_;
+    std::byte* result_dev_ = nullptr;  ///< null: the call's result is in host memory
+    std::byte* result_ = nullptr;
+    std::size_t size_bytes_ = 0;
+};
+
+/// A twin in room that the caller keeps, and that grows as needed. `context`: null if the
+/// communicator has none.
+Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
+                         const CallMemory& memory, DeviceArea& room);
+
 /// pass_allreduce() through copies in host memory, unless the MPI library says that it reaches
 /// devices. `context`: null if the communicator has none.
 Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
@@ -34,11 +65,15 @@ Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& argum
 Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
                               const CallShape& shape, const CallMemory& memory);
 
-/// The arguments with both buffers in the memory of one place: an input that lies elsewhere than
-/// the result has been copied there, and the call is in place. `memory` is changed alike. Errors:
-/// those of devices.
-Result<ReduceArguments> bring_together(CommContext& context, const ReduceArguments& arguments,
-                                       const CallShape& shape, CallMemory& memory);
+/// A call whose buffers are in one memory.
+struct PlacedCall {
+    ReduceArguments arguments;
+    std::shared_ptr<DeviceSide> device;  ///< of that memory; null: the host
+};
+/// An input that lies elsewhere than the result is copied there, and the call becomes one in place:
+/// this rank's business alone. Errors: those of devices.
+Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape);
 
 /// What the other ranks do with host memory and an engine of the host, with copies of the device's.
 Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,

@@ -1,6 +1,10 @@
 // GC_Iallreduce, GC_Iallreduce_c.
+#include <fmt/format.h>
+
 #include "api/allreduce.hpp"
 #include "api/attachments.hpp"
+#include "api/device_allreduce.hpp"
+#include "api/device_mpi.hpp"
 #include "api/progress_thread.hpp"
 #include "api/route.hpp"
 #include "gradcoll/collectives.h"
@@ -15,14 +19,26 @@ const char* reason_to_pass(const CommContext* context) {
     return context->rank_count() == 1 ? "a single rank" : nullptr;
 }
 
+/// The MPI library completes the request: nobody could copy the result back then.
+Status check_mpi_reaches(const ReduceArguments& arguments, const char* reason) {
+    if (!memory_of(arguments).any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
+        return {};
+    return {
+        Code::invalid_buffer,
+        fmt::format("a buffer is memory of a device, and this call passes to the MPI library, "
+                    "which does not reach it ({}); GC_Allreduce and persistent requests copy it",
+                    reason)};
+}
+
 Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason,
              MPI_Request* request) {
+    GRADCOLL_TRY(check_mpi_reaches(arguments, reason));
     count_passed(context, CallKind::iallreduce, arguments, reason);
     return pass_iallreduce(arguments, request);
 }
 
 Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
-    GRADCOLL_TRY(check_allreduce(arguments));
+    GRADCOLL_TRY(check_allreduce(arguments, Reach::host_and_devices));
     if (request == nullptr) return Outcome::bad_request("request is a null pointer");
     const auto found = attached_context(arguments.comm);
     if (!found) return found.status();
@@ -35,8 +51,13 @@ Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
     if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason, request);
     const Route route = route_in(*context, call.shape, {.in_place = is_in_place(arguments)});
     if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason, request);
-    auto started = NonblockingCall::start(
-        {*found, route.key, binding_of(arguments, call.shape), "GC_Iallreduce", nullptr}, request);
+    auto placed = place_call(*context, arguments, call.shape);
+    if (!placed) return placed.status();
+    CallKey key = route.key;
+    key.in_place = is_in_place(placed->arguments);
+    auto started = NonblockingCall::start({*found, key, binding_of(placed->arguments, call.shape),
+                                           "GC_Iallreduce", nullptr, placed->device},
+                                          request);
     if (!started) return started.status();
     return give_to_progress_thread(std::move(started).value());
 }

@@ -51,7 +51,7 @@ Result<Settings> request_settings(const CommContext& context, const ReduceArgume
 }
 
 Status init(const ReduceArguments& arguments, MPI_Info info, GC_Request* request) {
-    GRADCOLL_TRY(check_allreduce(arguments));
+    GRADCOLL_TRY(check_allreduce(arguments, Reach::host_and_devices));
     if (request == nullptr) return {Code::invalid_argument, "request is a null pointer"};
     const auto context = context_of(arguments.comm);
     if (!context) return context.status();

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include "api/allreduce.hpp"
+#include "api/device_mpi.hpp"
 
 namespace gradcoll {
 
@@ -89,12 +90,13 @@ RouteQuestion PersistentCall::question_at(std::int64_t step) const {
 
 Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     for (Phase& phase : phases_)
-        if (phase.call->key() == key) return &phase;
+        if (phase.call->key() == key && phase.executor->data_device() == device_.get())
+            return &phase;
     auto call = number_.channel == nullptr
                     ? context_->plan_apart(tree_->tree, settings_, key)
                     : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
     if (!call) return call.status();
-    auto executor = (*call)->take_executor({.waited = true});
+    auto executor = (*call)->take_executor({.waited = true, .data_device = device_});
     if (!executor) return executor.status();
     phases_.push_back({std::move(call).value(), std::move(executor).value()});
     return &phases_.back();
@@ -112,8 +114,7 @@ Route PersistentCall::route_of_start() {
 Outcome PersistentCall::start() {
     const char* reason = pass_reason_;
     if (reason == nullptr && context_->rank_count() == 1) {
-        copy_to_self(arguments_, shape_);
-        context_->count_local_call(CallKind::persistent, shape_.size_bytes());
+        GRADCOLL_TRY(start_alone());
     } else {
         Route route;
         if (reason == nullptr) route = route_of_start();
@@ -127,20 +128,40 @@ Outcome PersistentCall::start() {
     return Status();
 }
 
-Outcome PersistentCall::start_passing(const char* reason) {
-    count_passed(context_.get(), CallKind::persistent, arguments_, reason);
-    return pass_iallreduce(arguments_, &mpi_request_);
+Status PersistentCall::start_alone() {
+    const CallMemory memory = memory_of(arguments_, shape_);
+    if (memory.any_device())
+        GRADCOLL_TRY(copy_to_self_on_device(*context_, arguments_, shape_, memory));
+    else
+        copy_to_self(arguments_, shape_);
+    context_->count_local_call(CallKind::persistent, shape_.size_bytes());
+    return {};
 }
 
-Status PersistentCall::start_on_tree(const CallKey& key) {
+Outcome PersistentCall::start_passing(const char* reason) {
+    count_passed(context_.get(), CallKind::persistent, arguments_, reason);
+    const CallMemory memory = memory_of(arguments_);
+    if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
+        return pass_iallreduce(arguments_, &mpi_request_);
+    auto twin = twin_of(context_.get(), arguments_, memory, twin_room_);
+    if (!twin) return twin.status();
+    twin_ = std::move(twin).value();
+    return pass_iallreduce(twin_->arguments(), &mpi_request_);
+}
+
+Status PersistentCall::start_on_tree(CallKey key) {
+    const auto placed = place_call(*context_, arguments_, shape_);
+    if (!placed) return placed.status();
+    device_ = placed->device;
+    key.in_place = is_in_place(placed->arguments);
     const auto phase = phase_of(key);
     if (!phase) return phase.status();
     running_ = *phase;
     before_ = running_->executor->stats();
-    Binding binding = binding_of(arguments_, shape_);
+    Binding binding = binding_of(placed->arguments, shape_);
     binding.sequence = number_.channel == nullptr ? context_->next_sequence() : number_.number;
     if (residual_ != nullptr) {
-        const auto values = residual_->data_for(nullptr);
+        const auto values = residual_->data_for(device_);
         if (!values) return values.status();
         binding.residual = *values;
     }
@@ -172,6 +193,8 @@ bool PersistentCall::test(Outcome& outcome) {
             return false;
         }
         outcome = Outcome::passed(code);
+        if (twin_ && code == MPI_SUCCESS) outcome = twin_->give_back();
+        twin_.reset();
     } else {
         if (!complete_.load(std::memory_order_acquire)) advance_started_calls();
         if (!complete_.load(std::memory_order_acquire)) return false;

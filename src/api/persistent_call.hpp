@@ -4,8 +4,10 @@
 #include <atomic>
 #include <list>
 #include <memory>
+#include <optional>
 
 #include "api/comm_context.hpp"
+#include "api/device_allreduce.hpp"
 #include "api/numbered_channels.hpp"
 #include "api/request.hpp"
 #include "api/residual.hpp"
@@ -48,7 +50,8 @@ class PersistentCall final : public StartedCall {
     Turn advance() override;
 
   private:
-    /// The plan for one codec of the schedule, with an executor that belongs to this call alone.
+    /// The plan for one codec of the schedule, with an executor that belongs to this call alone;
+    /// all have the same device.
     struct Phase {
         std::shared_ptr<PlannedCall> call;
         std::unique_ptr<Executor> executor;
@@ -60,7 +63,8 @@ class PersistentCall final : public StartedCall {
     Route route_of_start();
     Result<Phase*> phase_of(const CallKey& key);
     Outcome start_passing(const char* reason);
-    Status start_on_tree(const CallKey& key);
+    Status start_alone();
+    Status start_on_tree(CallKey key);
 
     std::shared_ptr<CommContext> context_;
     std::shared_ptr<const DiscoveredTree> tree_;
@@ -70,12 +74,15 @@ class PersistentCall final : public StartedCall {
     CallShape shape_;
     const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
     std::shared_ptr<Residual> residual_;
-    std::list<Phase> phases_;  ///< stay where they are while one is running
+    std::list<Phase> phases_;             ///< stay where they are while one is running
+    std::shared_ptr<DeviceSide> device_;  ///< of the buffers at the last start; null: the host
     std::int64_t step_ = 0;
     bool wants_feedback_ = false;
 
     bool started_ = false;
     MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
+    std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
+    DeviceArea twin_room_;
     Phase* running_ = nullptr;
     RunStats before_;
     Status status_;  ///< of the operation; written before complete_ is set

@@ -84,7 +84,7 @@ Status give_to_progress_thread(std::shared_ptr<StartedCall> call) {
 Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
                                                                 MPI_Request* request) {
     std::unique_ptr<NonblockingCall> call(new NonblockingCall);
-    auto lease = how.context->begin(CallKind::iallreduce, how.key);
+    auto lease = how.context->begin(CallKind::iallreduce, how.key, how.device);
     if (!lease) return lease.status();
     how.binding.sequence = lease->sequence;
     GRADCOLL_TRY(lease->executor->start(how.binding));

@@ -18,6 +18,7 @@ struct NonblockingStart {
     Binding binding;                    ///< its sequence is filled in
     const char* name = "";              ///< static text: the call, for errors
     std::unique_ptr<std::byte[]> copy;  ///< of the input if the binding needs one; kept to the end
+    std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
 };
 
 /// One nonblocking operation on the tree, started, with the request that the caller waits for: a

@@ -92,6 +92,7 @@ Result<void*> Residual::data_for(const std::shared_ptr<DeviceSide>& side) {
     if (side != side_) {
         GRADCOLL_TRY(bring_home());
         if (side != nullptr) {
+            const auto lock = side->lock();
             auto area =
                 DeviceArea::make(side->device(), DeviceArea::Kind::on_device, values_.size());
             if (!area.ok()) return area.status();
@@ -106,8 +107,10 @@ Result<void*> Residual::data_for(const std::shared_ptr<DeviceSide>& side) {
 
 Status Residual::bring_home() {
     if (side_ == nullptr) return {};
-    GRADCOLL_TRY(side_->work().copy(values_.data(), values_dev_.data(), values_.size()));
-    GRADCOLL_TRY(side_->finish_work());
+    const std::shared_ptr<DeviceSide> side = side_;
+    const auto lock = side->lock();
+    GRADCOLL_TRY(side->work().copy(values_.data(), values_dev_.data(), values_.size()));
+    GRADCOLL_TRY(side->finish_work());
     values_dev_ = DeviceArea();
     side_.reset();
     return {};

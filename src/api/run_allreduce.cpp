@@ -46,18 +46,12 @@ Status run_in_one_memory(CommContext& context, const ReduceArguments& arguments,
 
 Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
                      const Route& route, Residual* residual) {
-    CallMemory memory = memory_of(arguments, shape);
-    if (!memory.any_device())
-        return run_in_one_memory(context, arguments, shape, route, {residual, nullptr});
-    const auto together = bring_together(context, arguments, shape, memory);
-    if (!together) return together.status();
+    const auto placed = place_call(context, arguments, shape);
+    if (!placed) return placed.status();
     Route settled = route;
-    settled.key.in_place = is_in_place(*together);
-    if (memory.receive < 0)
-        return run_in_one_memory(context, *together, shape, settled, {residual, nullptr});
-    const auto side = context.device_side(*Devices::of_process().plugin(), memory.receive);
-    if (!side) return side.status();
-    return run_in_one_memory(context, *together, shape, settled, {residual, *side});
+    settled.key.in_place = is_in_place(placed->arguments);
+    return run_in_one_memory(context, placed->arguments, shape, settled,
+                             {residual, placed->device});
 }
 
 }  // namespace gradcoll

@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,9 @@ struct Executor::Impl {
     Result<bool> take_completions();
     Result<bool> run_local();
     Result<bool> run_local_on_device();
+    std::unique_lock<std::mutex> lock_device() const {
+        return options.device ? options.device->lock() : std::unique_lock<std::mutex>();
+    }
     void drop_all();
     Status abandon(Status status);
     Status end();
@@ -295,6 +299,7 @@ Status Executor::Impl::end() {
 Executor::Executor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Executor::~Executor() {
+    const auto lock = impl_->lock_device();
     if (impl_->running) impl_->drop_all();
 }
 
@@ -345,6 +350,7 @@ const RunStats& Executor::stats() const {
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
     GRADCOLL_TRY(impl.check(binding));
+    const auto lock = impl.lock_device();
     if (impl.batch) GRADCOLL_TRY(impl.options.device->follow_user());
     if (impl.device) impl.device->begin_operation();
     impl.operation.binding = binding;
@@ -359,6 +365,7 @@ Status Executor::start(const Binding& binding) {
 Result<Progress> Executor::advance() {
     Impl& impl = *impl_;
     if (!impl.running) return Progress::complete;
+    const auto lock = impl.lock_device();
     const Result<bool> turned = impl.turn();
     if (!turned.ok()) return impl.abandon(turned.status());
     const Status retired = impl.retire_chunks();

@@ -216,12 +216,70 @@ TEST(DeviceAllreduce, BeginsAfterWhatTheUsersStreamWasGiven) {
     }
 }
 
+/// Also those that pass: the first communicator's short vectors do.
+TEST(DeviceAllreduce, PersistentRequestsReachDevices) {
+    for (const auto& comm : comms_to_try())
+        for (const int count : {1000, 70001})
+            for (const Places& places : {Places{true, true, false}, Places{true, true, true},
+                                         Places{false, true, false}}) {
+                const std::vector<float> input = input_of(comm->rank(), count);
+                Buffer send(places.send_on_device, input), receive(places.receive_on_device, input);
+                std::vector<float> expected = input;
+                const void* from = places.in_place ? MPI_IN_PLACE : send.data();
+                const void* from_host = places.in_place ? MPI_IN_PLACE : input.data();
+                GC_Request here = GC_REQUEST_NULL, there = GC_REQUEST_NULL;
+                ASSERT_EQ(GC_Allreduce_init(from_host, expected.data(), count, MPI_FLOAT, MPI_SUM,
+                                            *comm, MPI_INFO_NULL, &here),
+                          MPI_SUCCESS);
+                ASSERT_EQ(GC_Allreduce_init(from, receive.data(), count, MPI_FLOAT, MPI_SUM, *comm,
+                                            MPI_INFO_NULL, &there),
+                          MPI_SUCCESS);
+                for (int step = 0; step < 3; ++step) {
+                    GC_Request both[] = {here, there};
+                    ASSERT_EQ(GC_Startall(2, both), MPI_SUCCESS);
+                    ASSERT_EQ(GC_Waitall(2, both), MPI_SUCCESS);
+                    ASSERT_EQ(receive.content(), Buffer::bytes_of(expected)) << count << step;
+                }
+                GC_Request_free(&here);
+                GC_Request_free(&there);
+            }
+}
+
+TEST(DeviceAllreduce, NonblockingCallsReachDevicesOnTheTree) {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    for (const auto& comm : comms_to_try()) {
+        ASSERT_EQ(GC_Comm_attach(*comm), MPI_SUCCESS);
+        const int count = 70001;
+        const std::vector<float> input = input_of(comm->rank(), count);
+        std::vector<float> expected = input;
+        Buffer send(true, input), receive(true, input), other(true, input);
+        MPI_Request requests[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        const int code = GC_Iallreduce(send.data(), receive.data(), count, MPI_FLOAT, MPI_SUM,
+                                       *comm, &requests[0]);
+        if (code != MPI_SUCCESS) {
+            EXPECT_EQ(code, MPI_ERR_BUFFER);
+            EXPECT_TRUE(level < MPI_THREAD_MULTIPLE || comm->size() == 1);
+            EXPECT_NE(error_text(code).find("memory of a device"), std::string::npos);
+            continue;
+        }
+        ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, other.data(), count, MPI_FLOAT, MPI_SUM, *comm,
+                                &requests[1]),
+                  MPI_SUCCESS);
+        ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, expected.data(), count, MPI_FLOAT, MPI_SUM, *comm,
+                                &requests[2]),
+                  MPI_SUCCESS);
+        ASSERT_EQ(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+        EXPECT_TRUE(receive.content() == Buffer::bytes_of(expected));
+        EXPECT_TRUE(other.content() == Buffer::bytes_of(expected));
+    }
+}
+
 TEST(DeviceAllreduce, CallsThatDoNotReachDevicesSaySo) {
     const PlainComm comm;
-    ASSERT_EQ(GC_Comm_attach(comm), MPI_SUCCESS);
-    Buffer buffer(true, input_of(comm.rank(), 100));
-    MPI_Request request = MPI_REQUEST_NULL;
-    ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, buffer.data(), 100, MPI_FLOAT, MPI_SUM, comm, &request),
+    Buffer send(true, input_of(comm.rank(), 100));
+    std::vector<float> all(100 * static_cast<std::size_t>(comm.size()));
+    ASSERT_EQ(GC_Allgather(send.data(), 100, MPI_FLOAT, all.data(), 100, MPI_FLOAT, comm),
               MPI_ERR_BUFFER);
     EXPECT_NE(error_text(MPI_ERR_BUFFER).find("memory of a device"), std::string::npos)
         << error_text(MPI_ERR_BUFFER);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "device/plugin.hpp"
@@ -12,8 +13,9 @@
 namespace gradcoll {
 
 /// Three streams, so that kernels, copies out and copies in go on at the same time, and what the
-/// ranks of this host share of their devices. Must outlive its executors. Used by one thread at a
-/// time, as the communicator is.
+/// ranks of this host share of their devices. Must outlive its executors. Operations of several
+/// threads share it: whoever uses streams, peers or waits holds lock() meanwhile; executors do so
+/// themselves.
 class DeviceSide {
   public:
     /// How device memory gets to other ranks but through the host's.
@@ -26,6 +28,7 @@ class DeviceSide {
     static Result<std::shared_ptr<DeviceSide>> make(const DevicePlugin& plugin, int number,
                                                     Ways ways);
 
+    std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
     const DevicePlugin& plugin() const { return plugin_; }
     Device& device() { return device_; }
     int number() const { return number_; }
@@ -50,6 +53,7 @@ class DeviceSide {
   private:
     DeviceSide(const DevicePlugin& plugin, Device& device, int number, Ways ways);
 
+    std::mutex mutex_;
     const DevicePlugin& plugin_;
     Device& device_;
     int number_;
