@@ -35,10 +35,11 @@ int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value);
 /* All gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
 int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);
 /* The stream (a cudaStream_t) that fills and reads the device memory of later GC_Allreduce calls on
- * `comm`: they begin after all that the stream has been given by then, and have ended when they
- * return. NULL, as at first: the legacy default stream. Local once the communicator is attached.
- * Errors: MPI_ERR_OTHER if no device can be used, saying why. The stream must live until the next
- * call of this function, or as long as the communicator. */
+ * `comm` (and its nonblocking and persistent kin): they begin after all that the stream has been
+ * given by then, and have ended when they return (or are complete). NULL, as at first: the legacy
+ * default stream. Local once the communicator is attached. Errors: MPI_ERR_OTHER if no device can
+ * be used, saying why. The stream must live until the next call of this function, or as long as the
+ * communicator. */
 int GC_Comm_set_stream(MPI_Comm comm, void* stream);
 
 /* The value in force. Local. `value` holds `size` bytes, cut if too short; `length` (may be NULL)

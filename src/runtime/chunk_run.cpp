@@ -104,21 +104,21 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
                      view_.target(send.from, send.range));
 }
 
-std::byte* ChunkRun::mirror_of(const Step& message) const {
+std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
     if (!memory_.mirror) return nullptr;
-    return memory_.mirror + memory_.mirror_layout->offset_of(
-                                program_->schedule(), place_of_message(message), message.range);
+    return memory_.mirror + memory_.mirror_layout->offset_of(program_->schedule(), message);
 }
 
-Status ChunkRun::start_on_device(const Step& message, std::uint32_t cookie,
+Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
                                  Operation& operation) const {
+    const Step& message = step(index);
     const Slot slot = place_of_message(message);
     DeviceMessage started;
     started.step = &message;
     started.place = place_;
     // Nothing is written to what is sent, but its header, where it has one.
     started.data = const_cast<std::byte*>(view_.source(slot, message.range));
-    started.mirror = mirror_of(message);
+    started.mirror = mirror_of(index);
     started.size_bytes = view_.message_bytes(slot, message.range);
     started.tag = first_tag_ + message.stage;
     started.acknowledge_tag = started.tag + static_cast<int>(operation.plan.stage_count);
@@ -150,7 +150,7 @@ Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     if (on_host && message.kind == StepKind::send && is_framed(message))
         head_once(message, operation);
     if (operation.trace) begun_ns_[index] = now_ns();
-    if (operation.device) return start_on_device(message, cookie, operation);
+    if (operation.device) return start_on_device(index, cookie, operation);
     return start_message(message, view_, first_tag_ + message.stage, cookie, operation);
 }
 
@@ -215,7 +215,7 @@ void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
         operation.trace->add_overlapping(span_of(message, begun_ns_[index], now_ns(), operation));
     if (message.kind == StepKind::recv) {
         const std::byte* arrived =
-            memory_.mirror ? mirror_of(message) : view_.target(message.to, message.range);
+            memory_.mirror ? mirror_of(index) : view_.target(message.to, message.range);
         Status status = check_received(
             message, {arrived, view_.message_bytes(message.to, message.range), received_bytes},
             operation);

@@ -85,8 +85,8 @@ class ChunkRun {
                       const Operation& operation) const;
     Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
-    std::byte* mirror_of(const Step& message) const;
-    Status start_on_device(const Step& message, std::uint32_t cookie, Operation& operation) const;
+    std::byte* mirror_of(std::uint32_t message) const;
+    Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
 
     /// How far the device is with a chunk.
     enum class Settling : std::uint8_t { done, running, ending };

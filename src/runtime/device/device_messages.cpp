@@ -71,7 +71,7 @@ void DeviceMessages::begin_operation() {
 
 void DeviceMessages::begin_chunk(std::uint32_t place) {
     std::fill_n(mirrored_.begin() + static_cast<std::ptrdiff_t>(place * room_.slots), room_.slots,
-                std::uint8_t{0});
+                Mirrored{});
 }
 
 std::size_t DeviceMessages::header_bytes(const DeviceMessage& message) {
@@ -86,9 +86,26 @@ std::uint32_t DeviceMessages::index_of(const Entry& entry) const {
     return static_cast<std::uint32_t>(&entry - entries_.data());
 }
 
-/// Scratch slots are written once in a chunk, so that several sends may share one copy.
-std::uint8_t& DeviceMessages::is_mirrored(const DeviceMessage& message, Slot slot) {
-    return mirrored_[message.place * room_.slots + slot.index];
+/// Of scratch slots, which are written once in a chunk.
+DeviceMessages::Mirrored& DeviceMessages::mirrored(const DeviceMessage& message) {
+    return mirrored_[message.place * room_.slots + slot_of(message).index];
+}
+
+/// A range of a vector does not change while a send of it is on its way: one that begins meanwhile
+/// shares its mirror.
+bool DeviceMessages::is_mirrored(const DeviceMessage& message) {
+    if (slot_of(message).where() == Space::scratch) return mirrored(message).payload;
+    return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& other) {
+        return &other.message != &message && other.message.mirror == message.mirror &&
+               !other.by_reference && !is_direct(other.message) &&
+               (other.state == State::on_its_way_out || other.state == State::leaving);
+    });
+}
+
+/// Several sends may leave from one slot: its header must not change while the first is read.
+void DeviceMessages::write_header_once(const DeviceMessage& message, const Operation& operation) {
+    if (std::exchange(mirrored(message).header, true)) return;
+    write_header(*message.step, message.size_bytes, operation, message.mirror);
 }
 
 Status DeviceMessages::start(const DeviceMessage& message, Operation& operation) {
@@ -138,15 +155,13 @@ bool DeviceMessages::is_direct(const DeviceMessage& message) const {
 
 Status DeviceMessages::copy_out(Entry& entry) {
     const DeviceMessage& message = entry.message;
-    const Slot slot = slot_of(message);
-    const bool in_scratch = slot.where() == Space::scratch;
-    if (!in_scratch || is_mirrored(message, slot) == 0) {
+    if (!is_mirrored(message)) {
         const std::size_t header = header_bytes(message);
         GRADCOLL_TRY(side_.work().record(*order_));
         GRADCOLL_TRY(side_.out().wait_for(*order_));
         GRADCOLL_TRY(side_.out().copy(message.mirror + header, message.data + header,
                                       message.size_bytes - header));
-        if (in_scratch) is_mirrored(message, slot) = 1;
+        if (slot_of(message).where() == Space::scratch) mirrored(message).payload = true;
     }
     return side_.out().record(*entry.mark);
 }
@@ -192,8 +207,10 @@ Status DeviceMessages::leave(Entry& entry, Operation& operation) {
     if (!entry.by_reference && is_direct(message)) return leave_directly(entry, operation);
     std::byte* bytes = entry.by_reference ? entry.note.data() : message.mirror;
     const std::size_t size_bytes = entry.by_reference ? note_bytes(message) : message.size_bytes;
-    if (header_bytes(message) > 0)
+    if (header_bytes(message) > 0 && entry.by_reference)
         write_header(*message.step, message.size_bytes, operation, bytes);
+    else if (header_bytes(message) > 0)
+        write_header_once(message, operation);
     entry.state = State::leaving;
     entry.answers = entry.by_reference ? 2 : 1;
     operation.stats.sent_by_reference += entry.by_reference ? 1 : 0;
@@ -207,11 +224,13 @@ Status DeviceMessages::leave(Entry& entry, Operation& operation) {
 Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     if (header_bytes(message) > 0 && entry.state == State::on_its_way_out) {
-        // Through the mirror, which is pinned; several sends of one slot have the same header.
-        write_header(*message.step, message.size_bytes, operation, message.mirror);
+        // Through the mirror, which is pinned.
+        const bool is_first = !mirrored(message).header;
+        write_header_once(message, operation);
         entry.state = State::heading;
         on_device_.push_back(index_of(entry));
-        GRADCOLL_TRY(side_.out().copy(message.data, message.mirror, frame_header_bytes));
+        if (is_first)
+            GRADCOLL_TRY(side_.out().copy(message.data, message.mirror, frame_header_bytes));
         return side_.out().record(*entry.mark);
     }
     entry.state = State::leaving;
@@ -274,7 +293,7 @@ Status DeviceMessages::take_arrival(Entry& entry, std::size_t received_bytes,
         free(entry);
         return {};
     }
-    if (slot_of(message).where() == Space::scratch) is_mirrored(message, slot_of(message)) = 1;
+    if (slot_of(message).where() == Space::scratch) mirrored(message) = {true, false};
     return copy_in(entry, message.mirror + header_bytes(message));
 }
 

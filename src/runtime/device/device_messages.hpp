@@ -101,7 +101,14 @@ class DeviceMessages {
 
     static std::size_t header_bytes(const DeviceMessage& message);
     static std::size_t note_bytes(const DeviceMessage& message);
-    std::uint8_t& is_mirrored(const DeviceMessage& message, Slot slot);
+    /// What has been done once for all sends of a scratch slot.
+    struct Mirrored {
+        bool payload = false;  ///< the mirror holds it, or will when the copies out have ended
+        bool header = false;   ///< has been written, and must not change any more
+    };
+    Mirrored& mirrored(const DeviceMessage& message);
+    bool is_mirrored(const DeviceMessage& message);
+    void write_header_once(const DeviceMessage& message, const Operation& operation);
     std::uint32_t index_of(const Entry& entry) const;
 
     Status start_send(Entry& entry);
@@ -131,9 +138,9 @@ class DeviceMessages {
     Room room_;
     DeviceArea invalid_;
     std::vector<Entry> entries_;
-    std::vector<std::uint32_t> free_;       ///< entries that are
-    std::vector<std::uint32_t> on_device_;  ///< entries that wait for their marks
-    std::vector<std::uint8_t> mirrored_;    ///< by place and slot: the mirror holds the payload
+    std::vector<std::uint32_t> free_;                      ///< entries that are
+    std::vector<std::uint32_t> on_device_;                 ///< entries that wait for their marks
+    std::vector<Mirrored> mirrored_;                       ///< by place and slot
     std::vector<std::unique_ptr<DeviceMark>> chunk_ends_;  ///< by place
     std::vector<std::uint32_t> open_;                      ///< by place: entries that are not free
     std::unique_ptr<DeviceMark> order_;  ///< between two streams; recorded and waited for at once

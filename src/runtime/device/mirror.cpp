@@ -1,6 +1,8 @@
 #include "runtime/device/mirror.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "runtime/program.hpp"
 
@@ -15,41 +17,32 @@ constexpr std::size_t aligned(std::size_t size_bytes) {
 
 }  // namespace
 
-MirrorLayout::MirrorLayout(const Plan& plan) : elem_bytes_(plan.spec.elem_bytes) {
-    add(plan.body);
-    add(plan.tail);
-    size_bytes_ = scratch_bytes_ + input_bytes_ + output_bytes_;
+MirrorLayout::MirrorLayout(const Plan& plan)
+    : elem_bytes_(plan.spec.elem_bytes), tail_schedule_(&plan.tail) {
+    body_ = offsets_in(plan.body);
+    tail_ = offsets_in(plan.tail);
 }
 
-void MirrorLayout::add(const Schedule& schedule) {
-    const std::size_t vector_bytes =
-        aligned(static_cast<std::size_t>(schedule.count_elems) * elem_bytes_);
-    for (const Step& step : schedule.steps) {
+std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
+    using Key = std::tuple<StepKind, Space, std::int64_t, std::int64_t>;
+    std::map<Key, std::size_t> ranges;
+    std::vector<std::size_t> offsets(schedule.steps.size());
+    std::size_t end = aligned(schedule.scratch_bytes);
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
         if (!is_message(step.kind)) continue;
-        const Space space = (step.kind == StepKind::send ? step.from : step.to).where();
-        if (space == Space::input)
-            input_bytes_ = std::max(input_bytes_, vector_bytes);
-        else if (space == Space::output)
-            output_bytes_ = std::max(output_bytes_, vector_bytes);
-        else
-            scratch_bytes_ = std::max<std::size_t>(scratch_bytes_, aligned(schedule.scratch_bytes));
+        const Slot slot = step.kind == StepKind::send ? step.from : step.to;
+        if (slot.where() == Space::scratch) {
+            offsets[i] = schedule.slots[slot.index].offset_bytes;
+            continue;
+        }
+        const Key key{step.kind, slot.where(), step.range.begin, step.range.end};
+        const auto [found, is_new] = ranges.try_emplace(key, end);
+        offsets[i] = found->second;
+        if (is_new) end += aligned(static_cast<std::size_t>(step.range.size()) * elem_bytes_);
     }
-}
-
-std::size_t MirrorLayout::offset_of(const Schedule& schedule, Slot slot, Range range) const {
-    const std::size_t in_vector = static_cast<std::size_t>(range.begin) * elem_bytes_;
-    switch (slot.where()) {
-        case Space::scratch:
-            return schedule.slots[slot.index].offset_bytes;
-        case Space::input:
-            return scratch_bytes_ + in_vector;
-        case Space::output:
-            return scratch_bytes_ + input_bytes_ + in_vector;
-        case Space::work:
-        case Space::none:
-            break;
-    }
-    return in_vector;
+    size_bytes_ = std::max(size_bytes_, end);
+    return offsets;
 }
 
 }  // namespace gradcoll

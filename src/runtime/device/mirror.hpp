@@ -4,30 +4,33 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "collectives/plan.hpp"
 
 namespace gradcoll {
 
-/// Where the mirror of a message's place lies. The scratch area (with the work vector) is mirrored
-/// as it is; of the caller's vectors only those that messages touch. Of allreduces only, whose
-/// chunks have all of both vectors.
+/// Where the mirror of each message lies. The scratch area is mirrored as it is: its slots are
+/// written once in a chunk. Ranges of vectors may overlap while both are on their way, so each
+/// range has a mirror of its own, one for sends of it and one for receives. Immutable.
 class MirrorLayout {
   public:
     explicit MirrorLayout(const Plan& plan);
 
     std::size_t size_bytes() const { return size_bytes_; }  ///< of one chunk
-    /// From the chunk's mirror; `slot` and `range` as in Step.
-    std::size_t offset_of(const Schedule& schedule, Slot slot, Range range) const;
+    /// From the chunk's mirror; of a message step of the plan's body or tail.
+    std::size_t offset_of(const Schedule& schedule, std::size_t step) const {
+        return (&schedule == tail_schedule_ ? tail_ : body_)[step];
+    }
 
   private:
-    void add(const Schedule& schedule);
+    /// By step; of other steps than messages nothing that means anything.
+    std::vector<std::size_t> offsets_in(const Schedule& schedule);
 
     std::size_t elem_bytes_;
-    std::size_t scratch_bytes_ = 0;
-    std::size_t input_bytes_ = 0;  ///< 0: no message leaves from there
-    std::size_t output_bytes_ = 0;
+    const Schedule* tail_schedule_;
     std::size_t size_bytes_ = 0;
+    std::vector<std::size_t> body_, tail_;
 };
 
 }  // namespace gradcoll
