@@ -167,7 +167,8 @@ Status DeviceMessages::copy_out(Entry& entry) {
 }
 
 /// A receive that waited for steps may come to where the device still reads: directly, the place
-/// itself, else a mirror that an earlier message of the chunk is being copied in from.
+/// itself, else a mirror that an earlier message of the chunk is being copied in from. The user's
+/// stream reads nothing there any more: what comes was made with values of this rank.
 Status DeviceMessages::start_recv(Entry& entry) {
     if (!room_.data_on_device || entry.message.step->dep_count == 0) return post_recv(entry);
     entry.state = State::held;
