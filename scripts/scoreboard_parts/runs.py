@@ -118,10 +118,10 @@ def end_group(process):
             continue
 
 
-def run(command, build=None, seconds=MAX_RUN_S):
+def run(command, build=None, seconds=MAX_RUN_S, settings=None):
     """Exit status and what was said; a run that does not end, or whose caller is ended, is ended with all its processes.
-    GC_ settings of the caller do not reach it."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GC_")}
+    `settings` are the GC_ variables that it gets; those of the caller do not reach it."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GC_")} | (settings or {})
     if build:
         environment["GRADCOLL_BUILD"] = str(build)
     with tempfile.TemporaryFile("w+") as said:
@@ -262,10 +262,30 @@ def measure_lab(board):
                                                str(board.extent.lab_repeats), "--csv", str(path)])
 
 
+def traced(build, path, ranks, settings):
+    """The trace of rank 0 of exact allreduces from 64 KiB to 64 MiB, unless it is there."""
+    found = path.with_name(f"{path.name}.r0.json")
+    if not found.exists():
+        status, said = run([str(ROOT / "scripts/mpirun"), "-n", str(ranks), str(benchmark_of(build)), "-m", "64K:64M"], build,
+                           settings=settings | {"GC_TRACE": f"{path}.r%r.json"})
+        if status != 0:
+            say(f"trace of {ranks} ranks: exit status {status}\n{said}")
+    return found
+
+
 def measure_model(board):
+    """Tunes this machine, and compares what is predicted from that with traces, through shared memory and over messages."""
     folder = board.part("model")
-    script = script_or_note(folder, "model-error")
-    return script is None or store_once(folder / "model.txt", [script, "--build", str(next(iter(board.builds.values())))])
+    build = board.builds.get("openmpi", next(iter(board.builds.values())))
+    tuning = folder / "tuning.json"
+    if not (build / "src/tools/gc_tune/gc_tune").exists():
+        return leave_note(folder, "gc_tune is not built")
+    if not store_once(tuning, [str(ROOT / "scripts/tune"), "--out", str(tuning)], build):
+        return False
+    ways = {"memory": {}, "messages": {"GC_SHM_BYTES": "0"}}
+    traces = [traced(build, folder / f"{way}-{ranks}", ranks, settings | {"GC_TUNING_FILE": str(tuning)})
+              for way, settings in ways.items() for ranks in (2, 4)]
+    return store_once(folder / "model.txt", [str(ROOT / "scripts/model-error"), *map(str, traces)])
 
 
 def measure_warm(board):
@@ -275,7 +295,8 @@ def measure_warm(board):
     programs = [path for name in ("api.allocation", "api.warm_call") if (path := build / "tests/api" / name).exists()]
     if not programs:
         return leave_note(folder, "tests/api/api.allocation and api.warm_call are not built")
-    return all([store_once(folder / f"{program.name}.txt", [str(ROOT / "scripts/mpirun"), "-n", "3", str(program)], build)
+    return all([store_once(folder / f"{program.name}.txt",
+                           [str(ROOT / "scripts/mpirun"), "-n", "3", str(program), "--gtest_color=no"], build)
                 for program in programs])
 
 

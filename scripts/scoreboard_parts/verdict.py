@@ -113,11 +113,11 @@ def warm_verdict(folder):
 
 
 def model_verdict(folder):
-    """scripts/model-error says 'NN % ... within 20 %'."""
+    """scripts/model-error says 'within 20 %: 18 of 44 (41 %)'."""
     path = folder / "model.txt"
-    said = re.search(r"(\d+(?:\.\d+)?) ?%[^\n]*within 20 ?%", path.read_text(encoding="utf-8")) if path.exists() else None
-    return Verdict("predicted against measured time", "within 20 % for 90 % of the sweep", f"{said[1]} %" if said else reason(folder),
-                   float(said[1]) >= 90 if said else None)
+    said = re.search(r"within 20 %: (\d+ of \d+) \((\d+) %\)", path.read_text(encoding="utf-8")) if path.exists() else None
+    return Verdict("predicted against measured time", "within 20 % for 90 % of the sweep", f"{said[2]} % ({said[1]})" if said else reason(folder),
+                   int(said[2]) >= 90 if said else None)
 
 
 def verdicts(folder):
