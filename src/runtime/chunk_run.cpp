@@ -17,10 +17,6 @@ constexpr bool uses_codec(StepKind kind) {
     return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
 }
 
-Slot place_of_message(const Step& message) {
-    return message.kind == StepKind::send ? message.from : message.to;
-}
-
 }  // namespace
 
 ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const Memory& memory)
@@ -112,7 +108,7 @@ std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
 Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
                                  Operation& operation) const {
     const Step& message = step(index);
-    const Slot slot = place_of_message(message);
+    const Slot slot = slot_of_message(message);
     DeviceMessage started;
     started.step = &message;
     started.place = place_;

@@ -16,6 +16,11 @@ constexpr bool is_message(StepKind kind) {
     return kind == StepKind::send || kind == StepKind::recv;
 }
 
+/// Where a message leaves from, or comes to.
+constexpr Slot slot_of_message(const Step& message) {
+    return message.kind == StepKind::send ? message.from : message.to;
+}
+
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:

@@ -1,12 +1,12 @@
 #include "runtime/device/device_messages.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "memory/device_wait.hpp"
 #include "runtime/message.hpp"
+#include "runtime/program.hpp"
 
 namespace gradcoll {
 namespace {
@@ -22,7 +22,7 @@ bool is_send(const DeviceMessage& message) {
 }
 
 Slot slot_of(const DeviceMessage& message) {
-    return is_send(message) ? message.step->from : message.step->to;
+    return slot_of_message(*message.step);
 }
 
 }  // namespace
@@ -390,11 +390,7 @@ Result<bool> DeviceMessages::chunk_has_ended(std::uint32_t place, Operation& ope
 void DeviceMessages::abandon() {
     for (DeviceStream* stream : {&side_.work(), &side_.out(), &side_.in()}) {
         if (!stream->record(*order_).ok()) continue;
-        for (;;) {
-            const Result<bool> passed = order_->passed();
-            if (!passed.ok() || *passed) break;
-            sched_yield();
-        }
+        [[maybe_unused]] const Status at_rest = wait_until_passed(*order_);
     }
     begin_operation();
 }

@@ -1,8 +1,8 @@
 #include "runtime/device/device_side.hpp"
 
-#include <sched.h>
-
 #include <utility>
+
+#include "memory/device_wait.hpp"
 
 namespace gradcoll {
 
@@ -40,12 +40,7 @@ Status DeviceSide::follow_user() {
 
 Status DeviceSide::finish_work() {
     GRADCOLL_TRY(work_->record(*mark_));
-    for (;;) {
-        const Result<bool> passed = mark_->passed();
-        if (!passed.ok()) return passed.status();
-        if (*passed) return {};
-        sched_yield();
-    }
+    return wait_until_passed(*mark_);
 }
 
 Result<std::byte*> DeviceSide::staging(std::size_t size_bytes) {

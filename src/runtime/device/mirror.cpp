@@ -31,7 +31,7 @@ std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         if (!is_message(step.kind)) continue;
-        const Slot slot = step.kind == StepKind::send ? step.from : step.to;
+        const Slot slot = slot_of_message(step);
         if (slot.where() == Space::scratch) {
             offsets[i] = schedule.slots[slot.index].offset_bytes;
             continue;

@@ -1,12 +1,11 @@
 #include "transport/device_ipc/peers_that_share.hpp"
 
-#include <sched.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "memory/device_wait.hpp"
 #include "transport/device_ipc/peer_device_memory.hpp"
 
 namespace gradcoll {
@@ -50,12 +49,7 @@ class Probe {
 Status Probe::copy_and_wait(void* to, const void* from) {
     GRADCOLL_TRY(stream_->copy(to, from, sizeof(std::uint64_t)));
     GRADCOLL_TRY(stream_->record(*mark_));
-    for (;;) {
-        const auto passed = mark_->passed();
-        if (!passed.ok()) return passed.status();
-        if (*passed) return {};
-        sched_yield();
-    }
+    return wait_until_passed(*mark_);
 }
 
 Status Probe::show(Showing& showing) {
