@@ -18,6 +18,10 @@ class ChunkView {
 
     /// First byte of a place that may be read; null for Slot::none().
     const std::byte* source(Slot slot, Range range) const;
+    /// X of a step `to = X op slot` (StepKind).
+    const std::byte* first_operand(const Step& step) const {
+        return source(step.from_input ? Slot::input() : step.to, step.range);
+    }
     /// First byte of a place that may be written; null for the input and Slot::none().
     std::byte* target(Slot slot, Range range) const;
     /// Size of a message from or to a place: a scratch slot goes whole, of a vector the range.

@@ -11,11 +11,6 @@ std::size_t count_of(const Step& step) {
     return static_cast<std::size_t>(step.range.size());
 }
 
-/// X of `to = X op slot`.
-const std::byte* first_operand(const Step& step, const ChunkView& view) {
-    return view.source(step.from_input ? Slot::input() : step.to, step.range);
-}
-
 void encode(const Step& step, const ChunkView& view, const Codec& codec, std::byte* residual) {
     const std::byte* values = view.source(step.from, step.range);
     std::byte* payload = view.target(step.to, step.range);
@@ -32,7 +27,7 @@ bool decode(const Step& step, const ChunkView& view, const Codec& codec) {
 
 bool decode_sum(const Step& step, const ChunkView& view, const Codec& codec) {
     return codec.decode_sum(view.source(step.from, step.range), count_of(step),
-                            first_operand(step, view), view.target(step.to, step.range));
+                            view.first_operand(step), view.target(step.to, step.range));
 }
 
 /// Raw elements, unless both ends are payloads of one codec.
@@ -63,7 +58,7 @@ Status run_local_step(const Step& step, const ChunkView& view, const Operation& 
         case StepKind::decode_reduce:
             return decode_sum(step, view, codec) ? Status() : refused(step);
         case StepKind::reduce:
-            operation.binding.reducer(first_operand(step, view), view.source(step.from, step.range),
+            operation.binding.reducer(view.first_operand(step), view.source(step.from, step.range),
                                       view.target(step.to, step.range), count_of(step));
             return {};
         case StepKind::copy:

@@ -28,7 +28,7 @@ void DeviceBatch::add(const Step& step, const ChunkView& view, std::byte* residu
     work.count = static_cast<std::size_t>(step.range.size());
     work.residual = residual;
     if (step.kind == StepKind::decode_reduce || step.kind == StepKind::reduce)
-        work.base = view.source(step.from_input ? Slot::input() : step.to, step.range);
+        work.base = view.first_operand(step);
     works_.push_back(work);
 }
 
