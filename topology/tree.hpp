@@ -74,8 +74,9 @@ struct Vertex {
 /// children: chains are collapsed when the tree is made (the kept vertex is the lower one, with
 /// kind and name of the chain's host if there is one; of the links the slowest bandwidth and the
 /// summed latency are kept; a leaf keeps its kind and takes the host's name if it has none, or if
-/// it is a GPU with one rank). A tree of one rank is that leaf alone. The root has no uplink. A leaf written without a kind (that is:
-/// group) is of kind rank. Immutable after make(), so thread safe.
+/// it is a GPU with one rank). A tree of one rank is that leaf alone. The root has no uplink. A
+/// leaf written without a kind (that is: group) is of kind rank. Immutable after make(), so thread
+/// safe.
 class Tree {
   public:
     /// Checks and collapses. Errors (invalid_argument), each naming the vertex by its path, such as

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "collectives/build/partition.hpp"
 #include "collectives/draw/link_traffic.hpp"
-#include "collectives/partition.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "topology/draw/outline.hpp"
 #include "topology/tree.hpp"
 

@@ -13,12 +13,12 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
 #include "topology/text.hpp"
-#include "transport/host/make_host_channel.hpp"
 #include "transport/mpi/mpi_channel.hpp"
+#include "transport/routed/make_host_channel.hpp"
 
 namespace gradcoll {
 namespace {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <stdexcept>
 
-#include "collectives/cost.hpp"
-#include "collectives/links.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/predict/cost.hpp"
+#include "collectives/predict/links.hpp"
+#include "collectives/verify/verify.hpp"
 #include "executor_run.hpp"
 #include "options.hpp"
 #include "platform.hpp"

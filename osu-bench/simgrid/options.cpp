@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "collectives/pipeline.hpp"
+#include "collectives/predict/pipeline.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
 #include "topology/text.hpp"
@@ -62,7 +62,8 @@ void declare_calls(CLI::App& app, Options& options, Raw& raw) {
         ->delimiter(',');
     app.add_option("--codec", options.codec_text, "codecs by level, as GC_CODEC")
         ->capture_default_str();
-    app.add_option("--exchange", raw.exchange, "auto, direct, ring, recursive or single, or a list by level")
+    app.add_option("--exchange", raw.exchange,
+                   "auto, direct, ring, recursive or single, or a list by level")
         ->capture_default_str();
     app.add_option("--chunk-bytes", raw.chunk_bytes, "0: whole (default: the library's choice)");
     app.add_option("--chunks-in-flight", options.way.chunks_in_flight, "window of the executor")

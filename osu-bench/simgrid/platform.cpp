@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "collectives/cost.hpp"
+#include "collectives/predict/cost.hpp"
 
 namespace gradcoll::simulate {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "runtime/executor.hpp"
 
 namespace gradcoll {

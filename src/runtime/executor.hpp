@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
 #include "transport/channel.hpp"
 

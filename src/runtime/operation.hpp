@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "compress/codec.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/tags.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 
 namespace gradcoll {
 

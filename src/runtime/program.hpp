@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/plan/schedule.hpp"
 
 namespace gradcoll {
 

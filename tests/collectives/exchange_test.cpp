@@ -1,11 +1,11 @@
 // tests/collectives/exchange_test.cpp - every exchange of every degree, seen from all branches; and
 // the exact forms of the new ones.
-#include "collectives/exchange.hpp"
+#include "collectives/exchange/exchange.hpp"
 
-#include "collectives/links.hpp"
-#include "collectives/merge.hpp"
+#include "collectives/build/merge.hpp"
+#include "collectives/predict/links.hpp"
 #include "collectives/shapes.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/verify/verify.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

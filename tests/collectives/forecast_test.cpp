@@ -1,5 +1,5 @@
 // tests/collectives/forecast_test.cpp - forecasts against cases that can be worked out by hand.
-#include "collectives/forecast.hpp"
+#include "collectives/predict/forecast.hpp"
 
 #include <gtest/gtest.h>
 

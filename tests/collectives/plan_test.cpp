@@ -1,14 +1,14 @@
 // tests/collectives/plan_test.cpp - specs, chunks, sizes, bytes on links, golden texts.
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
 
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
 #include "collectives/shapes.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/verify/verify.hpp"
 
 namespace gradcoll {
 namespace {

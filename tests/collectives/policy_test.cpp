@@ -1,11 +1,11 @@
 // tests/collectives/policy_test.cpp - what is chosen, and that it can be planned.
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
 
-#include "collectives/cost.hpp"
-#include "collectives/forecast.hpp"
-#include "collectives/pipeline.hpp"
+#include "collectives/predict/cost.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "collectives/predict/pipeline.hpp"
 #include "collectives/shapes.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/verify/verify.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,12 +1,12 @@
 // tests/collectives/tuning_test.cpp - figures from files, and what is chosen and predicted by them.
-#include "collectives/tuning.hpp"
+#include "collectives/predict/tuning.hpp"
 
 #include <gtest/gtest.h>
 
-#include "collectives/codec_choice.hpp"
-#include "collectives/host_forecast.hpp"
-#include "collectives/policy.hpp"
-#include "collectives/tuning_file/tuning_file.hpp"
+#include "collectives/choose/codec_choice.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -1,6 +1,6 @@
 // Allreduce through shared memory: ranks as threads over plain memory, against a plain sum in rank
 // order.
-#include "runtime/host/host_allreduce.hpp"
+#include "runtime/one_host/host_allreduce.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <tuple>
 
-#include "api/introspect_mpi.hpp"
+#include "api/inspect/mpi.hpp"
 #include "base/options.hpp"
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
 #include "compress/codec_id.hpp"
 #include "gradcoll/gradcoll.h"
-#include "topology/sources/written.hpp"
+#include "topology/sources/job/written.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

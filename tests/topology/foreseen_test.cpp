@@ -1,11 +1,11 @@
 // Trees of ranks that are not there: what is written, what is described, and this machine.
-#include "topology/sources/foreseen.hpp"
+#include "topology/sources/job/foreseen.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "topology/sources/host.hpp"
+#include "topology/sources/host/host.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -7,9 +7,9 @@
 #include "topology/draw/draw.hpp"
 #include "topology/outline.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/foreseen.hpp"
-#include "topology/sources/machine.hpp"
-#include "topology/sources/reports.hpp"
+#include "topology/sources/host/machine.hpp"
+#include "topology/sources/job/foreseen.hpp"
+#include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -1,13 +1,13 @@
 // tests/topology/host_test.cpp - hosts as hwloc shows them: described, recorded from real machines,
 // and this one.
-#include "topology/sources/host.hpp"
+#include "topology/sources/host/host.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/machine.hpp"
+#include "topology/sources/host/machine.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -1,10 +1,10 @@
 // tests/topology/hwloc_xml_test.cpp - hwloc's files are looked through before hwloc sees them.
-#include "topology/sources/hwloc_xml.hpp"
+#include "topology/sources/host/hwloc_xml.hpp"
 
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/bit_set.hpp"
+#include "topology/sources/host/bit_set.hpp"
 
 namespace gradcoll {
 namespace {

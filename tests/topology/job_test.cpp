@@ -1,6 +1,6 @@
 // tests/topology/job_test.cpp - jobs on several hosts, as one machine cannot have them: what is
 // between hosts, and what is odd about them, from made-up reports of ranks.
-#include "topology/sources/job.hpp"
+#include "topology/sources/job/job.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/reports.hpp"
+#include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -7,7 +7,7 @@
 
 #include "topology/draw/draw.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/host.hpp"
+#include "topology/sources/host/host.hpp"
 
 namespace gradcoll {
 namespace {

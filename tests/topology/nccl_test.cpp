@@ -1,5 +1,5 @@
 // tests/topology/nccl_test.cpp - hosts from NCCL's topology files: recorded ones and made-up ones.
-#include "topology/sources/nccl.hpp"
+#include "topology/sources/host/nccl.hpp"
 
 #include <gtest/gtest.h>
 

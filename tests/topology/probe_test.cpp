@@ -1,6 +1,6 @@
 // tests/topology/probe_test.cpp - measuring under mpirun, every rank a host: it ends, all ranks
 // agree, and what was kept is used again. Which tree comes out is not asked: these are no hosts.
-#include "topology/sources/probe.hpp"
+#include "topology/sources/cluster/probe.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "topology/probe/cache.hpp"
-#include "topology/sources/written.hpp"
+#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,6 +1,6 @@
 // tests/topology/reports_test.cpp - several hosts, as one machine cannot have them: trees from
 // made-up reports of ranks.
-#include "topology/sources/reports.hpp"
+#include "topology/sources/job/reports.hpp"
 
 #include <gtest/gtest.h>
 

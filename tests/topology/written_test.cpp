@@ -1,12 +1,12 @@
 // tests/topology/written_test.cpp - the forms of GC_TOPOLOGY and the hosts file.
-#include "topology/sources/written.hpp"
+#include "topology/sources/job/written.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/hosts_file.hpp"
+#include "topology/sources/cluster/hosts_file.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

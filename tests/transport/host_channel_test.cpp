@@ -6,9 +6,9 @@
 
 #include "base/mpi/mpi.hpp"
 #include "transport/channel_contract.hpp"
-#include "transport/host/host_channel.hpp"
-#include "transport/host/make_host_channel.hpp"
 #include "transport/process_world.hpp"
+#include "transport/routed/host_channel.hpp"
+#include "transport/routed/make_host_channel.hpp"
 
 namespace gradcoll {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/verify/verify.hpp"
 #include "samples.hpp"
 
 namespace gc_plan {

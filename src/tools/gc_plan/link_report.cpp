@@ -6,7 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "collectives/links.hpp"
+#include "collectives/predict/links.hpp"
 
 namespace gc_plan {
 namespace {

@@ -55,7 +55,8 @@ void declare_tree(CLI::App& app, Options& options, Raw& raw) {
                                  "those that the sources of the tree name")
                       ->excludes(ranks)
                       ->type_name("LIST");
-    app.add_option("--ranks-per-host", raw.ranks_per_host, "with --hosts (default: one a core, or one a GPU)")
+    app.add_option("--ranks-per-host", raw.ranks_per_host,
+                   "with --hosts (default: one a core, or one a GPU)")
         ->needs(hosts)
         ->check(CLI::Range(1, gradcoll::max_tree_ranks))
         ->type_name("N");

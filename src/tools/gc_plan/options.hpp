@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "collectives/plan.hpp"
-#include "collectives/policy.hpp"
-#include "topology/sources/foreseen.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/plan/plan.hpp"
+#include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/units.hpp"
-#include "collectives/cost.hpp"
+#include "collectives/predict/cost.hpp"
 #include "what_if.hpp"
 
 namespace gc_plan {

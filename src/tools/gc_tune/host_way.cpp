@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/host_forecast.hpp"
+#include "collectives/predict/host_forecast.hpp"
 #include "gradcoll/gradcoll.h"
 #include "measures.hpp"
 
