@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

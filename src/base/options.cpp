@@ -14,7 +14,7 @@
 #include "base/cpu.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

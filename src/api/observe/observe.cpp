@@ -19,6 +19,7 @@
 #include "api/edge/lifetime.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "gradcoll/base.h"
 #include "report/file_pattern.hpp"
 #include "report/write_file.hpp"
