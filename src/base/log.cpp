@@ -65,6 +65,11 @@ void log_line(LogLevel level, const std::string& text) {
     logger().log(in_spdlog(level), "{} {}: {}", who, name_of(level), text);
 }
 
+void warn_about_options(const OptionSet& set, std::optional<OptionId> only) {
+    for (const std::string& complaint : unlogged_complaints(set, only))
+        log(LogLevel::warn, "{}", complaint);
+}
+
 void set_log_rank(int rank) {
     log_rank.store(rank, std::memory_order_relaxed);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 #include "topology/text.hpp"
