@@ -76,8 +76,8 @@ std::string mpi_version() {
     return line;
 }
 
-Report::Process describe(const PatternFacts& facts) {
-    Report::Process process;
+ReportProcess describe(const PatternFacts& facts) {
+    ReportProcess process;
     process.world_rank = facts.rank;
     PMPI_Comm_size(MPI_COMM_WORLD, &process.world_size);
     process.host = facts.host;
