@@ -1,4 +1,4 @@
-#include "transport/routed/host_lane.hpp"
+#include "transport/routed/routed_lane.hpp"
 
 #include <utility>
 
@@ -11,35 +11,35 @@ constexpr unsigned idle_polls_a_probe = 16;
 
 }  // namespace
 
-HostLane::HostLane(const HostChannel& channel, std::unique_ptr<Lane> inside,
-                   std::unique_ptr<Lane> between, std::size_t capacity)
+RoutedLane::RoutedLane(const RoutedChannel& channel, std::unique_ptr<Lane> inside,
+                       std::unique_ptr<Lane> between, std::size_t capacity)
     : channel_(channel),
       inside_(std::move(inside)),
       between_(std::move(between)),
       capacity_(capacity) {}
 
-Status HostLane::admit(int peer, int tag) const {
+Status RoutedLane::admit(int peer, int tag) const {
     if (in_flight() == capacity_) return lane_full(capacity_);
     return check_envelope(channel_, peer, tag);
 }
 
-Status HostLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
-                            std::uint32_t cookie) {
+Status RoutedLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                              std::uint32_t cookie) {
     GRADCOLL_TRY(admit(peer, tag));
     const int place = channel_.place_of(peer);
     return place >= 0 ? inside_->start_send(place, tag, data, size_bytes, cookie)
                       : between_->start_send(peer, tag, data, size_bytes, cookie);
 }
 
-Status HostLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
-                            std::uint32_t cookie) {
+Status RoutedLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
+                              std::uint32_t cookie) {
     GRADCOLL_TRY(admit(peer, tag));
     const int place = channel_.place_of(peer);
     return place >= 0 ? inside_->start_recv(place, tag, data, size_bytes, cookie)
                       : between_->start_recv(peer, tag, data, size_bytes, cookie);
 }
 
-Status HostLane::let_mpi_progress() {
+Status RoutedLane::let_mpi_progress() {
     if (++idle_polls_ % idle_polls_a_probe != 0) return {};
     int found = 0;
     return from_mpi(
@@ -47,11 +47,11 @@ Status HostLane::let_mpi_progress() {
         "MPI_Iprobe");
 }
 
-void HostLane::cut_messages(std::vector<int> peers) {
+void RoutedLane::cut_messages(std::vector<int> peers) {
     between_->cut_messages(std::move(peers));
 }
 
-Result<std::size_t> HostLane::poll(std::span<Completion> out) {
+Result<std::size_t> RoutedLane::poll(std::span<Completion> out) {
     Lane& first = between_first_ ? *between_ : *inside_;
     Lane& second = between_first_ ? *inside_ : *between_;
     between_first_ = !between_first_;
@@ -64,7 +64,7 @@ Result<std::size_t> HostLane::poll(std::span<Completion> out) {
     return count;
 }
 
-void HostLane::abandon() {
+void RoutedLane::abandon() {
     inside_->abandon();
     between_->abandon();
 }

@@ -1,4 +1,4 @@
-// transport/routed/host_lane.hpp - one lane for two ways.
+// transport/routed/routed_lane.hpp - one lane for two ways.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "transport/routed/host_channel.hpp"
+#include "transport/routed/routed_channel.hpp"
 
 namespace gradcoll {
 
-class HostLane final : public Lane {
+class RoutedLane final : public Lane {
   public:
     /// Both lanes have room for `capacity` messages: either may get all of them.
-    HostLane(const HostChannel& channel, std::unique_ptr<Lane> inside,
-             std::unique_ptr<Lane> between, std::size_t capacity);
+    RoutedLane(const RoutedChannel& channel, std::unique_ptr<Lane> inside,
+               std::unique_ptr<Lane> between, std::size_t capacity);
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override;
@@ -30,7 +30,7 @@ class HostLane final : public Lane {
     Status admit(int peer, int tag) const;
     Status let_mpi_progress();
 
-    const HostChannel& channel_;
+    const RoutedChannel& channel_;
     std::unique_ptr<Lane> inside_;   ///< the host
     std::unique_ptr<Lane> between_;  ///< hosts
     std::size_t capacity_;
