@@ -23,8 +23,11 @@ Result<std::unique_ptr<RoutedChannel>> RoutedChannel::make(std::unique_ptr<MpiCh
 }
 
 std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<RoutedLane>(*this, shm_->open_lane(capacity), mpi_->open_lane(capacity),
-                                        capacity);
+    return std::make_unique<RoutedLane>(
+        *this,
+        RoutedLane::Ways{shm_->open_lane(capacity), mpi_->open_lane(capacity), places_,
+                         mpi_->comm()},
+        capacity);
 }
 
 }  // namespace gradcoll

@@ -38,7 +38,6 @@ class RoutedChannel final : public Channel {
 
     /// The rank's place on this host; -1 for ranks elsewhere. In range only.
     int place_of(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
-    MPI_Comm comm() const { return mpi_->comm(); }
 
   private:
     RoutedChannel(std::unique_ptr<MpiChannel> mpi, std::unique_ptr<SharedSegment> segment)
