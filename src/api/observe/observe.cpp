@@ -21,8 +21,7 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "gradcoll/base.h"
-#include "report/file_pattern.hpp"
-#include "report/write_file.hpp"
+#include "report/output_file.hpp"
 
 namespace gradcoll {
 namespace {
