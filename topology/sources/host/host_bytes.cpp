@@ -4,7 +4,7 @@
 
 #include "topology/bytes.hpp"
 #include "topology/sources/host/host.hpp"
-#include "topology/uplink.hpp"
+#include "topology/vertex.hpp"
 
 namespace gradcoll {
 

@@ -10,7 +10,7 @@
 #include "topology/bytes.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/host/gpu_places.hpp"
-#include "topology/uplink.hpp"
+#include "topology/vertex.hpp"
 
 namespace gradcoll {
 
