@@ -1,6 +1,6 @@
 // tests/topology/job_test.cpp - jobs on several hosts, as one machine cannot have them: what is
 // between hosts, and what is odd about them, from made-up reports of ranks.
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 #include <gtest/gtest.h>
 

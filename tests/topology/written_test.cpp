@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/cluster/hosts_file.hpp"
+#include "topology/sources/host/hosts_file.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,7 @@
 
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

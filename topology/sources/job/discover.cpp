@@ -12,10 +12,10 @@
 #include "base/environment.hpp"
 #include "topology/bytes.hpp"
 #include "topology/pci_address.hpp"
+#include "topology/sources/cluster/exchange.hpp"
 #include "topology/sources/cluster/probe.hpp"
 #include "topology/sources/host/host.hpp"
-#include "topology/sources/job/exchange.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/sources/job/written.hpp"
 

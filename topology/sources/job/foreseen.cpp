@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "topology/sources/host/host.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

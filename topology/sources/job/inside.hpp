@@ -10,9 +10,9 @@
 
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
-#include "topology/sources/cluster/hosts_file.hpp"
 #include "topology/sources/host/host.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/host/hosts_file.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

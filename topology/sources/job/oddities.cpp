@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {
 

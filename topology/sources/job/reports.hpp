@@ -9,7 +9,7 @@
 
 #include "base/status.hpp"
 #include "topology/sources/host/host.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {
 

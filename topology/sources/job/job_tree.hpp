@@ -1,4 +1,4 @@
-// topology/sources/job/job.hpp - the hosts of a job as one place knows them, and the tree that
+// topology/sources/job/job_tree.hpp - the hosts of a job as one place knows them, and the tree that
 // follows. Calls no MPI.
 #pragma once
 

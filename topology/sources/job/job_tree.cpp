@@ -1,5 +1,5 @@
-// topology/sources/job/job.cpp - see job.hpp.
-#include "topology/sources/job/job.hpp"
+// topology/sources/job/job_tree.cpp - see job_tree.hpp.
+#include "topology/sources/job/job_tree.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// topology/sources/cluster/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
+// topology/sources/job/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
 // where, and the tree of it.
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "topology/sources/cluster/between.hpp"
 #include "topology/sources/job/foreseen.hpp"
 #include "topology/sources/job/inside.hpp"
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
