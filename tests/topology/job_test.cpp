@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "topology/fabric/host_list.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"

@@ -5,6 +5,7 @@
 
 #include "topology/outline.hpp"
 #include "topology/random_tree.hpp"
+#include "topology/sources/host/pcie_speed.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

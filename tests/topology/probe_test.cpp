@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "topology/probe/cache.hpp"
-#include "topology/sources/job/written.hpp"
+#include "topology/read_file.hpp"
 
 namespace gradcoll {
 namespace {

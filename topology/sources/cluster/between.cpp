@@ -9,8 +9,10 @@
 #include "base/environment.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/fabric/formats.hpp"
+#include "topology/fabric/host_list.hpp"
 #include "topology/fabric/slurm.hpp"
 #include "topology/probe/cache.hpp"
+#include "topology/read_file.hpp"
 
 namespace gradcoll {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "topology/probe/cache.hpp"
-#include "topology/sources/job/written.hpp"
+#include "topology/read_file.hpp"
 
 namespace gradcoll {
 

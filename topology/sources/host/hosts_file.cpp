@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/words.hpp"
-#include "topology/sources/job/written.hpp"
+#include "topology/read_file.hpp"
 
 namespace gradcoll {
 

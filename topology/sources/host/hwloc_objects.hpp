@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/job_host.hpp"
 
 namespace gradcoll {
 

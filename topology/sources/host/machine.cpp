@@ -12,10 +12,10 @@
 #include <fstream>
 #include <utility>
 
+#include "topology/read_file.hpp"
 #include "topology/sources/host/hwloc_links.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 #include "topology/sources/host/hwloc_xml.hpp"
-#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 
@@ -175,9 +175,9 @@ std::string Machine::host_name() const {
     return name ? std::string(name).substr(0, max_name_bytes) : "";
 }
 
-HostFacts Machine::facts() const {
+MachineFacts Machine::facts() const {
     const hwloc_topology_t topology = topology_.get();
-    HostFacts facts;
+    MachineFacts facts;
     if (!hwloc_topology_is_thissystem(topology)) return facts;
     const hwloc_obj_t root = hwloc_get_root_obj(topology);
     const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);

@@ -10,8 +10,8 @@
 
 #include "base/options.hpp"
 #include "topology/pci_address.hpp"
-#include "topology/sources/host/nccl.hpp"
 #include "topology/sources/host/nvml_interface.hpp"
+#include "topology/sources/host/pcie_speed.hpp"
 
 namespace gradcoll {
 

@@ -14,7 +14,7 @@
 #include "topology/pci_address.hpp"
 #include "topology/sources/cluster/exchange.hpp"
 #include "topology/sources/cluster/probe.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/sources/job/written.hpp"
@@ -42,9 +42,9 @@ Work work_for(const Result<WrittenSource>& source) {
 
 void describe_host(Work::Reports what, const std::string& gpu_bus_id, RankReport& report) {
     if (what == Work::Reports::host_paths) {
-        report.facts = this_host_facts();
+        report.facts = this_machine_facts();
         if (!gpu_bus_id.empty()) report.gpu = this_rank_gpu(gpu_bus_id);
-        Result<HostPath> path = this_rank_host_path();
+        Result<HostPath> path = this_rank_path();
         if (path.ok()) {
             report.path = std::move(*path);
             return;

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"
 
@@ -47,9 +47,9 @@ Result<DiscoveredTree> from_paths(const WrittenSource& source, const std::vector
 }
 
 Result<DiscoveredTree> on_this_machine(const WrittenSource& source, int rank_count) {
-    const auto cores = this_host_core_paths();
+    const auto cores = this_machine_core_paths();
     if (!cores.ok()) return cores.status();
-    const auto whole = this_host_path();
+    const auto whole = this_machine_path();
     if (!whole.ok()) return whole.status();
     std::vector<HostPath> paths;
     for (int rank = 0; rank < rank_count; ++rank)

@@ -6,7 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "topology/fabric/host_list.hpp"
+#include "topology/read_file.hpp"
 #include "topology/sources/host/gpu_places.hpp"
+#include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/nccl.hpp"
 
 namespace gradcoll {

@@ -10,7 +10,7 @@
 
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/described_host.hpp"
 #include "topology/sources/host/hosts_file.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/written.hpp"

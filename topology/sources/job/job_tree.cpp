@@ -7,15 +7,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "topology/fabric/host_list.hpp"
 #include "topology/sources/cluster/between.hpp"
 #include "topology/sources/job/inside.hpp"
 
 namespace gradcoll {
 
 namespace {
-
-constexpr std::size_t most_bytes_in_words = 160;
 
 TreeSpec side_by_side(std::vector<HostSubtree> hosts) {
     TreeSpec top;
@@ -62,15 +59,6 @@ std::vector<std::string> gpus_of(const JobHost& host) {
     std::vector<std::string> gpus;
     for (const JobHost::Rank& rank : host.ranks) gpus.push_back(rank.gpu);
     return gpus;
-}
-
-std::string hosts_in_words(std::span<const std::string> names) {
-    std::string words = host_list_of(names);
-    if (words.size() <= most_bytes_in_words) return words;
-    words.resize(words.rfind(',', most_bytes_in_words) == std::string::npos
-                     ? most_bytes_in_words
-                     : words.rfind(',', most_bytes_in_words));
-    return fmt::format("{},... ({} hosts)", words, names.size());
 }
 
 Status about(const WrittenSource& source, const Status& status) {

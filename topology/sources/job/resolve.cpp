@@ -8,6 +8,7 @@
 #include "base/words.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/probe/cache.hpp"
+#include "topology/read_file.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

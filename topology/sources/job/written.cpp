@@ -5,15 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <utility>
 
 #include "base/options.hpp"
 #include "base/words.hpp"
+#include "topology/read_file.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -174,24 +172,6 @@ Result<WrittenSource> written_source(const std::string& text) {
         return source_of(SourceForm::expression, text, "expression");
     return Status(Code::invalid_argument, fmt::format("GC_TOPOLOGY \"{}\": expected {}",
                                                       printable(written), allowed_forms));
-}
-
-Result<std::string> read_file(const std::string& path) {
-    constexpr std::size_t max_bytes = std::size_t{256} << 20;
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string bytes;
-    std::array<char, 1 << 16> block;
-    while (file && bytes.size() <= max_bytes) {
-        file.read(block.data(), block.size());
-        bytes.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    if (!file.eof()) {
-        const std::string reason = bytes.size() > max_bytes ? "it is larger than 256 MiB"
-                                                            : std::strerror(errno ? errno : EIO);
-        return Status(Code::io, fmt::format("file \"{}\" cannot be read: {}", path, reason));
-    }
-    return bytes;
 }
 
 Result<Tree> written_tree(const WrittenSource& source, int world_size) {

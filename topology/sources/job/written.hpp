@@ -67,9 +67,6 @@ Result<WrittenSource> written_source(const std::string& text);
 /// what it holds and what is allowed there.
 Result<WrittenSource> resolved(WrittenSource source);
 
-/// A whole file, at most 256 MiB. Errors: io naming the file and the system's reason.
-Result<std::string> read_file(const std::string& path);
-
 /// The tree of MPI_COMM_WORLD that a flat, expression or json source writes down.
 Result<Tree> written_tree(const WrittenSource& source, int world_size);
 
