@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
-#include "topology/read_file.hpp"
 
 namespace gradcoll {
 namespace {

@@ -12,7 +12,6 @@
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
 #include "topology/sources/cluster/exchange.hpp"
-#include "topology/sources/cluster/probe_cache_file.hpp"
 #include "topology/sources/cluster/probe_ruler.hpp"
 
 namespace gradcoll {

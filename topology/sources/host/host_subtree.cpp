@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "topology/sources/host/gpu_places.hpp"
+
 namespace gradcoll {
 
 namespace {
@@ -66,6 +68,34 @@ TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> path
         at->add_leaf(ranks[i]);
     }
     return host.take();
+}
+
+HostSubtree subtree_as_told(const JobHost& host) {
+    std::vector<HostPath> paths;
+    for (const JobHost::Rank& rank : host.ranks) paths.push_back(rank.path);
+    return {host.ranks.front().rank, merge_host(host.name, paths, ranks_of(host))};
+}
+
+HostSubtree subtree_as_described(const JobHost& host, std::span<const HostPath> places) {
+    std::vector<std::string> names;
+    for (const HostPath& place : places)
+        names.push_back(place.objects.empty() ? "" : place.objects.back().name);
+    std::vector<HostPath> paths;
+    for (const std::size_t place : dealt_to_gpus(host.ranks.size(), gpus_of(host), names))
+        paths.push_back(places[place]);
+    return {host.ranks.front().rank, merge_host(host.name, paths, ranks_of(host))};
+}
+
+std::vector<int> ranks_of(const JobHost& host) {
+    std::vector<int> ranks;
+    for (const JobHost::Rank& rank : host.ranks) ranks.push_back(rank.rank);
+    return ranks;
+}
+
+std::vector<std::string> gpus_of(const JobHost& host) {
+    std::vector<std::string> gpus;
+    for (const JobHost::Rank& rank : host.ranks) gpus.push_back(rank.gpu);
+    return gpus;
 }
 
 }  // namespace gradcoll

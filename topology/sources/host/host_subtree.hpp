@@ -4,7 +4,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "topology/fabric/switch_tree.hpp"
 #include "topology/sources/job_host.hpp"
 
 namespace gradcoll {
@@ -20,5 +22,13 @@ TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> path
 /// rank.
 TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
                     std::span<const int> ranks);
+
+/// A host of a job, as its ranks found themselves; flat if they did not look.
+HostSubtree subtree_as_told(const JobHost& host);
+/// The same with its ranks dealt to `places`, cores or GPUs, at least one (see dealt_to_gpus()).
+HostSubtree subtree_as_described(const JobHost& host, std::span<const HostPath> places);
+
+std::vector<int> ranks_of(const JobHost& host);
+std::vector<std::string> gpus_of(const JobHost& host);  ///< of its ranks, in their order
 
 }  // namespace gradcoll

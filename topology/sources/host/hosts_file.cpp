@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/words.hpp"
-#include "topology/read_file.hpp"
+#include "topology/files.hpp"
 
 namespace gradcoll {
 

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <utility>
 
-#include "topology/read_file.hpp"
+#include "topology/files.hpp"
 #include "topology/sources/host/hwloc_links.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 #include "topology/sources/host/hwloc_xml.hpp"

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
-
-#include "topology/sources/cluster/between.hpp"
-#include "topology/sources/job/inside.hpp"
 
 namespace gradcoll {
 
@@ -20,20 +18,25 @@ TreeSpec side_by_side(std::vector<HostSubtree> hosts) {
     return top;
 }
 
-std::string origin_of(const WrittenSource& source, const std::string& switches) {
-    const std::string hosts =
-        source.origin.empty() ? "discovered: hwloc + shared-memory split"
-                              : source.origin + " on hosts told apart by the shared-memory split";
+std::string origin_of(const std::string& written, const std::string& switches) {
+    const std::string hosts = written.empty()
+                                  ? "discovered: hwloc + shared-memory split"
+                                  : written + " on hosts told apart by the shared-memory split";
     return switches.empty() ? hosts : fmt::format("{}, switches from {}", hosts, switches);
 }
 
-/// What the probe found, or what is written.
-Result<Switches> all_switches(const WrittenSource& source, std::span<const JobHost> hosts,
-                              std::optional<SwitchTree> measured, std::vector<std::string>& notes) {
-    if (measured) return Switches{std::move(measured), "measurements"};
-    Result<Switches> found = switches_between(source.between, hosts, notes);
-    if (found.ok() && found->tree) found->tree = named_by_own_ranks(std::move(*found->tree), hosts);
-    return found;
+/// Each host of the job is found by any of its ranks of MPI_COMM_WORLD, and named by its lowest
+/// rank in the job afterwards.
+void name_by_own_ranks(SwitchTree& tree, std::span<const JobHost> hosts) {
+    std::unordered_map<std::string, SwitchTree::Host> named;
+    for (const JobHost& host : hosts)
+        for (const JobHost::Rank& rank : host.ranks) {
+            const auto found = tree.hosts.find(std::to_string(rank.world_rank));
+            if (found == tree.hosts.end()) continue;
+            named.emplace(std::to_string(host.ranks.front().rank), found->second);
+            break;
+        }
+    tree.hosts = std::move(named);
 }
 
 /// The same about several hosts is said once; a source that notes without end is cut short.
@@ -49,63 +52,61 @@ void tidy(std::vector<std::string>& notes) {
 
 }  // namespace
 
-std::vector<int> ranks_of(const JobHost& host) {
-    std::vector<int> ranks;
-    for (const JobHost::Rank& rank : host.ranks) ranks.push_back(rank.rank);
-    return ranks;
+JobSources::JobSources(const WrittenSource& written) : origin_(written.origin) {
+    for (const auto& [row, value] : written.parts)
+        members_.push_back({row->part, row->make(value)});
 }
 
-std::vector<std::string> gpus_of(const JobHost& host) {
-    std::vector<std::string> gpus;
-    for (const JobHost::Rank& rank : host.ranks) gpus.push_back(rank.gpu);
-    return gpus;
-}
-
-Status about(const WrittenSource& source, const Status& status) {
-    if (source.origin.empty()) return status;
-    return {status.code(), fmt::format("{}: {}", source.origin, status.message())};
-}
-
-Result<DiscoveredTree> whole_tree(const WrittenSource& source, int rank_count) {
-    constexpr int any = -1;
-    const bool names_ranks = source.form != SourceForm::flat;
-    Result<Tree> tree = written_tree(source, rank_count > 0 ? rank_count : names_ranks ? any : 1);
-    if (!tree.ok()) return about(source, tree.status());
-    return DiscoveredTree{std::move(*tree), source.origin};
-}
-
-Result<Tree> combined_tree(std::vector<HostSubtree> hosts,
-                           const std::optional<SwitchTree>& switches,
-                           std::vector<std::string>& notes) {
-    if (!switches) {
-        tidy(notes);
-        return Tree::make(side_by_side(std::move(hosts)));
+Needs JobSources::needs() const {
+    Needs all;
+    for (const Member& member : members_) {
+        Needs needs = member.source->needs();
+        all.reports = std::max(all.reports, needs.reports);
+        if (!needs.measurement) continue;
+        all.measurement = true;
+        all.measurement_file = std::move(needs.measurement_file);
     }
-    notes.insert(notes.end(), switches->notes.begin(), switches->notes.end());
-    const TreeSpec top = hang_hosts(*switches, std::move(hosts), notes);
-    tidy(notes);
+    return all;
+}
+
+TreeSource* JobSources::source(Part part) const {
+    for (const Member& member : members_)
+        if (member.part == part) return member.source.get();
+    return nullptr;
+}
+
+Status JobSources::about(const Status& status) const {
+    if (origin_.empty()) return status;
+    return {status.code(), fmt::format("{}: {}", origin_, status.message())};
+}
+
+Result<DiscoveredTree> JobSources::tree_of(const Job& job, std::vector<std::string> notes) {
+    TreeDraft draft;
+    draft.notes = std::move(notes);
+    note_oddities(job.hosts, draft.notes);
+    for (const Member& member : members_)
+        if (const Status status = member.source->learn(job, draft); !status.ok())
+            return about(status);
+    if (draft.whole) return DiscoveredTree{std::move(*draft.whole), origin_};
+    Switches& switches = draft.switches;
+    if (switches.tree && switches.tree->by_rank && switches.by_world_rank)
+        name_by_own_ranks(*switches.tree, job.hosts);
+    Result<Tree> tree = combined_tree(draft);
+    if (!tree.ok()) return about(tree.status());
+    return DiscoveredTree{std::move(*tree), origin_of(origin_, switches.origin),
+                          std::move(draft.notes)};
+}
+
+Result<Tree> combined_tree(TreeDraft& draft) {
+    const std::optional<SwitchTree>& switches = draft.switches.tree;
+    if (!switches) {
+        tidy(draft.notes);
+        return Tree::make(side_by_side(std::move(draft.insides)));
+    }
+    draft.notes.insert(draft.notes.end(), switches->notes.begin(), switches->notes.end());
+    const TreeSpec top = hang_hosts(*switches, std::move(draft.insides), draft.notes);
+    tidy(draft.notes);
     return Tree::make(top);
-}
-
-std::string told_origin(const DiscoveredTree& tree) {
-    std::string text = tree.origin;
-    for (const std::string& note : tree.notes) text += "; " + note;
-    return text;
-}
-
-Result<DiscoveredTree> tree_of_job(const WrittenSource& source, std::span<const JobHost> hosts,
-                                   std::optional<SwitchTree> measured,
-                                   std::vector<std::string> notes) {
-    note_oddities(hosts, notes);
-    Result<Insides> insides = Insides::of(source.inside);
-    if (!insides.ok()) return about(source, insides.status());
-    Result<std::vector<HostSubtree>> subtrees = insides->subtrees(hosts, notes);
-    if (!subtrees.ok()) return about(source, subtrees.status());
-    Result<Switches> switches = all_switches(source, hosts, std::move(measured), notes);
-    if (!switches.ok()) return about(source, switches.status());
-    Result<Tree> tree = combined_tree(std::move(*subtrees), switches->tree, notes);
-    if (!tree.ok()) return about(source, tree.status());
-    return DiscoveredTree{std::move(*tree), origin_of(source, switches->origin), std::move(notes)};
 }
 
 }  // namespace gradcoll
