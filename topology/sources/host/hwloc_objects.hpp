@@ -1,5 +1,5 @@
 // topology/sources/host/hwloc_objects.hpp - hwloc's objects as the objects of host paths. For
-// machine*.cpp alone: nobody else sees hwloc.
+// machine.cpp alone.
 #pragma once
 
 #include <hwloc.h>

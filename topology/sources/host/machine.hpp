@@ -1,5 +1,5 @@
-// topology/sources/host/machine.hpp - one host as hwloc sees it; the only files that know hwloc are
-// machine.cpp and hwloc_objects.*.
+// topology/sources/host/machine.hpp - one machine as hwloc sees it. hwloc itself is known to
+// machine.cpp, hwloc_objects.*, hwloc_xml.cpp and bitmap.* alone.
 #pragma once
 
 #include <cstdint>
