@@ -120,7 +120,7 @@ TEST(MergeHost, RanksThatNameTheSameObjectsShareThemInOrderOfTheirFirstRank) {
     EXPECT_EQ(host.children[0].children[1].rank, 12);             // bound to the package as a whole
 }
 
-TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
+TEST(ThisMachine, BoundToOneCoreThePathEndsAtThatCore) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
     int first = 0;
@@ -139,7 +139,7 @@ TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
     EXPECT_LE(free->objects.size(), bound->objects.size());
 }
 
-TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
+TEST(ThisMachine, HwlocsOwnVariablesShowAnotherMachine) {
     ASSERT_EQ(setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1", 1), 0);
     const Result<Machine> machine = Machine::local();
     unsetenv("HWLOC_SYNTHETIC");

@@ -1,9 +1,9 @@
 // topology/sources/host/described_source.cpp - hosts that hwloc's strings and files describe: one
 // description for all of them, or one for each.
-#include "topology/sources/host/described_source.hpp"
-
 #include <fmt/format.h>
 
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "topology/fabric/host_list.hpp"
@@ -17,6 +17,89 @@ namespace gradcoll {
 namespace {
 
 using Notes = std::vector<std::string>;
+
+/// One description for all hosts; subclasses may have one for each. Each is read once.
+class DescribedSource : public TreeSource {
+  public:
+    /// The cores or GPUs of a description, and notes on them.
+    using ReadPlaces = Result<std::vector<HostPath>>(const std::string& description,
+                                                     std::vector<std::string>& notes);
+
+    DescribedSource(std::string value, ReadPlaces& read, const char* place_name = "core")
+        : value_(std::move(value)), read_(read), place_name_(place_name) {}
+
+    Needs needs() const override { return {Reports::host_names, false, {}}; }
+    Status learn(const Job& job, TreeDraft& draft) override;
+    Result<std::size_t> places_on(const std::string& host_name) override;
+    const char* place_name() const override { return place_name_; }
+
+  protected:
+    const std::string& value() const { return value_; }
+
+  private:
+    /// What ranks are dealt to on hosts of one description.
+    struct Places {
+        std::vector<HostPath> paths;
+        std::vector<std::string> notes;
+    };
+
+    /// Called before the next two.
+    virtual Status open() { return {}; }
+    virtual std::optional<std::string> description_of(const std::string&) const { return value_; }
+    /// Null: nothing describes that host. Errors name it.
+    Result<const Places*> places_of(const std::string& host_name);
+
+    std::string value_;
+    ReadPlaces& read_;
+    const char* place_name_;
+    std::map<std::string, Places> places_of_description_;
+};
+
+Result<const DescribedSource::Places*> DescribedSource::places_of(const std::string& host_name) {
+    const auto description = description_of(host_name);
+    if (!description) return nullptr;
+    const auto known = places_of_description_.find(*description);
+    if (known != places_of_description_.end()) return &known->second;
+    Places places;
+    Result<std::vector<HostPath>> paths = read_(*description, places.notes);
+    if (!paths.ok())
+        return Status(paths.status().code(),
+                      fmt::format("host {}: {}", host_name, paths.status().message()));
+    places.paths = std::move(*paths);
+    for (std::string& note : places.notes) note = fmt::format("\"{}\": {}", *description, note);
+    return &places_of_description_.emplace(*description, std::move(places)).first->second;
+}
+
+Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
+    GRADCOLL_TRY(open());
+    const auto places = places_of(host_name);
+    if (!places.ok()) return places.status();
+    return *places == nullptr ? 0 : (*places)->paths.size();
+}
+
+Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
+    GRADCOLL_TRY(open());
+    Notes undescribed;
+    for (const JobHost& host : job.hosts) {
+        const auto places = places_of(host.name);
+        if (!places.ok()) return places.status();
+        if (*places == nullptr) {
+            undescribed.push_back(host.name);
+            draft.insides.push_back(subtree_as_told(host));
+            continue;
+        }
+        draft.notes.insert(draft.notes.end(), (*places)->notes.begin(), (*places)->notes.end());
+        draft.insides.push_back(subtree_as_described(host, (*places)->paths));
+    }
+    if (undescribed.empty()) return {};
+    if (undescribed.size() == job.hosts.size())
+        return {Code::invalid_argument,
+                fmt::format("\"{}\" describes none of the hosts {}, and has nothing for *", value_,
+                            hosts_in_words(undescribed))};
+    draft.notes.push_back(fmt::format("\"{}\" does not describe {}: ranks there are equally near",
+                                      value_, hosts_in_words(undescribed)));
+    return {};
+}
 
 /// A hosts file or folder says which host is described by what.
 class HostsSource : public DescribedSource {
@@ -100,52 +183,6 @@ class GpusSource : public TreeSource {
 };
 
 }  // namespace
-
-Result<const DescribedSource::Places*> DescribedSource::places_of(const std::string& host_name) {
-    const auto description = description_of(host_name);
-    if (!description) return nullptr;
-    const auto known = places_of_description_.find(*description);
-    if (known != places_of_description_.end()) return &known->second;
-    Places places;
-    Result<std::vector<HostPath>> paths = read_(*description, places.notes);
-    if (!paths.ok())
-        return Status(paths.status().code(),
-                      fmt::format("host {}: {}", host_name, paths.status().message()));
-    places.paths = std::move(*paths);
-    for (std::string& note : places.notes) note = fmt::format("\"{}\": {}", *description, note);
-    return &places_of_description_.emplace(*description, std::move(places)).first->second;
-}
-
-Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
-    GRADCOLL_TRY(open());
-    const auto places = places_of(host_name);
-    if (!places.ok()) return places.status();
-    return *places == nullptr ? 0 : (*places)->paths.size();
-}
-
-Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
-    GRADCOLL_TRY(open());
-    Notes undescribed;
-    for (const JobHost& host : job.hosts) {
-        const auto places = places_of(host.name);
-        if (!places.ok()) return places.status();
-        if (*places == nullptr) {
-            undescribed.push_back(host.name);
-            draft.insides.push_back(subtree_as_told(host));
-            continue;
-        }
-        draft.notes.insert(draft.notes.end(), (*places)->notes.begin(), (*places)->notes.end());
-        draft.insides.push_back(subtree_as_described(host, (*places)->paths));
-    }
-    if (undescribed.empty()) return {};
-    if (undescribed.size() == job.hosts.size())
-        return {Code::invalid_argument,
-                fmt::format("\"{}\" describes none of the hosts {}, and has nothing for *", value_,
-                            hosts_in_words(undescribed))};
-    draft.notes.push_back(fmt::format("\"{}\" does not describe {}: ranks there are equally near",
-                                      value_, hosts_in_words(undescribed)));
-    return {};
-}
 
 std::unique_ptr<TreeSource> synthetic_source(std::string description) {
     return std::make_unique<DescribedSource>(std::move(description), places_of_synthetic);
