@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "topology/outline.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/pcie_speed.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

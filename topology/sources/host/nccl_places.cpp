@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include "base/options.hpp"
-#include "topology/sources/host/pcie_speed.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 

@@ -11,7 +11,6 @@
 #include "base/options.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/host/nvml_interface.hpp"
-#include "topology/sources/host/pcie_speed.hpp"
 
 namespace gradcoll {
 
