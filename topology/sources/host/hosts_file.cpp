@@ -1,5 +1,5 @@
-// topology/sources/cluster/hosts_file.cpp - see hosts_file.hpp.
-#include "topology/sources/cluster/hosts_file.hpp"
+// topology/sources/host/hosts_file.cpp - see hosts_file.hpp.
+#include "topology/sources/host/hosts_file.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
+#include "topology/files.hpp"
 
 namespace gradcoll {
 

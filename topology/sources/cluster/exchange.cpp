@@ -1,5 +1,5 @@
-// topology/sources/job/exchange.cpp - see exchange.hpp.
-#include "topology/sources/job/exchange.hpp"
+// topology/sources/cluster/exchange.cpp - see exchange.hpp.
+#include "topology/sources/cluster/exchange.hpp"
 
 #include <fmt/format.h>
 

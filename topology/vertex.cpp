@@ -1,10 +1,14 @@
-// topology/vertex_kind.cpp - the names of the vertex kinds, as they are written in expressions,
-// JSON and drawings.
+// topology/vertex.cpp - the names of the kinds, as they are written in expressions, JSON and
+// drawings; and what may be said about links.
+#include "topology/vertex.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include "base/text.hpp"
 #include "topology/tree.hpp"
@@ -31,6 +35,21 @@ Result<VertexKind> vertex_kind_from(std::string_view name) {
                       fmt::format("\"{}\" is no vertex kind: allowed are {}", printable(name),
                                   fmt::join(kind_names, ", ")));
     return static_cast<VertexKind>(found - kind_names.begin());
+}
+
+bool is_link_figure(double value) {
+    return std::isfinite(value) && !std::signbit(value);
+}
+
+Uplink in_a_row(const Uplink& a, const Uplink& b) {
+    const auto [slow, fast] = std::minmax(a.bandwidth_gbytes_per_s, b.bandwidth_gbytes_per_s);
+    const double latency_us =
+        std::min(a.latency_us + b.latency_us, std::numeric_limits<double>::max());
+    return {slow > 0 ? slow : fast, latency_us};
+}
+
+bool same_link(const Uplink& a, const Uplink& b) {
+    return a.bandwidth_gbytes_per_s == b.bandwidth_gbytes_per_s && a.latency_us == b.latency_us;
 }
 
 }  // namespace gradcoll

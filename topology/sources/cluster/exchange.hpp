@@ -1,5 +1,5 @@
-// topology/sources/job/exchange.hpp - byte strings to and from rank 0, and what a communicator says
-// about its ranks.
+// topology/sources/cluster/exchange.hpp - byte strings to and from rank 0, and what a communicator
+// says about its ranks.
 #pragma once
 
 #include <string>

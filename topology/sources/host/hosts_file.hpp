@@ -1,4 +1,4 @@
-// topology/sources/cluster/hosts_file.hpp - which host is described by what: a file of lines
+// topology/sources/host/hosts_file.hpp - which host is described by what: a file of lines
 // `host-name-or-* synthetic-string-or-xml-path`, or a folder of HOSTNAME.xml.
 #pragma once
 

@@ -1,4 +1,4 @@
-// topology/sources/cluster/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
+// topology/sources/job/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
 // where, and the tree of it.
 #include <fmt/format.h>
 
@@ -9,11 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "topology/sources/cluster/between.hpp"
 #include "topology/sources/job/foreseen.hpp"
-#include "topology/sources/job/inside.hpp"
-#include "topology/sources/job/job.hpp"
-#include "topology/sources/job/written.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {
 
@@ -60,9 +57,9 @@ std::string bare_name(const std::string& host) {
 }
 
 /// All that are described or connected, in natural order.
-std::vector<std::string> known_hosts(const Insides& insides,
+std::vector<std::string> known_hosts(std::vector<std::string> described,
                                      const std::optional<SwitchTree>& switches) {
-    std::vector<std::string> names = insides.host_names();
+    std::vector<std::string> names = std::move(described);
     std::unordered_set<std::string> seen;
     for (const std::string& name : names) seen.insert(bare_name(name));
     if (switches)
@@ -97,64 +94,55 @@ void shuffle(std::vector<std::size_t>& places, std::uint64_t seed) {
 
 class ForeseenCluster {
   public:
-    ForeseenCluster(const ClusterSpec& cluster, const WrittenSource& source, Insides insides)
-        : cluster_(cluster), source_(source), insides_(std::move(insides)) {}
+    ForeseenCluster(const ClusterSpec& cluster, const JobSources& sources)
+        : cluster_(cluster),
+          origin_(sources.origin()),
+          inside_(*sources.source(Part::inside)),
+          between_(*sources.source(Part::between)) {
+        job_.can_be_measured = false;
+    }
 
     Result<DiscoveredTree> tree() {
-        if (source_.inside.form == InsideSource::Form::hwloc)
-            notes_.push_back(
+        if (inside_.needs().reports == Reports::host_paths)
+            draft_.notes.push_back(
                 "nothing describes the insides of hosts: ranks of one are equally near");
-        GRADCOLL_TRY(find_switches());
+        GRADCOLL_TRY(between_.learn(job_, draft_));
         GRADCOLL_TRY(find_hosts());
         GRADCOLL_TRY(deal_ranks());
         name_switches_hosts();
-        Result<std::vector<HostSubtree>> subtrees = insides_.subtrees(hosts_, notes_);
-        if (!subtrees.ok()) return subtrees.status();
-        Result<Tree> tree = combined_tree(std::move(*subtrees), switches_.tree, notes_);
+        GRADCOLL_TRY(inside_.learn(job_, draft_));
+        Result<Tree> tree = combined_tree(draft_);
         if (!tree.ok()) return tree.status();
-        return DiscoveredTree{std::move(*tree), origin(), std::move(notes_)};
+        return DiscoveredTree{std::move(*tree), origin(), std::move(draft_.notes)};
     }
 
   private:
-    /// A probe's cache stands for the probe.
-    Status find_switches() {
-        BetweenSource between = source_.between;
-        if (between.form == BetweenSource::Form::probe && between.value.empty())
-            return {Code::invalid_argument,
-                    "a cluster that is not there cannot be measured; expected file:FILE, "
-                    "probe:CACHE-FILE, slurm or none between hosts"};
-        if (between.form == BetweenSource::Form::probe) between.form = BetweenSource::Form::cache;
-        Result<Switches> found = switches_between(between, {}, notes_);
-        if (!found.ok()) return found.status();
-        switches_ = std::move(*found);
-        return {};
-    }
-
     Status find_hosts() {
-        const std::vector<std::string> names =
-            cluster_.hosts.empty() ? known_hosts(insides_, switches_.tree) : cluster_.hosts;
+        std::vector<std::string> names = cluster_.hosts;
+        if (names.empty()) {
+            Result<std::vector<std::string>> described = inside_.host_names();
+            if (!described.ok()) return described.status();
+            names = known_hosts(std::move(*described), draft_.switches.tree);
+        }
         if (names.empty())
             return {Code::invalid_argument,
                     "no hosts are given, and neither a hosts folder nor switches name any"};
-        for (const std::string& name : names) {
-            JobHost& host = hosts_.emplace_back();
-            host.name = name;
-        }
+        for (const std::string& name : names) job_.hosts.emplace_back().name = name;
         return {};
     }
 
     /// How many ranks `host` takes.
     Result<std::size_t> rank_count_on(const JobHost& host) {
         if (cluster_.ranks_per_host > 0) return static_cast<std::size_t>(cluster_.ranks_per_host);
-        const Result<std::size_t> places = insides_.places_on(host.name);
+        const Result<std::size_t> places = inside_.places_on(host.name);
         if (!places.ok()) return places;
         return std::max(*places, std::size_t{1});
     }
 
     Status deal_ranks() {
         std::vector<std::size_t> host_of_rank;
-        for (std::size_t h = 0; h < hosts_.size(); ++h) {
-            const Result<std::size_t> count = rank_count_on(hosts_[h]);
+        for (std::size_t h = 0; h < job_.hosts.size(); ++h) {
+            const Result<std::size_t> count = rank_count_on(job_.hosts[h]);
             if (!count.ok()) return count.status();
             if (*count > static_cast<std::size_t>(max_tree_ranks) - host_of_rank.size())
                 return {Code::invalid_argument,
@@ -164,10 +152,10 @@ class ForeseenCluster {
         if (cluster_.order == RankOrder::shuffled) shuffle(host_of_rank, cluster_.seed);
         for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
             const int rank = static_cast<int>(r);
-            hosts_[host_of_rank[r]].ranks.push_back({rank, rank, {}});
+            job_.hosts[host_of_rank[r]].ranks.push_back({rank, rank, {}});
         }
         rank_count_ = host_of_rank.size();
-        std::sort(hosts_.begin(), hosts_.end(), [](const JobHost& a, const JobHost& b) {
+        std::sort(job_.hosts.begin(), job_.hosts.end(), [](const JobHost& a, const JobHost& b) {
             return a.ranks.front().rank < b.ranks.front().rank;
         });
         return {};
@@ -175,32 +163,32 @@ class ForeseenCluster {
 
     /// Where switches know hosts by their lowest rank, that is the host's name here.
     void name_switches_hosts() {
-        if (!switches_.tree || !switches_.tree->by_rank) return;
-        const auto known = std::exchange(switches_.tree->hosts, {});
-        for (const JobHost& host : hosts_)
+        if (!draft_.switches.tree || !draft_.switches.tree->by_rank) return;
+        const auto known = std::exchange(draft_.switches.tree->hosts, {});
+        for (const JobHost& host : job_.hosts)
             if (const auto found = known.find(host.name); found != known.end())
-                switches_.tree->hosts.emplace(std::to_string(host.ranks.front().rank),
-                                              found->second);
+                draft_.switches.tree->hosts.emplace(std::to_string(host.ranks.front().rank),
+                                                    found->second);
     }
 
     std::string origin() const {
         const std::string each = cluster_.ranks_per_host > 0
                                      ? fmt::format("{} a host", cluster_.ranks_per_host)
-                                     : fmt::format("one a {}", source_.inside.place_name());
+                                     : fmt::format("one a {}", inside_.place_name());
         const std::string order = cluster_.order == RankOrder::in_order
                                       ? "in order"
                                       : fmt::format("shuffled with seed {}", cluster_.seed);
-        return fmt::format("{}{}{}; assumed: {} ranks on {} hosts, {}, {}", source_.origin,
-                           switches_.origin.empty() ? "" : ", switches from ", switches_.origin,
-                           rank_count_, hosts_.size(), each, order);
+        return fmt::format("{}{}{}; assumed: {} ranks on {} hosts, {}, {}", origin_,
+                           draft_.switches.origin.empty() ? "" : ", switches from ",
+                           draft_.switches.origin, rank_count_, job_.hosts.size(), each, order);
     }
 
     const ClusterSpec& cluster_;
-    const WrittenSource& source_;
-    Insides insides_;
-    Switches switches_;
-    std::vector<JobHost> hosts_;
-    std::vector<std::string> notes_;
+    const std::string& origin_;
+    TreeSource& inside_;
+    TreeSource& between_;
+    Job job_;
+    TreeDraft draft_;
     std::size_t rank_count_ = 0;
 };
 
@@ -210,12 +198,14 @@ Status check(const ClusterSpec& cluster) {
                                                 cluster.ranks_per_host, max_tree_ranks)};
 }
 
-/// A whole tree has its own ranks; all below one vertex have one on each host.
-int rank_count_of_whole(const WrittenSource& source, const ClusterSpec& cluster) {
-    if (source.form != SourceForm::flat) return 0;
+/// A whole tree has its own ranks; without any it has one on each host.
+Job whole_job(const ClusterSpec& cluster) {
+    Job job;
     const std::size_t count =
         cluster.hosts.size() * static_cast<std::size_t>(std::max(1, cluster.ranks_per_host));
-    return static_cast<int>(std::min(count, static_cast<std::size_t>(max_tree_ranks)));
+    job.rank_count = static_cast<int>(std::min(count, static_cast<std::size_t>(max_tree_ranks)));
+    job.may_have_others = true;
+    return job;
 }
 
 }  // namespace
@@ -225,12 +215,10 @@ Result<DiscoveredTree> foreseen_cluster(const ClusterSpec& cluster) {
     Result<WrittenSource> source = written_source(cluster.written);
     if (source.ok()) source = resolved(std::move(*source));
     if (!source.ok()) return source.status();
-    if (source->form != SourceForm::machine)
-        return whole_tree(*source, rank_count_of_whole(*source, cluster));
-    Result<Insides> insides = Insides::of(source->inside);
-    if (!insides.ok()) return about(*source, insides.status());
-    Result<DiscoveredTree> tree = ForeseenCluster(cluster, *source, std::move(*insides)).tree();
-    if (!tree.ok()) return about(*source, tree.status());
+    JobSources sources(*source);
+    if (sources.source(Part::whole)) return sources.tree_of(whole_job(cluster), {});
+    Result<DiscoveredTree> tree = ForeseenCluster(cluster, sources).tree();
+    if (!tree.ok()) return sources.about(tree.status());
     return tree;
 }
 
