@@ -1,4 +1,4 @@
-// collectives/build/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
+// collectives/plan/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
 // ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or codecs.
 #pragma once
 

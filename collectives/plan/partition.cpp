@@ -1,5 +1,5 @@
-// collectives/build/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
-#include "collectives/build/partition.hpp"
+// collectives/plan/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
+#include "collectives/plan/partition.hpp"
 
 #include <algorithm>
 #include <map>
