@@ -7,19 +7,6 @@
 
 namespace gradcoll {
 
-Range intersect(Range a, Range b) {
-    const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
-    return both.empty() ? Range{both.begin, both.begin} : both;
-}
-
-void append_joined(std::vector<Range>& ranges, Range range) {
-    if (range.empty()) return;
-    if (!ranges.empty() && ranges.back().end == range.begin)
-        ranges.back().end = range.end;
-    else
-        ranges.push_back(range);
-}
-
 namespace {
 
 /// What one rank of a subtree owns in one piece, as long as it is: no neighbour belongs to the same

@@ -7,14 +7,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "compress/codec_id.hpp"
 #include "reduce/element_type.hpp"
-#include "topology/tree.hpp"
 
 namespace gradcoll {
 
@@ -26,7 +23,7 @@ enum class Exchange : std::uint8_t {
     ring,
     recursive,
     single,  ///< exact allreduce without feedback only, and only if all vertices above do the same
-    merged   ///< no exchange here: the branches are branches of the vertex above (merge.hpp)
+    merged   ///< no exchange here: the branches are branches of the vertex above (build/merge.hpp)
 };
 inline constexpr int exchange_count = 5;
 std::string_view name_of(Exchange exchange);
@@ -115,51 +112,6 @@ struct Plan {
         const;  ///< of the whole call: chunk after chunk, each as Schedule::residual_elems
     std::string to_text() const;
 };
-
-class PlannedTree;  // merge.hpp
-
-/// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
-/// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
-/// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
-class Planner {
-  public:
-    /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
-    /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
-    /// beyond what steps can number. Both are the same on all ranks.
-    static Result<Planner> make(const Tree& tree, PlanSpec spec);
-
-    /// Errors: invalid_argument for a rank that the tree does not have.
-    Result<Plan> plan(int rank) const;
-    /// See Plan.
-    std::uint32_t stage_count() const { return stage_count_; }
-
-  private:
-    Planner(PlanSpec spec, std::shared_ptr<const PlannedTree> planned, std::uint32_t stage_count)
-        : spec_(std::move(spec)), planned_(std::move(planned)), stage_count_(stage_count) {}
-
-    Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
-
-    PlanSpec spec_;
-    std::shared_ptr<const PlannedTree> planned_;
-    std::uint32_t stage_count_;
-};
-
-/// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
-/// together.
-///
-/// allreduce: `input` and `output` are count_elems elements.
-/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
-/// is reduced on the tree's own
-///   ownership in the work vector, then every piece goes as values to the rank whose block it
-///   belongs to. In place the input is count_elems at the output's address (MPI_IN_PLACE of
-///   MPI_Reduce_scatter_block). Elements are numbered in the whole vector:
-///   Schedule::output_first_elem is the first of the block.
-/// allgather: input is one block, output count_elems; the mirror image: values go from the blocks
-/// to the tree's owners,
-///   then down. In place the rank's block lies in the output already and the input is not used.
-/// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of the one phase
-/// they have.
-Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 
 /// Memory that the plan holds: itself, its steps, dependencies and slots. Without the choices,
 /// which all plans of a call share.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/plan/partition.hpp"
+#include "collectives/plan/range.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/predict/cost.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/verify/verify.hpp"

@@ -3,6 +3,7 @@
 #include "collectives/exchange/exchange.hpp"
 
 #include "collectives/build/merge.hpp"
+#include "collectives/build/planner.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"

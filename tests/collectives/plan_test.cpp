@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"

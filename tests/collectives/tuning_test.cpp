@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/codec_choice.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/predict/host_forecast.hpp"

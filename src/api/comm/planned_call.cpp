@@ -5,6 +5,7 @@
 #include "api/observe/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "collectives/build/planner.hpp"
 #include "collectives/predict/pipeline.hpp"
 #include "collectives/verify/verify.hpp"
 #include "runtime/slow_links.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
