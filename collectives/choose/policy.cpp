@@ -9,9 +9,8 @@
 #include "base/options.hpp"
 #include "collectives/choose/short_vectors.hpp"
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
@@ -138,14 +137,15 @@ void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
     double slowest_us = 0;
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex)
         if (!tree.is_leaf(vertex))
-            slowest_us = std::max(slowest_us, link_us(tree, tuning, vertex, bytes_of(vertex)));
+            slowest_us =
+                std::max(slowest_us, phase_link_us(tree, tuning, vertex, bytes_of(vertex)));
     for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
         if (tree.is_leaf(vertex)) continue;
         const int level = tree.vertex(vertex).height - 1;
         const double bytes = bytes_of(vertex);
         const bool free = at_level(options.level_exchanges, level, ExchangeWish::automatic) ==
                           ExchangeWish::automatic;
-        if (free && link_us(tree, tuning, vertex, bytes) < nearly_slowest * slowest_us &&
+        if (free && phase_link_us(tree, tuning, vertex, bytes) < nearly_slowest * slowest_us &&
             phase_us(tree, tuning, vertex, Exchange::direct, bytes) <
                 loss_is_not_that_exact * slowest_us)
             choices[static_cast<std::size_t>(vertex)].exchange = Exchange::direct;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/build/merge.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {

@@ -49,6 +49,12 @@ std::uint64_t PlanSpec::hash() const {
     return hash.value(choices.hash()).digest();
 }
 
+bool is_lossy(const PlanSpec& spec) {
+    return spec.down_codec != CodecId::exact ||
+           std::any_of(spec.choices.begin(), spec.choices.end(),
+                       [](const VertexChoice& each) { return each.codec != CodecId::exact; });
+}
+
 std::int64_t Plan::residual_elems() const {
     std::int64_t count = 0;
     if (chunk_count > 0) count = body.residual_elems * (chunk_count - 1);

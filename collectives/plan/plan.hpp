@@ -95,6 +95,9 @@ struct PlanSpec {
 };
 bool operator==(const VertexChoice&, const VertexChoice&);
 
+/// Whether anything on the way up or down is encoded with loss.
+bool is_lossy(const PlanSpec& spec);
+
 struct Plan {
     PlanSpec spec;
     int rank = 0;

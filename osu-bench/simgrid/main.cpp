@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include "collectives/build/planner.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/links.hpp"
+#include "collectives/predict/model.hpp"
 #include "collectives/verify/verify.hpp"
 #include "executor_run.hpp"
 #include "options.hpp"

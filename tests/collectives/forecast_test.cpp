@@ -97,19 +97,21 @@ TEST(Forecast, SlowCodecsBindTheCore) {
 
 TEST(Forecast, RingsCostWhatTheirEdgesCross) {
     const Tree tree = tree_of("switch(switch(0 2)@1/1 switch(1 3)@1/1)");
-    const FlatForecaster flat(tree, links_alone());
     const int along[] = {0, 2, 1, 3};
     const PlanSpec call = call_of(1 << 20);
-    const double good = flat.ring(along, call, CodecId::exact).slowest_link_us;
-    const double bad = flat.ring(in_order(4), call, CodecId::exact).slowest_link_us;
+    const auto ring_us = [&](std::span<const int> order) {
+        return forecast_flat_ring(tree, links_alone(), order, call, CodecId::exact).slowest_link_us;
+    };
+    const double good = ring_us(along);
+    const double bad = ring_us(in_order(4));
     EXPECT_NEAR(bad / good, 2, 1e-9);
     EXPECT_NEAR(good, 2.0 * (4 << 20) * 3 / 4 / 1e3, 1);
 }
 
 TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
     const Tree tree = tree_of("switch(host(2x*)@1/1 host(6x*)@1/1)");
-    const FlatForecaster flat(tree, links_alone());
-    const Forecast forecast = flat.direct(call_of(1 << 20), CodecId::exact);
+    const Forecast forecast =
+        forecast_flat_direct(tree, links_alone(), call_of(1 << 20), CodecId::exact);
     const int host = tree.children(tree.root())[0];
     EXPECT_NEAR(forecast.bytes_on_links[static_cast<std::size_t>(host)],
                 2.0 * (4 << 20) * 2 * 6 / 8, 1);

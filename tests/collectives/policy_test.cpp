@@ -1,9 +1,8 @@
 // tests/collectives/policy_test.cpp - what is chosen, and that it can be planned.
 #include "collectives/choose/policy.hpp"
 
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/predict/model.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"
 

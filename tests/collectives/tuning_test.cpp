@@ -6,7 +6,7 @@
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/codec_choice.hpp"
 #include "collectives/choose/policy.hpp"
-#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/forecast.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "topology/text.hpp"
 
@@ -104,16 +104,16 @@ TEST(Tuning, WhatTheTreeKnowsOfALinkWins) {
                 forecast_tree(unknown, tuning, call_of(1 << 24)).link_us, 1);
 }
 
-TEST(HostForecast, RanksThatShareACoreTakeTurns) {
+TEST(SharedMemoryForecast, RanksThatShareACoreTakeTurns) {
     Tuning tuning;
     tuning.cores = 2;
     tuning.turn_us = 10;
     tuning.host_pass = {4.0, 1.0};
-    const HostForecast two = forecast_host(tuning, 2, 4 << 20);
-    EXPECT_DOUBLE_EQ(two.total_us(), 1 + 2.0 * (4 << 20) / 4e3);
-    const HostForecast four = forecast_host(tuning, 4, 4 << 20);
-    EXPECT_DOUBLE_EQ(four.total_us(), 2 * 11 + 2 * 2.75 * (4 << 20) / 4e3);
-    EXPECT_EQ(forecast_host(tuning, 1, 4 << 20).total_us(), 0);
+    const Forecast two = forecast_shared_memory(tuning, 2, 4 << 20);
+    EXPECT_DOUBLE_EQ(two.total_us, 1 + 2.0 * (4 << 20) / 4e3);
+    const Forecast four = forecast_shared_memory(tuning, 4, 4 << 20);
+    EXPECT_DOUBLE_EQ(four.total_us, 2 * 11 + 2 * 2.75 * (4 << 20) / 4e3);
+    EXPECT_EQ(forecast_shared_memory(tuning, 1, 4 << 20).total_us, 0);
 }
 
 TEST(Forecast, CopiesInsideAHostAreItsCoresWork) {

@@ -6,7 +6,7 @@
 #include "base/hash.hpp"
 #include "base/log.hpp"
 #include "collectives/build/planner.hpp"
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/predict/model.hpp"
 #include "collectives/verify/verify.hpp"
 #include "runtime/slow_links.hpp"
 

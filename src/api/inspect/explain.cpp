@@ -6,9 +6,8 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
-#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/model.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -143,18 +142,18 @@ std::string codec_why_of(const Settings& settings, const Decision& decision) {
 
 ExplainedPlan plan_on_host(const ExplainFacts& facts, const CallKey& key) {
     const Tuning& tuning = *facts.settings.tuning;
-    const HostForecast forecast = forecast_host(tuning, facts.tree.tree.rank_count(),
-                                                key.count * key.elem_bytes, key.in_place);
+    const Forecast forecast = forecast_shared_memory(tuning, facts.tree.tree.rank_count(),
+                                                     key.count * key.elem_bytes, key.in_place);
     ExplainedTerm term;
     term.what = "shared memory";
     term.latency_us = forecast.latency_us;
-    term.link_us = forecast.pass_us;
+    term.link_us = forecast.link_us;
     term.alpha_us = tuning.host_pass.latency_us;
     term.beta_gbytes_per_s = tuning.host_pass.gbytes_per_s.at(forecast.working_set_bytes);
     term.link_source = term.codec_source = source_of(tuning.host_pass_said);
     ExplainedPlan plan;
     plan.terms.push_back(std::move(term));
-    plan.predicted_us = forecast.total_us();
+    plan.predicted_us = forecast.total_us;
     plan.sends.bytes = plan.sends.exact_bytes =
         static_cast<std::uint64_t>(key.count) * key.elem_bytes;
     return plan;
