@@ -1,6 +1,7 @@
 // tests/collectives/policy_test.cpp - what is chosen, and that it can be planned.
 #include "collectives/choose/policy.hpp"
 
+#include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 #include "collectives/shapes.hpp"
@@ -39,7 +40,7 @@ TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     EXPECT_EQ(decision.spec.choices[1].codec, CodecId::exact);
     EXPECT_EQ(decision.spec.down_codec, CodecId::nm_2_4);
     EXPECT_EQ(decision.spec.granule_elems, 512);
-    EXPECT_NE(decision.why.find("2:4"), std::string::npos);
+    EXPECT_NE(text_of(tree, decision).find("2:4"), std::string::npos);
 }
 
 void expect_chunks(const Tree& tree, AutoChunk automatic) {
@@ -147,7 +148,10 @@ TEST(Policy, ShortVectorsTakeSingleExchangesAndLongOnesDoNot) {
     const Tree tree = known_links({12.5, 1}, {50, 1});
     const Decision few = decide(tree, call_of(256), {});
     EXPECT_EQ(few.spec.choices[0].exchange, Exchange::single);
-    EXPECT_NE(few.why.find("single exchanges from level"), std::string::npos) << few.why;
+    const std::string few_text = text_of(tree, few);
+    EXPECT_NE(few_text.find("single exchanges from level"), std::string::npos) << few_text;
+    ASSERT_FALSE(few.shortened.empty());
+    EXPECT_LT(few.shortened.back().us, few.shortened.front().before_us);
     PolicyOptions direct;
     direct.level_exchanges = {ExchangeWish::direct};
     EXPECT_LT(few.predicted_us, decide(tree, call_of(256), direct).predicted_us);
@@ -170,8 +174,10 @@ TEST(Policy, ALevelThatOnlyAddsLatencyIsMerged) {
     PolicyOptions options;
     options.level_codecs = {CodecId::exact};
     const Decision decision = decide(tree, call_of(256), options);
-    EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << decision.why;
-    EXPECT_NE(decision.why.find("merged with"), std::string::npos);
+    const std::string text = text_of(tree, decision);
+    EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << text;
+    EXPECT_NE(text.find("merged with"), std::string::npos);
+    EXPECT_EQ(decision.exchanges.size(), 1U) << "a merged vertex has nothing to compare";
     EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
     options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
     EXPECT_NE(decide(tree, call_of(4096), options).spec.choices[1].exchange, Exchange::merged);

@@ -6,6 +6,7 @@
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/codec_choice.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "topology/text.hpp"
@@ -143,8 +144,12 @@ TEST(CodecChoice, PaysOnSlowLinksAndNotOnFastOnes) {
         decide(tree, call_of(1 << 22), asking(CodecId::nm_2_4, CompressIf::pays));
     EXPECT_EQ(decision.spec.choices.of(tree.root()).codec, CodecId::nm_2_4);
     EXPECT_EQ(decision.spec.choices.of(tree.children(tree.root())[0]).codec, CodecId::exact);
-    EXPECT_NE(decision.why.find("level 1: 2:4 pays"), std::string::npos) << decision.why;
-    EXPECT_NE(decision.why.find("level 0: 2:4 does not pay"), std::string::npos) << decision.why;
+    ASSERT_EQ(decision.codecs.size(), 2U);
+    EXPECT_FALSE(decision.codecs[0].pays());
+    EXPECT_TRUE(decision.codecs[1].pays());
+    const std::string text = text_of(tree, decision);
+    EXPECT_NE(text.find("level 1: 2:4 pays"), std::string::npos) << text;
+    EXPECT_NE(text.find("level 0: 2:4 does not pay"), std::string::npos) << text;
 }
 
 TEST(CodecChoice, AlwaysAsksNobody) {

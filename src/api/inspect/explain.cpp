@@ -134,12 +134,6 @@ std::vector<ExplainedTerm> terms_of(const Tree& tree, const Settings& settings,
     return terms;
 }
 
-/// What was weighed stands at the beginning of the decision's reasons, a line a level.
-std::string codec_why_of(const Settings& settings, const Decision& decision) {
-    if (settings.compress_if == CompressIf::always) return {};
-    return decision.why.substr(0, decision.why.find("vertex "));
-}
-
 ExplainedPlan plan_on_host(const ExplainFacts& facts, const CallKey& key) {
     const Tuning& tuning = *facts.settings.tuning;
     const Forecast forecast = forecast_shared_memory(tuning, facts.tree.tree.rank_count(),
@@ -175,7 +169,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.chunks_in_flight = facts.settings.chunks_in_flight;
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
-    out.codec_why = codec_why_of(facts.settings, decision);
+    out.codecs = decision.codecs;
     out.sends = *sends;
     return out;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/units.hpp"
+#include "collectives/choose/chunk_choice.hpp"
 #include "collectives/predict/model.hpp"
 #include "what_if.hpp"
 
