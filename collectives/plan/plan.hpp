@@ -69,26 +69,24 @@ class VertexChoices {
 /// together.
 struct PlanSpec {
     Collective collective = Collective::allreduce;
-    std::int64_t count_elems =
-        0;  ///< of the whole vector (reduce_scatter_block and allgather: ranks * block)
+    /// Of the whole vector (reduce_scatter_block and allgather: ranks * block).
+    std::int64_t count_elems = 0;
     ElementType type = ElementType::f32;
     std::uint32_t elem_bytes = 4;
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
     std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
     VertexChoices choices;
-    CodecId down_codec =
-        CodecId::exact;  ///< of the allgather phase: what owners encode once. Their bytes are
-                         ///< forwarded from the root down while each vertex's choice is lossy; the
-                         ///< first exact vertex passes the decoded values on, and so do all below
-                         ///< it. If the root's choice or this is exact, the whole phase is exact
-    bool feedback =
-        false;  ///< encode steps add and update a residual. Then every message of the way up
-                ///< and every owner's final values are encoded, to plain unframed bytes
-                ///< where the codec is exact: so the residual's layout depends on the tree,
-                ///< exchanges, count, granule and chunk only, not on codecs, and what is
-                ///< left from a lossy call leaves with the next exact one. Needs floats
-                ///< and a granule that is a multiple of lossy_block_elems
+    /// Of the allgather phase: what owners encode once. Their bytes are forwarded from the root
+    /// down while each vertex's choice is lossy; the first exact vertex passes the decoded values
+    /// on, and so do all below it. If the root's choice or this is exact, the whole phase is exact.
+    CodecId down_codec = CodecId::exact;
+    /// Encode steps add and update a residual. Then every message of the way up and every owner's
+    /// final values are encoded, to plain unframed bytes where the codec is exact: so the
+    /// residual's layout depends on the tree, exchanges, count, granule and chunk only, not on
+    /// codecs, and what is left from a lossy call leaves with the next exact one. Needs floats and
+    /// a granule that is a multiple of lossy_block_elems.
+    bool feedback = false;
 
     friend bool operator==(const PlanSpec&, const PlanSpec&) = default;
     std::uint64_t hash() const;
@@ -105,14 +103,14 @@ struct Plan {
     std::int64_t chunk_count = 0;  ///< 0 for an empty vector
     Schedule body;                 ///< of every chunk but a shorter last one
     Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
-    std::uint32_t stage_count =
-        0;  ///< messages' stage numbers are below this, the same on all ranks
+    /// Messages' stage numbers are below this, the same on all ranks.
+    std::uint32_t stage_count = 0;
 
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;
     }
-    std::int64_t residual_elems()
-        const;  ///< of the whole call: chunk after chunk, each as Schedule::residual_elems
+    /// Of the whole call: chunk after chunk, each as Schedule::residual_elems.
+    std::int64_t residual_elems() const;
     std::string to_text() const;
 };
 
