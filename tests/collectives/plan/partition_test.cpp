@@ -1,4 +1,4 @@
-// tests/collectives/partition_test.cpp - who owns what at each vertex.
+// tests/collectives/plan/partition_test.cpp - who owns what at each vertex.
 #include "collectives/plan/partition.hpp"
 
 #include <gtest/gtest.h>

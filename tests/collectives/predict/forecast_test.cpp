@@ -1,4 +1,4 @@
-// tests/collectives/forecast_test.cpp - forecasts against cases that can be worked out by hand.
+// tests/collectives/predict/forecast_test.cpp - forecasts against cases that can be worked out by hand.
 #include "collectives/predict/forecast.hpp"
 
 #include <gtest/gtest.h>

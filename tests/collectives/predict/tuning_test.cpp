@@ -1,4 +1,4 @@
-// tests/collectives/tuning_test.cpp - figures from files, and what is chosen and predicted by them.
+// tests/collectives/predict/tuning_test.cpp - figures from files, and what is chosen and predicted by them.
 #include "collectives/predict/tuning.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/collectives/policy_test.cpp - what is chosen, and that it can be planned.
+// tests/collectives/choose/policy_test.cpp - what is chosen, and that it can be planned.
 #include "collectives/choose/policy.hpp"
 
 #include "collectives/draw/decision_text.hpp"

@@ -1,4 +1,4 @@
-// tests/collectives/plan_test.cpp - specs, chunks, sizes, bytes on links, golden texts.
+// tests/collectives/build/planner_test.cpp - specs, chunks, sizes, bytes on links, golden texts.
 #include "collectives/plan/plan.hpp"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// tests/collectives/exchange_test.cpp - every exchange of every degree, seen from all branches; and
+// tests/collectives/exchange/exchange_test.cpp - every exchange of every degree, seen from all branches; and
 // the exact forms of the new ones.
 #include "collectives/exchange/exchange.hpp"
 
