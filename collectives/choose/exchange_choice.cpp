@@ -10,11 +10,11 @@
 namespace gradcoll {
 namespace {
 
-/// Links that need this part of the slowest one's time are as slow as that: figures of links are
-/// rarely better than to a tenth.
-constexpr double as_slow_as_the_slowest = 0.9;
-/// What many senders lose is a guess, known to a quarter at best.
-constexpr double margin_of_the_loss = 1.25;
+/// Links that need at least this part of the slowest one's time are slowest links, too.
+constexpr double slowest_from = 0.9;
+/// What many senders lose is a guess: direct exchange is taken to be hidden up to so many times the
+/// time of the slowest link.
+constexpr double hidden_up_to = 1.25;
 
 double encoded(CodecId codec, const PlanSpec& call, std::int64_t count_elems) {
     return static_cast<double>(
@@ -77,9 +77,8 @@ void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
         const auto at = static_cast<std::size_t>(vertex);
         const double bytes = encoded(choices[at].codec, call, chunk_elems);
         if (options.may_choose_exchange_at(tree.vertex(vertex).height - 1) &&
-            links_us[at] < as_slow_as_the_slowest * slowest_us &&
-            phase_us(tree, tuning, vertex, Exchange::direct, bytes) <
-                margin_of_the_loss * slowest_us)
+            links_us[at] < slowest_from * slowest_us &&
+            phase_us(tree, tuning, vertex, Exchange::direct, bytes) < hidden_up_to * slowest_us)
             choices[at].exchange = Exchange::direct;
     }
 }

@@ -8,6 +8,8 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/plan/partition.hpp"
+#include "collectives/predict/links.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"
 

@@ -1,5 +1,5 @@
-// tests/collectives/exchange/exchange_test.cpp - every exchange of every degree, seen from all branches; and
-// the exact forms of the new ones.
+// tests/collectives/exchange/exchange_test.cpp - every exchange of every degree, seen from all
+// branches; and the exact forms of the new ones.
 #include "collectives/exchange/exchange.hpp"
 
 #include "collectives/build/merge.hpp"

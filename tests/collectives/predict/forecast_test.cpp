@@ -1,24 +1,17 @@
-// tests/collectives/predict/forecast_test.cpp - forecasts against cases that can be worked out by hand.
+// tests/collectives/predict/forecast_test.cpp - forecasts against cases that can be worked out by
+// hand.
 #include "collectives/predict/forecast.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "topology/text.hpp"
+#include "collectives/calls.hpp"
 
 namespace gradcoll {
 namespace {
 
-Tree tree_of(const char* expression) {
-    return tree_from_expression(expression, -1).value();
-}
-
-PlanSpec call_of(std::int64_t count) {
-    PlanSpec spec;
-    spec.count_elems = count;
-    return spec;
-}
+using namespace testing;
 
 /// Only links take time.
 Tuning links_alone() {
@@ -120,6 +113,45 @@ TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
 TEST(Forecast, OneRankAndNoElementsTakeNoTime) {
     EXPECT_EQ(forecast_tree(Tree::flat(1), shipped_tuning(), call_of(1000)).total_us, 0);
     EXPECT_EQ(forecast_tree(Tree::flat(4), shipped_tuning(), call_of(0)).total_us, 0);
+}
+
+TEST(Forecast, WhatTheTreeKnowsOfALinkWins) {
+    Tuning tuning;
+    tuning.links.fill({1, 1});
+    const Tree known = tree_of("switch(host(0)@2 host(1)@2)");
+    const Tree unknown = tree_of("switch(host(0) host(1))");
+    EXPECT_NEAR(forecast_tree(known, tuning, call_of(1 << 24)).link_us * 2,
+                forecast_tree(unknown, tuning, call_of(1 << 24)).link_us, 1);
+}
+
+TEST(SharedMemoryForecast, RanksThatShareACoreTakeTurns) {
+    Tuning tuning;
+    tuning.cores = 2;
+    tuning.turn_us = 10;
+    tuning.host_pass = {4.0, 1.0};
+    const Forecast two = forecast_shared_memory(tuning, 2, 4 << 20);
+    EXPECT_DOUBLE_EQ(two.total_us, 1 + 2.0 * (4 << 20) / 4e3);
+    const Forecast four = forecast_shared_memory(tuning, 4, 4 << 20);
+    EXPECT_DOUBLE_EQ(four.total_us, 2 * 11 + 2 * 2.75 * (4 << 20) / 4e3);
+    EXPECT_EQ(forecast_shared_memory(tuning, 1, 4 << 20).total_us, 0);
+}
+
+TEST(Forecast, CopiesInsideAHostAreItsCoresWork) {
+    Tuning tuning;
+    tuning.turn_us = 0;
+    const Tree tree = tree_of("host(0-3)");
+    tuning.cores = 4;
+    const double enough_us = forecast_tree(tree, tuning, call_of(1 << 22)).core_total_us;
+    tuning.cores = 2;
+    EXPECT_NEAR(forecast_tree(tree, tuning, call_of(1 << 22)).core_total_us, 2 * enough_us, 1e-6);
+}
+
+TEST(Forecast, ChunksMakeLevelsWorkAtTheSameTime) {
+    const Tree tree = two_level_tree({4, 4, 4, 4});
+    PlanSpec spec = call_of(1 << 24);
+    const double whole = forecast_tree(tree, shipped_tuning(), spec).total_us;
+    spec.chunk_elems = 1 << 18;
+    EXPECT_LT(forecast_tree(tree, shipped_tuning(), spec).total_us, whole);
 }
 
 }  // namespace
