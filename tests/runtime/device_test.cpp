@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "collectives/build/planner.hpp"
 #include "runtime/device_ranks.hpp"
 #include "runtime/spoil.hpp"
 

@@ -1,4 +1,4 @@
-// tests/collectives/plan_test.cpp - specs, chunks, sizes, bytes on links, golden texts.
+// tests/collectives/build/planner_test.cpp - specs, chunks, sizes, bytes on links, golden texts.
 #include "collectives/plan/plan.hpp"
 
 #include <cstdlib>
@@ -6,7 +6,10 @@
 #include <map>
 #include <sstream>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/plan/partition.hpp"
+#include "collectives/predict/links.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"
 

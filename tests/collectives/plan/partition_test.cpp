@@ -1,5 +1,5 @@
-// tests/collectives/partition_test.cpp - who owns what at each vertex.
-#include "collectives/build/partition.hpp"
+// tests/collectives/plan/partition_test.cpp - who owns what at each vertex.
+#include "collectives/plan/partition.hpp"
 
 #include <gtest/gtest.h>
 

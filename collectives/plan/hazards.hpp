@@ -1,4 +1,4 @@
-// collectives/build/hazards.hpp - finds the steps that a new step must wait for.
+// collectives/plan/hazards.hpp - finds the steps that a new step must wait for.
 #pragma once
 
 #include <array>

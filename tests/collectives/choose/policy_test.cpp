@@ -1,9 +1,8 @@
-// tests/collectives/policy_test.cpp - what is chosen, and that it can be planned.
+// tests/collectives/choose/policy_test.cpp - what is chosen, and that it can be planned.
 #include "collectives/choose/policy.hpp"
 
-#include "collectives/predict/cost.hpp"
-#include "collectives/predict/forecast.hpp"
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/calls.hpp"
+#include "collectives/draw/decision_text.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"
 
@@ -11,12 +10,6 @@ namespace gradcoll {
 namespace {
 
 using namespace testing;
-
-PlanSpec call_of(std::int64_t count) {
-    PlanSpec spec;
-    spec.count_elems = count;
-    return spec;
-}
 
 TEST(Policy, ReadsListsByLevel) {
     EXPECT_EQ(*level_codecs_from("exact,2:4"),
@@ -40,7 +33,7 @@ TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     EXPECT_EQ(decision.spec.choices[1].codec, CodecId::exact);
     EXPECT_EQ(decision.spec.down_codec, CodecId::nm_2_4);
     EXPECT_EQ(decision.spec.granule_elems, 512);
-    EXPECT_NE(decision.why.find("2:4"), std::string::npos);
+    EXPECT_NE(text_of(tree, decision).find("2:4"), std::string::npos);
 }
 
 void expect_chunks(const Tree& tree, AutoChunk automatic) {
@@ -59,53 +52,6 @@ TEST(Policy, SmallCallsGoWholeAndLongOnesInChunksSmallerWhereLevelsOverlap) {
     options.chunk_bytes = 1;
     EXPECT_EQ(decide(tree, call_of(1 << 24), options).spec.chunk_elems, 16);
     EXPECT_EQ(decide(Tree::flat(1), call_of(1 << 24), {}).spec.chunk_elems, 0);
-}
-
-/// Two and three hosts below switches, with the same figures on every link of a depth.
-Tree known_links(Uplink switches, Uplink hosts) {
-    TreeSpec spec = two_level_tree({2, 3}).spec();
-    for (TreeSpec& branch : spec.children) {
-        branch.uplink = switches;
-        for (TreeSpec& leaf : branch.children) leaf.uplink = hosts;
-    }
-    return Tree::make(spec).value();
-}
-
-TEST(Pipeline, IsUsedWhereALinkIsKnown) {
-    EXPECT_FALSE(knows_links(two_level_tree({2, 3})));
-    EXPECT_TRUE(knows_links(known_links({12.5, 1}, {50, 1})));
-}
-
-TEST(Pipeline, AChunkTakesAllLevelsAndTheNextOneTheBusiestLink) {
-    const Tree tree = known_links({10, 1}, {20, 2});
-    const Pipeline pipeline = pipeline_of(tree, shipped_tuning(), call_of(1 << 20));
-    // A message in a branch passes two host links, one between branches the switches' links, too.
-    EXPECT_DOUBLE_EQ(pipeline.fill_latency_us, 2 * 4 + 2 * 6);
-    EXPECT_DOUBLE_EQ(pipeline.step_latency_us, 6);
-    // Both phases: 2/3 of the vector over a host's link, 1/2 over a switch's.
-    EXPECT_NEAR(pipeline.fill_us_per_byte, 2 * (2.0 / 3 / 20e3 + 1.0 / 2 / 10e3), 1e-9);
-    EXPECT_NEAR(pipeline.step_us_per_byte, 2 * 0.5 / 10e3, 1e-9);
-    EXPECT_GT(pipeline.core_us, 0);
-    EXPECT_EQ(pipeline.core_us_per_byte, 0);
-}
-
-TEST(Pipeline, LatencyMakesChunksFewerAndBandwidthMore) {
-    const PlanSpec call = call_of(1 << 22);
-    const auto chunks = [&](double gbytes_per_s, double latency_us) {
-        return pipeline_of(known_links({gbytes_per_s, latency_us}, {50, latency_us}),
-                           shipped_tuning(), call)
-            .best_chunk_count(16e6, 1 << 10, usual_chunks_in_flight);
-    };
-    EXPECT_GT(chunks(12.5, 1), 1);
-    EXPECT_GT(chunks(12.5, 1), chunks(12.5, 100));
-    EXPECT_EQ(chunks(12.5, 100000), 1);
-}
-
-TEST(Pipeline, ManyBranchesCostMoreMessagesAChunk) {
-    const PlanSpec call = call_of(1 << 18);
-    const double few_us = pipeline_of(Tree::flat(4), shipped_tuning(), call).core_us;
-    const double many_us = pipeline_of(Tree::flat(64), shipped_tuning(), call).core_us;
-    EXPECT_DOUBLE_EQ(many_us, few_us * 63 / 3);
 }
 
 TEST(Policy, KnownLinksDecideTheChunk) {
@@ -148,7 +94,10 @@ TEST(Policy, ShortVectorsTakeSingleExchangesAndLongOnesDoNot) {
     const Tree tree = known_links({12.5, 1}, {50, 1});
     const Decision few = decide(tree, call_of(256), {});
     EXPECT_EQ(few.spec.choices[0].exchange, Exchange::single);
-    EXPECT_NE(few.why.find("single exchanges from level"), std::string::npos) << few.why;
+    const std::string few_text = text_of(tree, few);
+    EXPECT_NE(few_text.find("single exchanges from level"), std::string::npos) << few_text;
+    ASSERT_FALSE(few.shortened.empty());
+    EXPECT_LT(few.shortened.back().us, few.shortened.front().before_us);
     PolicyOptions direct;
     direct.level_exchanges = {ExchangeWish::direct};
     EXPECT_LT(few.predicted_us, decide(tree, call_of(256), direct).predicted_us);
@@ -171,8 +120,10 @@ TEST(Policy, ALevelThatOnlyAddsLatencyIsMerged) {
     PolicyOptions options;
     options.level_codecs = {CodecId::exact};
     const Decision decision = decide(tree, call_of(256), options);
-    EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << decision.why;
-    EXPECT_NE(decision.why.find("merged with"), std::string::npos);
+    const std::string text = text_of(tree, decision);
+    EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << text;
+    EXPECT_NE(text.find("merged with"), std::string::npos);
+    EXPECT_EQ(decision.exchanges.size(), 1U) << "a merged vertex has nothing to compare";
     EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
     options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
     EXPECT_NE(decide(tree, call_of(4096), options).spec.choices[1].exchange, Exchange::merged);
@@ -190,32 +141,6 @@ TEST(Policy, EveryDecisionCanBePlanned) {
         const Status status = verify(tree, plans_of(tree, decision.spec));
         ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.message();
     }
-}
-
-TEST(Cost, RingPaysBetweenManyHostsForLongMessagesOnly) {
-    const Tree tree = Tree::flat(32);
-    EXPECT_LT(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 1e4),
-              phase_us(tree, shipped_tuning(), 0, Exchange::ring, 1e4));
-    EXPECT_GT(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 1e9),
-              phase_us(tree, shipped_tuning(), 0, Exchange::ring, 1e9));
-    EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.choices[0].exchange, Exchange::direct);
-}
-
-TEST(Cost, KnownLinksReplaceTheDefaults) {
-    TreeSpec spec = Tree::flat(2).spec();
-    spec.children[1].uplink = {1.0, 50.0};
-    const Tree tree = Tree::make(spec).value();
-    EXPECT_DOUBLE_EQ(link_figures(tree, shipped_tuning(), 0).gbytes_per_s, 1.0);
-    EXPECT_DOUBLE_EQ(link_figures(tree, shipped_tuning(), 0).latency_us, 50.0);
-    EXPECT_DOUBLE_EQ(phase_us(tree, shipped_tuning(), 0, Exchange::direct, 2e6), 50.0 + 1000.0);
-}
-
-TEST(Cost, ChunksMakeLevelsWorkAtTheSameTime) {
-    const Tree tree = two_level_tree({4, 4, 4, 4});
-    PlanSpec spec = call_of(1 << 24);
-    const double whole = forecast_tree(tree, shipped_tuning(), spec).total_us;
-    spec.chunk_elems = 1 << 18;
-    EXPECT_LT(forecast_tree(tree, shipped_tuning(), spec).total_us, whole);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// tests/collectives/exchange_test.cpp - every exchange of every degree, seen from all branches; and
-// the exact forms of the new ones.
+// tests/collectives/exchange/exchange_test.cpp - every exchange of every degree, seen from all
+// branches; and the exact forms of the new ones.
 #include "collectives/exchange/exchange.hpp"
 
 #include "collectives/build/merge.hpp"
+#include "collectives/build/planner.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/shapes.hpp"
 #include "collectives/verify/verify.hpp"

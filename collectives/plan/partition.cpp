@@ -1,24 +1,11 @@
-// collectives/build/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
-#include "collectives/build/partition.hpp"
+// collectives/plan/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
+#include "collectives/plan/partition.hpp"
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
 namespace gradcoll {
-
-Range intersect(Range a, Range b) {
-    const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
-    return both.empty() ? Range{both.begin, both.begin} : both;
-}
-
-void append_joined(std::vector<Range>& ranges, Range range) {
-    if (range.empty()) return;
-    if (!ranges.empty() && ranges.back().end == range.begin)
-        ranges.back().end = range.end;
-    else
-        ranges.push_back(range);
-}
 
 namespace {
 

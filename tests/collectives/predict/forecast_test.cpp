@@ -1,24 +1,17 @@
-// tests/collectives/forecast_test.cpp - forecasts against cases that can be worked out by hand.
+// tests/collectives/predict/forecast_test.cpp - forecasts against cases that can be worked out by
+// hand.
 #include "collectives/predict/forecast.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "topology/text.hpp"
+#include "collectives/calls.hpp"
 
 namespace gradcoll {
 namespace {
 
-Tree tree_of(const char* expression) {
-    return tree_from_expression(expression, -1).value();
-}
-
-PlanSpec call_of(std::int64_t count) {
-    PlanSpec spec;
-    spec.count_elems = count;
-    return spec;
-}
+using namespace testing;
 
 /// Only links take time.
 Tuning links_alone() {
@@ -97,19 +90,21 @@ TEST(Forecast, SlowCodecsBindTheCore) {
 
 TEST(Forecast, RingsCostWhatTheirEdgesCross) {
     const Tree tree = tree_of("switch(switch(0 2)@1/1 switch(1 3)@1/1)");
-    const FlatForecaster flat(tree, links_alone());
     const int along[] = {0, 2, 1, 3};
     const PlanSpec call = call_of(1 << 20);
-    const double good = flat.ring(along, call, CodecId::exact).slowest_link_us;
-    const double bad = flat.ring(in_order(4), call, CodecId::exact).slowest_link_us;
+    const auto ring_us = [&](std::span<const int> order) {
+        return forecast_flat_ring(tree, links_alone(), order, call, CodecId::exact).slowest_link_us;
+    };
+    const double good = ring_us(along);
+    const double bad = ring_us(in_order(4));
     EXPECT_NEAR(bad / good, 2, 1e-9);
     EXPECT_NEAR(good, 2.0 * (4 << 20) * 3 / 4 / 1e3, 1);
 }
 
 TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
     const Tree tree = tree_of("switch(host(2x*)@1/1 host(6x*)@1/1)");
-    const FlatForecaster flat(tree, links_alone());
-    const Forecast forecast = flat.direct(call_of(1 << 20), CodecId::exact);
+    const Forecast forecast =
+        forecast_flat_direct(tree, links_alone(), call_of(1 << 20), CodecId::exact);
     const int host = tree.children(tree.root())[0];
     EXPECT_NEAR(forecast.bytes_on_links[static_cast<std::size_t>(host)],
                 2.0 * (4 << 20) * 2 * 6 / 8, 1);
@@ -118,6 +113,45 @@ TEST(Forecast, DirectExchangeSendsEveryPairsShareUp) {
 TEST(Forecast, OneRankAndNoElementsTakeNoTime) {
     EXPECT_EQ(forecast_tree(Tree::flat(1), shipped_tuning(), call_of(1000)).total_us, 0);
     EXPECT_EQ(forecast_tree(Tree::flat(4), shipped_tuning(), call_of(0)).total_us, 0);
+}
+
+TEST(Forecast, WhatTheTreeKnowsOfALinkWins) {
+    Tuning tuning;
+    tuning.links.fill({1, 1});
+    const Tree known = tree_of("switch(host(0)@2 host(1)@2)");
+    const Tree unknown = tree_of("switch(host(0) host(1))");
+    EXPECT_NEAR(forecast_tree(known, tuning, call_of(1 << 24)).link_us * 2,
+                forecast_tree(unknown, tuning, call_of(1 << 24)).link_us, 1);
+}
+
+TEST(SharedMemoryForecast, RanksThatShareACoreTakeTurns) {
+    Tuning tuning;
+    tuning.cores = 2;
+    tuning.turn_us = 10;
+    tuning.host_pass = {4.0, 1.0};
+    const Forecast two = forecast_shared_memory(tuning, 2, 4 << 20);
+    EXPECT_DOUBLE_EQ(two.total_us, 1 + 2.0 * (4 << 20) / 4e3);
+    const Forecast four = forecast_shared_memory(tuning, 4, 4 << 20);
+    EXPECT_DOUBLE_EQ(four.total_us, 2 * 11 + 2 * 2.75 * (4 << 20) / 4e3);
+    EXPECT_EQ(forecast_shared_memory(tuning, 1, 4 << 20).total_us, 0);
+}
+
+TEST(Forecast, CopiesInsideAHostAreItsCoresWork) {
+    Tuning tuning;
+    tuning.turn_us = 0;
+    const Tree tree = tree_of("host(0-3)");
+    tuning.cores = 4;
+    const double enough_us = forecast_tree(tree, tuning, call_of(1 << 22)).core_total_us;
+    tuning.cores = 2;
+    EXPECT_NEAR(forecast_tree(tree, tuning, call_of(1 << 22)).core_total_us, 2 * enough_us, 1e-6);
+}
+
+TEST(Forecast, ChunksMakeLevelsWorkAtTheSameTime) {
+    const Tree tree = two_level_tree({4, 4, 4, 4});
+    PlanSpec spec = call_of(1 << 24);
+    const double whole = forecast_tree(tree, shipped_tuning(), spec).total_us;
+    spec.chunk_elems = 1 << 18;
+    EXPECT_LT(forecast_tree(tree, shipped_tuning(), spec).total_us, whole);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// tests/collectives/verify_test.cpp - the verifier accepts every plan we make and no broken one.
+// tests/collectives/verify/verify_test.cpp - the verifier accepts every plan we make and no broken
+// one.
 #include "collectives/verify/verify.hpp"
 
 #include "collectives/shapes.hpp"

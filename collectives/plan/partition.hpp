@@ -1,4 +1,4 @@
-// collectives/build/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
+// collectives/plan/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
 // ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or codecs.
 #pragma once
 
@@ -6,24 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "collectives/plan/range.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
-
-/// Half-open range of elements [begin, end).
-struct Range {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-
-    std::int64_t size() const { return end - begin; }
-    bool empty() const { return end <= begin; }
-    friend bool operator==(const Range&, const Range&) = default;
-};
-Range intersect(Range a, Range b);
-
-/// Adds `range` at the end of ascending `ranges`, joined to the last one if they touch; an empty
-/// one is dropped.
-void append_joined(std::vector<Range>& ranges, Range range);
 
 struct OwnedRange {
     Range range;

@@ -1,5 +1,5 @@
-// collectives/build/hazards.cpp - dependencies from memory footprints.
-#include "collectives/build/hazards.hpp"
+// collectives/plan/hazards.cpp - dependencies from memory footprints.
+#include "collectives/plan/hazards.hpp"
 
 #include <algorithm>
 #include <iterator>
