@@ -16,6 +16,7 @@
 #include "api/settings/tuning.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "topology/text.hpp"
 #include "transport/device_ipc/peers_that_share.hpp"
 #include "transport/routed/make_channel.hpp"
