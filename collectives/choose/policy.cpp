@@ -7,7 +7,6 @@
 #include "base/text.hpp"
 #include "collectives/choose/short_vectors.hpp"
 #include "collectives/exchange/exchange.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"

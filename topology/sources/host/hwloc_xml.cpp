@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/sources/host/bit_set.hpp"
 #include "topology/sources/host/bitmap.hpp"
 
 namespace gradcoll {
