@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
-#include "collectives/choose/short_vectors.hpp"
-#include "collectives/exchange/exchange.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
