@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 
 namespace gradcoll {
 
 /// Blocks of equal size but for the last, of whole cache lines for each of `pieces`. At least one
 /// block, which may be empty.
-class HostAllreduce::Blocks {
+class OneHostAllreduce::Blocks {
   public:
-    Blocks(const HostCall& call, std::size_t block_bytes, int pieces)
+    Blocks(const OneHostCall& call, std::size_t block_bytes, int pieces)
         : input_(static_cast<const std::byte*>(call.input)),
           output_(static_cast<std::byte*>(call.output)),
           elem_bytes_(call.reducer.element_bytes),

@@ -1,6 +1,6 @@
-// runtime/one_host/host_allreduce.cpp - the choice, and the ways in which everybody reads
+// runtime/one_host/allreduce.cpp - the choice, and the ways in which everybody reads
 // everybody.
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,35 +25,35 @@ std::size_t least_block_bytes(int rank_count) {
 
 /// The largest block with which bytes_a_rank() stays within the limit.
 std::size_t block_bytes_within(int rank_count, std::size_t limit) {
-    HostSizes sizes{usual_inline_bytes, most_block_bytes};
+    SegmentSizes sizes{usual_inline_bytes, most_block_bytes};
     while (sizes.block_bytes > least_block_bytes(rank_count) &&
-           HostGroup::bytes_a_rank(rank_count, sizes) > limit)
+           SegmentGroup::bytes_a_rank(rank_count, sizes) > limit)
         sizes.block_bytes -= page_bytes;
     return sizes.block_bytes;
 }
 
 }  // namespace
 
-HostChoices HostChoices::fitting(int rank_count, std::size_t bytes_a_rank) {
-    HostChoices choices;
+OneHostChoices OneHostChoices::fitting(int rank_count, std::size_t bytes_a_rank) {
+    OneHostChoices choices;
     choices.sizes = {usual_inline_bytes, block_bytes_within(rank_count, bytes_a_rank)};
     choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 16 << 10;
     choices.stream_min_bytes = 2 << 20;
     return choices;
 }
 
-HostChoices HostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
-    HostChoices choices = *this;
+OneHostChoices OneHostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
+    OneHostChoices choices = *this;
     choices.sizes.block_bytes =
         std::clamp(bytes, least_block_bytes(rank_count),
                    std::max(sizes.block_bytes, least_block_bytes(rank_count)));
     return choices;
 }
 
-HostAllreduce::HostAllreduce(HostGroup& group, const HostChoices& choices)
+OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices)
     : group_(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
 
-Status HostAllreduce::run(const HostCall& call) {
+Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.count * call.reducer.element_bytes;
     group_.begin_call(call.signature);
     if (group_.rank_count() > choices_.flat_ranks && bytes <= choices_.sizes.inline_bytes)
@@ -63,17 +63,17 @@ Status HostAllreduce::run(const HostCall& call) {
     return bytes <= choices_.sizes.inline_bytes ? flat_inline(call) : flat_in_blocks(call);
 }
 
-Status HostAllreduce::alike_or_left() {
+Status OneHostAllreduce::alike_or_left() {
     Status status = group_.check_alike();
     if (!status.ok()) group_.leave();
     return status;
 }
 
-bool HostAllreduce::streams(const HostCall& call) const {
+bool OneHostAllreduce::streams(const OneHostCall& call) const {
     return call.count * call.reducer.element_bytes >= choices_.stream_min_bytes;
 }
 
-Status HostAllreduce::flat_inline(const HostCall& call) {
+Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
     std::memcpy(group_.inline_slot(group_.rank()), call.input,
                 call.count * call.reducer.element_bytes);
     group_.announce(1);
@@ -88,7 +88,7 @@ Status HostAllreduce::flat_inline(const HostCall& call) {
 /// The next block is copied in before this one is waited for, so that nobody waits for a copy. The
 /// sums stay in the caches: past them, beside reads of what another core has just written, they
 /// took three times as long (docs/benchmarks.md).
-Status HostAllreduce::flat_in_blocks(const HostCall& call) {
+Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
     const Blocks blocks(call, choices_.sizes.block_bytes, 1);
     for (std::size_t block = 0; block <= blocks.count(); ++block) {
         if (block < blocks.count()) {
