@@ -1,25 +1,15 @@
-// runtime/one_host/allreduce.hpp - exact allreduce of ranks that share memory: every element
-// is copied in once, combined in rank order, and copied out once.
+// runtime/one_host/allreduce.hpp - exact allreduce of ranks that share memory: every element is
+// copied in once, combined in rank order, and copied out once.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "base/status.hpp"
-#include "reduce/reducer.hpp"
+#include "runtime/one_host/call.hpp"
 #include "runtime/one_host/segment_group.hpp"
 
 namespace gradcoll {
-
-/// One allreduce as a rank sees it.
-struct OneHostCall {
-    const void* input = nullptr;  ///< equals `output` for calls in place
-    void* output = nullptr;
-    std::size_t count = 0;
-    Reducer reducer;
-    std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
-};
 
 /// When which way is taken. The same on all ranks.
 struct OneHostChoices {
@@ -64,11 +54,11 @@ class OneHostAllreduce {
     Status tree(const OneHostCall& call);
     Status split(const OneHostCall& call);
 
-    class Blocks;
-    Status alike_or_left();
-    void copy_pieces_in(const Blocks& blocks, std::size_t block);
-    void combine_piece(const OneHostCall& call, const Blocks& blocks, std::size_t block);
-    void copy_results_out(const OneHostCall& call, const Blocks& blocks, std::size_t block);
+    Status check_alike_or_leave();
+    void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
+    void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    /// Whether results go past the caches.
     bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;
     /// What to combine: slot_of(rank) of every other rank, of this one its input, which is in a

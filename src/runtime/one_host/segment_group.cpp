@@ -5,15 +5,6 @@
 #include <fmt/format.h>
 
 namespace gradcoll {
-namespace {
-
-constexpr std::size_t page_bytes = 4096;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-}
-
-}  // namespace
 
 /// The first bytes of the inline slot share its line: a short vector arrives with its flag.
 struct SegmentGroup::Head {
@@ -25,17 +16,17 @@ struct SegmentGroup::Head {
 namespace {
 
 std::size_t head_bytes_of(const SegmentSizes& sizes) {
-    return round_up(2 * sizeof(std::uint64_t) + sizes.inline_bytes, page_bytes);
+    return SegmentGroup::whole_pages(2 * sizeof(std::uint64_t) + sizes.inline_bytes);
 }
 
 std::size_t block_bytes_of(const SegmentSizes& sizes) {
-    return round_up(sizes.block_bytes, page_bytes);
+    return SegmentGroup::whole_pages(sizes.block_bytes);
 }
 
 std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
     constexpr std::size_t line_bytes = 64;
-    return round_up(sizes.block_bytes / static_cast<std::size_t>(rank_count) + line_bytes,
-                    page_bytes);
+    return SegmentGroup::whole_pages(sizes.block_bytes / static_cast<std::size_t>(rank_count) +
+                                     line_bytes);
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ class SegmentGroup {
   public:
     /// Blocks that a rank can have under way in one call.
     static constexpr std::size_t block_slots = 4;
+    /// What ranks write lies on pages of its own.
+    static constexpr std::size_t page_bytes = 4096;
+    static constexpr std::size_t whole_pages(std::size_t bytes) {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
 
     static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
 
