@@ -8,8 +8,10 @@
 #include "base/clock.hpp"
 #include "collectives/plan/plan.hpp"
 #include "compress/codec.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/binding.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
+#include "runtime/trace.hpp"
 #include "transport/channel.hpp"
 
 namespace gradcoll {

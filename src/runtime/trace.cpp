@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/operation.hpp"
+#include "base/clock.hpp"
 
 namespace gradcoll {
 namespace {
