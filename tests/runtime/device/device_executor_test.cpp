@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "runtime/device_ranks.hpp"
+#include "runtime/device/device_ranks.hpp"
 #include "runtime/spoil.hpp"
 
 namespace gradcoll {
