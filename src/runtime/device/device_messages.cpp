@@ -176,6 +176,8 @@ void DeviceMessages::abandon() {
         if (!stream->record(*order_).ok()) continue;
         [[maybe_unused]] const Status at_rest = wait_until_passed(*order_);
     }
+    // Else the next operation would take what is left in their mirrors for its own bytes.
+    for (Entry& entry : entries_) entry.state = State::free;
     begin_operation();
 }
 
