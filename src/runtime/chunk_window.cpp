@@ -124,11 +124,11 @@ Result<bool> ChunkWindow::turn() {
     GRADCOLL_TRY(retire_chunks());
     begin_chunks();
     const Result<bool> started = start_messages();
-    if (!started.ok()) return started;
+    if (!started.ok()) return started.status();
     const Result<bool> completed = take_completions();
-    if (!completed.ok()) return completed;
+    if (!completed.ok()) return completed.status();
     const Result<bool> worked = batch_ ? run_local_on_device() : run_local();
-    if (!worked.ok()) return worked;
+    if (!worked.ok()) return worked.status();
     GRADCOLL_TRY(retire_chunks());
     return *started || *completed || *worked;
 }
@@ -189,7 +189,7 @@ Result<bool> ChunkWindow::run_local() {
             any = true;
             elems_left -= std::max(run.run_local(operation_), least_elems_per_step);
             const Result<bool> started = run.start_messages(operation_, pacer_of(chunk));
-            if (!started.ok()) return started;
+            if (!started.ok()) return started.status();
         }
     }
     return any;
@@ -211,7 +211,7 @@ Result<bool> ChunkWindow::run_local_on_device() {
         for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
             run_of(chunk).finish_batched();
         const Result<bool> started = start_messages();
-        if (!started.ok()) return started;
+        if (!started.ok()) return started.status();
     }
 }
 

@@ -32,7 +32,6 @@ class ChunkWindow {
 
     const Plan& plan() const { return *parts_.plan; }
     Operation& operation() { return operation_; }
-    const Operation& operation() const { return operation_; }
     /// Starts an operation with its first chunks. Errors: transport errors only; then it is to be
     /// dropped.
     Status begin(const Binding& binding);

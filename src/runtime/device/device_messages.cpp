@@ -165,7 +165,7 @@ Status DeviceMessages::end_chunk(std::uint32_t place) {
 Result<bool> DeviceMessages::chunk_has_ended(std::uint32_t place, Operation& operation) {
     if (open_[place] > 0) return false;
     if (!room_.data_on_device) return true;
-    const Result<bool> passed = chunk_ends_[place]->passed();
+    Result<bool> passed = chunk_ends_[place]->passed();
     if (passed.ok() && *passed) check_invalid(operation);
     return passed;
 }
