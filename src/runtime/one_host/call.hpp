@@ -1,19 +1,30 @@
-// runtime/one_host/blocks.hpp - how a vector is cut into blocks, and blocks into a piece for each
-// rank.
+// runtime/one_host/call.hpp - one allreduce as a rank sees it, how its vector is cut into blocks,
+// and a block into a piece for each rank.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
-#include "runtime/one_host/host_allreduce.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll {
 
+struct OneHostCall {
+    const void* input = nullptr;  ///< equals `output` for calls in place
+    void* output = nullptr;
+    std::size_t count = 0;
+    Reducer reducer;
+    std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
+
+    std::size_t bytes() const { return count * reducer.element_bytes; }
+};
+
 /// Blocks of equal size but for the last, of whole cache lines for each of `pieces`. At least one
-/// block, which may be empty.
-class HostAllreduce::Blocks {
+/// block, which may be empty. As few blocks as `block_bytes` allows, and these as even as can be.
+class CallBlocks {
   public:
-    Blocks(const HostCall& call, std::size_t block_bytes, int pieces)
+    CallBlocks(const OneHostCall& call, std::size_t block_bytes, int pieces)
         : input_(static_cast<const std::byte*>(call.input)),
           output_(static_cast<std::byte*>(call.output)),
           elem_bytes_(call.reducer.element_bytes),

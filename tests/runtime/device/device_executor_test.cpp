@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "collectives/build/planner.hpp"
-#include "runtime/device_ranks.hpp"
+#include "runtime/device/device_ranks.hpp"
 #include "runtime/spoil.hpp"
 
 namespace gradcoll {

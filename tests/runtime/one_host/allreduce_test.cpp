@@ -1,6 +1,6 @@
 // Allreduce through shared memory: ranks as threads over plain memory, against a plain sum in rank
 // order.
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ namespace gradcoll {
 namespace {
 
 /// Small parts, so that short vectors already take many blocks.
-HostChoices small_choices() {
-    HostChoices choices;
+OneHostChoices small_choices() {
+    OneHostChoices choices;
     choices.sizes = {240, 4096};
     choices.flat_ranks = 4;
     choices.flat_max_bytes = 2048;
@@ -31,20 +31,21 @@ struct Aligned {
 /// A host: memory for so many ranks, and what each of them does in a thread of its own.
 class Host {
   public:
-    Host(int rank_count, const HostChoices& choices) : rank_count_(rank_count), choices_(choices) {
-        const std::size_t bytes = HostGroup::bytes_a_rank(rank_count, choices.sizes) *
+    Host(int rank_count, const OneHostChoices& choices)
+        : rank_count_(rank_count), choices_(choices) {
+        const std::size_t bytes = SegmentGroup::bytes_a_rank(rank_count, choices.sizes) *
                                   static_cast<std::size_t>(rank_count);
         area_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, bytes)));
         std::memset(area_.get(), 0, bytes);
     }
 
-    void run(const std::function<void(int rank, HostAllreduce& host)>& body) {
+    void run(const std::function<void(int rank, OneHostAllreduce& host)>& body) {
         std::vector<std::thread> threads;
         for (int rank = 0; rank < rank_count_; ++rank)
             threads.emplace_back([&, rank] {
-                HostGroup group(area_.get(), rank, rank_count_, choices_.sizes,
-                                Waiter(/*outnumbered=*/true, nullptr, nullptr));
-                HostAllreduce host(group, choices_);
+                SegmentGroup group(area_.get(), rank, rank_count_, choices_.sizes,
+                                   Waiter(/*outnumbered=*/true, nullptr, nullptr));
+                OneHostAllreduce host(group, choices_);
                 body(rank, host);
             });
         for (std::thread& thread : threads) thread.join();
@@ -52,7 +53,7 @@ class Host {
 
   private:
     int rank_count_;
-    HostChoices choices_;
+    OneHostChoices choices_;
     std::unique_ptr<std::byte, Aligned> area_;
 };
 
@@ -99,7 +100,7 @@ TEST_P(RanksOnAHost, AllGetTheSumInRankOrderBackToBack) {
     for (std::size_t call = 0; call < std::size(counts); ++call)
         expected.push_back(sums_in_rank_order(ranks, call, counts[call]));
 
-    host.run([&](int rank, HostAllreduce& allreduce) {
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
         for (int round = 0; round < 3; ++round)
             for (std::size_t call = 0; call < std::size(counts); ++call) {
                 const std::size_t count = counts[call];
@@ -123,7 +124,7 @@ TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     const std::size_t other_counts[] = {5, 600, 9000};
     const std::vector<float> expected = sums_in_rank_order(ranks, 7, 3000);
 
-    host.run([&](int rank, HostAllreduce& allreduce) {
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
         for (const std::size_t other : other_counts) {
             const std::size_t count = rank == ranks - 1 ? other : 700;
             std::vector<float> data(count, 1.0F);
@@ -139,13 +140,13 @@ TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(HostAllreduce, RanksOnAHost, testing::Values(2, 3, 4, 5, 9, 20));
+INSTANTIATE_TEST_SUITE_P(OneHostAllreduce, RanksOnAHost, testing::Values(2, 3, 4, 5, 9, 20));
 
-TEST(HostAllreduce, TreesOfMoreThanOneLevelSumByGroupsOfRanks) {
+TEST(OneHostAllreduce, TreesOfMoreThanOneLevelSumByGroupsOfRanks) {
     constexpr int ranks = 70;
     Host host(ranks, small_choices());
 
-    host.run([&](int rank, HostAllreduce& allreduce) {
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
         std::int32_t value = rank * rank;
         ASSERT_TRUE(
             allreduce.run({&value, &value, 1, reducer_for(ReduceOp::sum, ElementType::i32), 3})
@@ -154,11 +155,11 @@ TEST(HostAllreduce, TreesOfMoreThanOneLevelSumByGroupsOfRanks) {
     });
 }
 
-TEST(HostAllreduce, OddSizedElementsAndMisalignedBuffersAreReduced) {
+TEST(OneHostAllreduce, OddSizedElementsAndMisalignedBuffersAreReduced) {
     constexpr std::size_t count = 3001;
     Host host(3, small_choices());
 
-    host.run([&](int rank, HostAllreduce& allreduce) {
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
         std::vector<std::uint8_t> in(count + 3, static_cast<std::uint8_t>(1 << rank));
         std::vector<std::uint8_t> out(count + 5, 0xee);
         ASSERT_TRUE(allreduce
@@ -170,18 +171,18 @@ TEST(HostAllreduce, OddSizedElementsAndMisalignedBuffersAreReduced) {
     });
 }
 
-TEST(HostChoices, BlocksFitIntoTheMemoryThatIsAllowed) {
+TEST(OneHostChoices, BlocksFitIntoTheMemoryThatIsAllowed) {
     for (const int ranks : {2, 4, 64})
         for (const std::size_t limit : {std::size_t{128} << 10, std::size_t{2} << 20}) {
-            const HostChoices choices = HostChoices::fitting(ranks, limit);
-            EXPECT_LE(HostGroup::bytes_a_rank(ranks, choices.sizes), limit);
+            const OneHostChoices choices = OneHostChoices::fitting(ranks, limit);
+            EXPECT_LE(SegmentGroup::bytes_a_rank(ranks, choices.sizes), limit);
             EXPECT_GE(choices.sizes.block_bytes, 4096U);
         }
 }
 
-TEST(HostChoices, BlocksHaveALineForEveryRankHoweverSmallTheyAreWished) {
-    EXPECT_EQ(HostChoices::fitting(200, 1).sizes.block_bytes, 16384U);
-    const HostChoices choices = HostChoices::fitting(200, std::size_t{2} << 20);
+TEST(OneHostChoices, BlocksHaveALineForEveryRankHoweverSmallTheyAreWished) {
+    EXPECT_EQ(OneHostChoices::fitting(200, 1).sizes.block_bytes, 16384U);
+    const OneHostChoices choices = OneHostChoices::fitting(200, std::size_t{2} << 20);
     EXPECT_EQ(choices.with_blocks_of(200, 1).sizes.block_bytes, 16384U);
     EXPECT_EQ(choices.with_blocks_of(200, SIZE_MAX).sizes.block_bytes, choices.sizes.block_bytes);
 }

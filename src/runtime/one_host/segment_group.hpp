@@ -1,4 +1,4 @@
-// runtime/one_host/host_group.hpp - the ranks of one host around their shared segment: who has
+// runtime/one_host/segment_group.hpp - the ranks of one host around their shared segment: who has
 // written what for the current call, and waiting for it.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace gradcoll {
 
 /// How large the parts of a rank's shared memory are. The same on all ranks.
-struct HostSizes {
+struct SegmentSizes {
     std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
 };
@@ -23,21 +23,26 @@ struct HostSizes {
 /// Block slots are used round and round by one block after another, of one call or of several.
 ///
 /// Used by one thread at a time. All ranks make the same calls in the same order.
-class HostGroup {
+class SegmentGroup {
   public:
     /// Blocks that a rank can have under way in one call.
     static constexpr std::size_t block_slots = 4;
+    /// What ranks write lies on pages of its own.
+    static constexpr std::size_t page_bytes = 4096;
+    static constexpr std::size_t whole_pages(std::size_t bytes) {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
 
-    static std::size_t bytes_a_rank(int rank_count, const HostSizes& sizes);
+    static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
 
     /// `segment`: rank_count parts of bytes_a_rank(), all zero when the first rank begins, and
     /// alive as long as this.
-    HostGroup(std::byte* segment, int rank, int rank_count, const HostSizes& sizes,
-              const Waiter& waiter);
+    SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
+                 const Waiter& waiter);
 
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
-    const HostSizes& sizes() const { return sizes_; }
+    const SegmentSizes& sizes() const { return sizes_; }
 
     /// The next call begins. `signature`: what all ranks must have alike (count, type, op).
     void begin_call(std::uint64_t signature);
@@ -82,7 +87,7 @@ class HostGroup {
     std::byte* segment_;
     int rank_;
     int rank_count_;
-    HostSizes sizes_;
+    SegmentSizes sizes_;
     std::size_t head_bytes_;
     std::size_t block_bytes_;
     std::size_t result_bytes_;

@@ -1,14 +1,13 @@
-// runtime/one_host/host_split.cpp - each rank combines its piece of every block.
+// runtime/one_host/allreduce_split.cpp - each rank combines its piece of every block.
 #include <cstring>
 
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
-#include "runtime/one_host/blocks.hpp"
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 
 namespace gradcoll {
 
-void HostAllreduce::copy_pieces_in(const Blocks& blocks, std::size_t block) {
+void OneHostAllreduce::copy_pieces_in(const CallBlocks& blocks, std::size_t block) {
     const int mine = group_.rank();
     std::byte* slot = group_.block_slot(mine, block);
     const std::size_t begin = blocks.piece_offset(block, mine);
@@ -17,7 +16,8 @@ void HostAllreduce::copy_pieces_in(const Blocks& blocks, std::size_t block) {
     std::memcpy(slot + end, blocks.input(block) + end, blocks.bytes(block) - end);
 }
 
-void HostAllreduce::combine_piece(const HostCall& call, const Blocks& blocks, std::size_t block) {
+void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& blocks,
+                                     std::size_t block) {
     const int mine = group_.rank();
     const std::size_t offset = blocks.piece_offset(block, mine);
     const Sources& sources =
@@ -28,8 +28,8 @@ void HostAllreduce::combine_piece(const HostCall& call, const Blocks& blocks, st
 }
 
 /// Starts behind its own piece: ranks do not all read from the same one at a time.
-void HostAllreduce::copy_results_out(const HostCall& call, const Blocks& blocks,
-                                     std::size_t block) {
+void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
+                                        std::size_t block) {
     const bool streaming = streams(call);
     for (int i = 0; i < group_.rank_count(); ++i) {
         const int rank = (group_.rank() + i) % group_.rank_count();
@@ -46,8 +46,8 @@ void HostAllreduce::copy_results_out(const HostCall& call, const Blocks& blocks,
 /// In turn t block t is copied in, block t-1 combined and block t-2 copied out. A block slot is
 /// written again after four turns, when all have announced that they combined from it; a result
 /// slot likewise, as a rank that copied in block t has copied out block t-3.
-Status HostAllreduce::split(const HostCall& call) {
-    const Blocks blocks(call, choices_.sizes.block_bytes, group_.rank_count());
+Status OneHostAllreduce::split(const OneHostCall& call) {
+    const CallBlocks blocks(call, choices_.sizes.block_bytes, group_.rank_count());
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
@@ -56,7 +56,7 @@ Status HostAllreduce::split(const HostCall& call) {
         }
         if (turn >= 1 && turn <= blocks.count()) {
             group_.wait_for_all(steps - 1);
-            if (turn == 1) GRADCOLL_TRY(alike_or_left());
+            if (turn == 1) GRADCOLL_TRY(check_alike_or_leave());
             combine_piece(call, blocks, turn - 1);
             group_.announce(steps + 2);
         }

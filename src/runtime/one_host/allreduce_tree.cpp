@@ -1,8 +1,8 @@
-// runtime/one_host/host_tree.cpp - short vectors of many ranks.
+// runtime/one_host/allreduce_tree.cpp - short vectors of many ranks.
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 
 namespace gradcoll {
 namespace {
@@ -17,8 +17,8 @@ constexpr std::uint32_t finished = 2;
 
 /// Rank r is on level k if r is a multiple of radix^k; there it combines the next radix - 1
 /// multiples, so that what it holds is always a run of ranks in rank order.
-Status HostAllreduce::tree(const HostCall& call) {
-    const std::size_t bytes = call.count * call.reducer.element_bytes;
+Status OneHostAllreduce::tree(const OneHostCall& call) {
+    const std::size_t bytes = call.bytes();
     const int mine = group_.rank();
     std::byte* held = group_.inline_slot(mine);
     std::memcpy(held, call.input, bytes);

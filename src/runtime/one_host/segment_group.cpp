@@ -1,22 +1,13 @@
-// runtime/one_host/host_group.cpp - a rank's part of the segment: sleepers, two heads with the
+// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, two heads with the
 // inline slots behind them, block slots, result slots; each on pages of its own.
-#include "runtime/one_host/host_group.hpp"
+#include "runtime/one_host/segment_group.hpp"
 
 #include <fmt/format.h>
 
 namespace gradcoll {
-namespace {
-
-constexpr std::size_t page_bytes = 4096;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
-    return (bytes + unit - 1) / unit * unit;
-}
-
-}  // namespace
 
 /// The first bytes of the inline slot share its line: a short vector arrives with its flag.
-struct HostGroup::Head {
+struct SegmentGroup::Head {
     SharedWord announced;
     std::atomic<std::uint64_t> signature;
     std::byte inline_slot[1];
@@ -24,29 +15,29 @@ struct HostGroup::Head {
 
 namespace {
 
-std::size_t head_bytes_of(const HostSizes& sizes) {
-    return round_up(2 * sizeof(std::uint64_t) + sizes.inline_bytes, page_bytes);
+std::size_t head_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(2 * sizeof(std::uint64_t) + sizes.inline_bytes);
 }
 
-std::size_t block_bytes_of(const HostSizes& sizes) {
-    return round_up(sizes.block_bytes, page_bytes);
+std::size_t block_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(sizes.block_bytes);
 }
 
-std::size_t result_bytes_of(int rank_count, const HostSizes& sizes) {
+std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
     constexpr std::size_t line_bytes = 64;
-    return round_up(sizes.block_bytes / static_cast<std::size_t>(rank_count) + line_bytes,
-                    page_bytes);
+    return SegmentGroup::whole_pages(sizes.block_bytes / static_cast<std::size_t>(rank_count) +
+                                     line_bytes);
 }
 
 }  // namespace
 
-std::size_t HostGroup::bytes_a_rank(int rank_count, const HostSizes& sizes) {
+std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
     return page_bytes + 2 * head_bytes_of(sizes) +
            block_slots * (block_bytes_of(sizes) + result_bytes_of(rank_count, sizes));
 }
 
-HostGroup::HostGroup(std::byte* segment, int rank, int rank_count, const HostSizes& sizes,
-                     const Waiter& waiter)
+SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
+                           const Waiter& waiter)
     : segment_(segment),
       rank_(rank),
       rank_count_(rank_count),
@@ -57,46 +48,46 @@ HostGroup::HostGroup(std::byte* segment, int rank, int rank_count, const HostSiz
       part_bytes_(bytes_a_rank(rank_count, sizes)),
       waiter_(waiter) {}
 
-Sleepers& HostGroup::sleepers(int rank) const {
+Sleepers& SegmentGroup::sleepers(int rank) const {
     return *reinterpret_cast<Sleepers*>(part(rank));
 }
 
-HostGroup::Head& HostGroup::head(int rank) const {
+SegmentGroup::Head& SegmentGroup::head(int rank) const {
     return *reinterpret_cast<Head*>(part(rank) + page_bytes + (call_ & 1U) * head_bytes_);
 }
 
-void HostGroup::begin_call(std::uint64_t signature) {
+void SegmentGroup::begin_call(std::uint64_t signature) {
     ++call_;
     head(rank_).signature.store(signature, std::memory_order_relaxed);
 }
 
-void HostGroup::leave() {
+void SegmentGroup::leave() {
     announce(left_step);
     first_slot_ = 0;
 }
 
-bool HostGroup::has_left(int rank) const {
+bool SegmentGroup::has_left(int rank) const {
     return head(rank).announced.load(std::memory_order_acquire) == word_value(left_step);
 }
 
-void HostGroup::announce(std::uint32_t step) {
+void SegmentGroup::announce(std::uint32_t step) {
     raise(head(rank_).announced, word_value(step), sleepers(rank_));
 }
 
-void HostGroup::wait_for(int rank, std::uint32_t step) const {
+void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
     waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
 }
 
-void HostGroup::wait_for_all(std::uint32_t step) const {
+void SegmentGroup::wait_for_all(std::uint32_t step) const {
     for (int i = 1; i < rank_count_; ++i) wait_for((rank_ + i) % rank_count_, step);
 }
 
-bool HostGroup::is_alike(int rank) const {
+bool SegmentGroup::is_alike(int rank) const {
     return head(rank).signature.load(std::memory_order_relaxed) ==
            head(rank_).signature.load(std::memory_order_relaxed);
 }
 
-Status HostGroup::check_alike() const {
+Status SegmentGroup::check_alike() const {
     for (int rank = 0; rank < rank_count_; ++rank)
         if (!is_alike(rank))
             return Status(Code::invalid_argument,
@@ -106,16 +97,16 @@ Status HostGroup::check_alike() const {
     return {};
 }
 
-std::byte* HostGroup::inline_slot(int rank) const {
+std::byte* SegmentGroup::inline_slot(int rank) const {
     return head(rank).inline_slot;
 }
 
-std::byte* HostGroup::block_slot(int rank, std::size_t block) const {
+std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
     return part(rank) + page_bytes + 2 * head_bytes_ + slot * block_bytes_;
 }
 
-std::byte* HostGroup::result_slot(int rank, std::size_t block) const {
+std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
     return part(rank) + page_bytes + 2 * head_bytes_ + block_slots * block_bytes_ +
            slot * result_bytes_;

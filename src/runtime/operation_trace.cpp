@@ -1,4 +1,4 @@
-#include "runtime/operation_label.hpp"
+#include "runtime/operation_trace.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +31,18 @@ std::string operation_label(const Plan& plan) {
     return fmt::format("{} {} {}{}", name_of(spec.collective),
                        bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
                        name_of(spec.type), codecs_of(plan));
+}
+
+void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns) {
+    const PlanSpec& spec = operation.plan.spec;
+    TraceSpan span;
+    span.name = "operation";
+    span.label = label;
+    span.begin_ns = begin_ns;
+    span.end_ns = now_ns();
+    span.bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
+    span.operation = operation.binding.sequence;
+    operation.trace->add_overlapping(span);
 }
 
 }  // namespace gradcoll

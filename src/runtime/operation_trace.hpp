@@ -1,12 +1,20 @@
-// runtime/idle_span.hpp - the stretches in which an operation that is waited for had nothing to do.
+// runtime/operation_trace.hpp - what the trace says of an operation as a whole: its name, its span,
+// and the stretches in which it was waited for and had nothing to do.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "base/clock.hpp"
 #include "runtime/operation.hpp"
-#include "runtime/trace.hpp"
 
 namespace gradcoll {
+
+/// "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages; several: "exact+2:4".
+std::string operation_label(const Plan& plan);
+
+/// The operation has just ended. `label`: from Trace::label().
+void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns);
 
 /// Turns in a row that did nothing become one span "wait" of the trace. Without a trace it does
 /// nothing.

@@ -1,37 +1,27 @@
-// runtime/one_host/host_allreduce.hpp - exact allreduce of ranks that share memory: every element
-// is copied in once, combined in rank order, and copied out once.
+// runtime/one_host/allreduce.hpp - exact allreduce of ranks that share memory: every element is
+// copied in once, combined in rank order, and copied out once.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "base/status.hpp"
-#include "reduce/reducer.hpp"
-#include "runtime/one_host/host_group.hpp"
+#include "runtime/one_host/call.hpp"
+#include "runtime/one_host/segment_group.hpp"
 
 namespace gradcoll {
 
-/// One allreduce as a rank sees it.
-struct HostCall {
-    const void* input = nullptr;  ///< equals `output` for calls in place
-    void* output = nullptr;
-    std::size_t count = 0;
-    Reducer reducer;
-    std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
-};
-
 /// When which way is taken. The same on all ranks.
-struct HostChoices {
-    HostSizes sizes;
+struct OneHostChoices {
+    SegmentSizes sizes;
     int flat_ranks = 8;              ///< up to so many ranks everybody reads everybody
     std::size_t flat_max_bytes = 0;  ///< of longer vectors each rank combines a share, if ranks > 2
     std::size_t stream_min_bytes = 0;  ///< from here on split results go past the caches
     /// What was measured best (docs/benchmarks.md), with at most so much shared memory a rank.
     /// More if the smallest blocks, of a cache line for every rank, need more.
-    static HostChoices fitting(int rank_count, std::size_t bytes_a_rank);
+    static OneHostChoices fitting(int rank_count, std::size_t bytes_a_rank);
     /// The same with smaller blocks, as far as there can be.
-    HostChoices with_blocks_of(int rank_count, std::size_t bytes) const;
+    OneHostChoices with_blocks_of(int rank_count, std::size_t bytes) const;
 };
 
 /// Ways, by ranks and bytes:
@@ -49,27 +39,27 @@ struct HostChoices {
 ///
 /// Used by one thread at a time. Allocates only when made. Takes no lock; makes system calls only
 /// while it waits for long.
-class HostAllreduce {
+class OneHostAllreduce {
   public:
     /// The group must outlive it, and be used by nobody else.
-    HostAllreduce(HostGroup& group, const HostChoices& choices);
+    OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices);
 
     /// Errors: invalid_argument, on all ranks, if signatures differ; the output is then
     /// unspecified.
-    Status run(const HostCall& call);
+    Status run(const OneHostCall& call);
 
   private:
-    Status flat_inline(const HostCall& call);
-    Status flat_in_blocks(const HostCall& call);
-    Status tree(const HostCall& call);
-    Status split(const HostCall& call);
+    Status flat_inline(const OneHostCall& call);
+    Status flat_in_blocks(const OneHostCall& call);
+    Status tree(const OneHostCall& call);
+    Status split(const OneHostCall& call);
 
-    class Blocks;
-    Status alike_or_left();
-    void copy_pieces_in(const Blocks& blocks, std::size_t block);
-    void combine_piece(const HostCall& call, const Blocks& blocks, std::size_t block);
-    void copy_results_out(const HostCall& call, const Blocks& blocks, std::size_t block);
-    bool streams(const HostCall& call) const;
+    Status check_alike_or_leave();
+    void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
+    void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    /// Whether results go past the caches.
+    bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;
     /// What to combine: slot_of(rank) of every other rank, of this one its input, which is in a
     /// nearer cache.
@@ -80,8 +70,8 @@ class HostAllreduce {
         return sources_;
     }
 
-    HostGroup& group_;
-    HostChoices choices_;
+    SegmentGroup& group_;
+    OneHostChoices choices_;
     Sources sources_;  ///< by rank
 };
 
