@@ -1,16 +1,13 @@
 // collectives/predict/flat_forecast.cpp - exchanges among all ranks that know nothing of the tree.
 #include <algorithm>
 
+#include "base/index.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
-
-std::size_t at(int vertex) {
-    return static_cast<std::size_t>(vertex);
-}
 
 Forecast of_links(const Tree& tree, const Tuning& tuning, std::vector<double> bytes_on_links) {
     Forecast forecast;

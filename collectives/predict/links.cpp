@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/index.hpp"
 #include "collectives/build/merge.hpp"
 #include "compress/codec_id.hpp"
 
@@ -51,7 +52,6 @@ class Loads {
     std::vector<ExpectedLoad> take() && { return std::move(loads_); }
 
   private:
-    static std::size_t at(int vertex) { return static_cast<std::size_t>(vertex); }
     bool is_merged(int vertex) const { return gradcoll::is_merged(tree_, spec_.choices, vertex); }
 
     double bytes_of(CodecId codec) const {

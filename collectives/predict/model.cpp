@@ -1,14 +1,11 @@
 // collectives/predict/model.cpp - what one link, one message, one codec and one core take.
 #include "collectives/predict/model.hpp"
 
+#include "base/index.hpp"
 #include "collectives/predict/links.hpp"
 
 namespace gradcoll {
 namespace {
-
-std::size_t at(int vertex) {
-    return static_cast<std::size_t>(vertex);
-}
 
 /// Of plain bytes at GB/s of plain bytes.
 double work_us(double plain_bytes, double gbytes_per_s) {

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 
+#include "base/index.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
-
-std::size_t at(int vertex) {
-    return static_cast<std::size_t>(vertex);
-}
 
 }  // namespace
 

@@ -14,4 +14,8 @@ inline std::uint64_t now_ns() {
            static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+constexpr double seconds_of(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) * 1e-9;
+}
+
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // report/report_json.cpp - the form for programs; docs/report.md describes it.
 #include <nlohmann/json.hpp>
 
+#include "base/clock.hpp"
 #include "report/size_bin.hpp"
 #include "report/snapshot.hpp"
 
@@ -12,10 +13,6 @@ using Json = nlohmann::ordered_json;
 /// Goes up when a reader of the older form would misread the newer one; new members alone do not
 /// count.
 constexpr int schema_version = 1;
-
-double seconds_of(std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) * 1e-9;
-}
 
 void add_sums(Json& object, const CallSums& sums) {
     object["calls"] = sums.calls;

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/clock.hpp"
 #include "base/units.hpp"
 #include "report/size_bin.hpp"
 #include "report/snapshot.hpp"
@@ -14,10 +15,6 @@ namespace {
 using Out = std::back_insert_iterator<std::string>;
 
 constexpr std::size_t longest_shown = 160;
-
-double seconds_of(std::uint64_t nanoseconds) {
-    return static_cast<double>(nanoseconds) * 1e-9;
-}
 
 std::string shortened(std::string_view text) {
     std::string result(text.substr(0, longest_shown));

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/index.hpp"
 #include "base/text.hpp"
 #include "topology/fabric/slurm.hpp"
 
@@ -90,7 +91,7 @@ class VirtualSwitches {
                 above_.push_back(place->second);
             }
             first = first < 0 ? place->second : first;
-            above_[index(group_of(place->second))] = group_of(first);
+            above_[at(group_of(place->second))] = group_of(first);
         }
         member_of_.emplace(text, first);
         return first;
@@ -98,8 +99,8 @@ class VirtualSwitches {
 
     /// The member that stands for the group.
     int group_of(int member) {
-        while (above_[index(member)] != member)
-            member = above_[index(member)] = above_[index(above_[index(member)])];
+        while (above_[at(member)] != member)
+            member = above_[at(member)] = above_[at(above_[at(member)])];
         return member;
     }
 
@@ -107,14 +108,13 @@ class VirtualSwitches {
     std::vector<std::string> names_of_groups() {
         std::vector<std::vector<std::string>> members(names_.size());
         for (std::size_t i = 0; i < names_.size(); ++i)
-            members[index(group_of(static_cast<int>(i)))].push_back(names_[i]);
+            members[at(group_of(static_cast<int>(i)))].push_back(names_[i]);
         std::vector<std::string> names;
         for (const auto& group : members) names.push_back(host_list_of(group));
         return names;
     }
 
   private:
-    static std::size_t index(int member) { return static_cast<std::size_t>(member); }
 
     std::unordered_map<std::string, int> member_of_;  ///< of a group as written
     std::unordered_map<std::string, int> id_of_;

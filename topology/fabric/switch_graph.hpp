@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/index.hpp"
 #include "base/status.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/tree.hpp"
@@ -13,10 +14,6 @@
 namespace gradcoll {
 
 /// Vertices and nodes are ints, because -1 says that there is none.
-inline std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
-}
-
 struct SwitchGraph {
     /// All cables between two vertices together.
     struct Link {

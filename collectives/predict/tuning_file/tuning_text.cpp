@@ -6,18 +6,18 @@
 namespace gradcoll {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json json_of(const Speed& speed) {
+OrderedJson json_of(const Speed& speed) {
     if (speed.points().size() == 1) return speed.in_memory();
-    Json points = Json::array();
+    OrderedJson points = OrderedJson::array();
     for (const Speed::Point& point : speed.points())
         points.push_back({{"bytes", point.bytes}, {"gbytes_per_s", point.gbytes_per_s}});
     return points;
 }
 
-Json codecs_of(const Tuning& tuning) {
-    Json codecs = Json::object();
+OrderedJson codecs_of(const Tuning& tuning) {
+    OrderedJson codecs = OrderedJson::object();
     for (int number = 0; number < codec_count; ++number) {
         const auto codec = static_cast<CodecId>(number);
         const CodecSpeed& speed = tuning.of(codec);
@@ -28,8 +28,8 @@ Json codecs_of(const Tuning& tuning) {
     return codecs;
 }
 
-Json links_of(const Tuning& tuning) {
-    Json links = Json::object();
+OrderedJson links_of(const Tuning& tuning) {
+    OrderedJson links = OrderedJson::object();
     for (std::size_t number = 0; number < vertex_kind_count; ++number) {
         const auto kind = static_cast<VertexKind>(number);
         if (kind == VertexKind::rank) continue;  // has no branches
@@ -40,14 +40,14 @@ Json links_of(const Tuning& tuning) {
     return links;
 }
 
-Json json_of(const AutoChunk& chunk) {
+OrderedJson json_of(const AutoChunk& chunk) {
     return {{"whole_bytes", chunk.whole_bytes}, {"chunk_bytes", chunk.chunk_bytes}};
 }
 
 }  // namespace
 
 std::string text_of(const Tuning& tuning, std::string_view about) {
-    Json json = Json::object();
+    OrderedJson json = OrderedJson::object();
     if (!about.empty()) json["about"] = about;
     json["cores"] = tuning.cores;
     json["message_us"] = tuning.message_us;
@@ -64,7 +64,7 @@ std::string text_of(const Tuning& tuning, std::string_view about) {
                    {"pass",
                     {{"gbytes_per_s", json_of(tuning.host_pass.gbytes_per_s)},
                      {"latency_us", tuning.host_pass.latency_us}}}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gradcoll

@@ -11,7 +11,7 @@ namespace gradcoll {
 
 namespace {
 
-constexpr std::int64_t most_bytes = std::numeric_limits<int>::max();  // MPI counts in int
+constexpr std::int64_t most_mpi_bytes = std::numeric_limits<int>::max();  // MPI counts in int
 
 /// A handle of MPI that is freed with its scope.
 template <class Handle, int (*Free)(Handle*)>
@@ -33,7 +33,7 @@ using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
 /// Rank 0 says whether `bytes` (of rank 0) can be counted, so that all agree.
 Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
-    if (bytes >= 0 && bytes <= most_bytes) return {};
+    if (bytes >= 0 && bytes <= most_mpi_bytes) return {};
     return {Code::unsupported, fmt::format("a topology of {} bytes is too large to send", bytes)};
 }
 

@@ -22,7 +22,7 @@ constexpr int first_pings = 2;  ///< these may open a connection
 constexpr std::uint64_t time_of_message_ns = 5'000'000;
 constexpr std::uint64_t time_wanted_ns = 7'000'000;
 constexpr std::int32_t least_bytes = 16 << 10;
-constexpr std::int32_t most_bytes = 16 << 20;
+constexpr std::int32_t longest_message_bytes = 16 << 20;
 constexpr std::uint64_t time_of_stream_ns = 30'000'000;
 constexpr std::int32_t stream_bytes = 128 << 10;
 
@@ -95,7 +95,7 @@ Status ProbeMeter::receive_messages(int peer) {
     for (bool last = false; !last;) {
         Announcement announced;
         GRADCOLL_TRY(receive(comm_, &announced, sizeof announced, peer));
-        if (announced.bytes < 1 || announced.bytes > most_bytes)
+        if (announced.bytes < 1 || announced.bytes > longest_message_bytes)
             return {Code::corrupt, fmt::format("probe: rank {} announced a message of {} bytes",
                                                peer, announced.bytes)};
         buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(announced.bytes)));
@@ -123,13 +123,13 @@ Result<double> ProbeMeter::send_bulk(int peer) {
     while (true) {
         const Result<std::uint64_t> took_ns = send_three(peer, bytes);
         if (!took_ns.ok()) return took_ns.status();
-        if (*took_ns >= time_of_message_ns || bytes == most_bytes) {
+        if (*took_ns >= time_of_message_ns || bytes == longest_message_bytes) {
             GRADCOLL_TRY(send_messages(peer, {least_bytes, 0, 0, 1}));
             return static_cast<double>(*took_ns) / bytes;
         }
         const auto factor =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / *took_ns), 2, 8);
-        bytes = static_cast<std::int32_t>(std::min<std::int64_t>(bytes * factor, most_bytes));
+        bytes = static_cast<std::int32_t>(std::min<std::int64_t>(bytes * factor, longest_message_bytes));
     }
 }
 

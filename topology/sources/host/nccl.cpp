@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/index.hpp"
 #include "topology/sources/host/gpu_places.hpp"
 #include "topology/sources/host/nccl_places.hpp"
 
@@ -15,16 +16,12 @@ namespace {
 
 using Places = std::vector<NcclPlace>;
 
-std::size_t index(int i) {
-    return static_cast<std::size_t>(i);
-}
-
 /// In the order of their numbers, if all have one.
 std::vector<int> of_kind(const Places& places, VertexKind kind) {
     std::vector<int> out;
     for (std::size_t i = 0; i < places.size(); ++i)
         if (places[i].kind == kind) out.push_back(static_cast<int>(i));
-    const auto device = [&](int i) { return places[index(i)].device; };
+    const auto device = [&](int i) { return places[at(i)].device; };
     if (std::all_of(out.begin(), out.end(), [&](int i) { return device(i) >= 0; }))
         std::stable_sort(out.begin(), out.end(),
                          [&](int a, int b) { return device(a) < device(b); });
@@ -35,16 +32,16 @@ std::vector<int> of_kind(const Places& places, VertexKind kind) {
 int place_above(const Places& places, const std::vector<int>& members) {
     std::unordered_map<int, std::size_t> seen;
     for (const int member : members)
-        for (int i = places[index(member)].parent; i >= 0; i = places[index(i)].parent) ++seen[i];
-    int i = places[index(members.front())].parent;
-    while (seen[i] < members.size()) i = places[index(i)].parent;
+        for (int i = places[at(member)].parent; i >= 0; i = places[at(i)].parent) ++seen[i];
+    int i = places[at(members.front())].parent;
+    while (seen[i] < members.size()) i = places[at(i)].parent;
     return i;
 }
 
 /// From the host down.
 std::vector<std::uint64_t> above(const Places& places, int gpu) {
     std::vector<std::uint64_t> ids;
-    for (int i = places[index(gpu)].parent; i >= 0; i = places[index(i)].parent)
+    for (int i = places[at(gpu)].parent; i >= 0; i = places[at(i)].parent)
         ids.push_back(static_cast<std::uint64_t>(i));
     std::reverse(ids.begin(), ids.end());
     return ids;
@@ -53,7 +50,7 @@ std::vector<std::uint64_t> above(const Places& places, int gpu) {
 void form_islands(Places& places, std::span<const int> gpus, std::vector<std::string>& notes) {
     std::vector<LinkedGpu> linked;
     for (const int gpu : gpus)
-        linked.push_back({places[index(gpu)].name, places[index(gpu)].links, above(places, gpu)});
+        linked.push_back({places[at(gpu)].name, places[at(gpu)].links, above(places, gpu)});
     const GpuIslands found = islands_of(linked);
     for (const GpuIsland& members : found.islands) {
         std::vector<int> ids;
@@ -64,8 +61,8 @@ void form_islands(Places& places, std::span<const int> gpus, std::vector<std::st
         island.parent = place_above(places, ids);
         const int id = static_cast<int>(places.size());
         for (const int gpu : ids) {
-            places[index(gpu)].parent = id;
-            places[index(gpu)].uplink = {};
+            places[at(gpu)].parent = id;
+            places[at(gpu)].uplink = {};
         }
         places.push_back(std::move(island));
     }
@@ -78,12 +75,12 @@ class SpecMaker {
     SpecMaker(Places& places, const std::unordered_map<int, std::vector<int>>& ranks)
         : places_(places), ranks_(ranks), below_(places.size()) {
         for (std::size_t i = 1; i < places.size(); ++i)
-            below_[index(places[i].parent)].push_back(static_cast<int>(i));
+            below_[at(places[i].parent)].push_back(static_cast<int>(i));
     }
 
     /// At most as deep as the file, plus an island.
     TreeSpec spec_of(int i) const {
-        const NcclPlace& place = places_[index(i)];
+        const NcclPlace& place = places_[at(i)];
         TreeSpec spec{place.kind, place.name, -1, place.uplink, {}};
         const auto own = ranks_.find(i);
         if (place.kind == VertexKind::gpu && own != ranks_.end() && own->second.size() == 1) {
@@ -93,7 +90,7 @@ class SpecMaker {
         if (own != ranks_.end())
             for (const int rank : own->second)
                 spec.children.push_back({VertexKind::rank, "", rank, {}, {}});
-        for (const int child : below_[index(i)]) {
+        for (const int child : below_[at(i)]) {
             TreeSpec below = spec_of(child);
             if (below.rank >= 0 || !below.children.empty())
                 spec.children.push_back(std::move(below));
@@ -120,7 +117,7 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
     if (const std::vector<int> gpus = of_kind(*places, VertexKind::gpu); !gpus.empty()) {
         form_islands(*places, gpus, notes);
         std::vector<std::string> names;
-        for (const int gpu : gpus) names.push_back((*places)[index(gpu)].name);
+        for (const int gpu : gpus) names.push_back((*places)[at(gpu)].name);
         const auto dealt = dealt_to_gpus(ranks.size(), used_gpus, names);
         for (std::size_t i = 0; i < ranks.size(); ++i) ranks_at[gpus[dealt[i]]].push_back(ranks[i]);
     } else {

@@ -8,8 +8,8 @@
 #include <pugixml.hpp>
 #include <unordered_set>
 
+#include "base/index.hpp"
 #include "base/text.hpp"
-#include "topology/sources/host/nccl.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gradcoll {
@@ -20,10 +20,6 @@ constexpr std::size_t max_xml_bytes = std::size_t{16} << 20;
 constexpr int max_pci_depth = 64;  // real machines have less than ten
 
 using Places = std::vector<NcclPlace>;
-
-std::size_t index(int i) {
-    return static_cast<std::size_t>(i);
-}
 
 std::string attribute(const pugi::xml_node& node, const char* name) {
     constexpr std::size_t longest = 64;
@@ -109,9 +105,9 @@ class NcclReader {
         if (!gpu && !pci.child("pci")) return {};
         const int id =
             add(parent, gpu ? VertexKind::gpu : VertexKind::bridge, attribute(pci, "busid"));
-        places_[index(id)].uplink.bandwidth_gbytes_per_s = link_of(pci);
+        places_[at(id)].uplink.bandwidth_gbytes_per_s = link_of(pci);
         if (gpu) {
-            read_gpu(pci.child("gpu"), places_[index(id)]);
+            read_gpu(pci.child("gpu"), places_[at(id)]);
             return {};
         }
         for (const pugi::xml_node& below : pci.children("pci"))

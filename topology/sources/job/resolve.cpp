@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/fabric/formats.hpp"
-#include "topology/probe/cache.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

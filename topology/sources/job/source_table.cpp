@@ -17,7 +17,7 @@ namespace gradcoll {
 
 namespace {
 
-constexpr SourceRow table[] = {
+constexpr SourceRow rows[] = {
     {Part::whole, "flat", Takes::nothing, "flat", flat_source},
     {Part::whole, "expression", Takes::no_word, "an expression such as ((0 1) (2 3 4))",
      expression_source},
@@ -49,7 +49,7 @@ constexpr SourceRow table[] = {
 
 std::vector<std::string_view> texts_of(Part part, std::string_view SourceRow::*text) {
     std::vector<std::string_view> texts;
-    for (const SourceRow& row : table)
+    for (const SourceRow& row : rows)
         if (row.part == part && !(row.*text).empty()) texts.push_back(row.*text);
     return texts;
 }
@@ -73,14 +73,14 @@ bool alphabetical(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::span<const SourceRow> source_table() {
-    return table;
+    return rows;
 }
 
 const SourceRow& source_row(Part part, std::string_view word) {
-    const auto row = std::find_if(std::begin(table), std::end(table), [&](const SourceRow& r) {
+    const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const SourceRow& r) {
         return r.part == part && r.word == word;
     });
-    assert(row != std::end(table));
+    assert(row != std::end(rows));
     return *row;
 }
 
