@@ -22,7 +22,8 @@ constexpr const char* examples = R"help(Examples:
   gc_info --settings                               every setting, its value and where it came from
   gc_info --settings 'GC_*BYTES'                   some of them
   mpirun -n 4 gc_info --topology                   the tree that these four ranks get
-  gc_info --topology svg --ranks 8 -o tree.svg     the tree that eight ranks would get on this host
+  gc_info --topology --ranks 8                     the tree that eight ranks would get on this host
+  gc_info --topology dot | dot -Tsvg > tree.svg    a picture of it, by Graphviz
   gc_info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
                                                    what every link carries
   gc_info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
@@ -48,7 +49,7 @@ void declare_drawing(CLI::App& app, CLI::Option& topology, Options& options, Raw
         ->type_name("FORM");
     auto* plan = app.add_option("--plan", raw.count,
                                 "with --topology: the plan of an allreduce of COUNT elements "
-                                "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or svg");
+                                "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or dot");
     plan->needs(&topology)->type_name("COUNT");
     app.add_option("--type", raw.type, "with --plan: of the elements (default: float)")
         ->needs(plan)
@@ -60,8 +61,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     auto* settings = app.add_option("--settings", raw.pattern,
                                     "settings by name; * and ? stand for letters (default: all)");
     settings->expected(0, 1)->type_name("[NAME]");
-    auto* topology =
-        app.add_option("--topology", raw.format, "the tree: text, json, dot, svg or expression");
+    auto* topology = app.add_option("--topology", raw.format,
+                                    "the tree: text, json, dot (for Graphviz) or expression");
     topology->expected(0, 1)->type_name("[FORM]");
     auto* explain = app.add_option("--explain", raw.call, "the route and plan of an allreduce");
     explain->expected(3)->type_name("SIZE TYPE OP");
@@ -87,10 +88,9 @@ constexpr std::pair<const char*, GC_Tree_format> tree_formats[] = {
     {"text", GC_TREE_TEXT},
     {"json", GC_TREE_JSON},
     {"dot", GC_TREE_DOT},
-    {"svg", GC_TREE_SVG},
     {"expression", GC_TREE_EXPRESSION}};
 constexpr std::pair<const char*, GC_Plan_format> plan_formats[] = {
-    {"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"svg", GC_PLAN_SVG}};
+    {"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"dot", GC_PLAN_DOT}};
 
 template <class Format>
 Problem find_format(const std::string& option, const std::string& name, FormatNames<Format> formats,
@@ -102,7 +102,8 @@ Problem find_format(const std::string& option, const std::string& name, FormatNa
         out = format;
         return std::nullopt;
     }
-    return fmt::format("{} {}: allowed are {}", option, gradcoll::printable(name), allowed);
+    return fmt::format("{} {}: allowed are {}; Graphviz makes pictures of dot: dot -Tsvg", option,
+                       gradcoll::printable(name), allowed);
 }
 
 /// The form that was said in one of three ways.

@@ -41,8 +41,6 @@ std::string drawing_of(const Tree& tree, Drawing form) {
             return json_of(tree);
         case Drawing::dot:
             return draw_dot(tree);
-        case Drawing::svg:
-            return draw_svg(tree);
         case Drawing::text:
             break;
     }

@@ -23,7 +23,7 @@ constexpr const char* examples = R"help(Examples:
   gc_plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
                                                               131072 ranks: plans of some, checked against their peers
   gc_plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
-  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw svg
+  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw dot | dot -Tsvg > tree.svg
                                                               a recorded cluster: DIR holds an hwloc XML file a host
   gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
   gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
@@ -55,7 +55,8 @@ void declare_tree(CLI::App& app, Options& options, Raw& raw) {
                                  "those that the sources of the tree name")
                       ->excludes(ranks)
                       ->type_name("LIST");
-    app.add_option("--ranks-per-host", raw.ranks_per_host, "with --hosts (default: one a core, or one a GPU)")
+    app.add_option("--ranks-per-host", raw.ranks_per_host,
+                   "with --hosts (default: one a core, or one a GPU)")
         ->needs(hosts)
         ->check(CLI::Range(1, gradcoll::max_tree_ranks))
         ->type_name("N");
@@ -96,8 +97,9 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                      ->type_name("RANK");
     auto* what_if = app.add_flag("--what-if", raw.what_if,
                                  "predicted times of all algorithms and codecs instead");
-    auto* draw = app.add_option("--draw", raw.drawing, "the tree instead: text, json, dot or svg")
-                     ->type_name("FORM");
+    auto* draw =
+        app.add_option("--draw", raw.drawing, "the tree instead: text, json or dot (for Graphviz)")
+            ->type_name("FORM");
     draw->excludes(links)->excludes(text)->excludes(what_if);
     links->excludes(text)->excludes(what_if);
     text->excludes(what_if);
@@ -198,16 +200,17 @@ Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
 }
 
 Problem read_drawing(const Raw& raw, Drawing& drawing) {
-    static constexpr std::array forms{
-        std::pair{"text", Drawing::text}, std::pair{"json", Drawing::json},
-        std::pair{"dot", Drawing::dot}, std::pair{"svg", Drawing::svg}};
+    static constexpr std::array forms{std::pair{"text", Drawing::text},
+                                      std::pair{"json", Drawing::json},
+                                      std::pair{"dot", Drawing::dot}};
     for (const auto& [name, form] : forms) {
         if (raw.drawing != name) continue;
         drawing = form;
         return std::nullopt;
     }
-    return fmt::format("--draw {}: allowed are text, json, dot, svg",
-                       gradcoll::printable(raw.drawing));
+    return fmt::format(
+        "--draw {}: allowed are text, json, dot; Graphviz makes pictures of dot: dot -Tsvg",
+        gradcoll::printable(raw.drawing));
 }
 
 Problem read(const CLI::App& app, const Raw& raw, Options& options) {

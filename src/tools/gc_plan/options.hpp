@@ -12,7 +12,7 @@
 namespace gc_plan {
 
 enum class Mode { check, draw, links, text, what_if };
-enum class Drawing { text, json, dot, svg };
+enum class Drawing { text, json, dot };
 
 struct Options {
     Mode mode = Mode::check;
