@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <optional>
 
 #include "base/options.hpp"
+#include "tools/command_line/forms.hpp"
 #include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {
 namespace {
 
 using gradcoll::ElementType;
+using gradcoll::Problem;
 
-constexpr int usage_error = 2;
 constexpr std::int64_t largest_count = std::int64_t{1} << 50;
+
+constexpr gradcoll::Forms<Drawing, 3> drawings = {
+    {{"text", Drawing::text}, {"json", Drawing::json}, {"dot", Drawing::dot}}};
 
 constexpr const char* examples = R"help(Examples:
   gc_plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
@@ -122,8 +124,6 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.footer(examples);
 }
 
-using Problem = std::optional<std::string>;
-
 /// "fp32" or "f32", "int8" or "i8".
 std::string short_name(std::string name) {
     for (const auto& [prefix, letter] : {std::pair{"fp", "f"}, {"uint", "u"}, {"int", "i"}})
@@ -199,27 +199,15 @@ Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-Problem read_drawing(const Raw& raw, Drawing& drawing) {
-    static constexpr std::array forms{std::pair{"text", Drawing::text},
-                                      std::pair{"json", Drawing::json},
-                                      std::pair{"dot", Drawing::dot}};
-    for (const auto& [name, form] : forms) {
-        if (raw.drawing != name) continue;
-        drawing = form;
-        return std::nullopt;
-    }
-    return fmt::format(
-        "--draw {}: allowed are text, json, dot; Graphviz makes pictures of dot: dot -Tsvg",
-        gradcoll::printable(raw.drawing));
-}
-
 Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     if (raw.links) options.mode = Mode::links;
     if (app.count("--text") > 0) options.mode = Mode::text;
     if (raw.what_if) options.mode = Mode::what_if;
     if (app.count("--draw") > 0) {
         options.mode = Mode::draw;
-        if (const Problem problem = read_drawing(raw, options.drawing)) return problem;
+        if (const Problem problem =
+                gradcoll::find_form("--draw", raw.drawing, drawings, options.drawing))
+            return problem;
     }
     if (const Problem problem = read_cluster(app, raw, options)) return problem;
     if (raw.format == "json")
@@ -239,22 +227,6 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     return read_policy(raw, options.policy);
 }
 
-CommandLine stop(int exit_status, std::string text) {
-    CommandLine line;
-    line.run = false;
-    line.exit_status = exit_status;
-    line.text = std::move(text);
-    return line;
-}
-
-/// One line, whatever the parser says.
-std::string one_line(std::string text) {
-    for (char& c : text)
-        if (c == '\n') c = ' ';
-    while (text.ends_with(' ')) text.pop_back();
-    return text;
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -265,16 +237,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
-    try {
-        app.parse(argc, argv);
-        if (const auto problem = read(app, raw, line.options))
-            return stop(usage_error, fmt::format("gc_plan: {}\n", *problem));
-    } catch (const CLI::CallForHelp&) {
-        return stop(0, app.help());
-    } catch (const CLI::ParseError& error) {
-        return stop(usage_error, fmt::format("gc_plan: {}; gc_plan --help shows how it is used\n",
-                                             one_line(error.what())));
-    }
+    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 

@@ -7,6 +7,7 @@
 
 #include "collectives/plan.hpp"
 #include "collectives/policy.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "topology/sources/foreseen.hpp"
 
 namespace gc_plan {
@@ -32,14 +33,7 @@ struct Options {
     int top = 0;         ///< of --what-if: so many rows; 0: all
 };
 
-/// Either options to run with, or the exit status to leave with (0 after --help and --version, 2
-/// after an error) and what to print first.
-struct CommandLine {
-    Options options;
-    bool run = true;
-    int exit_status = 0;
-    std::string text;
-};
+using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 
