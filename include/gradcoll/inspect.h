@@ -21,8 +21,8 @@ typedef enum {
 
 /* The communicator's tree as text: indented, JSON, Graphviz (whose dot makes pictures of it), the
  * short expression that GC_TOPOLOGY accepts, or one line on where it came from. Collective only if
- * the communicator is not attached yet. `*length` is in: size of `text` in bytes; out: bytes needed with the final
- * 0. `text` may be NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
+ * the communicator is not attached yet. `*length` is in: size of `text` in bytes; out: bytes needed
+ * with the final 0. `text` may be NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
 int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length);
 
 /* Of this rank, since the communicator was attached or the statistics were reset. */
