@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/links.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
+#include "collectives/predict/links.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "collectives/merge.hpp"
+#include "collectives/build/merge.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/draw/link_traffic.hpp"
-#include "collectives/partition.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/partition.hpp"
+#include "collectives/plan/plan.hpp"
 #include "topology/draw/outline.hpp"
 #include "topology/tree.hpp"
 

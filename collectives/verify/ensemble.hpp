@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/footprint.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/footprint.hpp"
+#include "collectives/plan/plan.hpp"
 
 namespace gradcoll::verification {
 

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "collectives/verify.hpp"
 #include "collectives/verify/ensemble.hpp"
+#include "collectives/verify/verify.hpp"
 
 namespace gradcoll {
 namespace {

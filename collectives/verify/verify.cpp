@@ -1,5 +1,5 @@
 // collectives/verify/verify.cpp - proves properties of all ranks' plans together.
-#include "collectives/verify.hpp"
+#include "collectives/verify/verify.hpp"
 
 #include <fmt/format.h>
 

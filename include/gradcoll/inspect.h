@@ -62,8 +62,8 @@ typedef enum { GC_PLAN_TEXT = 0, GC_PLAN_JSON = 1, GC_PLAN_DOT = 3 } GC_Plan_for
  * tree, and the picture says so. Bytes are counted in all ranks' plans up to 96 ranks, beyond they
  * come from a formula and ownership is drawn for a few ranks; the picture says which. Collective
  * only if the communicator is not attached yet; the text is the same on all ranks. `text` and
- * `length` as in GC_Comm_get_tree. Errors: those of GC_Explain_allreduce; MPI_ERR_ARG also for types
- * and ops that never go over the tree. */
+ * `length` as in GC_Comm_get_tree. Errors: those of GC_Explain_allreduce; MPI_ERR_ARG also for
+ * types and ops that never go over the tree. */
 int GC_Comm_get_plan(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                      GC_Plan_format format, char* text, size_t* length);
 
@@ -131,10 +131,9 @@ typedef enum {
     GC_LIST_TREE_SOURCES = 3, /* forms of GC_TOPOLOGY */
     GC_LIST_COLLECTIVES = 4,  /* MPI calls and what stands for them here */
     GC_LIST_COMPLAINTS =
-        5, /* GC_ variables and lines of the config file that are ignored, and why */
-    GC_LIST_DEVICES =
-        6 /* the plug-in that serves device memory (loaded to see), or why there is none; then,
-             by number, its devices */
+        5,              /* GC_ variables and lines of the config file that are ignored, and why */
+    GC_LIST_DEVICES = 6 /* the plug-in that serves device memory (loaded to see), or why there is
+                           none; then, by number, its devices */
 } GC_List;
 typedef struct {
     const char* name; /* "" for a complaint */

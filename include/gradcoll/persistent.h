@@ -32,8 +32,8 @@ int GC_Start(GC_Request* request);
 int GC_Startall(int count, GC_Request requests[]);
 
 /* Progress and completion. A request that is not started is complete. Progress of all started
- * requests of a communicator is made by any GC_Test/GC_Wait on one of them, and nowhere else: a rank
- * that started a request and then blocks in another MPI call holds up those that wait for the
+ * requests of a communicator is made by any GC_Test/GC_Wait on one of them, and nowhere else: a
+ * rank that started a request and then blocks in another MPI call holds up those that wait for the
  * request, so between start and wait do not wait for a rank that is in GC_Wait itself. The request
  * stays and can be started again. */
 int GC_Test(GC_Request* request, int* flag);

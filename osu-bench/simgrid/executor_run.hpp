@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "replay.hpp"
 
 namespace gradcoll::simulate {

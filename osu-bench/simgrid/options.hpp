@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
 #include "replay.hpp"
 #include "tools/command_line/command_line.hpp"
 #include "topology/tree.hpp"

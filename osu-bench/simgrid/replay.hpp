@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 
 namespace gradcoll::simulate {
 

@@ -1,10 +1,10 @@
-/* base/interposer_table.h - what libgradcoll_pmpi and libgradcoll say to each other. Plain C, no MPI:
- * the interposer is loaded into processes of any MPI and of none.
+/* base/interposer_table.h - what libgradcoll_pmpi and libgradcoll say to each other. Plain C, no
+ * MPI: the interposer is loaded into processes of any MPI and of none.
  *
  * A wrapper offers the user's call to the core. The core either serves it (returns 1 and the code
- * that the wrapper returns) or leaves it (returns 0); then the wrapper calls the next library with the
- * user's own arguments, so that other PMPI tools see the call as it was. Offers never fail for reasons
- * of their own, and what the core leaves depends only on what all ranks know alike.
+ * that the wrapper returns) or leaves it (returns 0); then the wrapper calls the next library with
+ * the user's own arguments, so that other PMPI tools see the call as it was. Offers never fail for
+ * reasons of their own, and what the core leaves depends only on what all ranks know alike.
  *
  * Thread safety: as MPI's own calls. */
 #ifndef GRADCOLL_BASE_INTERPOSER_TABLE_H
@@ -35,10 +35,10 @@ enum GC_Intercepted {
     GC_CALL_KINDS
 };
 
-/* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for the
- * block collectives; of requests for start) is below `least_count` of its kind passes without being
- * offered. Read and written with __atomic builtins, relaxed: a hint that saves instructions, never
- * the decision itself. All zero at first; INT64_MAX: never offer. */
+/* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for
+ * the block collectives; of requests for start) is below `least_count` of its kind passes without
+ * being offered. Read and written with __atomic builtins, relaxed: a hint that saves instructions,
+ * never the decision itself. All zero at first; INT64_MAX: never offer. */
 typedef struct {
     int64_t least_count[GC_CALL_KINDS];
 } GC_Gate;
@@ -79,8 +79,8 @@ typedef struct {
     /* Before MPI frees the request that `request` points to. */
     void (*freeing)(const void* request);
 
-    /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its gc_*
-     * keys. A bad value is a warning. Collective, as those calls are. */
+    /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its
+     * gc_* keys. A bad value is a warning. Collective, as those calls are. */
     void (*info_was_set)(GC_Handle comm, GC_Handle info);
     /* MPI_Pcontrol: 0 off (every call passes), 1 on, 2 write the report now. */
     void (*pcontrol)(int level);

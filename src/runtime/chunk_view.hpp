@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collectives/plan.hpp"
-#include "runtime/executor.hpp"
+#include "collectives/plan/plan.hpp"
+#include "runtime/binding.hpp"
 
 namespace gradcoll {
 

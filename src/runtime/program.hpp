@@ -8,12 +8,16 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/schedule.hpp"
+#include "collectives/plan/schedule.hpp"
 
 namespace gradcoll {
 
 constexpr bool is_message(StepKind kind) {
     return kind == StepKind::send || kind == StepKind::recv;
+}
+
+constexpr bool uses_codec(StepKind kind) {
+    return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
 }
 
 /// Where a message leaves from, or comes to.

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

@@ -1,4 +1,4 @@
-#include "api/codec_schedule.hpp"
+#include "api/settings/codec_schedule.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The filters of communicators and calls, compared with the plainest reading of their lists.
-#include "api/compress_filter.hpp"
+#include "api/settings/compress_filter.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // What GC_DUMP_CONFIG prints.
-#include "api/config_dump.hpp"
+#include "api/settings/config_dump.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "api/settings.hpp"
+#include "api/settings/settings.hpp"
 #include "base/config_file.hpp"
 
 namespace gradcoll {

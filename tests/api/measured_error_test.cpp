@@ -1,4 +1,4 @@
-#include "api/measured_error.hpp"
+#include "api/observe/measured_error.hpp"
 
 #include <gtest/gtest.h>
 

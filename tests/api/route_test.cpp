@@ -1,4 +1,4 @@
-#include "api/route.hpp"
+#include "api/comm/route.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/settings.hpp"
+#include "api/settings/settings.hpp"
 
 #include <gtest/gtest.h>
 

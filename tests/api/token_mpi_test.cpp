@@ -1,11 +1,11 @@
 // Requests that are completed by a token (GC_TEST_THREADS=multiple), above all with a failure.
 // Needs two ranks.
-#include "api/token.hpp"
+#include "api/calls/token.hpp"
 
 #include <thread>
 
 #include "api/api_support.hpp"
-#include "api/attachments.hpp"
+#include "api/comm/attachments.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -11,8 +11,9 @@
 #include <numeric>
 #include <pugixml.hpp>
 
-#include "collectives/policy.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/verify/verify.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/text.hpp"
 

@@ -4,9 +4,10 @@
 
 #include <random>
 
-#include "collectives/links.hpp"
-#include "collectives/policy.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/predict/links.hpp"
+#include "collectives/verify/verify.hpp"
 #include "support/random_trees.hpp"
 #include "topology/text.hpp"
 

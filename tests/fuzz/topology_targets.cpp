@@ -11,11 +11,11 @@
 #include "fuzz/topology_trees.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"
-#include "topology/sources/gpu_places.hpp"
-#include "topology/sources/host.hpp"
-#include "topology/sources/machine.hpp"
-#include "topology/sources/nccl.hpp"
-#include "topology/sources/reports.hpp"
+#include "topology/sources/host/gpu_places.hpp"
+#include "topology/sources/host/host_subtree.hpp"
+#include "topology/sources/host/machine.hpp"
+#include "topology/sources/host/nccl.hpp"
+#include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::fuzz {

@@ -12,7 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
 #include "topology/text.hpp"

@@ -13,8 +13,8 @@
 #include <tuple>
 #include <vector>
 
-#include "collectives/footprint.hpp"
-#include "collectives/plan.hpp"
+#include "collectives/plan/footprint.hpp"
+#include "collectives/plan/plan.hpp"
 #include "compress/frame.hpp"
 
 namespace gradcoll::testing {

@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/discover.hpp"
+#include "topology/sources/job/discover.hpp"
 #include "topology/text.hpp"
 
 struct PretendedHost {

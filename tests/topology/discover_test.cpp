@@ -1,6 +1,6 @@
 // tests/topology/discover_test.cpp - the collective discovery under mpirun: the same bytes, or the
 // same error, on every rank.
-#include "topology/sources/discover.hpp"
+#include "topology/sources/job/discover.hpp"
 
 #include <gtest/gtest.h>
 

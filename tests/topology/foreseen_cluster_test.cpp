@@ -6,7 +6,7 @@
 #include <map>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/foreseen.hpp"
+#include "topology/sources/job/foreseen.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -1,6 +1,6 @@
 // tests/topology/gpu_places_test.cpp - PCI addresses, links between GPUs, and ranks below the GPUs
 // that they use: made-up hosts.
-#include "topology/sources/gpu_places.hpp"
+#include "topology/sources/host/gpu_places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,9 @@
 
 #include "topology/outline.hpp"
 #include "topology/pci_address.hpp"
-#include "topology/sources/hwloc_links.hpp"
-#include "topology/sources/reports.hpp"
+#include "topology/sources/host/host_subtree.hpp"
+#include "topology/sources/host/hwloc_links.hpp"
+#include "topology/sources/job/reports.hpp"
 
 namespace gradcoll {
 namespace {

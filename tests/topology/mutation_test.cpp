@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/host.hpp"
-#include "topology/sources/hosts_file.hpp"
-#include "topology/sources/written.hpp"
+#include "topology/sources/host/described_host.hpp"
+#include "topology/sources/host/hosts_file.hpp"
+#include "topology/sources/job/reports.hpp"
+#include "topology/sources/job/written.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -160,7 +161,9 @@ TEST(Mutation, OfHostsFilesAndForms) {
         if (hosts.ok()) {
             (void)hosts->description_of("n1").has_value();
         }
-        (void)written_source(mutated(random, "hosts:a+probe:b", ":jsonxmlhostsflat.(0 +probefileslurm")).ok();
+        (void)written_source(
+            mutated(random, "hosts:a+probe:b", ":jsonxmlhostsflat.(0 +probefileslurm"))
+            .ok();
     }
 }
 

@@ -1,9 +1,10 @@
 // tests/topology/nccl_test.cpp - hosts from NCCL's topology files: recorded ones and made-up ones.
-#include "topology/sources/nccl.hpp"
+#include "topology/sources/host/nccl.hpp"
 
 #include <gtest/gtest.h>
 
 #include "topology/outline.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/text.hpp"
 

@@ -1,6 +1,6 @@
 // tests/topology/nvml_test.cpp - what NVIDIA's management library says, from a stand-in for it that
 // is loaded as the true one is.
-#include "topology/sources/nvml.hpp"
+#include "topology/sources/host/nvml.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

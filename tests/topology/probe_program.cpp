@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/sources/exchange.hpp"
-#include "topology/sources/probe.hpp"
+#include "topology/sources/cluster/exchange.hpp"
+#include "topology/sources/cluster/probe.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,6 +1,6 @@
 // tests/topology/probe_test.cpp - measuring under mpirun, every rank a host: it ends, all ranks
 // agree, and what was kept is used again. Which tree comes out is not asked: these are no hosts.
-#include "topology/sources/probe.hpp"
+#include "topology/sources/cluster/probe.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
-#include "topology/sources/written.hpp"
 
 namespace gradcoll {
 namespace {

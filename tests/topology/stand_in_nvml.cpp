@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "topology/sources/nvml_interface.hpp"
+#include "topology/sources/host/nvml_interface.hpp"
 
 namespace nvml = gradcoll::nvml;
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -246,6 +246,16 @@ std::string host_list_of(std::span<const std::string> names) {
         out += fmt::format("{}[{}]{}", series.before, ranges_of(series.numbers), series.behind);
     }
     return out;
+}
+
+std::string hosts_in_words(std::span<const std::string> names) {
+    constexpr std::size_t most_bytes_in_words = 160;
+    std::string words = host_list_of(names);
+    if (words.size() <= most_bytes_in_words) return words;
+    words.resize(words.rfind(',', most_bytes_in_words) == std::string::npos
+                     ? most_bytes_in_words
+                     : words.rfind(',', most_bytes_in_words));
+    return fmt::format("{},... ({} hosts)", words, names.size());
 }
 
 }  // namespace gradcoll

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/plan.hpp"
+#include "collectives/plan/plan.hpp"
 
 namespace gradcoll {
 

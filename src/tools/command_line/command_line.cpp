@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "tools/command_line/command_line.hpp"
 
 namespace gradcoll {

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "tools/command_line/forms.hpp"
 
 namespace gc_info {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "collectives/verify.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/verify/verify.hpp"
 #include "samples.hpp"
 
 namespace gc_plan {

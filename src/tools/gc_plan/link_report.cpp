@@ -6,7 +6,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "collectives/links.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/predict/links.hpp"
 
 namespace gc_plan {
 namespace {

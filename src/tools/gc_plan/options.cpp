@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "tools/command_line/forms.hpp"
 #include "topology/fabric/host_list.hpp"
 

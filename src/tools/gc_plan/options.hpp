@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "collectives/plan.hpp"
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/plan/plan.hpp"
 #include "tools/command_line/command_line.hpp"
-#include "topology/sources/foreseen.hpp"
+#include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan {
 

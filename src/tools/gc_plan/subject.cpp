@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "collectives/tuning_file/tuning_file.hpp"
-#include "topology/sources/foreseen.hpp"
+#include "collectives/predict/tuning_file/tuning_file.hpp"
+#include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan {
 namespace {

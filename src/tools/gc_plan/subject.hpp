@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "collectives/policy.hpp"
+#include "collectives/choose/policy.hpp"
 #include "options.hpp"
 #include "topology/tree.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
-#include "collectives/tuning_file/tuning_file.hpp"
+#include "collectives/predict/tuning_file/tuning_file.hpp"
 
 namespace gc_plan {
 namespace {

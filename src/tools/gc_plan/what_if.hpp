@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/forecast.hpp"
+#include "collectives/predict/forecast.hpp"
 #include "subject.hpp"
 
 namespace gc_plan {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "measures.hpp"
-#include "topology/sources/discover.hpp"
+#include "topology/sources/job/discover.hpp"
 
 namespace gc_tune {
 namespace {

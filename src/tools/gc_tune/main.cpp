@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "base/mpi/mpi.hpp"
-#include "collectives/tuning_file/tuning_file.hpp"
+#include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "measures.hpp"
 #include "options.hpp"
 

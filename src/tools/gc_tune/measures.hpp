@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/status.hpp"
-#include "collectives/tuning.hpp"
+#include "collectives/predict/tuning.hpp"
 #include "group.hpp"
 #include "options.hpp"
 

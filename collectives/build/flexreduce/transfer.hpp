@@ -1,0 +1,64 @@
+// collectives/build/flexreduce/transfer.hpp - how one message becomes steps: straight from memory
+// where it is one range, through a scratch slot where it is several or encoded.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/build/flexreduce/level.hpp"
+#include "collectives/build/flexreduce/step_list.hpp"
+
+namespace gradcoll {
+
+/// A message in scratch: the whole, and the place of each of its ranges.
+struct Parcel {
+    Slot message;
+    std::vector<Slot> pieces;
+};
+
+/// Appends the steps of messages at one level and stage. Keeps a reference to `steps`.
+class Transfer {
+  public:
+    Transfer(const PlanSpec& spec, StepList& steps) : spec_(spec), steps_(steps) {}
+
+    /// Level number and stage of what follows.
+    void at(std::uint8_t level, int stage);
+
+    /// Room for the ranges, one after another, each encoded with `codec`; behind a header if the
+    /// codec is lossy.
+    Parcel parcel(const std::vector<Range>& ranges, CodecId codec);
+
+    void send(int peer, Slot from, Range range, CodecId codec);
+    void recv(int peer, Slot to, Range range, CodecId codec);
+    void copy(Slot from, Slot to, Range range);
+    void encode(Slot from, Slot to, Range range, CodecId codec);
+    void decode(Slot from, Slot to, Range range, CodecId codec);
+    /// `codec` exact: reduce, else decode_reduce.
+    void reduce(Slot from, Slot to, Range range, CodecId codec, bool from_input);
+    /// Encoded bytes from one place in scratch to another.
+    void copy_encoded(std::uint64_t from_bytes, std::uint64_t to_bytes, std::uint64_t size_bytes,
+                      Range range);
+
+    /// The values of the ranges in `source` as they are; in place if they are one range.
+    void send_values(const Message& message, Slot source);
+    /// Values into their ranges in `target`; in place if they are one range.
+    void recv_values(const Message& message, Slot target);
+
+    const PlanSpec& spec() const { return spec_; }
+    StepList& steps() { return steps_; }
+
+  private:
+    Step step(StepKind kind, Slot from, Slot to, Range range) const;
+
+    const PlanSpec& spec_;
+    StepList& steps_;
+    std::uint8_t level_ = 0;
+    std::uint16_t stage_ = 0;
+};
+
+/// Range of a message in scratch: its elements, numbered from 0.
+inline Range whole(const Message& message) {
+    return {0, message.count_elems()};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,78 @@
+// collectives/choose/codec_choice.cpp - compressed against exact, from the root down.
+#include "collectives/choose/codec_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Codecs are weighed before vertices are merged.
+PlanSpec with_direct_for_merged(const Tree& tree, PlanSpec spec) {
+    std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
+    choices.resize(static_cast<std::size_t>(tree.vertex_count()));
+    for (VertexChoice& choice : choices)
+        if (choice.exchange == Exchange::merged) choice.exchange = Exchange::direct;
+    spec.choices = std::move(choices);
+    return spec;
+}
+
+PlanSpec with_codec_at(const Tree& tree, PlanSpec spec, int level, CodecId codec) {
+    std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
+    for (const int vertex : tree.inner_vertices())
+        if (tree.vertex(vertex).height - 1 == level)
+            choices[static_cast<std::size_t>(vertex)].codec = codec;
+    spec.choices = std::move(choices);
+    return spec;
+}
+
+CodecId codec_at(const Tree& tree, const PlanSpec& spec, int level) {
+    for (const int vertex : tree.inner_vertices())
+        if (tree.vertex(vertex).height - 1 == level) return spec.choices.of(vertex).codec;
+    return CodecId::exact;
+}
+
+double all_parts_us(const LevelForecast& part, std::int64_t parts) {
+    const ChunkFlow flow{part.sum_us(), part.link_us, part.core_us};
+    return flow.total_us(static_cast<double>(parts - 1));
+}
+
+}  // namespace
+
+std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, PlanSpec wished) {
+    std::vector<CodecVerdict> verdicts;
+    PlanSpec spec = with_direct_for_merged(tree, std::move(wished));
+    for (int level = tree.height() - 1; level >= 0; --level) {
+        CodecVerdict verdict;
+        verdict.level = level;
+        verdict.codec = codec_at(tree, spec, level);
+        if (verdict.codec == CodecId::exact) continue;
+        const PlanSpec exact_here = with_codec_at(tree, spec, level, CodecId::exact);
+        const Forecast compressed = forecast_tree(tree, tuning, spec);
+        if (compressed.levels.empty()) break;  // nothing to send
+        verdict.parts = compressed.chunks;
+        verdict.compressed = compressed.levels[static_cast<std::size_t>(level)];
+        verdict.exact =
+            forecast_tree(tree, tuning, exact_here).levels[static_cast<std::size_t>(level)];
+        verdict.compressed_us = all_parts_us(verdict.compressed, verdict.parts);
+        verdict.exact_us = all_parts_us(verdict.exact, verdict.parts);
+        if (!verdict.pays()) spec = exact_here;
+        verdicts.push_back(verdict);
+    }
+    std::reverse(verdicts.begin(), verdicts.end());
+    return verdicts;
+}
+
+std::vector<CodecId> codecs_that_pay(const Tree& tree, const std::vector<CodecId>& wished,
+                                     const std::vector<CodecVerdict>& verdicts) {
+    std::vector<CodecId> codecs(wished);
+    if (codecs.empty()) return codecs;
+    codecs.resize(std::max(codecs.size(), static_cast<std::size_t>(tree.height())), codecs.back());
+    for (const CodecVerdict& verdict : verdicts)
+        if (!verdict.pays()) codecs[static_cast<std::size_t>(verdict.level)] = CodecId::exact;
+    return codecs;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,79 @@
+// collectives/choose/policy.cpp - how a call is done on a tree: one choice after another.
+#include "collectives/choose/policy.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/choose/chunk_choice.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The way down uses the codec of the highest lossy level unless the user named one.
+CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
+    if (options.down_codec) return *options.down_codec;
+    for (int level = tree.height() - 1; level >= 0; --level)
+        if (const CodecId codec = options.codec_at(level); codec != CodecId::exact) return codec;
+    return CodecId::exact;
+}
+
+ShortVectorRules short_vector_rules(const Tree& tree, const PolicyOptions& options) {
+    ShortVectorRules rules;
+    rules.is_free = [&](int vertex) {
+        return options.may_choose_exchange_at(tree.vertex(vertex).height - 1);
+    };
+    rules.may_be_whole = !options.chunk_bytes;
+    rules.chunks_in_flight = options.chunks_in_flight;
+    rules.tuning = options.tuning;
+    return rules;
+}
+
+/// With the codecs that the options name.
+Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    Decision decision;
+    PlanSpec& spec = decision.spec;
+    spec = call;
+    spec.feedback = options.feedback;
+    spec.choices = vertex_choices(tree, call, options, call.count_elems);
+    spec.down_codec = down_codec_for(tree, options);
+    spec.granule_elems = granule_for(spec);
+    spec.chunk_elems = chunk_for(tree, spec, options);
+    // What is best for the whole vector is what counts where chunks are not cut by the links.
+    if (spec.chunk_elems > 0 && knows_links(tree))
+        spec.choices = vertex_choices_of_chunks(tree, call, options, spec.chunk_elems);
+    ShortVectorPlan shorter = for_short_vector(tree, spec, short_vector_rules(tree, options));
+    spec = std::move(shorter.spec);
+    decision.shortened = std::move(shorter.changes);
+    decision.exchanges = exchange_costs(tree, *options.tuning, spec);
+    decision.predicted_us =
+        forecast_tree(tree, *options.tuning, spec, options.chunks_in_flight).total_us;
+    return decision;
+}
+
+/// A residual's layout must not change with the codecs: then the chunks stay those of the wish.
+PolicyOptions with_codecs_that_pay(const Tree& tree, const PlanSpec& wished, PolicyOptions options,
+                                   const std::vector<CodecVerdict>& verdicts) {
+    options.level_codecs = codecs_that_pay(tree, options.level_codecs, verdicts);
+    if (options.feedback) options.chunk_bytes = wished.chunk_elems * wished.elem_bytes;
+    return options;
+}
+
+}  // namespace
+
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    Decision wished = decide_as_wished(tree, call, options);
+    if (options.compress_if == CompressIf::always || !is_lossy(wished.spec)) return wished;
+    std::vector<CodecVerdict> verdicts = weigh_codecs(tree, *options.tuning, wished.spec);
+    const bool all_pay = std::all_of(verdicts.begin(), verdicts.end(),
+                                     [](const CodecVerdict& each) { return each.pays(); });
+    Decision decision =
+        all_pay ? std::move(wished)
+                : decide_as_wished(tree, call,
+                                   with_codecs_that_pay(tree, wished.spec, options, verdicts));
+    decision.codecs = std::move(verdicts);
+    return decision;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,31 @@
+// collectives/choose/policy.hpp - how a call is done on a tree: exchange by vertex, codecs by
+// level, granule, chunk. Decided only on what all ranks know alike, so that all ranks decide the
+// same.
+#pragma once
+
+#include <vector>
+
+#include "collectives/choose/codec_choice.hpp"
+#include "collectives/choose/exchange_choice.hpp"
+#include "collectives/choose/options.hpp"
+#include "collectives/choose/short_vectors.hpp"
+#include "collectives/plan/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// What was chosen, and what was compared for it. In words: draw/decision_text.hpp.
+struct Decision {
+    PlanSpec spec;
+    double predicted_us = 0;
+    std::vector<CodecVerdict> codecs;  ///< with CompressIf::pays: of every level that was weighed,
+                                       ///< nearest the ranks first
+    std::vector<ExchangeCosts> exchanges;      ///< of the vertices that are not merged, ascending
+    std::vector<ShortVectorChange> shortened;  ///< in the order in which they were made
+};
+
+/// Fills the rest of `call` (collective, count_elems, type, elem_bytes, in_place as given). The
+/// answer is not yet checked against the type: make_plan does that.
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options);
+
+}  // namespace gradcoll

@@ -1,0 +1,60 @@
+// collectives/exchange/recursive/recursive.cpp - recursive halving and doubling.
+#include "collectives/exchange/recursive/recursive.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace gradcoll::recursive {
+namespace {
+
+bool is_power_of_two(int degree) {
+    return std::has_single_bit(static_cast<unsigned>(degree));
+}
+
+/// `count` parts from `first` on, round the circle.
+std::vector<int> parts_from(int first, int count, int degree) {
+    std::vector<int> parts;
+    for (int i = 0; i < count; ++i) parts.push_back((first + i) % degree);
+    return parts;
+}
+
+/// Partners differ in one bit of their numbers: each keeps the half that its own number is in.
+Round halving(int degree, int branch, int half) {
+    const int partner = branch ^ half;
+    const auto half_of = [&](int one) { return parts_from(one / half * half, half, degree); };
+    return {{{partner, half_of(partner)}}, {{partner, half_of(branch)}}};
+}
+
+/// The branch still adds up `held` parts from its own on; the last ones go `half` branches further.
+Round circle(int degree, int branch, int held, int half) {
+    const int to = (branch + half) % degree;
+    const int from = (branch + degree - half) % degree;
+    return {{{to, parts_from(to, held - half, degree)}},
+            {{from, parts_from(branch, held - half, degree)}}};
+}
+
+}  // namespace
+
+std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
+    std::vector<Round> rounds;
+    for (int held = degree; held > 1;) {
+        const int half = (held + 1) / 2;
+        rounds.push_back(is_power_of_two(degree) ? halving(degree, branch, half)
+                                                 : circle(degree, branch, held, half));
+        held = half;
+    }
+    return rounds;
+}
+
+std::vector<Round> allgather_rounds(int degree, int branch) {
+    std::vector<Round> rounds = reduce_scatter_rounds(degree, branch);
+    std::reverse(rounds.begin(), rounds.end());
+    for (Round& round : rounds) std::swap(round.sends, round.recvs);
+    return rounds;
+}
+
+int round_count(int degree) {
+    return std::bit_width(static_cast<unsigned>(degree - 1));
+}
+
+}  // namespace gradcoll::recursive

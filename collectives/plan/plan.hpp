@@ -1,0 +1,125 @@
+// collectives/plan/plan.hpp - everything one rank needs to know to run one shape of call, made once
+// and cached. Planning is pure: no MPI, no clock, no rank-local facts except which rank this is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/plan/schedule.hpp"
+#include "compress/codec_id.hpp"
+#include "reduce/element_type.hpp"
+
+namespace gradcoll {
+
+enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
+std::string_view name_of(Collective collective);
+/// How the branches of a vertex swap what they have: the folders of these names say how each works.
+enum class Exchange : std::uint8_t {
+    direct,
+    ring,
+    recursive,
+    single,  ///< exact allreduce without feedback only, and only if all vertices above do the same
+    merged   ///< no exchange here: the branches are branches of the vertex above (build/merge.hpp)
+};
+inline constexpr int exchange_count = 5;
+std::string_view name_of(Exchange exchange);
+
+/// How the branches of one vertex talk to each other.
+struct VertexChoice {
+    Exchange exchange = Exchange::direct;
+    CodecId codec = CodecId::exact;
+};
+
+/// A choice for every vertex (index: vertex id; leaves' are ignored). Immutable and shared: copies
+/// cost nothing however large the tree is, and the hash is worked out once
+/// (docs/decisions/006-choices-are-shared.md). Empty: direct and exact everywhere. Thread safe.
+class VertexChoices {
+  public:
+    VertexChoices() = default;
+    VertexChoices(std::vector<VertexChoice> by_vertex);  // NOLINT: implicit by design
+
+    bool empty() const { return list_ == nullptr; }
+    std::size_t size() const { return empty() ? 0 : list_->by_vertex.size(); }
+    const VertexChoice& operator[](std::size_t vertex) const { return list_->by_vertex[vertex]; }
+    const VertexChoice* begin() const { return empty() ? nullptr : list_->by_vertex.data(); }
+    const VertexChoice* end() const { return begin() + size(); }
+    /// That of a vertex, also if there are none.
+    VertexChoice of(int vertex) const {
+        return empty() ? VertexChoice{} : list_->by_vertex[static_cast<std::size_t>(vertex)];
+    }
+    /// The same with one codec at every vertex.
+    VertexChoices with_codec(CodecId codec) const;
+
+    std::uint64_t hash() const { return empty() ? 0 : list_->hash; }
+    friend bool operator==(const VertexChoices& a, const VertexChoices& b);
+
+  private:
+    struct List {
+        std::vector<VertexChoice> by_vertex;
+        std::uint64_t hash = 0;
+    };
+    std::shared_ptr<const List> list_;
+};
+
+/// What is to be planned: only facts that all ranks know alike. All ranks' plans for one spec fit
+/// together.
+struct PlanSpec {
+    Collective collective = Collective::allreduce;
+    /// Of the whole vector (reduce_scatter_block and allgather: ranks * block).
+    std::int64_t count_elems = 0;
+    ElementType type = ElementType::f32;
+    std::uint32_t elem_bytes = 4;
+    bool in_place = false;           ///< input is the output buffer
+    std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
+    std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
+    VertexChoices choices;
+    /// Of the allgather phase: what owners encode once. Their bytes are forwarded from the root
+    /// down while each vertex's choice is lossy; the first exact vertex passes the decoded values
+    /// on, and so do all below it. If the root's choice or this is exact, the whole phase is exact.
+    CodecId down_codec = CodecId::exact;
+    /// Encode steps add and update a residual. Then every message of the way up and every owner's
+    /// final values are encoded, to plain unframed bytes where the codec is exact: so the
+    /// residual's layout depends on the tree, exchanges, count, granule and chunk only, not on
+    /// codecs, and what is left from a lossy call leaves with the next exact one. Needs floats and
+    /// a granule that is a multiple of lossy_block_elems.
+    bool feedback = false;
+
+    friend bool operator==(const PlanSpec&, const PlanSpec&) = default;
+    std::uint64_t hash() const;
+};
+bool operator==(const VertexChoice&, const VertexChoice&);
+
+/// Whether anything on the way up or down is encoded with loss.
+bool is_lossy(const PlanSpec& spec);
+
+struct Plan {
+    PlanSpec spec;
+    int rank = 0;
+    int rank_count = 1;
+    std::int64_t chunk_count = 0;  ///< 0 for an empty vector
+    Schedule body;                 ///< of every chunk but a shorter last one
+    Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
+    /// Messages' stage numbers are below this, the same on all ranks.
+    std::uint32_t stage_count = 0;
+
+    const Schedule& schedule_of(std::int64_t chunk) const {
+        return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;
+    }
+    /// Of the whole call: chunk after chunk, each as Schedule::residual_elems.
+    std::int64_t residual_elems() const;
+    std::string to_text() const;
+};
+
+/// Memory that the plan holds: itself, its steps, dependencies and slots. Without the choices,
+/// which all plans of a call share.
+std::size_t bytes_held(const Plan& plan);
+
+/// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
+/// the benchmark call wire bytes.
+std::uint64_t bytes_sent(const Plan& plan);
+
+}  // namespace gradcoll

@@ -1,0 +1,125 @@
+// collectives/predict/tuning.hpp - the figures that choices and predictions rest on: how fast
+// codecs, links and cores are, and the sizes that follow from it. Data: whoever measured other
+// figures puts them in (GC_TUNING_FILE, docs/tuning.md). All ranks must decide with the same ones.
+// Pure.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "compress/codec_id.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// GB/s, which may depend on how much memory is at work: what fits a cache is faster. Between two
+/// points the speed changes linearly with the logarithm of the bytes; beyond the ends it stays.
+class Speed {
+  public:
+    struct Point {
+        double bytes = 0;  ///< at work on one host at a time, all ranks together
+        double gbytes_per_s = 0;
+        friend bool operator==(const Point&, const Point&) = default;
+    };
+
+    Speed(double gbytes_per_s = 0) : points_{{0, gbytes_per_s}} {}  // NOLINT: implicit by design
+    /// At least one point, bytes increasing.
+    explicit Speed(std::vector<Point> points) : points_(std::move(points)) {}
+
+    double at(double bytes) const;
+    /// Of more memory than any cache holds.
+    double in_memory() const { return points_.back().gbytes_per_s; }
+    const std::vector<Point>& points() const { return points_; }
+    friend bool operator==(const Speed&, const Speed&) = default;
+
+  private:
+    std::vector<Point> points_;
+};
+
+/// Of plain elements, on one core while the host's other cores do the same.
+struct CodecSpeed {
+    Speed encode;
+    Speed decode;
+    Speed decode_sum;  ///< decoding and adding
+    friend bool operator==(const CodecSpeed&, const CodecSpeed&) = default;
+};
+
+/// Of one branch's uplink, each direction.
+struct LinkSpeed {
+    Speed gbytes_per_s;
+    double latency_us = 0;  ///< of one message
+    friend bool operator==(const LinkSpeed&, const LinkSpeed&) = default;
+};
+
+/// Calls up to whole_bytes go in one piece, others in pieces of chunk_bytes (of the vector).
+struct AutoChunk {
+    std::int64_t whole_bytes = 0;
+    std::int64_t chunk_bytes = 0;
+    friend bool operator==(const AutoChunk&, const AutoChunk&) = default;
+};
+
+/// Sizes of allreduces through memory that the ranks of a host share; 0: the built-in choice.
+struct SharedMemorySizes {
+    std::int64_t flat_max_bytes = 0;    ///< up to so many bytes everyone reads everybody's vector
+    std::int64_t piece_bytes = 0;       ///< longer ones go through in pieces of so many
+    std::int64_t stream_min_bytes = 0;  ///< from so many bytes on stores bypass the caches
+    friend bool operator==(const SharedMemorySizes&, const SharedMemorySizes&) = default;
+};
+
+/// Whether the branches of a vertex of this kind are whole hosts or more.
+constexpr bool connects_hosts(VertexKind kind) {
+    return kind == VertexKind::fabric_switch || kind == VertexKind::group;
+}
+
+inline constexpr std::size_t vertex_kind_count = static_cast<std::size_t>(VertexKind::group) + 1;
+
+/// Chunks of a call that are under way at a time unless the user says otherwise
+/// (gc_chunks_in_flight).
+inline constexpr int usual_chunks_in_flight = 4;
+
+struct Tuning {
+    Tuning();  ///< the shipped figures
+
+    /// Index: CodecId. Of `exact`, encode and decode are a plain copy and decode_sum is the plain
+    /// sum.
+    std::array<CodecSpeed, codec_count> codecs;
+    /// Index: kind of the vertex whose branches the links connect. What the tree says of a link is
+    /// stronger.
+    std::array<LinkSpeed, vertex_kind_count> links;
+    double message_us = 0.2;  ///< of the rank's core to start a message and to see that it ended
+    /// Of a rank that waits while ranks outnumber cores: until it has a core again.
+    double turn_us = 0;
+    /// That the ranks of a host share. 0: one for each rank, and moving bytes inside the host costs
+    /// them nothing.
+    int cores = 0;
+    /// What each further sender that hits a branch at the same time costs on links between hosts,
+    /// as a part of the time that the bytes take ...
+    double incast_loss_per_sender = 0.03;
+    double most_incast_loss =
+        1;  ///< ... and together at most, in forecasts: 1 means twice the time
+    AutoChunk one_level_chunk{16 << 20, 8 << 20};
+    AutoChunk many_level_chunk{1 << 20, 512 << 10};
+    SharedMemorySizes shm;
+    /// Of one core in a pass over a vector on its way through memory that the ranks of a host
+    /// share; latency: until a rank sees what another has announced.
+    LinkSpeed host_pass{5.0, 1.0};
+
+    /// What a tuning file has said, for those who ask where a figure is from.
+    std::bitset<codec_count> codecs_said;
+    std::bitset<vertex_kind_count> links_said;
+    bool host_pass_said = false;
+
+    const CodecSpeed& of(CodecId codec) const { return codecs[static_cast<std::size_t>(codec)]; }
+    const LinkSpeed& link_below(VertexKind kind) const {
+        return links[static_cast<std::size_t>(kind)];
+    }
+    friend bool operator==(const Tuning&, const Tuning&) = default;
+};
+
+/// Without a tuning file. Thread safe.
+const Tuning& shipped_tuning();
+
+}  // namespace gradcoll

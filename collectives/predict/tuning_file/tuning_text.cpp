@@ -1,0 +1,70 @@
+// A tuning as JSON text.
+#include <nlohmann/json.hpp>
+
+#include "collectives/predict/tuning_file/tuning_file.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Speed& speed) {
+    if (speed.points().size() == 1) return speed.in_memory();
+    Json points = Json::array();
+    for (const Speed::Point& point : speed.points())
+        points.push_back({{"bytes", point.bytes}, {"gbytes_per_s", point.gbytes_per_s}});
+    return points;
+}
+
+Json codecs_of(const Tuning& tuning) {
+    Json codecs = Json::object();
+    for (int number = 0; number < codec_count; ++number) {
+        const auto codec = static_cast<CodecId>(number);
+        const CodecSpeed& speed = tuning.of(codec);
+        codecs[std::string(name_of(codec))] = {{"encode", json_of(speed.encode)},
+                                               {"decode", json_of(speed.decode)},
+                                               {"decode_sum", json_of(speed.decode_sum)}};
+    }
+    return codecs;
+}
+
+Json links_of(const Tuning& tuning) {
+    Json links = Json::object();
+    for (std::size_t number = 0; number < vertex_kind_count; ++number) {
+        const auto kind = static_cast<VertexKind>(number);
+        if (kind == VertexKind::rank) continue;  // has no branches
+        const LinkSpeed& link = tuning.link_below(kind);
+        links[std::string(name_of(kind))] = {{"gbytes_per_s", json_of(link.gbytes_per_s)},
+                                             {"latency_us", link.latency_us}};
+    }
+    return links;
+}
+
+Json json_of(const AutoChunk& chunk) {
+    return {{"whole_bytes", chunk.whole_bytes}, {"chunk_bytes", chunk.chunk_bytes}};
+}
+
+}  // namespace
+
+std::string text_of(const Tuning& tuning, std::string_view about) {
+    Json json = Json::object();
+    if (!about.empty()) json["about"] = about;
+    json["cores"] = tuning.cores;
+    json["message_us"] = tuning.message_us;
+    json["turn_us"] = tuning.turn_us;
+    json["links"] = links_of(tuning);
+    json["incast_loss_per_sender"] = tuning.incast_loss_per_sender;
+    json["most_incast_loss"] = tuning.most_incast_loss;
+    json["codecs"] = codecs_of(tuning);
+    json["chunks"] = {{"one_level", json_of(tuning.one_level_chunk)},
+                      {"many_levels", json_of(tuning.many_level_chunk)}};
+    json["shm"] = {{"flat_max_bytes", tuning.shm.flat_max_bytes},
+                   {"piece_bytes", tuning.shm.piece_bytes},
+                   {"stream_min_bytes", tuning.shm.stream_min_bytes},
+                   {"pass",
+                    {{"gbytes_per_s", json_of(tuning.host_pass.gbytes_per_s)},
+                     {"latency_us", tuning.host_pass.latency_us}}}};
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace gradcoll

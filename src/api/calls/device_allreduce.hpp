@@ -1,0 +1,85 @@
+// api/calls/device_allreduce.hpp - allreduces some of whose buffers are memory of a device. Only
+// this rank knows that; what the other ranks see is the same as of a call on host memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "api/comm/comm_context.hpp"
+#include "api/comm/route.hpp"
+#include "api/edge/request.hpp"
+#include "device/plugin.hpp"
+#include "runtime/device/device_area.hpp"
+
+namespace gradcoll {
+
+/// Number of the device, or host_memory, by buffer.
+struct CallMemory {
+    int send = host_memory;  ///< in place: as `receive`
+    int receive = host_memory;
+
+    bool any_device() const { return send >= 0 || receive >= 0; }
+    /// Only the MPI library may touch some of it.
+    bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
+    /// One that takes part; only if any_device().
+    int device() const { return receive >= 0 ? receive : send; }
+};
+/// Of valid arguments. Derived types: where their first byte is.
+CallMemory memory_of(const ReduceArguments& arguments);
+/// The same for plain types, with fewer questions.
+CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape);
+
+/// The same call on copies in pinned memory of those buffers that are on a device.
+class HostTwin {
+  public:
+    /// Memory that a twin needs.
+    static std::size_t room_bytes(const ReduceArguments& arguments);
+    /// Copies and waits. `room`: pinned, of that size, the caller's until the twin is not used any
+    /// more. Errors: those of devices.
+    static Result<HostTwin> make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
+                                 const CallMemory& memory, std::byte* room);
+
+    const ReduceArguments& arguments() const { return arguments_; }
+    /// The result to where the call wants it; waits.
+    Status give_back() const;
+
+  private:
+    std::shared_ptr<DeviceSide> side_;
+    ReduceArguments arguments_;
+    std::byte* result_dev_ = nullptr;  ///< null: the call's result is in host memory
+    std::byte* result_ = nullptr;
+    std::size_t size_bytes_ = 0;
+};
+
+/// A twin in room that the caller keeps, and that grows as needed. `context`: null if the
+/// communicator has none.
+Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
+                         const CallMemory& memory, DeviceArea& room);
+
+/// pass_allreduce() through copies in host memory, unless the MPI library says that it reaches
+/// devices. `context`: null if the communicator has none.
+Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
+                              const CallMemory& memory);
+
+/// The result on a tree of one rank.
+Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape, const CallMemory& memory);
+
+/// A call whose buffers are in one memory.
+struct PlacedCall {
+    ReduceArguments arguments;
+    std::shared_ptr<DeviceSide> device;  ///< of that memory; null: the host
+};
+/// An input that lies elsewhere than the result is copied there, and the call becomes one in place:
+/// this rank's business alone. Errors: those of devices.
+Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape);
+
+/// What the other ranks do with host memory and an engine of the host, with copies of the device's.
+Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,
+                               const CallShape& shape, DeviceSide& side);
+
+/// A copy of memory of the device in the host's; waits for it.
+Status copy_from_device(DeviceSide& side, void* to, const void* from_dev, std::size_t size_bytes);
+
+}  // namespace gradcoll

@@ -1,0 +1,208 @@
+#include "api/calls/persistent_call.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include "api/calls/allreduce.hpp"
+#include "api/edge/device_mpi.hpp"
+
+namespace gradcoll {
+
+Status check_codecs_fit(const Settings& settings, const Classified& call) {
+    if (!settings.ever_lossy()) return {};
+    if (call.pass_reason != nullptr)
+        return {Code::invalid_argument,
+                fmt::format("info asks for a lossy codec, but {}", call.pass_reason)};
+    if (!is_floating(call.shape.type))
+        return {
+            Code::invalid_argument,
+            fmt::format(
+                "info asks for a lossy codec, but datatype is {}; allowed are floating-point types",
+                name_of(call.shape.type))};
+    if (call.shape.op != ReduceOp::sum)
+        return {Code::invalid_op,
+                fmt::format("info asks for a lossy codec, but op is {}; allowed is MPI_SUM",
+                            name_of(call.shape.op))};
+    return {};
+}
+
+Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<CommContext> context,
+                                                             const ReduceArguments& arguments,
+                                                             const Settings& settings) {
+    std::unique_ptr<PersistentCall> call(new PersistentCall);
+    call->context_ = std::move(context);
+    call->arguments_ = arguments;
+    call->settings_ = settings;
+    GRADCOLL_TRY(call->set_up());
+    return call;
+}
+
+Result<std::unique_ptr<PersistentCall>> PersistentCall::make_numbered(
+    std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
+    const Settings& settings, ChannelNumber number) {
+    std::unique_ptr<PersistentCall> call(new PersistentCall);
+    call->context_ = std::move(context);
+    call->arguments_ = arguments;
+    call->settings_ = settings;
+    call->number_ = number;
+    GRADCOLL_TRY(call->set_up());
+    return call;
+}
+
+PersistentCall::~PersistentCall() {
+    Outcome ignored{Status()};
+    while (!test(ignored)) sched_yield();
+}
+
+MPI_Comm PersistentCall::comm() const {
+    return context_ != nullptr ? context_->user_comm() : arguments_.comm;
+}
+
+Status PersistentCall::set_up() {
+    const Classified call = classify(arguments_.count, arguments_.datatype, arguments_.op);
+    shape_ = call.shape;
+    pass_reason_ = context_ == nullptr ? "comm is an intercommunicator" : call.pass_reason;
+    if (pass_reason_ != nullptr || context_->rank_count() == 1) return {};
+    tree_ = context_->tree_handle();
+    wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
+                      shape_.size_bytes() >= settings_.min_bytes &&
+                      shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
+                      settings_.compress_comms.allows(context_->name()) &&
+                      settings_.ever_compresses(shape_.type);
+    const Route route = route_of(settings_, shape_, question_at(step_));
+    if (route.pass_reason != nullptr) return {};
+    const auto phase = phase_of(route.key);
+    if (!phase) return phase.status();
+    if (wants_feedback_)  // all phases have the layout of this one
+        residual_ =
+            std::make_shared<Residual>(identity_of(*(*phase)->call, tree_->tree, context_->rank()));
+    return {};
+}
+
+RouteQuestion PersistentCall::question_at(std::int64_t step) const {
+    RouteQuestion question;
+    question.in_place = is_in_place(arguments_);
+    question.feedback = wants_feedback_;
+    question.step = step;
+    question.sums = shape_.op == ReduceOp::sum;
+    return question;
+}
+
+Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
+    for (Phase& phase : phases_)
+        if (phase.call->key() == key && phase.executor->data_device() == device_.get())
+            return &phase;
+    auto call = number_.channel == nullptr
+                    ? context_->plan_apart(tree_->tree, settings_, key)
+                    : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
+    if (!call) return call.status();
+    auto executor = (*call)->take_executor({.waited = true, .data_device = device_});
+    if (!executor) return executor.status();
+    phases_.push_back({std::move(call).value(), std::move(executor).value()});
+    return &phases_.back();
+}
+
+Route PersistentCall::route_of_start() {
+    if (number_.channel == nullptr) return context_->route(settings_, shape_, question_at(step_));
+    RouteQuestion question = question_at(step_);
+    question.comm_may_be_lossy = settings_.compress_comms.allows(context_->name());
+    Route route = route_of(settings_, shape_, question);
+    route.pass_reason = nullptr;
+    return route;
+}
+
+Outcome PersistentCall::start() {
+    const char* reason = pass_reason_;
+    if (reason == nullptr && context_->rank_count() == 1) {
+        GRADCOLL_TRY(start_alone());
+    } else {
+        Route route;
+        if (reason == nullptr) route = route_of_start();
+        if (reason == nullptr) reason = route.pass_reason;
+        const Outcome begun =
+            reason != nullptr ? start_passing(reason) : Outcome(start_on_tree(route.key));
+        if (begun.mpi_code != MPI_SUCCESS) return begun;
+    }
+    started_ = true;
+    ++step_;
+    return Status();
+}
+
+Status PersistentCall::start_alone() {
+    const CallMemory memory = memory_of(arguments_, shape_);
+    if (memory.any_device())
+        GRADCOLL_TRY(copy_to_self_on_device(*context_, arguments_, shape_, memory));
+    else
+        copy_to_self(arguments_, shape_);
+    context_->count_local_call(CallKind::persistent, shape_.size_bytes());
+    return {};
+}
+
+Outcome PersistentCall::start_passing(const char* reason) {
+    count_passed(context_.get(), CallKind::persistent, arguments_, reason);
+    const CallMemory memory = memory_of(arguments_);
+    if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
+        return pass_iallreduce(arguments_, &mpi_request_);
+    auto twin = twin_of(context_.get(), arguments_, memory, twin_room_);
+    if (!twin) return twin.status();
+    twin_ = std::move(twin).value();
+    return pass_iallreduce(twin_->arguments(), &mpi_request_);
+}
+
+Status PersistentCall::start_on_tree(CallKey key) {
+    const auto placed = place_call(*context_, arguments_, shape_);
+    if (!placed) return placed.status();
+    device_ = placed->device;
+    key.in_place = is_in_place(placed->arguments);
+    const auto phase = phase_of(key);
+    if (!phase) return phase.status();
+    running_ = *phase;
+    before_ = running_->executor->stats();
+    Binding binding = binding_of(placed->arguments, shape_);
+    binding.sequence = number_.channel == nullptr ? context_->next_sequence() : number_.number;
+    if (residual_ != nullptr) {
+        const auto values = residual_->data_for(device_);
+        if (!values) return values.status();
+        binding.residual = *values;
+    }
+    GRADCOLL_TRY(running_->executor->start(binding));
+    complete_ = false;
+    if (number_.channel == nullptr) add_started_call(*this);
+    return {};
+}
+
+StartedCall::Turn PersistentCall::advance() {
+    const auto progress = running_->executor->advance();
+    if (progress.ok() && *progress != Progress::complete)
+        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+    if (progress.ok())
+        context_->count_tree_call(
+            {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0});
+    status_ = progress.status();
+    complete_.store(true, std::memory_order_release);
+    return Turn::finished;
+}
+
+bool PersistentCall::test(Outcome& outcome) {
+    if (!started_) return true;
+    if (mpi_request_ != MPI_REQUEST_NULL) {
+        int done = 0;
+        const int code = PMPI_Test(&mpi_request_, &done, MPI_STATUS_IGNORE);
+        if (code == MPI_SUCCESS && done == 0) {
+            advance_started_calls();
+            return false;
+        }
+        outcome = Outcome::passed(code);
+        if (twin_ && code == MPI_SUCCESS) outcome = twin_->give_back();
+        twin_.reset();
+    } else {
+        if (!complete_.load(std::memory_order_acquire)) advance_started_calls();
+        if (!complete_.load(std::memory_order_acquire)) return false;
+        outcome = status_;
+        status_ = {};
+    }
+    started_ = false;
+    return true;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,96 @@
+// api/calls/persistent_call.hpp - an allreduce that is set up once and started many times.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "api/calls/device_allreduce.hpp"
+#include "api/calls/residual.hpp"
+#include "api/comm/comm_context.hpp"
+#include "api/comm/numbered_channels.hpp"
+#include "api/comm/route.hpp"
+#include "api/comm/started_calls.hpp"
+#include "api/edge/request.hpp"
+
+namespace gradcoll {
+
+/// One persistent operation. Started and completed by one thread at a time; advanced by any.
+class PersistentCall final : public StartedCall {
+  public:
+    /// `context` is null for intercommunicators: every start then passes. Local. Errors: of
+    /// planning.
+    static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
+                                                        const ReduceArguments& arguments,
+                                                        const Settings& settings);
+    /// For a request that ranks may start in different orders: no start passes, whatever its size,
+    /// and the caller advances what is started. `context` is not null and of more than one rank,
+    /// the arguments are for the tree.
+    static Result<std::unique_ptr<PersistentCall>> make_numbered(
+        std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
+        const Settings& settings, ChannelNumber number);
+    ~PersistentCall() override;
+
+    MPI_Comm comm() const;
+    CommContext* context() const { return context_.get(); }
+    const std::shared_ptr<CommContext>& context_handle() const { return context_; }
+    bool is_started() const { return started_; }
+    std::uint64_t size_bytes() const { return shape_.size_bytes(); }
+    void set_step(std::int64_t step) { step_ = step; }
+    /// Null if it has none.
+    const std::shared_ptr<Residual>& residual() const { return residual_; }
+
+    /// Never waits for other ranks. Must not be started already.
+    Outcome start();
+    /// True if complete (also if not started); the outcome of the operation is then in `outcome`,
+    /// once.
+    bool test(Outcome& outcome);
+
+    Turn advance() override;
+
+  private:
+    /// The plan for one codec of the schedule, with an executor that belongs to this call alone;
+    /// all have the same device.
+    struct Phase {
+        std::shared_ptr<PlannedCall> call;
+        std::unique_ptr<Executor> executor;
+    };
+
+    PersistentCall() = default;
+    Status set_up();
+    RouteQuestion question_at(std::int64_t step) const;
+    Route route_of_start();
+    Result<Phase*> phase_of(const CallKey& key);
+    Outcome start_passing(const char* reason);
+    Status start_alone();
+    Status start_on_tree(CallKey key);
+
+    std::shared_ptr<CommContext> context_;
+    std::shared_ptr<const DiscoveredTree> tree_;
+    ReduceArguments arguments_;
+    Settings settings_;
+    ChannelNumber number_;  ///< no channel: operations are numbered as they start
+    CallShape shape_;
+    const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
+    std::shared_ptr<Residual> residual_;
+    std::list<Phase> phases_;             ///< stay where they are while one is running
+    std::shared_ptr<DeviceSide> device_;  ///< of the buffers at the last start; null: the host
+    std::int64_t step_ = 0;
+    bool wants_feedback_ = false;
+
+    bool started_ = false;
+    MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
+    std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
+    DeviceArea twin_room_;
+    Phase* running_ = nullptr;
+    RunStats before_;
+    Status status_;  ///< of the operation; written before complete_ is set
+    std::atomic<bool> complete_{true};
+};
+
+/// The codec settings of one request, given in its own info, must fit its type and op; those of the
+/// communicator just do not apply. Errors: invalid_argument, invalid_op.
+Status check_codecs_fit(const Settings& settings, const Classified& call);
+
+}  // namespace gradcoll

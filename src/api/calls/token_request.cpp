@@ -1,0 +1,54 @@
+#include "api/calls/token_request.hpp"
+
+#include <sched.h>
+
+#include <cstring>
+
+#include "api/calls/progress_thread.hpp"
+
+namespace gradcoll {
+
+Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Request* request) {
+    std::shared_ptr<TokenRequest> made(new TokenRequest);
+    const auto number = facts.context->next_channel_number();
+    if (!number) return number.status();
+    auto call =
+        PersistentCall::make_numbered(facts.context, facts.arguments, facts.settings, *number);
+    if (!call) return call.status();
+    made->call_ = std::move(call).value();
+    made->facts_ = std::move(facts);
+    made->token_ = Token(number->channel->comm(), number->channel->channel().rank(),
+                         static_cast<int>(number->number));
+    GRADCOLL_TRY(made->token_.receive_persistent(request));
+    return made;
+}
+
+Outcome TokenRequest::begin() {
+    if (facts_.copied_from != nullptr)
+        std::memcpy(facts_.copy.get(), facts_.copied_from, call_->size_bytes());
+    return call_->start();
+}
+
+void TokenRequest::start() noexcept try {
+    if (const Outcome begun = begin(); begun.mpi_code != MPI_SUCCESS) return finish(begun);
+    if (const Status given = give_to_progress_thread(shared_from_this()); given.ok()) return;
+    while (advance() != Turn::finished) sched_yield();  // no thread: then here and now
+} catch (...) {
+    finish(status_of_current_exception());
+}
+
+StartedCall::Turn TokenRequest::advance() {
+    const Turn turn = call_->advance();
+    if (turn != Turn::finished) return turn;
+    Outcome outcome{Status()};
+    call_->test(outcome);
+    finish(outcome);
+    return turn;
+}
+
+void TokenRequest::finish(const Outcome& outcome) noexcept {
+    if (outcome.mpi_code != MPI_SUCCESS) facts_.on_failure(*this);
+    token_.send({facts_.name, facts_.context}, outcome);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,46 @@
+// api/calls/token_request.hpp - a persistent request that MPI itself starts and completes: to the
+// MPI library it is a persistent receive of a token. When MPI has started it the operation begins,
+// the progress thread moves it, and its end sends the token. So MPI_Wait, MPI_Testsome,
+// MPI_Startall and all the others work on it unchanged.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "api/calls/persistent_call.hpp"
+#include "api/calls/token.hpp"
+
+namespace gradcoll {
+
+/// One persistent allreduce of an unchanged program. Needs MPI_THREAD_MULTIPLE on every rank.
+class TokenRequest final : public StartedCall, public std::enable_shared_from_this<TokenRequest> {
+  public:
+    struct Facts {
+        std::shared_ptr<CommContext> context;  ///< of more than one rank
+        ReduceArguments arguments;             ///< for the tree; input and output do not overlap
+        Settings settings;
+        const char* name = "";  ///< static text: the call, for errors
+        /// If not null: copied into `copy`, which is what `arguments` reads, at every start.
+        const void* copied_from = nullptr;
+        std::unique_ptr<std::byte[]> copy;
+        /// Called before the request completes with an error, by any thread.
+        std::function<void(const TokenRequest&)> on_failure;
+    };
+    /// Makes the request; collective. Errors: transport, and of planning.
+    static Result<std::shared_ptr<TokenRequest>> make(Facts facts, MPI_Request* request);
+
+    /// After MPI has started it. Never waits for other ranks.
+    void start() noexcept;
+    Turn advance() override;
+
+  private:
+    TokenRequest() = default;
+    Outcome begin();
+    void finish(const Outcome& outcome) noexcept;
+
+    Facts facts_;
+    Token token_;
+    std::unique_ptr<PersistentCall> call_;
+};
+
+}  // namespace gradcoll

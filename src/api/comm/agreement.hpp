@@ -1,0 +1,29 @@
+// api/comm/agreement.hpp - whether all ranks of a communicator say the same, and who does not.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mpi/mpi.hpp"
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Something that should be the same on all ranks.
+struct Claim {
+    std::string_view name;  ///< for the message: "setting gc_codec", "count"
+    std::string text;
+};
+
+/// Collective over `comm` (with MPI_ERRORS_RETURN); all ranks pass the same number of claims in the
+/// same order. One small allreduce if all agree. Errors, the same on every rank: invalid_argument,
+/// naming the first claim that differs, the values of rank 0 and of the first rank that differs
+/// from it, and which ranks do; transport.
+Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims);
+
+/// Whether `mine` holds on all ranks. Collective. Errors: transport.
+Result<bool> all_ranks(MPI_Comm comm, bool mine);
+
+}  // namespace gradcoll

@@ -1,0 +1,140 @@
+#include "api/comm/attachments.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "api/edge/ending_comms.hpp"
+#include "api/edge/lifetime.hpp"
+#include "api/settings/info.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The attribute's value.
+struct Attachment {
+    MPI_Comm comm = MPI_COMM_NULL;
+    std::shared_ptr<CommContext> context;  ///< null: refused
+};
+
+std::mutex mutex;
+std::vector<Attachment*> attachments;  // in the order of their making; guarded by mutex
+std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under mutex
+
+int detach(MPI_Comm comm, int, void* value, void*) noexcept {
+    note_end_of(comm);
+    const std::unique_ptr<Attachment> attachment(static_cast<Attachment*>(value));
+    {
+        const std::scoped_lock lock(mutex);
+        std::erase(attachments, attachment.get());
+    }
+    if (attachment->context != nullptr) attachment->context->forget_user_comm();
+    return MPI_SUCCESS;
+}
+
+Attachment* oldest_attachment() {
+    const std::scoped_lock lock(mutex);
+    return attachments.empty() ? nullptr : attachments.front();
+}
+
+/// In the order of their making, which all ranks share as far as they share communicators.
+void detach_all() {
+    const KeepsComm keeps;
+    while (const Attachment* oldest = oldest_attachment())
+        PMPI_Comm_delete_attr(oldest->comm, attachment_keyval);
+    int keyval = attachment_keyval.exchange(MPI_KEYVAL_INVALID);
+    PMPI_Comm_free_keyval(&keyval);
+    const std::scoped_lock lock(mutex);
+    attachments.shrink_to_fit();
+}
+
+Status make_keyval() {
+    const std::scoped_lock lock(mutex);
+    if (attachment_keyval != MPI_KEYVAL_INVALID) return {};
+    int keyval = MPI_KEYVAL_INVALID;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &keyval, nullptr),
+                          "MPI_Comm_create_keyval"));
+    GRADCOLL_TRY(at_finalize(detach_all));
+    attachment_keyval = keyval;
+    return {};
+}
+
+/// Instead of what hangs there.
+Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
+    GRADCOLL_TRY(make_keyval());
+    auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context)});
+    const KeepsComm keeps;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
+                          "MPI_Comm_set_attr"));
+    const std::scoped_lock lock(mutex);
+    attachments.push_back(attachment.release());
+    return {};
+}
+
+/// Null if nothing hangs there.
+Result<const Attachment*> attachment_of(MPI_Comm comm) {
+    const int keyval = attachment_keyval.load(std::memory_order_acquire);
+    if (keyval == MPI_KEYVAL_INVALID || is_ending(comm))
+        return static_cast<const Attachment*>(nullptr);
+    void* value = nullptr;
+    int found = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
+    return static_cast<const Attachment*>(found != 0 ? value : nullptr);
+}
+
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,
+                                            const Status& complaint) {
+    GRADCOLL_TRY(make_keyval());
+    auto context = CommContext::make(comm, text, complaint);
+    if (!context) return context;
+    GRADCOLL_TRY(hang_on(comm, *context));
+    return context;
+}
+
+/// With the gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI library
+/// keeps keys that it does not know.
+Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
+    MPI_Info info = MPI_INFO_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
+    SettingsText text = SettingsText::from_environment();
+    const Status complaint = add_info(info, text);
+    PMPI_Info_free(&info);
+    return attach(comm, text, complaint);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
+    const auto attachment = attachment_of(comm);
+    if (!attachment) return attachment.status();
+    if (*attachment == nullptr) return std::shared_ptr<CommContext>();
+    return (*attachment)->context;
+}
+
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm) {
+    return attach(comm, SettingsText::from_environment(), Status());
+}
+
+Status refuse(MPI_Comm comm) {
+    return hang_on(comm, nullptr);
+}
+
+Result<bool> is_refused(MPI_Comm comm) {
+    const auto attachment = attachment_of(comm);
+    if (!attachment) return attachment.status();
+    if (*attachment == nullptr) return finalize_has_begun() || is_ending(comm);
+    return (*attachment)->context == nullptr;
+}
+
+Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
+    auto context = attached_context(comm);
+    if (!context || *context) return context;
+    int is_inter = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
+    if (is_inter != 0 || finalize_has_begun() || is_ending(comm))
+        return std::shared_ptr<CommContext>();
+    return attach_with_info(comm);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,138 @@
+#include "api/comm/planned_call.hpp"
+
+#include <algorithm>
+
+#include "api/observe/observe.hpp"
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/draw/decision_text.hpp"
+#include "collectives/predict/model.hpp"
+#include "collectives/verify/verify.hpp"
+#include "runtime/slow_links.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The same vector with every codec exact and no residual: what the statistics compare with.
+PlanSpec exact_twin_of(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    spec.feedback = false;
+    return spec;
+}
+
+/// The verifier looks at all ranks' plans together, which costs time and memory in proportion to
+/// them.
+Status verify_all_ranks(const Tree& tree, const PlanSpec& spec) {
+    constexpr int most_ranks = 64;
+    if (tree.rank_count() > most_ranks) return {};
+    std::vector<Plan> plans;
+    const auto planner = Planner::make(tree, spec);
+    if (!planner) return planner.status();
+    for (int rank = 0; rank < tree.rank_count(); ++rank) {
+        auto plan = planner->plan(rank);
+        if (!plan) return plan.status();
+        plans.push_back(std::move(plan).value());
+    }
+    return verify(tree, plans);
+}
+
+void add_encode_ranges(Hash& hash, const Schedule& schedule) {
+    for (const Step& step : schedule.steps)
+        if (step.kind == StepKind::encode)
+            hash.value(step.level).value(step.range.begin).value(step.range.end);
+}
+
+/// Residuals hold a value for every encoded element, in step order, chunk after chunk.
+std::uint64_t residual_layout_of(const Plan& plan) {
+    Hash hash;
+    hash.value(plan.chunk_count).value(plan.residual_elems());
+    add_encode_ranges(hash, plan.body);
+    add_encode_ranges(hash, plan.tail);
+    return hash.digest();
+}
+
+}  // namespace
+
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
+    SendingCost cost;
+    cost.bytes = bytes_sent(plan);
+    cost.exact_bytes = cost.bytes;
+    cost.lossy = is_lossy(plan.spec);
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
+        cost.messages += plan.schedule_of(chunk).send_count;
+    if (!cost.lossy && !plan.spec.feedback) return cost;
+    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
+    if (!twin) return twin.status();
+    cost.exact_bytes = bytes_sent(*twin);
+    return cost;
+}
+
+Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
+                                                       const Settings& settings,
+                                                       const CallKey& key) {
+    const Decision decision = decision_for(facts.tree, settings, key);
+    const PlanSpec& spec = decision.spec;
+    auto plan = make_plan(facts.tree, spec, facts.rank);
+    if (!plan) return plan.status();
+    if (settings.check != CheckLevel::off) GRADCOLL_TRY(verify_all_ranks(facts.tree, spec));
+
+    std::shared_ptr<PlannedCall> call(new PlannedCall);
+    call->key_ = key;
+    const auto cost = sending_cost_of(facts.tree, *plan);
+    if (!cost) return cost.status();
+    call->lossy_ = cost->lossy;
+    call->residual_layout_ = residual_layout_of(*plan);
+    call->exact_bytes_ = cost->exact_bytes;
+    call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
+    call->channel_ = &facts.channel;
+    call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
+    call->executor_options_.paced = knows_links(facts.tree);
+    call->executor_options_.cut_peers = peers_over_slow_links(facts.tree, *call->plan_);
+    call->executor_options_.yield_always = facts.yield_always;
+    call->executor_options_.device = facts.reader;
+    call->executor_options_.timed = observing_calls();
+    call->executor_options_.trace = process_trace();
+    call->executor_options_.predicted_us = decision.predicted_us;
+    if (log_enabled(LogLevel::debug))
+        log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}",
+            key.count, name_of(key.type), cost->bytes, cost->exact_bytes,
+            text_of(facts.tree, decision));
+    return call;
+}
+
+Result<std::unique_ptr<Executor>> PlannedCall::take_executor(const ExecutorUse& use) {
+    std::unique_ptr<Executor> executor;
+    if (use.waited && !use.data_device) {
+        executor = std::move(waited_);
+    } else {
+        const std::scoped_lock lock(mutex_);
+        const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& idle) {
+            return idle->data_device() == use.data_device.get();
+        });
+        if (found != idle_.end()) {
+            executor = std::move(*found);
+            idle_.erase(found);
+        }
+    }
+    return executor == nullptr ? make_executor(use) : std::move(executor);
+}
+
+Result<std::unique_ptr<Executor>> PlannedCall::make_executor(const ExecutorUse& use) const {
+    Executor::Options options = executor_options_;
+    options.data_on_device = use.data_device != nullptr;
+    if (options.data_on_device) options.device = use.data_device;
+    return Executor::make(plan_, *channel_, options);
+}
+
+void PlannedCall::give_back(std::unique_ptr<Executor> executor, bool waited) {
+    if (waited && executor->data_device() == nullptr) {
+        waited_ = std::move(executor);
+        return;
+    }
+    const std::scoped_lock lock(mutex_);
+    idle_.push_back(std::move(executor));
+}
+
+}  // namespace gradcoll

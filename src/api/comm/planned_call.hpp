@@ -1,0 +1,104 @@
+// api/comm/planned_call.hpp - one shape of call on one communicator, planned: the plan, its
+// executors and what it costs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "api/settings/settings.hpp"
+#include "collectives/choose/policy.hpp"
+#include "collectives/plan/plan.hpp"
+#include "runtime/device/device_side.hpp"
+#include "runtime/executor.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// What tells the shapes of one communicator apart while its settings stay the same. Only facts
+/// that all ranks know alike, but for `in_place`, which changes nothing that other ranks see.
+struct CallKey {
+    Collective collective = Collective::allreduce;
+    ElementType type = ElementType::f32;
+    CodecId phase = CodecId::exact;  ///< codec of the schedule's step, if there is a schedule
+    bool in_place = false;
+    bool feedback = false;
+    bool compress = false;  ///< use the settings' codecs; else all exact
+    std::uint32_t elem_bytes = 0;
+    std::int64_t count = 0;  ///< elements of the whole vector
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+};
+
+/// What planning needs to know of a communicator. References must outlive the call.
+struct PlanningFacts {
+    const Tree& tree;
+    int rank = 0;
+    Channel& channel;
+    bool yield_always = false;
+    /// Reads what ranks of this host have on devices; null if none shares any.
+    std::shared_ptr<DeviceSide> reader = {};
+};
+
+/// Who will use an executor.
+struct ExecutorUse {
+    /// By an operation that its caller waits in; there is one of those at a time, so that no lock
+    /// is needed.
+    bool waited = false;
+    std::shared_ptr<DeviceSide> data_device = {};  ///< where the data are; null: on the host
+};
+
+/// How a shape is done, and why; the same on every rank but for `in_place`. Pure.
+Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key);
+
+/// What one rank sends for a call: message by message what its executor counts.
+struct SendingCost {
+    std::uint64_t bytes = 0;        ///< headers included
+    std::uint64_t exact_bytes = 0;  ///< the same call with every codec exact
+    std::uint64_t messages = 0;
+    bool lossy = false;  ///< any message of any rank is lossy
+};
+/// Pure. Errors: what make_plan says.
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);
+
+/// Used by one thread at a time, but for the executors of operations that nobody waits in.
+class PlannedCall {
+  public:
+    /// Plans and makes the first executor. Local: no communication. Errors: internal (a plan that
+    /// does not verify; only with gc_check), out_of_memory, and what make_plan says.
+    static Result<std::shared_ptr<PlannedCall>> make(const PlanningFacts& facts,
+                                                     const Settings& settings, const CallKey& key);
+
+    const CallKey& key() const { return key_; }
+    const Plan& plan() const { return *plan_; }
+    /// Whether any message is lossy.
+    bool lossy() const { return lossy_; }
+    /// What this rank would send if all codecs were exact.
+    std::uint64_t exact_bytes() const { return exact_bytes_; }
+    /// Tells residuals of different layouts apart.
+    std::uint64_t residual_layout() const { return residual_layout_; }
+
+    /// An executor that nobody else uses; a new one if all are in use.
+    Result<std::unique_ptr<Executor>> take_executor(const ExecutorUse& use);
+    /// The same `waited` as it was taken with. Otherwise thread safe.
+    void give_back(std::unique_ptr<Executor> executor, bool waited);
+
+    std::uint64_t last_use = 0;  ///< for the cache
+
+  private:
+    PlannedCall() = default;
+    Result<std::unique_ptr<Executor>> make_executor(const ExecutorUse& use) const;
+
+    CallKey key_;
+    std::shared_ptr<const Plan> plan_;
+    Channel* channel_ = nullptr;
+    Executor::Options executor_options_;
+    std::unique_ptr<Executor> waited_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<Executor>> idle_;  ///< guarded by mutex_
+    std::uint64_t exact_bytes_ = 0;
+    std::uint64_t residual_layout_ = 0;
+    bool lossy_ = false;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,39 @@
+#include "api/comm/started_calls.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace gradcoll {
+namespace {
+
+std::mutex mutex;
+std::vector<StartedCall*> calls;  // guarded by mutex
+std::atomic<std::size_t> call_count{0};
+
+}  // namespace
+
+void add_started_call(StartedCall& call) {
+    const std::scoped_lock lock(mutex);
+    calls.push_back(&call);
+    call_count = calls.size();
+}
+
+bool any_started_calls() {
+    return call_count.load(std::memory_order_relaxed) != 0;
+}
+
+bool advance_started_calls() {
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    if (!lock.owns_lock()) return true;
+    bool advanced = false;
+    std::erase_if(calls, [&advanced](StartedCall* call) {
+        const StartedCall::Turn turn = call->advance();
+        advanced = advanced || turn != StartedCall::Turn::idle;
+        return turn == StartedCall::Turn::finished;
+    });
+    call_count = calls.size();
+    return advanced;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,73 @@
+// api/edge/boundary.hpp - where the C++ library ends: every GC_ call runs its body through
+// at_boundary(). Exceptions and Status become MPI error classes, the message is kept for
+// GC_Error_string, and the communicator's error handler is called.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/mpi/mpi.hpp"
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+int mpi_class_of(Code code);
+
+/// How a body ended: our own Status (and the MPI error class it becomes), or the code of an MPI
+/// call that served the whole operation and has called the error handler itself.
+struct Outcome {
+    Status status;
+    int mpi_code = MPI_SUCCESS;
+
+    Outcome(Status s) : status(std::move(s)), mpi_code(mpi_class_of(status.code())) {}  // NOLINT
+    static Outcome passed(int code) {
+        Outcome outcome{Status()};
+        outcome.mpi_code = code;
+        return outcome;
+    }
+    /// For the handles that MPI has a class of its own for.
+    static Outcome bad_request(std::string message) {
+        Outcome outcome{Status(Code::invalid_argument, std::move(message))};
+        outcome.mpi_code = MPI_ERR_REQUEST;
+        return outcome;
+    }
+};
+
+/// Keeps the message for GC_Error_string on this thread; returns the MPI error class.
+int keep_error(const char* call, const Outcome& failure);
+
+/// Does that, logs it, calls the error handler of `comm` (of
+/// MPI_COMM_WORLD if `comm` is null, as MPI does) and returns the MPI error class.
+int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
+
+/// Forgets the message: the MPI library raised the error, and has a text of its own.
+int without_message(int mpi_code);
+
+/// Full text of the last failure of this thread if its class is `code`, else null.
+const std::string* last_error_text(int code);
+
+/// Whether MPI can be called now: initialised and not yet finalised.
+bool mpi_is_running();
+
+/// The Status of an exception that is being handled.
+Status status_of_current_exception();
+
+/// Runs `body` (returning Outcome or Status) and turns what comes out into an MPI return code.
+template <class Body>
+int at_boundary(MPI_Comm comm, const char* call, Body&& body) noexcept {
+    try {
+        if (!mpi_is_running())
+            return raise_error(
+                comm, call,
+                Status(Code::transport, "called before MPI_Init or after MPI_Finalize"));
+        const Outcome outcome = body();
+        if (!outcome.status.ok()) return raise_error(comm, call, outcome);
+        return outcome.mpi_code == MPI_SUCCESS ? MPI_SUCCESS : without_message(outcome.mpi_code);
+    } catch (...) {
+        return raise_error(comm, call, status_of_current_exception());
+    }
+}
+
+}  // namespace gradcoll

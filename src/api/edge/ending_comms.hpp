@@ -1,0 +1,28 @@
+// api/edge/ending_comms.hpp - communicators that are being freed. MPI deletes their attributes one
+// by one, and a program's own delete callbacks may still make calls on them after our attribute is
+// gone. Such a call must not hang anything on the communicator: nobody would delete it, and MPICH
+// 4.0 walks freed memory when it looks for attributes then.
+#pragma once
+
+#include "base/mpi/mpi.hpp"
+
+namespace gradcoll {
+
+/// For our attributes' delete callbacks: notes on the communicator, as its name, that it ends. Does
+/// nothing while a KeepsComm lives on this thread.
+void note_end_of(MPI_Comm comm) noexcept;
+
+/// Whether `comm` is being freed by this thread and has lost an attribute of ours. A new
+/// communicator with the same handle is not. Cheap.
+bool is_ending(MPI_Comm comm) noexcept;
+
+/// While it lives, attributes go for another reason than the end of their communicator.
+class KeepsComm {
+  public:
+    KeepsComm() noexcept;
+    ~KeepsComm();
+    KeepsComm(const KeepsComm&) = delete;
+    KeepsComm& operator=(const KeepsComm&) = delete;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,204 @@
+#include "api/edge/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <climits>
+#include <limits>
+
+#include "api/edge/device_mpi.hpp"
+#include "device/plugin.hpp"
+
+namespace gradcoll {
+namespace {
+
+bool is_sixteen_bit_float(MPI_Datatype datatype) {
+    const auto known = known_type(datatype);
+    return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
+}
+
+bool is_named(MPI_Datatype datatype) {
+    int integers = 0;
+    int addresses = 0;
+    int datatypes = 0;
+    int combiner = 0;
+    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) ==
+               MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+/// Bytes of one element if it is one contiguous piece at displacement 0, else 0.
+std::size_t plain_element_bytes(MPI_Datatype datatype) {
+    if (const auto known = known_type(datatype)) return element_bytes(known->type);
+    if (!is_named(datatype)) return 0;
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    PMPI_Type_get_extent(datatype, &lower_bound, &extent);
+    return lower_bound == 0 && extent > 0 ? static_cast<std::size_t>(extent) : 0;
+}
+
+/// Calls `reduce(sendbuf, recvbuf, count)` for pieces whose counts fit in an int. An op works
+/// element by element, so that pieces give what the whole would.
+template <class Reduce>
+int in_pieces(const ReduceArguments& arguments, Reduce&& reduce) {
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    if (const int code = PMPI_Type_get_extent(arguments.datatype, &lower_bound, &extent);
+        code != MPI_SUCCESS)
+        return code;
+    const bool in_place = arguments.sendbuf == MPI_IN_PLACE;
+    MPI_Count done = 0;
+    do {
+        const int count = static_cast<int>(std::min<MPI_Count>(arguments.count - done, INT_MAX));
+        const MPI_Aint offset = static_cast<MPI_Aint>(done) * extent;
+        const void* sendbuf =
+            in_place ? MPI_IN_PLACE : static_cast<const char*>(arguments.sendbuf) + offset;
+        const int code = reduce(sendbuf, static_cast<char*>(arguments.recvbuf) + offset, count);
+        if (code != MPI_SUCCESS) return code;
+        done += count;
+    } while (done < arguments.count);
+    return MPI_SUCCESS;
+}
+
+}  // namespace
+
+Status check_comm(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return {Code::invalid_comm, "comm is MPI_COMM_NULL"};
+    return {};
+}
+
+Status check_op(MPI_Op op) {
+    if (op == MPI_OP_NULL) return {Code::invalid_op, "op is MPI_OP_NULL"};
+    return {};
+}
+
+Status check_datatype(const char* name, MPI_Datatype datatype) {
+    if (datatype == MPI_DATATYPE_NULL)
+        return {Code::invalid_type, fmt::format("{} is MPI_DATATYPE_NULL", name)};
+    return {};
+}
+
+Status check_count(const char* name, MPI_Count count) {
+    constexpr MPI_Count limit = std::numeric_limits<MPI_Count>::max() / 64;
+    if (count < 0)
+        return {Code::invalid_count, fmt::format("{} is {}; allowed is 0 and more", name, count)};
+    if (count > limit)
+        return {Code::invalid_count,
+                fmt::format("{} is {}; allowed is up to {}", name, count, limit)};
+    return {};
+}
+
+Status check_buffer(const BufferArgument& buffer, Reach reach) {
+    if (buffer.size_bytes == 0) return {};
+    if (buffer.data == nullptr)
+        return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
+                                                  buffer.name, buffer.size_bytes)};
+    const int device = Devices::of_process().device_of(buffer.data);
+    if (device == unserved_device && reach == Reach::host_and_devices &&
+        mpi_takes_unserved_memory())
+        return {};
+    if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return {};
+    if (device == unserved_device)
+        return {Code::invalid_buffer,
+                fmt::format("{} = {} is memory of a device, which is not reached: {}; copy it to "
+                            "the host first, or use managed memory",
+                            buffer.name, buffer.data, Devices::of_process().why_inactive())};
+    return {Code::invalid_buffer,
+            fmt::format("{} = {} is memory of a device, which this call does not reach "
+                        "(GC_Allreduce does); copy it to the host first, or use managed memory",
+                        buffer.name, buffer.data)};
+}
+
+Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
+    const auto begin_a = reinterpret_cast<std::uintptr_t>(a.data);
+    const auto begin_b = reinterpret_cast<std::uintptr_t>(b.data);
+    if (begin_a + a.size_bytes <= begin_b || begin_b + b.size_bytes <= begin_a ||
+        a.size_bytes == 0 || b.size_bytes == 0)
+        return {};
+    return {
+        Code::invalid_buffer,
+        fmt::format(
+            "{} = {} ({} bytes) and {} = {} ({} bytes) overlap; allowed are separate buffers, or "
+            "MPI_IN_PLACE",
+            a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
+}
+
+std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {
+    return static_cast<std::size_t>(count) * plain_element_bytes(datatype);
+}
+
+namespace {
+
+BufferArgument send_of(const ReduceArguments& arguments) {
+    return {"sendbuf", arguments.sendbuf, plain_bytes(arguments.count, arguments.datatype)};
+}
+
+BufferArgument receive_of(const ReduceArguments& arguments) {
+    return {"recvbuf", arguments.recvbuf, plain_bytes(arguments.count, arguments.datatype)};
+}
+
+}  // namespace
+
+Status check_handles(const ReduceArguments& arguments) {
+    GRADCOLL_TRY(check_comm(arguments.comm));
+    GRADCOLL_TRY(check_op(arguments.op));
+    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
+    GRADCOLL_TRY(check_count("count", arguments.count));
+    if (arguments.recvbuf == MPI_IN_PLACE)
+        return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
+    return {};
+}
+
+Status check_buffers(const ReduceArguments& arguments, Reach reach) {
+    GRADCOLL_TRY(check_buffer(receive_of(arguments), reach));
+    return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments), reach);
+}
+
+Status check_allreduce(const ReduceArguments& arguments, Reach reach) {
+    GRADCOLL_TRY(check_handles(arguments));
+    GRADCOLL_TRY(check_buffers(arguments, reach));
+    if (is_in_place(arguments)) return {};
+    return check_disjoint(send_of(arguments), receive_of(arguments));
+}
+
+Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    const auto known = known_type(datatype);
+    if (!known) return {{}, "datatype is derived, or has no kernels here"};
+    const auto reduce_op = known_op(op);
+    if (!reduce_op) return {{}, "op is user-defined, or has no kernels here"};
+    const Reducer reducer =
+        op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
+    if (!reducer) return {{}, "op is not defined for the datatype"};
+    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer}, nullptr};
+}
+
+Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {
+    const auto reduce_op = known_op(op);
+    if (!reduce_op || !is_sixteen_bit_float(datatype)) return op;
+    return op_for_16_bit_floats(*reduce_op);
+}
+
+Outcome pass_allreduce(const ReduceArguments& arguments) {
+    const auto op = op_for_mpi(arguments.op, arguments.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(in_pieces(arguments, [&](const void* sendbuf, void* recvbuf, int count) {
+        return PMPI_Allreduce(sendbuf, recvbuf, count, arguments.datatype, *op, arguments.comm);
+    }));
+}
+
+Outcome pass_iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
+    if (arguments.count > INT_MAX)
+        return Status(
+            Code::invalid_count,
+            fmt::format(
+                "count is {}, and this call passes to MPI_Iallreduce, which counts up to {}; "
+                "GC_Comm_attach and MPI_THREAD_MULTIPLE let it use the tree",
+                arguments.count, INT_MAX));
+    const auto op = op_for_mpi(arguments.op, arguments.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(PMPI_Iallreduce(arguments.sendbuf, arguments.recvbuf,
+                                           static_cast<int>(arguments.count), arguments.datatype,
+                                           *op, arguments.comm, request));
+}
+
+}  // namespace gradcoll

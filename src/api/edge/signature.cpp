@@ -1,0 +1,134 @@
+#include "api/edge/signature.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace gradcoll {
+namespace {
+
+struct Envelope {
+    int integers = 0;
+    int addresses = 0;
+    int datatypes = 0;
+    int combiner = MPI_COMBINER_NAMED;
+};
+
+Envelope envelope_of(MPI_Datatype datatype) {
+    Envelope e;
+    PMPI_Type_get_envelope(datatype, &e.integers, &e.addresses, &e.datatypes, &e.combiner);
+    return e;
+}
+
+bool is_named(MPI_Datatype datatype) {
+    return envelope_of(datatype).combiner == MPI_COMBINER_NAMED;
+}
+
+/// The types that a derived type was made of; frees those that MPI_Type_get_contents made handles
+/// for.
+class Contents {
+  public:
+    Contents(MPI_Datatype datatype, const Envelope& e)
+        : integers_(static_cast<std::size_t>(e.integers)),
+          addresses_(static_cast<std::size_t>(e.addresses)),
+          datatypes_(static_cast<std::size_t>(e.datatypes), MPI_DATATYPE_NULL) {
+        PMPI_Type_get_contents(datatype, e.integers, e.addresses, e.datatypes, integers_.data(),
+                               addresses_.data(), datatypes_.data());
+    }
+    ~Contents() {
+        for (MPI_Datatype& datatype : datatypes_)
+            if (datatype != MPI_DATATYPE_NULL && !is_named(datatype)) PMPI_Type_free(&datatype);
+    }
+    Contents(const Contents&) = delete;
+    Contents& operator=(const Contents&) = delete;
+    const std::vector<MPI_Datatype>& datatypes() const { return datatypes_; }
+
+  private:
+    std::vector<int> integers_;
+    std::vector<MPI_Aint> addresses_;
+    std::vector<MPI_Datatype> datatypes_;
+};
+
+/// MPI_Pack counts bytes with an int: calls `copy(first element, elements, bytes)` for parts that
+/// fit.
+template <class Copy>
+Status in_parts(MPI_Count count, MPI_Datatype datatype, Copy&& copy) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 30;
+    const auto bytes = data_bytes(datatype);
+    if (!bytes) return bytes.status();
+    if (*bytes > most_bytes)
+        return {Code::invalid_type,
+                fmt::format("one element of the datatype holds {} bytes; allowed for derived types "
+                            "is up to {}",
+                            *bytes, most_bytes)};
+    const auto part = static_cast<MPI_Count>(most_bytes / std::max<std::size_t>(*bytes, 1));
+    for (MPI_Count done = 0; done < count; done += part) {
+        const int elements = static_cast<int>(std::min(part, count - done));
+        GRADCOLL_TRY(copy(done, elements, static_cast<std::size_t>(elements) * *bytes));
+    }
+    return {};
+}
+
+MPI_Aint extent_of(MPI_Datatype datatype) {
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    PMPI_Type_get_extent(datatype, &lower_bound, &extent);
+    return extent;
+}
+
+}  // namespace
+
+std::optional<KnownType> uniform_element(MPI_Datatype datatype) {
+    if (const auto known = known_type(datatype)) return known;
+    const Envelope envelope = envelope_of(datatype);
+    if (envelope.combiner == MPI_COMBINER_NAMED) return std::nullopt;
+    const Contents contents(datatype, envelope);
+    std::optional<KnownType> common;
+    for (const MPI_Datatype part : contents.datatypes()) {
+        const auto element = uniform_element(part);
+        if (!element || (common && common->type != element->type)) return std::nullopt;
+        common = element;
+    }
+    return common;
+}
+
+bool is_plain(MPI_Datatype datatype) {
+    if (known_type(datatype)) return true;
+    const auto bytes = data_bytes(datatype);
+    return is_named(datatype) && bytes.ok() && extent_of(datatype) == static_cast<MPI_Aint>(*bytes);
+}
+
+Result<std::size_t> data_bytes(MPI_Datatype datatype) {
+    MPI_Count bytes = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Type_size_x(datatype, &bytes), "MPI_Type_size_x"));
+    return static_cast<std::size_t>(bytes);
+}
+
+Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte* to,
+            MPI_Comm comm) {
+    const MPI_Aint extent = extent_of(datatype);
+    return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
+        const char* source = static_cast<const char*>(from) + static_cast<MPI_Aint>(first) * extent;
+        int position = 0;
+        const int code =
+            PMPI_Pack(source, elements, datatype, to, static_cast<int>(bytes), &position, comm);
+        to += bytes;
+        return from_mpi(code, "MPI_Pack");
+    });
+}
+
+Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, void* to,
+              MPI_Comm comm) {
+    const MPI_Aint extent = extent_of(datatype);
+    return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
+        char* target = static_cast<char*>(to) + static_cast<MPI_Aint>(first) * extent;
+        int position = 0;
+        const int code =
+            PMPI_Unpack(from, static_cast<int>(bytes), &position, target, elements, datatype, comm);
+        from += bytes;
+        return from_mpi(code, "MPI_Unpack");
+    });
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,30 @@
+// api/edge/signature.hpp - what derived datatypes are made of, and their data in one piece.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "api/edge/element_types.hpp"
+
+namespace gradcoll {
+
+/// The one element type that all of a datatype's basic elements have; empty if they differ or are
+/// not known. Depends on the type's signature only, which MPI makes equal on all ranks of a
+/// collective, however each rank describes its memory.
+std::optional<KnownType> uniform_element(MPI_Datatype datatype);
+
+/// Whether `count` elements of the type lie in memory as `count * size` bytes without gaps, in
+/// order, from the address given.
+bool is_plain(MPI_Datatype datatype);
+
+/// Bytes of data in one element. Errors: transport.
+Result<std::size_t> data_bytes(MPI_Datatype datatype);
+
+/// Copies `count` elements between memory as the type describes it and one piece of count *
+/// data_bytes() bytes. Errors: transport; invalid_type if one element is larger than MPI_Pack can
+/// count.
+Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte* to, MPI_Comm comm);
+Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, void* to,
+              MPI_Comm comm);
+
+}  // namespace gradcoll

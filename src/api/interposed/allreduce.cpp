@@ -1,0 +1,115 @@
+// MPI_Allreduce and MPI_Iallreduce of unchanged programs.
+#include "api/calls/allreduce.hpp"
+#include "api/calls/progress_thread.hpp"
+#include "api/calls/run_allreduce.hpp"
+#include "api/edge/handle_bits.hpp"
+#include "api/interposed/calls.hpp"
+#include "api/interposed/offer.hpp"
+#include "api/interposed/overlap.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// A call that the tree will do: its arguments with overlap settled.
+struct Admitted {
+    const char* left_because = nullptr;  ///< static text; null: admitted
+    std::shared_ptr<CommContext> context;
+    CallShape shape;
+    Route route;
+    ReduceArguments arguments;
+    std::unique_ptr<std::byte[]> copy;
+};
+
+Admitted left(const char* reason) {
+    Admitted out;
+    out.left_because = reason;
+    return out;
+}
+
+/// What only this rank knows (its buffers) is looked at before the communicator counts the call.
+Admitted admit(const ReduceArguments& arguments, bool blocking) {
+    if (!check_handles(arguments).ok()) return left(wrong_arguments);
+    const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
+    if (call.pass_reason != nullptr) return left(call.pass_reason);
+    const Reach reach = blocking ? Reach::host_and_devices : Reach::host;
+    if (!check_buffers(arguments, reach).ok()) return left(unusable_buffer);
+    const OfferedSize size{
+        call.shape.size_bytes(),
+        call.shape.op == ReduceOp::sum && process_settings().ever_compresses(call.shape.type),
+        /*may_attach=*/blocking};
+    OfferedComm found = comm_for_offer(arguments.comm, size);
+    if (found.left_because != nullptr) return left(found.left_because);
+    if (!blocking && !found.context->all_ranks_have_threads())
+        return left("nonblocking calls need MPI_THREAD_MULTIPLE");
+    SettledInput input =
+        settle_input({"sendbuf", arguments.sendbuf, call.shape.size_bytes()},
+                     {"recvbuf", arguments.recvbuf, call.shape.size_bytes()}, arguments.recvbuf,
+                     /*mpi_takes_it=*/false);
+    if (input.left_because != nullptr) return left(input.left_because);
+
+    Admitted out;
+    out.context = std::move(found.context);
+    out.shape = call.shape;
+    out.arguments = arguments;
+    out.arguments.sendbuf = input.sendbuf;
+    out.copy = std::move(input.copy);
+    out.route = route_in(*out.context, out.shape,
+                         {.in_place = is_in_place(out.arguments), .blocking = blocking});
+    out.left_because = out.route.pass_reason;
+    return out;
+}
+
+Offer allreduce(const OfferedCall& call, const ReduceArguments& arguments) {
+    const Admitted admitted = admit(arguments, /*blocking=*/true);
+    if (admitted.left_because != nullptr) return Offer::left(admitted.left_because);
+    if (admitted.context->checks_calls()) {
+        const Status alike = admitted.context->check_alike(claims_of(call.name, arguments));
+        if (!alike.ok()) return Offer::served(alike);
+    }
+    return Offer::served(
+        run_allreduce(*admitted.context, admitted.arguments, admitted.shape, admitted.route));
+}
+
+Status start(const OfferedCall& call, Admitted admitted, MPI_Request* request) {
+    const Binding binding = binding_of(admitted.arguments, admitted.shape);
+    auto started = NonblockingCall::start({std::move(admitted.context), admitted.route.key, binding,
+                                           call.name, std::move(admitted.copy)},
+                                          request);
+    if (!started) return started.status();
+    return give_to_progress_thread(std::move(started).value());
+}
+
+Offer iallreduce(const OfferedCall& call, const ReduceArguments& arguments, MPI_Request* request) {
+    if (request == nullptr) return Offer::left(wrong_arguments);
+    Admitted admitted = admit(arguments, /*blocking=*/false);
+    if (admitted.left_because != nullptr) return Offer::left(admitted.left_because);
+    return Offer::served(start(call, std::move(admitted), request));
+}
+
+}  // namespace
+
+ReduceArguments arguments_of(const GC_Reduce_call& call) {
+    return {call.sendbuf,
+            call.recvbuf,
+            call.count,
+            handle_of<MPI_Datatype>(call.datatype),
+            handle_of<MPI_Op>(call.op),
+            handle_of<MPI_Comm>(call.comm)};
+}
+
+int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
+    const ReduceArguments arguments = arguments_of(*call);
+    const OfferedCall offered{CallKind::allreduce, arguments, "MPI_Allreduce (served by gradcoll)"};
+    return at_offer(offered, code, [&] { return allreduce(offered, arguments); });
+}
+
+int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept {
+    const ReduceArguments arguments = arguments_of(*call);
+    const OfferedCall offered{CallKind::iallreduce, arguments,
+                              "MPI_Iallreduce (served by gradcoll)"};
+    return at_offer(offered, code, [&] {
+        return iallreduce(offered, arguments, static_cast<MPI_Request*>(request));
+    });
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,64 @@
+// GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
+#include "api/edge/handle_bits.hpp"
+#include "api/interposed/calls.hpp"
+#include "api/interposed/fortran.hpp"
+#include "api/interposed/gate.hpp"
+#include "api/interposed/info.hpp"
+#include "api/interposed/persistent.hpp"
+#include "api/observe/observe.hpp"
+#include "base/log.hpp"
+
+namespace gradcoll {
+namespace {
+
+void take_new_info(GC_Handle comm, GC_Handle info) {
+    info_was_set(handle_of<MPI_Comm>(comm), handle_of<MPI_Info>(info));
+}
+
+/// Other levels are for other tools.
+void pcontrol(int level) noexcept try {
+    if (level == 0 || level == 1) set_interception(level == 1);
+    if (level == 2) write_report_now();
+} catch (...) {
+    log(LogLevel::warn, "MPI_Pcontrol({}): {}", level, status_of_current_exception().message());
+}
+
+constexpr GC_Interposer_table table = {
+    .allreduce = offer_allreduce,
+    .iallreduce = offer_iallreduce,
+    .allreduce_init = offer_allreduce_init,
+    .reduce_scatter_block = offer_reduce_scatter_block,
+    .reduce_scatter = offer_reduce_scatter,
+    .allgather = offer_allgather,
+    .started = requests_started,
+    .freeing = request_freeing,
+    .info_was_set = take_new_info,
+    .pcontrol = pcontrol,
+    .comm_of_fortran = comm_of_fortran,
+    .datatype_of_fortran = datatype_of_fortran,
+    .op_of_fortran = op_of_fortran,
+    .info_of_fortran = info_of_fortran,
+    .request_of_fortran = request_of_fortran,
+    .request_to_fortran = request_to_fortran,
+};
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) try {
+    if (version != GC_INTERPOSER_VERSION) {
+        log(LogLevel::error,
+            "libgradcoll_pmpi speaks version {} of their common table, libgradcoll version {}: "
+            "inactive; take both from one build",
+            version, GC_INTERPOSER_VERSION);
+        return nullptr;
+    }
+    if (gate == nullptr || !interposer_enabled()) return nullptr;
+    open_gate(gate);
+    return &table;
+} catch (...) {
+    log(LogLevel::warn, "the interposer stays away: {}", status_of_current_exception().message());
+    return nullptr;
+}

@@ -1,0 +1,185 @@
+#include "api/interposed/persistent.hpp"
+
+#include <mutex>
+#include <unordered_map>
+
+#include "api/calls/allreduce.hpp"
+#include "api/calls/token_request.hpp"
+#include "api/edge/handle_bits.hpp"
+#include "api/edge/lifetime.hpp"
+#include "api/interposed/calls.hpp"
+#include "api/interposed/gate.hpp"
+#include "api/interposed/offer.hpp"
+#include "api/interposed/overlap.hpp"
+#include "api/settings/info.hpp"
+#include "base/log.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr const char* call_name = "MPI_Allreduce_init (served by gradcoll)";
+
+/// The requests that we serve, by MPI's handles.
+class Requests {
+  public:
+    void add(GC_Handle handle, std::shared_ptr<TokenRequest> request) {
+        const std::scoped_lock lock(mutex_);
+        requests_[handle] = std::move(request);
+        offer_starts(true);
+    }
+    std::shared_ptr<TokenRequest> find(GC_Handle handle) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = requests_.find(handle);
+        return found != requests_.end() ? found->second : nullptr;
+    }
+    void forget(GC_Handle handle) {
+        std::shared_ptr<TokenRequest> last;  // destroyed after the lock is gone
+        const std::scoped_lock lock(mutex_);
+        const auto found = requests_.find(handle);
+        if (found == requests_.end()) return;
+        last = std::move(found->second);
+        requests_.erase(found);
+        offer_starts(!requests_.empty());
+    }
+    void forget(const TokenRequest& request) {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(requests_, [&](const auto& entry) { return entry.second.get() == &request; });
+        offer_starts(!requests_.empty());
+    }
+    void forget_all() {
+        std::unordered_map<GC_Handle, std::shared_ptr<TokenRequest>> last;
+        const std::scoped_lock lock(mutex_);
+        last.swap(requests_);
+        offer_starts(false);
+    }
+    /// Requests that a program never frees keep their communicators' contexts, which must go before
+    /// MPI.
+    Status end_with_mpi() {
+        const std::scoped_lock lock(mutex_);
+        if (!ends_) GRADCOLL_TRY(at_finalize([this] { forget_all(); }));
+        ends_ = true;
+        return {};
+    }
+
+  private:
+    std::mutex mutex_;
+    std::unordered_map<GC_Handle, std::shared_ptr<TokenRequest>> requests_;
+    bool ends_ = false;
+};
+
+/// Never destroyed: a program may end without MPI_Finalize.
+Requests& requests() {
+    static auto& all = *new Requests;
+    return all;
+}
+
+GC_Handle handle_at(const void* handles, int index) {
+    return bits_of(static_cast<const MPI_Request*>(handles)[index]);
+}
+
+/// The communicator's settings and over them those of the request; only the former, with a warning,
+/// if all is not well with the latter. Collective.
+Settings settings_for(const CommContext& context, MPI_Info info) {
+    SettingsText proposed = context.settings_text();
+    const Status complaint = add_info(info, proposed);
+    auto settings = context.agreed_settings(proposed, complaint);
+    if (settings) return std::move(settings).value();
+    log(context.rank() == 0 ? LogLevel::warn : LogLevel::debug,
+        "{}: the gc_* keys of info are ignored: {}", call_name, settings.status().message());
+    return context.settings();
+}
+
+/// A step of the schedule at which the request is compressible; 0 if there is none.
+std::int64_t lossy_step(const Settings& settings, const CallShape& shape, RouteQuestion question) {
+    if (is_compressible(settings, shape, question)) return 0;
+    for (const CodecSchedule::Phase& phase : settings.schedule.phases()) {
+        question.step = phase.first_step;
+        if (is_compressible(settings, shape, question)) return phase.first_step;
+    }
+    return 0;
+}
+
+/// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this
+/// is one of the calls that gc_compress_calls allows. Null, or a reason to leave the request.
+const char* fix_route(CommContext& context, const ReduceArguments& arguments,
+                      const CallShape& shape, Settings& settings) {
+    RouteQuestion question;
+    question.in_place = is_in_place(arguments);
+    question.sums = shape.op == ReduceOp::sum;
+    question.comm_may_be_lossy = settings.compress_comms.allows(context.name());
+    question.step = lossy_step(settings, shape, question);
+    const Route route = context.route(settings, shape, question);
+    settings.compress_calls = route.key.compress ? CallFilter() : CallFilter::parse("!0-").value();
+    return route.pass_reason;
+}
+
+/// If MPI frees the request when it fails, its handle may soon be somebody else's.
+void on_failure(const TokenRequest& request) {
+    if (mpi_frees_failed_requests) requests().forget(request);
+}
+
+Offer serve(TokenRequest::Facts facts, MPI_Request* request) {
+    if (const Status ready = requests().end_with_mpi(); !ready.ok()) return Offer::served(ready);
+    auto made = TokenRequest::make(std::move(facts), request);
+    if (!made) return Offer::served(made.status());
+    requests().add(bits_of(*request), std::move(made).value());
+    return Offer::served(Status());
+}
+
+Offer allreduce_init(const OfferedCall& call, MPI_Info info, MPI_Request* request) {
+    const ReduceArguments& arguments = call.arguments;
+    if (request == nullptr || !check_handles(arguments).ok()) return Offer::left(wrong_arguments);
+    const auto [shape, pass_reason] = classify(arguments.count, arguments.datatype, arguments.op);
+    if (pass_reason != nullptr) return Offer::left(pass_reason);
+    if (!check_buffers(arguments).ok()) return Offer::left(unusable_buffer);
+    const bool may_be_lossy =
+        shape.op == ReduceOp::sum && process_settings().ever_compresses(shape.type);
+    OfferedComm found =
+        comm_for_offer(arguments.comm, {shape.size_bytes(), may_be_lossy, /*may_attach=*/true});
+    if (found.left_because != nullptr) return Offer::left(found.left_because);
+    if (!found.context->all_ranks_have_threads())
+        return Offer::left("persistent requests need MPI_THREAD_MULTIPLE");
+    SettledInput input =
+        settle_input({"sendbuf", arguments.sendbuf, shape.size_bytes()},
+                     {"recvbuf", arguments.recvbuf, shape.size_bytes()}, arguments.recvbuf);
+    if (input.left_because != nullptr) return Offer::left(input.left_because);
+    const Status alike = found.context->check_alike(claims_of(call.name, arguments));
+    if (!alike.ok()) return Offer::served(alike);
+
+    TokenRequest::Facts facts;
+    facts.arguments = arguments;
+    facts.arguments.sendbuf = input.sendbuf;
+    facts.settings = settings_for(*found.context, info);
+    const char* reason = fix_route(*found.context, facts.arguments, shape, facts.settings);
+    if (reason != nullptr) return Offer::left(reason);
+    facts.context = std::move(found.context);
+    facts.name = call.name;
+    facts.copied_from = input.copy != nullptr ? arguments.sendbuf : nullptr;
+    facts.copy = std::move(input.copy);
+    facts.on_failure = on_failure;
+    return serve(std::move(facts), request);
+}
+
+}  // namespace
+
+int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
+                         int* code) noexcept {
+    const OfferedCall offered{CallKind::allreduce_init, arguments_of(*call), call_name};
+    return at_offer(offered, code, [&] {
+        return allreduce_init(offered, handle_of<MPI_Info>(info),
+                              static_cast<MPI_Request*>(request));
+    });
+}
+
+void requests_started(int count, const void* handles) noexcept try {
+    for (int index = 0; index < count; ++index)
+        if (const auto request = requests().find(handle_at(handles, index))) request->start();
+} catch (...) {
+    log(LogLevel::error, "{}: {}", call_name, status_of_current_exception().message());
+}
+
+void request_freeing(const void* handle) noexcept {
+    if (handle != nullptr) requests().forget(handle_at(handle, 0));
+}
+
+}  // namespace gradcoll

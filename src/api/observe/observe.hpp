@@ -1,0 +1,33 @@
+// api/observe/observe.hpp - the report and the trace of this process: made at the first call if
+// GC_REPORT or GC_TRACE asks for them, written at the beginning of MPI_Finalize.
+#pragma once
+
+#include "base/mpi/mpi.hpp"
+#include "report/report.hpp"
+#include "runtime/trace.hpp"
+
+namespace gradcoll {
+
+/// Whether calls are to be recorded. Cheap: one load. Thread safe, as all here.
+bool observing_calls();
+
+/// Whether GC_REPORT asks for a report, also before MPI_Init.
+bool report_is_wanted();
+
+/// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
+/// an attribute of its own, set without communication.
+void observe_call(MPI_Comm comm, const CallRecord& call);
+/// From now on calls on `twin` (a duplicate that outlives what happens on it) count as calls on
+/// `comm`.
+void observe_as(MPI_Comm twin, MPI_Comm comm);
+/// The tree that `comm` got.
+void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
+void observe_error(MPI_Comm comm, std::uint64_t bytes, double max_abs, double relative_l2);
+
+/// The trace of the process; null if GC_TRACE is not set.
+Trace* process_trace();
+
+/// Writes the report as it stands (MPI_Pcontrol(2)), then goes on collecting.
+void write_report_now();
+
+}  // namespace gradcoll

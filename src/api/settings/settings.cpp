@@ -1,0 +1,254 @@
+#include "api/settings/settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "topology/sources/job/written.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// As in GC_INTERCEPT; the order of GC_Intercepted.
+constexpr std::string_view intercept_names[] = {"allreduce",      "iallreduce",
+                                                "allreduce_init", "reduce_scatter_block",
+                                                "reduce_scatter", "allgather"};
+static_assert(std::size(intercept_names) == GC_CALL_START);
+
+template <class T>
+Status take(T& out, Result<T> value) {
+    if (!value) return value.status();
+    out = std::move(value).value();
+    return {};
+}
+
+template <class T>
+Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
+                 std::string_view allowed) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (names[i] == word) return static_cast<T>(i);
+    return Status(Code::invalid_argument,
+                  fmt::format("'{}' is not allowed: {}", printable(word), allowed));
+}
+
+Result<CheckLevel> parse_check(std::string_view word) {
+    constexpr std::string_view names[] = {"off", "local", "collective"};
+    return one_of<CheckLevel>(word, names, info_of(OptionId::check).allowed);
+}
+
+Result<CompressIf> parse_compress_if(std::string_view word) {
+    constexpr std::string_view names[] = {"always", "pays"};
+    return one_of<CompressIf>(word, names, info_of(OptionId::compress_if).allowed);
+}
+
+/// "exact, 2:4" is meant as "exact,2:4".
+std::string without_blanks(std::string_view text) {
+    std::string out(text);
+    std::erase(out, ' ');
+    return out;
+}
+
+Result<std::vector<CodecId>> parse_level_codecs(std::string_view text) {
+    if (text.empty()) return std::vector<CodecId>();
+    return level_codecs_from(without_blanks(text));
+}
+
+Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
+    if (text == "same") return std::optional<CodecId>();
+    const auto codec = codec_from_name(text);
+    if (!codec) return codec.status();
+    return std::optional<CodecId>(*codec);
+}
+
+/// `word` or bytes.
+Result<std::optional<std::uint64_t>> parse_bytes_or(std::string_view word, std::string_view text) {
+    if (text == word) return std::optional<std::uint64_t>();
+    const auto bytes = parse_bytes(text);
+    if (!bytes) return bytes.status();
+    return std::optional<std::uint64_t>(*bytes);
+}
+
+/// The least holds a page for each slot of the blocks (runtime/one_host).
+Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
+    constexpr std::uint64_t least = 128 << 10;
+    constexpr std::uint64_t most = 1 << 30;
+    auto bytes = parse_bytes(text);
+    if (bytes && *bytes != 0 && (*bytes < least || *bytes > most))
+        return Status(
+            Code::invalid_argument,
+            fmt::format("\"{}\" is not allowed; allowed are 0, and 128K to 1G", printable(text)));
+    return bytes;
+}
+
+Result<int> parse_chunks_in_flight(std::string_view text) {
+    const auto value = parse_integer(text, 1, 16);
+    if (!value) return value.status();
+    return static_cast<int>(*value);
+}
+
+/// Settings that are understood elsewhere are left alone.
+Status read_setting(OptionId id, std::string_view text, Settings& out) {
+    switch (id) {
+        case OptionId::codec:
+            return take(out.codec, codec_from_name(text));
+        case OptionId::level_codecs:
+            return take(out.level_codecs, parse_level_codecs(text));
+        case OptionId::down_codec:
+            return take(out.down_codec, parse_down_codec(text));
+        case OptionId::compress_if:
+            return take(out.compress_if, parse_compress_if(text));
+        case OptionId::min_bytes:
+            return take(out.min_bytes, parse_bytes(text));
+        case OptionId::max_bytes:
+            return take(out.max_bytes, parse_bytes_or("none", text));
+        case OptionId::compress_comms:
+            return take(out.compress_comms, NameFilter::parse(text));
+        case OptionId::compress_calls:
+            return take(out.compress_calls, CallFilter::parse(text));
+        case OptionId::tree_min_bytes:
+            return take(out.tree_min_bytes, parse_bytes(text));
+        case OptionId::exchange:
+            return take(out.exchange, level_exchanges_from(without_blanks(text)));
+        case OptionId::chunk_bytes:
+            return take(out.chunk_bytes, parse_bytes_or("auto", text));
+        case OptionId::chunks_in_flight:
+            return take(out.chunks_in_flight, parse_chunks_in_flight(text));
+        case OptionId::shm_bytes:
+            return take(out.shm_bytes, parse_shm_bytes(text));
+        case OptionId::schedule:
+            return take(out.schedule, CodecSchedule::parse(text));
+        case OptionId::feedback:
+            return take(out.feedback, parse_switch(text));
+        case OptionId::check:
+            return take(out.check, parse_check(text));
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+SettingsText SettingsText::from_environment() {
+    SettingsText text;
+    for (const OptionInfo& row : option_table())
+        text.set(row.id, settings_of_process().text(row.id));
+    return text;
+}
+
+Result<OptionId> option_of_key(std::string_view info_key) {
+    std::vector<std::string_view> known;
+    for (const OptionInfo& row : option_table()) {
+        if (row.info_key.empty()) continue;
+        if (row.info_key == info_key) return row.id;
+        known.push_back(row.info_key);
+    }
+    const auto nearest = nearest_word(info_key, known);
+    return Status(Code::invalid_argument,
+                  fmt::format("'{}' is not a setting{}", printable(info_key),
+                              nearest ? fmt::format("; did you mean {}?", *nearest)
+                                      : std::string("; see docs/settings.md for all of them")));
+}
+
+void SettingsText::say(OptionId id, std::string_view text) {
+    if (std::find(std::begin(codec_options), std::end(codec_options), id) !=
+        std::end(codec_options))
+        for (const OptionId other : codec_options) set(other, info_of(other).default_value);
+    set(id, text);
+}
+
+Status check_setting(OptionId id, std::string_view text) {
+    const std::string_view word = trimmed(text);
+    if (id == OptionId::topology) return check_written(std::string(word));
+    if (id == OptionId::intercept) return InterceptSet::parse(word).status();
+    GRADCOLL_TRY(check_process_option(id, word));
+    Settings scratch;
+    return read_setting(id, word, scratch);
+}
+
+const OptionSet& settings_of_process() {
+    static const OptionSet& settings = [&]() -> const OptionSet& {
+        auto* set = new OptionSet(options_of_process());
+        set->leave_out_what_fails([](OptionId id, std::string_view text) -> Status {
+            const Status status = check_setting(id, text);
+            if (status.ok()) return status;
+            return {status.code(), fmt::format("{}={}: {}", info_of(id).variable, printable(text),
+                                               status.message())};
+        });
+        return *set;
+    }();
+    return settings;
+}
+
+void warn_about_settings() {
+    static std::once_flag once;
+    std::call_once(once, [] { warn_about_options(settings_of_process()); });
+}
+
+Result<Settings> Settings::parse(const SettingsText& text) {
+    Settings out;
+    for (const OptionInfo& row : option_table())
+        if (const Status status = read_setting(row.id, trimmed(text[row.id]), out); !status.ok())
+            return Status(
+                Code::invalid_argument,
+                fmt::format("setting {}: {}", row.info_key.empty() ? row.variable : row.info_key,
+                            status.message()));
+    return out;
+}
+
+Result<InterceptSet> InterceptSet::parse(std::string_view text) {
+    InterceptSet set;
+    set.bits_.reset();
+    for (const std::string_view word : split_at_commas(text)) {
+        const auto* name = std::find(std::begin(intercept_names), std::end(intercept_names), word);
+        if (name == std::end(intercept_names))
+            return Status(Code::invalid_argument,
+                          fmt::format("'{}' is no call that can be served; allowed: {}",
+                                      printable(word), info_of(OptionId::intercept).allowed));
+        set.bits_.set(static_cast<std::size_t>(name - std::begin(intercept_names)));
+    }
+    set.bits_[GC_CALL_START] = set.bits_[GC_CALL_ALLREDUCE_INIT];
+    return set;
+}
+
+const InterceptSet& intercepted_calls() {
+    static const InterceptSet set = [] {
+        auto parsed = InterceptSet::parse(settings_of_process().text(OptionId::intercept));
+        return parsed ? std::move(parsed).value() : InterceptSet();
+    }();
+    return set;
+}
+
+bool interposer_enabled() {
+    const auto enabled = parse_switch(settings_of_process().text(OptionId::enable));
+    return !enabled.ok() || *enabled;
+}
+
+CodecId Settings::codec_of(int level, std::int64_t step) const {
+    if (!schedule.empty()) return schedule.codec_at(step);
+    if (level_codecs.empty()) return codec;
+    return level_codecs[std::min(static_cast<std::size_t>(level), level_codecs.size() - 1)];
+}
+
+bool Settings::compresses(ElementType type, std::int64_t step) const {
+    const auto is_lossy = [type](CodecId id) {
+        return id != CodecId::exact && codec_supports(id, type);
+    };
+    if (!schedule.empty()) return is_lossy(schedule.codec_at(step));
+    if (level_codecs.empty()) return is_lossy(codec);
+    return std::any_of(level_codecs.begin(), level_codecs.end(), is_lossy);
+}
+
+bool Settings::ever_compresses(ElementType type) const {
+    if (schedule.empty()) return compresses(type, 0);
+    const auto compressing = [&](const auto& phase) { return compresses(type, phase.first_step); };
+    return std::any_of(schedule.phases().begin(), schedule.phases().end(), compressing);
+}
+
+bool Settings::ever_lossy() const {
+    return ever_compresses(ElementType::f32);  // every codec is defined for it
+}
+
+}  // namespace gradcoll

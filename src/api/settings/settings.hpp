@@ -1,0 +1,114 @@
+// api/settings/settings.hpp - what was chosen for one communicator (or one request): as text, and
+// in our types.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/settings/codec_schedule.hpp"
+#include "api/settings/compress_filter.hpp"
+#include "base/interposer_table.h"
+#include "base/options.hpp"
+#include "base/status.hpp"
+#include "collectives/choose/policy.hpp"
+#include "compress/codec_id.hpp"
+
+namespace gradcoll {
+
+/// The text of every setting. A value that can be copied, changed and compared before it is
+/// believed.
+class SettingsText {
+  public:
+    /// What settings_of_process() holds.
+    static SettingsText from_environment();
+
+    const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
+    void set(OptionId id, std::string_view text) { texts_[index(id)] = text; }
+    /// Sets what the user said. Of gc_codec, gc_level_codecs and gc_schedule, which all say the
+    /// codec, the last said wins: the others are cleared.
+    void say(OptionId id, std::string_view text);
+
+  private:
+    static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
+
+    std::array<std::string, static_cast<std::size_t>(OptionId::count)> texts_;
+};
+
+/// Whether a text is a value of the option, any option, as far as the text alone tells (a file that
+/// it names may be missing). Errors: invalid_argument saying what is allowed; printable.
+Status check_setting(OptionId id, std::string_view text);
+
+/// options_of_process() without the values that check_setting() refuses: what holds for
+/// communicators that say nothing, with its places. Thread safe.
+const OptionSet& settings_of_process();
+/// Logs, once per process, what is ignored of the environment and the file, and why.
+void warn_about_settings();
+
+/// The setting of an info key such as "gc_codec". Errors: invalid_argument, naming the nearest
+/// known key.
+Result<OptionId> option_of_key(std::string_view info_key);
+
+enum class CheckLevel : std::uint8_t { off, local, collective };
+
+/// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
+/// above.
+struct Settings {
+    CodecId codec = CodecId::exact;
+    std::vector<CodecId> level_codecs;  ///< empty: `codec` everywhere
+    std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
+    std::uint64_t min_bytes = 0;
+    std::optional<std::uint64_t> max_bytes;  ///< none: no limit
+    NameFilter compress_comms;
+    CallFilter compress_calls;
+    std::uint64_t tree_min_bytes = 0;
+    std::vector<ExchangeWish> exchange;        ///< at least one
+    std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
+    int chunks_in_flight = 4;
+    std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
+    CodecSchedule schedule;       ///< if not empty: instead of `codec` and `level_codecs`
+    bool feedback = true;
+    CompressIf compress_if = CompressIf::always;
+    CheckLevel check = CheckLevel::off;
+    /// Never null; no text says it: a communicator puts in its rank 0's (api/tuning.hpp).
+    std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();
+
+    /// Errors: invalid_argument naming the info key, the value and what is allowed.
+    static Result<Settings> parse(const SettingsText& text);
+
+    /// The codec of a level at a step of the schedule.
+    CodecId codec_of(int level, std::int64_t step) const;
+    /// Whether some level's codec is lossy for elements of this type at `step`.
+    bool compresses(ElementType type, std::int64_t step) const;
+    /// The same at some step.
+    bool ever_compresses(ElementType type) const;
+    /// Whether some level is lossy at some step, whatever the type.
+    bool ever_lossy() const;
+};
+
+/// The MPI calls that the interposer may serve.
+class InterceptSet {
+  public:
+    /// All of them.
+    InterceptSet() { bits_.set(); }
+
+    /// Comma separated names such as "allreduce,allgather"; allreduce_init brings `start` along.
+    /// Errors: invalid_argument naming the word and what is allowed.
+    static Result<InterceptSet> parse(std::string_view text);
+
+    bool has(GC_Intercepted call) const { return bits_[call]; }
+
+  private:
+    std::bitset<GC_CALL_KINDS> bits_;
+};
+
+/// GC_INTERCEPT and GC_ENABLE of this process. Thread safe.
+const InterceptSet& intercepted_calls();
+bool interposer_enabled();
+
+}  // namespace gradcoll

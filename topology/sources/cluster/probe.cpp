@@ -1,0 +1,154 @@
+// topology/sources/cluster/probe.cpp - the collective part: who measures, who waits, and the same
+// answer for all.
+#include "topology/sources/cluster/probe.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "topology/bytes.hpp"
+#include "topology/probe/cache.hpp"
+#include "topology/probe/measured_switches.hpp"
+#include "topology/sources/cluster/exchange.hpp"
+#include "topology/sources/cluster/probe_ruler.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+constexpr std::uint64_t limit_ns = 60'000'000'000;
+
+/// A communicator of our own, on which no user's message can be taken for ours and errors return.
+class PrivateComm {
+  public:
+    PrivateComm() = default;
+    PrivateComm(const PrivateComm&) = delete;
+    PrivateComm& operator=(const PrivateComm&) = delete;
+    ~PrivateComm() {
+        if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+    }
+    Status duplicate(MPI_Comm comm) {
+        GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"));
+        return from_mpi(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN),
+                        "MPI_Comm_set_errhandler");
+    }
+    MPI_Comm get() const { return comm_; }
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
+Status check_hosts(std::span<const ProbeHost> hosts, int size, const std::string& job) {
+    std::unordered_set<int> ranks;
+    for (const ProbeHost& host : hosts)
+        if (host.lowest_rank < 0 || host.lowest_rank >= size ||
+            !ranks.insert(host.lowest_rank).second)
+            return {
+                Code::invalid_argument,
+                fmt::format("{}: rank {} cannot measure for host {}: ranks are from 0 to {} and "
+                            "measure for one host each",
+                            job, host.lowest_rank, host.name, size - 1)};
+    if (ranks.count(0) == 0)
+        return {Code::invalid_argument, fmt::format("{}: no host has rank 0", job)};
+    return {};
+}
+
+class Probe {
+  public:
+    Probe(MPI_Comm comm, std::span<const ProbeHost> hosts, const ProbeOptions& options)
+        : comm_(comm), hosts_(hosts), options_(options) {}
+
+    Result<SwitchTree> run(int rank) {
+        std::string bytes;
+        if (rank == 0)
+            bytes = encoded(on_rank_0());
+        else if (measures(rank))
+            GRADCOLL_TRY(obey_probe(comm_));
+        // The others must not take the core from those that measure.
+        MPI_Request all_done = MPI_REQUEST_NULL;
+        GRADCOLL_TRY(from_mpi(PMPI_Ibarrier(comm_, &all_done), "MPI_Ibarrier"));
+        GRADCOLL_TRY(wait_gently(all_done));
+        GRADCOLL_TRY(share_bytes(comm_, bytes));
+        return decoded(bytes);
+    }
+
+  private:
+    bool measures(int rank) const {
+        for (const ProbeHost& host : hosts_)
+            if (host.lowest_rank == rank) return true;
+        return false;
+    }
+
+    Result<SwitchTree> on_rank_0() {
+        std::vector<int> ranks;
+        for (const ProbeHost& host : hosts_) ranks.push_back(host.lowest_rank);
+        MpiRuler ruler(comm_, std::move(ranks), limit_ns);
+        std::vector<std::string> notes;
+        ProbeCacheFile cache(options_.cache_file, hosts_, notes);
+        Result<SwitchTree> tree = Status(Code::internal, "nothing is measured yet");
+        if (std::optional<SwitchTree> cached = cache.load())
+            tree = std::move(*cached);
+        else
+            tree = measured(ruler, cache);
+        GRADCOLL_TRY(ruler.dismiss());
+        if (tree.ok()) tree->notes.insert(tree->notes.end(), notes.begin(), notes.end());
+        return tree;
+    }
+
+    Result<SwitchTree> measured(MpiRuler& ruler, ProbeCacheFile& cache) const {
+        std::vector<std::string> names;
+        for (const ProbeHost& host : hosts_) names.push_back(std::to_string(host.lowest_rank));
+        const std::uint64_t start_ns = now_ns();
+        Result<SwitchTree> tree = measured_switches(ruler, names);
+        if (!tree.ok()) return tree;
+        tree->by_rank = true;
+        if (hosts_.size() < 2) return tree;
+        tree->notes.push_back(fmt::format("probe: measuring took {:.1f} s",
+                                          static_cast<double>(now_ns() - start_ns) / 1e9));
+        // What was cut short should be measured again next time.
+        if (!ruler.spent()) cache.store(*tree);
+        return tree;
+    }
+
+    std::string encoded(const Result<SwitchTree>& tree) const {
+        ByteWriter writer;
+        writer.number(static_cast<std::uint8_t>(tree.ok() ? Code::ok : tree.status().code()));
+        writer.text(tree.ok() ? probe_cache_text(*tree)
+                              : fmt::format("{}: {}", options_.job, tree.status().message()));
+        return writer.take();
+    }
+
+    /// Everybody, rank 0 too, reads the same bytes.
+    static Result<SwitchTree> decoded(std::string_view bytes) {
+        ByteReader reader(bytes);
+        std::uint8_t code = 0;
+        std::string text;
+        if (!reader.number(code) || code > static_cast<std::uint8_t>(Code::internal) ||
+            !reader.text(text, bytes.size()) || reader.size_left() != 0)
+            return Status(Code::corrupt, "the measured tree that rank 0 sent is malformed");
+        if (static_cast<Code>(code) != Code::ok) return Status(static_cast<Code>(code), text);
+        return switches_from_probe_cache(text);
+    }
+
+    MPI_Comm comm_;
+    std::span<const ProbeHost> hosts_;
+    const ProbeOptions& options_;
+};
+
+}  // namespace
+
+Result<SwitchTree> probe_switches(MPI_Comm comm, std::span<const ProbeHost> hosts,
+                                  const ProbeOptions& options) {
+    int rank = 0;
+    int size = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
+    GRADCOLL_TRY(check_hosts(hosts, size, options.job));
+    PrivateComm own;
+    GRADCOLL_TRY(own.duplicate(comm));
+    return Probe(own.get(), hosts, options).run(rank);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,135 @@
+// topology/sources/host/hwloc_links.cpp - see hwloc_links.hpp.
+#include "topology/sources/host/hwloc_links.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <pugixml.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "topology/pci_address.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+using Links = std::map<std::string, std::vector<GpuLink>>;
+
+constexpr std::size_t most_objects = 1024;
+
+struct Device {
+    std::string address;
+    bool is_switch = false;
+};
+/// By hwloc's number of the object.
+using Devices = std::unordered_map<std::string, Device>;
+
+/// PCI devices, and system devices (cuda0, nvml0) under the address of theirs. An NVSwitch says so,
+/// and is a bridge (class 06) to PCI where it says its class.
+class DeviceCollector : public pugi::xml_tree_walker {
+  public:
+    Devices take() { return std::move(devices_); }
+
+  private:
+    bool for_each(pugi::xml_node& object) override {
+        const std::string_view type = object.attribute("type").value();
+        if (type != "PCIDev" && type != "OSDev") return true;
+        const pugi::xml_node pci = type == "PCIDev" ? object : object.parent();
+        const auto address = PciAddress::from(pci.attribute("pci_busid").value());
+        const bool is_switch =
+            std::string_view(pci.attribute("subtype").value()) == "NVSwitch" ||
+            std::string_view(pci.attribute("pci_type").value()).starts_with("06");
+        if (address)
+            devices_.try_emplace(object.attribute("gp_index").value(),
+                                 Device{address->text(), is_switch});
+        return true;
+    }
+
+    Devices devices_;
+};
+
+/// The words of all children of that name.
+std::vector<std::string_view> words_of(const pugi::xml_node& matrix, const char* name,
+                                       std::size_t most) {
+    std::vector<std::string_view> words;
+    for (const pugi::xml_node& part : matrix.children(name)) {
+        std::string_view text = part.child_value();
+        while (words.size() <= most) {
+            const std::size_t begin = text.find_first_not_of(" \t\r\n");
+            if (begin == text.npos) break;
+            text.remove_prefix(begin);
+            const std::size_t end = std::min(text.find_first_of(" \t\r\n"), text.size());
+            words.push_back(text.substr(0, end));
+            text.remove_prefix(end);
+        }
+    }
+    return words;
+}
+
+/// Of the objects in a matrix; null where one is no PCI device ("OSDev:332", "Package:3", "332").
+std::vector<const Device*> objects_of(const pugi::xml_node& matrix, const Devices& devices) {
+    std::vector<const Device*> objects;
+    for (const std::string_view word : words_of(matrix, "indexes", most_objects)) {
+        const auto found = devices.find(std::string(word.substr(word.rfind(':') + 1)));
+        objects.push_back(found == devices.end() ? nullptr : &found->second);
+    }
+    return objects;
+}
+
+/// MB/s, in each direction.
+std::optional<std::vector<double>> values_of(const pugi::xml_node& matrix, std::size_t count) {
+    std::vector<double> values;
+    for (const std::string_view word : words_of(matrix, "u64values", count)) {
+        std::uint32_t value = 0;
+        const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        if (error != std::errc() || stop != word.data() + word.size()) return std::nullopt;
+        values.push_back(value);
+    }
+    if (values.size() != count) return std::nullopt;
+    return values;
+}
+
+void add_matrix(const pugi::xml_node& matrix, const Devices& devices, Links& links) {
+    const std::vector<const Device*> objects = objects_of(matrix, devices);
+    const std::size_t count = objects.size();
+    if (count < 2 || count > most_objects) return;
+    const auto values = values_of(matrix, count * count);
+    if (!values) return;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!objects[i] || objects[i]->is_switch) continue;
+        for (std::size_t j = 0; j < count; ++j) {
+            const double mbytes_per_s = (*values)[i * count + j];
+            if (i != j && objects[j] && mbytes_per_s > 0)
+                links[objects[i]->address].push_back(
+                    {objects[j]->address, objects[j]->is_switch, mbytes_per_s / 1000});
+        }
+    }
+}
+
+bool is_of_gpu_links(std::string_view name) {
+    return name == "NVLinkBandwidth" || name == "XGMIBandwidth" || name == "XeLinkBandwidth";
+}
+
+}  // namespace
+
+Links gpu_links_in_hwloc_xml(std::string_view xml) {
+    Links links;
+    if (xml.find("LinkBandwidth") == xml.npos && xml.find("XGMIBandwidth") == xml.npos)
+        return links;
+    pugi::xml_document document;
+    if (!document.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8))
+        return links;
+    pugi::xml_node topology = document.child("topology");
+    DeviceCollector collector;
+    topology.traverse(collector);
+    const Devices devices = collector.take();
+    for (const pugi::xml_node& matrix : topology.children())
+        if (std::string_view(matrix.name()).starts_with("distances2") &&
+            is_of_gpu_links(matrix.attribute("name").value()))
+            add_matrix(matrix, devices, links);
+    return links;
+}
+
+}  // namespace gradcoll

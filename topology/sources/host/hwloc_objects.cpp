@@ -1,0 +1,179 @@
+// topology/sources/host/hwloc_objects.cpp - see hwloc_objects.hpp.
+#include "topology/sources/host/hwloc_objects.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "topology/pci_address.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
+
+bool has_ancestor(hwloc_obj_t object, hwloc_obj_type_t type) {
+    while (object && object->type != type) object = object->parent;
+    return object != nullptr;
+}
+
+/// The kinds that a path shows; the others (PUs, caches below level 3, misc) are passed over. Where
+/// there is no level 3, level 2 is what cores share.
+std::optional<VertexKind> kind_of(hwloc_obj_t object) {
+    switch (object->type) {
+        case HWLOC_OBJ_PACKAGE:
+            return VertexKind::package;
+        case HWLOC_OBJ_NUMANODE:
+            return VertexKind::numa;
+        case HWLOC_OBJ_L3CACHE:
+        case HWLOC_OBJ_L4CACHE:
+        case HWLOC_OBJ_L5CACHE:
+            return VertexKind::cache;
+        case HWLOC_OBJ_L2CACHE:
+            if (has_ancestor(object, HWLOC_OBJ_L3CACHE)) return std::nullopt;
+            return VertexKind::cache;
+        case HWLOC_OBJ_CORE:
+            return VertexKind::core;
+        case HWLOC_OBJ_DIE:
+        case HWLOC_OBJ_GROUP:
+            return VertexKind::group;
+        default:
+            return std::nullopt;
+    }
+}
+
+PciAddress address_of(const PciAttributes& pci) {
+    return {static_cast<std::uint32_t>(pci.domain), pci.bus, pci.dev, pci.func};
+}
+
+/// A number that ranks agree on even if cgroups show each of them other parts of the host, which
+/// shifts hwloc's logical indexes: the lowest PU that the object has when nothing is hidden.
+std::uint32_t index_of(hwloc_obj_t object) {
+    if (object->type == HWLOC_OBJ_NUMANODE) return object->os_index;
+    if (object->type == HWLOC_OBJ_PCI_DEVICE) return address_of(object->attr->pcidev).index();
+    if (object->type == HWLOC_OBJ_BRIDGE) {
+        const auto& pci = object->attr->bridge.downstream.pci;
+        return (static_cast<std::uint32_t>(pci.domain) << 16) |
+               (std::uint32_t{pci.secondary_bus} << 8);
+    }
+    return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
+}
+
+HostPath::Object path_object(VertexKind kind, hwloc_obj_t object) {
+    char type[64];
+    hwloc_obj_type_snprintf(type, sizeof type, object, 0);
+    const std::uint32_t index = index_of(object);
+    return {kind, index, fmt::format("{}#{}", type, index)};
+}
+
+/// The NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2, perhaps
+/// below a memory-side cache. Where an object has several (DRAM and HBM), the first stands for all.
+hwloc_obj_t numa_at(hwloc_obj_t object) {
+    for (hwloc_obj_t memory = object->memory_first_child; memory; memory = memory->next_sibling) {
+        hwloc_obj_t node = memory;
+        while (node && node->type == HWLOC_OBJ_MEMCACHE) node = node->memory_first_child;
+        if (node && node->cpuset && hwloc_bitmap_isequal(node->cpuset, object->cpuset)) return node;
+    }
+    return nullptr;
+}
+
+/// A display device or an accelerator (PCI classes 03 and 12), or another one that the system calls
+/// a GPU or a coprocessor; without the small ones that servers have for their console (Matrox,
+/// ASPEED, ATI ES1000).
+bool is_gpu(hwloc_obj_t pci_device) {
+    const auto& pci = pci_device->attr->pcidev;
+    const bool es1000 = pci.vendor_id == 0x1002 && pci.device_id == 0x515e;
+    if (pci.vendor_id == 0x102b || pci.vendor_id == 0x1a03 || es1000) return false;
+    if ((pci.class_id >> 8) == 0x03 || (pci.class_id >> 8) == 0x12) return true;
+    for (hwloc_obj_t os = pci_device->io_first_child; os; os = os->next_sibling)
+        if (os->type == HWLOC_OBJ_OS_DEVICE && (os->attr->osdev.type == HWLOC_OBJ_OSDEV_GPU ||
+                                                os->attr->osdev.type == HWLOC_OBJ_OSDEV_COPROC))
+            return true;
+    return false;
+}
+
+void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
+    for (hwloc_obj_t io = object->io_first_child; io; io = io->next_sibling) {
+        if (io->type == HWLOC_OBJ_PCI_DEVICE && is_gpu(io)) out.push_back(io);
+        collect_gpus(io, out);
+    }
+}
+
+/// The GPU that hangs at `object` and the bridge above it. With several GPUs there, which of them a
+/// rank uses is not known: then only a bridge that all of them share is near.
+void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
+    std::vector<hwloc_obj_t> gpus;
+    collect_gpus(object, gpus);
+    if (gpus.empty()) return;
+    hwloc_obj_t bridge = gpus.front()->parent;
+    const auto above = [](hwloc_obj_t upper, hwloc_obj_t lower) {
+        while (lower && lower != upper) lower = lower->parent;
+        return lower == upper;
+    };
+    while (
+        bridge->type == HWLOC_OBJ_BRIDGE &&
+        !std::all_of(gpus.begin(), gpus.end(), [&](hwloc_obj_t gpu) { return above(bridge, gpu); }))
+        bridge = bridge->parent;
+    if (bridge->type == HWLOC_OBJ_BRIDGE) path.push_back(path_object(VertexKind::bridge, bridge));
+    if (gpus.size() == 1) path.push_back(path_object(VertexKind::gpu, gpus.front()));
+}
+
+/// What hwloc says of a link's speed in GB/s, each direction. GPUs at rest let their links sleep at
+/// 2.5 GT/s, which is 4 GB/s with 16 lanes: so little is not believed.
+Uplink link_of(const PciAttributes& pci) {
+    constexpr double asleep_gbytes_per_s = 4.0;
+    const double rounded = std::round(static_cast<double>(pci.linkspeed) * 100) / 100;
+    return {rounded > asleep_gbytes_per_s && rounded < 1e6 ? rounded : 0, 0};
+}
+
+/// A bridge or a device on the way to a GPU, under its PCI address if it has one.
+HostPath::Object pci_object(hwloc_obj_t object) {
+    const bool bridge = object->type == HWLOC_OBJ_BRIDGE;
+    HostPath::Object made = path_object(bridge ? VertexKind::bridge : VertexKind::gpu, object);
+    if (bridge && object->attr->bridge.upstream_type != HWLOC_OBJ_BRIDGE_PCI) return made;
+    const PciAttributes& pci = bridge ? object->attr->bridge.upstream.pci : object->attr->pcidev;
+    made.name = address_of(pci).text();
+    made.uplink = link_of(pci);
+    return made;
+}
+
+}  // namespace
+
+std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object, NearGpus near_gpus) {
+    std::vector<hwloc_obj_t> line;
+    for (; object; object = object->parent) line.push_back(object);
+    std::vector<HostPath::Object> path;
+    for (auto it = line.rbegin(); it != line.rend(); ++it) {
+        if (const auto kind = kind_of(*it)) path.push_back(path_object(*kind, *it));
+        if (const hwloc_obj_t numa = numa_at(*it))
+            path.push_back(path_object(VertexKind::numa, numa));
+        if (near_gpus == NearGpus::shown) append_gpus_at(*it, path);
+    }
+    return path;
+}
+
+std::vector<HostPath::Object> objects_down_to_device(hwloc_obj_t pci_device) {
+    std::vector<hwloc_obj_t> line;
+    hwloc_obj_t object = pci_device;
+    for (; object->type == HWLOC_OBJ_PCI_DEVICE || object->type == HWLOC_OBJ_BRIDGE;
+         object = object->parent)
+        line.push_back(object);
+    std::vector<HostPath::Object> path = objects_down_to(object, NearGpus::ignored);
+    for (auto it = line.rbegin(); it != line.rend(); ++it) path.push_back(pci_object(*it));
+    return path;
+}
+
+std::vector<hwloc_obj_t> gpus_of(hwloc_topology_t topology) {
+    std::vector<hwloc_obj_t> gpus;
+    for (hwloc_obj_t device = hwloc_get_next_pcidev(topology, nullptr); device;
+         device = hwloc_get_next_pcidev(topology, device))
+        if (is_gpu(device)) gpus.push_back(device);
+    std::sort(gpus.begin(), gpus.end(),
+              [](hwloc_obj_t a, hwloc_obj_t b) { return index_of(a) < index_of(b); });
+    return gpus;
+}
+
+}  // namespace gradcoll

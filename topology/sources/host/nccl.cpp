@@ -1,0 +1,136 @@
+// topology/sources/host/nccl.cpp - see nccl.hpp.
+#include "topology/sources/host/nccl.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "topology/sources/host/gpu_places.hpp"
+#include "topology/sources/host/nccl_places.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+using Places = std::vector<NcclPlace>;
+
+std::size_t index(int i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// In the order of their numbers, if all have one.
+std::vector<int> of_kind(const Places& places, VertexKind kind) {
+    std::vector<int> out;
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (places[i].kind == kind) out.push_back(static_cast<int>(i));
+    const auto device = [&](int i) { return places[index(i)].device; };
+    if (std::all_of(out.begin(), out.end(), [&](int i) { return device(i) >= 0; }))
+        std::stable_sort(out.begin(), out.end(),
+                         [&](int a, int b) { return device(a) < device(b); });
+    return out;
+}
+
+/// The lowest place that holds all of them.
+int place_above(const Places& places, const std::vector<int>& members) {
+    std::unordered_map<int, std::size_t> seen;
+    for (const int member : members)
+        for (int i = places[index(member)].parent; i >= 0; i = places[index(i)].parent) ++seen[i];
+    int i = places[index(members.front())].parent;
+    while (seen[i] < members.size()) i = places[index(i)].parent;
+    return i;
+}
+
+/// From the host down.
+std::vector<std::uint64_t> above(const Places& places, int gpu) {
+    std::vector<std::uint64_t> ids;
+    for (int i = places[index(gpu)].parent; i >= 0; i = places[index(i)].parent)
+        ids.push_back(static_cast<std::uint64_t>(i));
+    std::reverse(ids.begin(), ids.end());
+    return ids;
+}
+
+void form_islands(Places& places, std::span<const int> gpus, std::vector<std::string>& notes) {
+    std::vector<LinkedGpu> linked;
+    for (const int gpu : gpus)
+        linked.push_back({places[index(gpu)].name, places[index(gpu)].links, above(places, gpu)});
+    const GpuIslands found = islands_of(linked);
+    for (const GpuIsland& members : found.islands) {
+        std::vector<int> ids;
+        for (const std::size_t member : members.members) ids.push_back(gpus[member]);
+        NcclPlace island;
+        island.kind = VertexKind::group;
+        island.name = gpu_links_name;
+        island.parent = place_above(places, ids);
+        const int id = static_cast<int>(places.size());
+        for (const int gpu : ids) {
+            places[index(gpu)].parent = id;
+            places[index(gpu)].uplink = {};
+        }
+        places.push_back(std::move(island));
+    }
+    if (!found.note.empty()) notes.push_back(found.note);
+}
+
+/// Places as nested vertices; those without ranks are left out.
+class SpecMaker {
+  public:
+    SpecMaker(Places& places, const std::unordered_map<int, std::vector<int>>& ranks)
+        : places_(places), ranks_(ranks), below_(places.size()) {
+        for (std::size_t i = 1; i < places.size(); ++i)
+            below_[index(places[i].parent)].push_back(static_cast<int>(i));
+    }
+
+    /// At most as deep as the file, plus an island.
+    TreeSpec spec_of(int i) const {
+        const NcclPlace& place = places_[index(i)];
+        TreeSpec spec{place.kind, place.name, -1, place.uplink, {}};
+        const auto own = ranks_.find(i);
+        if (place.kind == VertexKind::gpu && own != ranks_.end() && own->second.size() == 1) {
+            spec.rank = own->second.front();
+            return spec;
+        }
+        if (own != ranks_.end())
+            for (const int rank : own->second)
+                spec.children.push_back({VertexKind::rank, "", rank, {}, {}});
+        for (const int child : below_[index(i)]) {
+            TreeSpec below = spec_of(child);
+            if (below.rank >= 0 || !below.children.empty())
+                spec.children.push_back(std::move(below));
+        }
+        return spec;
+    }
+
+  private:
+    const Places& places_;
+    const std::unordered_map<int, std::vector<int>>& ranks_;
+    std::vector<std::vector<int>> below_;
+};
+
+}  // namespace
+
+Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks,
+                                std::vector<std::string>& notes,
+                                std::span<const std::string> used_gpus) {
+    if (ranks.empty())
+        return Status(Code::invalid_argument, "NCCL topology: a described host has no ranks");
+    Result<Places> places = places_from_nccl(xml, notes);
+    if (!places.ok()) return places.status();
+    std::unordered_map<int, std::vector<int>> ranks_at;
+    if (const std::vector<int> gpus = of_kind(*places, VertexKind::gpu); !gpus.empty()) {
+        form_islands(*places, gpus, notes);
+        std::vector<std::string> names;
+        for (const int gpu : gpus) names.push_back((*places)[index(gpu)].name);
+        const auto dealt = dealt_to_gpus(ranks.size(), used_gpus, names);
+        for (std::size_t i = 0; i < ranks.size(); ++i) ranks_at[gpus[dealt[i]]].push_back(ranks[i]);
+    } else {
+        const std::vector<int> nodes = of_kind(*places, VertexKind::numa);
+        for (std::size_t i = 0; i < ranks.size(); ++i)
+            ranks_at[nodes[i * nodes.size() / ranks.size()]].push_back(ranks[i]);
+        notes.emplace_back(
+            "the NCCL topology does not say which devices are GPUs: ranks are dealt to NUMA nodes");
+    }
+    return SpecMaker(*places, ranks_at).spec_of(0);
+}
+
+}  // namespace gradcoll

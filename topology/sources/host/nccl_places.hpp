@@ -1,0 +1,30 @@
+// topology/sources/host/nccl_places.hpp - what NCCL's topology file names, before ranks are dealt
+// to it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "topology/sources/host/gpu_links.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// Something in the host: the host itself (the first), NUMA nodes, PCIe bridges, GPUs.
+struct NcclPlace {
+    int parent = -1;  ///< stands before its children
+    VertexKind kind = VertexKind::host;
+    std::string name;
+    Uplink uplink;
+    int device = -1;             ///< of a GPU: CUDA's or HIP's number; -1: not known
+    std::vector<GpuLink> links;  ///< of a GPU: how fast they are the file does not say
+};
+
+/// In the order of the text; devices that are neither a GPU nor hold other ones are left out.
+/// Errors: as host_from_nccl().
+Result<std::vector<NcclPlace>> places_from_nccl(std::string_view xml,
+                                                std::vector<std::string>& notes);
+
+}  // namespace gradcoll

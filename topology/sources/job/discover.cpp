@@ -1,0 +1,198 @@
+// topology/sources/job/discover.cpp - the collective part: rank 0 makes the tree from what it reads
+// or gathers, and sends it (or the error) to all.
+#include "topology/sources/job/discover.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/options.hpp"
+#include "topology/bytes.hpp"
+#include "topology/pci_address.hpp"
+#include "topology/sources/cluster/exchange.hpp"
+#include "topology/sources/cluster/probe.hpp"
+#include "topology/sources/host/this_machine.hpp"
+#include "topology/sources/job/job_tree.hpp"
+#include "topology/sources/job/reports.hpp"
+#include "topology/sources/job/written.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+// ---- what a rank says of itself
+// -------------------------------------------------------------------------------------------------
+
+void describe_machine(Reports what, const std::string& gpu_bus_id, RankReport& report) {
+    if (what == Reports::host_paths) {
+        report.facts = this_machine_facts();
+        if (!gpu_bus_id.empty()) report.gpu = this_rank_gpu(gpu_bus_id);
+        Result<HostPath> path = this_rank_path();
+        if (path.ok()) {
+            report.path = std::move(*path);
+            return;
+        }
+        report.trouble = path.status().message();
+    }
+    if (const auto address = PciAddress::from(gpu_bus_id)) report.gpu.bus_id = address->text();
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    report.path.host_name = name;
+}
+
+Result<RankReport> own_report(MPI_Comm comm, int rank, Reports what,
+                              const std::string& gpu_bus_id) {
+    RankReport report;
+    GRADCOLL_TRY(find_first_on_host(comm, rank, report.first_on_host));
+    std::vector<int> world;
+    GRADCOLL_TRY(find_world_ranks(comm, {rank}, world));
+    report.world_rank = world.front() == MPI_UNDEFINED ? -1 : world.front();
+    report.slurm_address = foreign_variable("SLURM_TOPOLOGY_ADDR");
+    report.slurm_pattern = foreign_variable("SLURM_TOPOLOGY_ADDR_PATTERN");
+    describe_machine(what, gpu_bus_id, report);
+    return report;
+}
+
+// ---- what rank 0 tells those that measure
+// ---------------------------------------------------------------------------------------
+
+/// The facts that a probe needs on all ranks; no hosts: there is nothing to measure.
+std::string probe_bytes(const ProbeOptions& options, std::span<const JobHost> hosts) {
+    ByteWriter writer;
+    writer.text(options.cache_file);
+    writer.text(options.job);
+    writer.number(static_cast<std::uint32_t>(hosts.size()));
+    for (const JobHost& host : hosts) {
+        writer.number(static_cast<std::uint32_t>(host.ranks.front().rank));
+        writer.text(host.name);
+    }
+    return writer.take();
+}
+
+bool read_probe_bytes(std::string_view bytes, std::uint32_t rank_count, ProbeOptions& options,
+                      std::vector<ProbeHost>& hosts) {
+    ByteReader reader(bytes);
+    std::uint32_t count = 0;
+    if (!reader.text(options.cache_file, bytes.size()) || !reader.text(options.job, bytes.size()) ||
+        !reader.number(count))
+        return false;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        std::uint32_t lowest_rank = 0;
+        std::string name;
+        if (!reader.number(lowest_rank) || lowest_rank >= rank_count ||
+            !reader.text(name, max_name_bytes))
+            return false;
+        hosts.push_back({static_cast<int>(lowest_rank), std::move(name)});
+    }
+    return reader.size_left() == 0;
+}
+
+/// What rank 0 needs of all.
+struct Work {
+    Reports reports = Reports::none;
+    bool measure = false;
+};
+
+class Discovery {
+  public:
+    Discovery(MPI_Comm comm, const std::string& gpu_bus_id)
+        : comm_(comm), gpu_bus_id_(gpu_bus_id) {}
+
+    Result<DiscoveredTree> run(const std::string& written) {
+        GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank"));
+        GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm_, &size_), "MPI_Comm_size"));
+        Status trouble = rank_ == 0 ? read_sources(written) : Status();
+        Work work{needs_.reports, needs_.measurement};
+        GRADCOLL_TRY(from_mpi(PMPI_Bcast(&work, sizeof work, MPI_BYTE, 0, comm_), "MPI_Bcast"));
+        if (work.reports != Reports::none) GRADCOLL_TRY(learn_hosts(work.reports, trouble));
+        if (work.measure) GRADCOLL_TRY(measure());
+        std::string answer;
+        if (rank_ == 0) answer = discovery_bytes(trouble.ok() ? tree() : std::move(trouble));
+        // Everybody, rank 0 too, reads the same bytes.
+        GRADCOLL_TRY(share_bytes(comm_, answer));
+        return discovery_from(answer);
+    }
+
+  private:
+    // The functions below are for rank 0 alone if they are not collective. Their errors are those
+    // of MPI; what is to be told to all is `trouble`.
+
+    Status read_sources(const std::string& written) {
+        Result<WrittenSource> source = written_source(written);
+        if (source.ok()) source = resolved(std::move(*source));
+        if (!source.ok()) return source.status();
+        sources_.emplace(*source);
+        needs_ = sources_->needs();
+        return {};
+    }
+
+    /// Collective.
+    Status learn_hosts(Reports what, Status& trouble) {
+        const Result<RankReport> mine = own_report(comm_, rank_, what, gpu_bus_id_);
+        if (!mine.ok()) return mine.status();
+        std::vector<std::string> reports;
+        GRADCOLL_TRY(gather_bytes(comm_, report_bytes(*mine), reports));
+        if (rank_ != 0) return {};
+        Result<std::vector<JobHost>> hosts = hosts_of_reports(reports, notes_);
+        if (hosts.ok())
+            job_.hosts = std::move(*hosts);
+        else
+            trouble = hosts.status();
+        return {};
+    }
+
+    /// Collective. One host alone is not measured.
+    Status measure() {
+        std::string bytes;
+        if (rank_ == 0)
+            bytes = probe_bytes({needs_.measurement_file, sources_->origin()}, job_.hosts);
+        GRADCOLL_TRY(share_bytes(comm_, bytes));
+        ProbeOptions options;
+        std::vector<ProbeHost> hosts;
+        if (!read_probe_bytes(bytes, static_cast<std::uint32_t>(size_), options, hosts))
+            return {Code::corrupt, "the hosts that rank 0 sent to be measured are malformed"};
+        if (hosts.size() < 2) return {};
+        Result<SwitchTree> tree = probe_switches(comm_, hosts, options);
+        if (!tree.ok()) return tree.status();
+        job_.measured = std::move(*tree);
+        return {};
+    }
+
+    Result<DiscoveredTree> tree() {
+        job_.rank_count = size_;
+        if (needs_.reports == Reports::none) GRADCOLL_TRY(find_world());
+        return sources_->tree_of(job_, std::move(notes_));
+    }
+
+    /// For sources that name ranks of MPI_COMM_WORLD; reports tell these otherwise.
+    Status find_world() {
+        GRADCOLL_TRY(from_mpi(PMPI_Comm_size(MPI_COMM_WORLD, &job_.world_size), "MPI_Comm_size"));
+        std::vector<int> own(static_cast<std::size_t>(size_));
+        std::iota(own.begin(), own.end(), 0);
+        GRADCOLL_TRY(find_world_ranks(comm_, own, job_.world_ranks));
+        for (int& rank : job_.world_ranks)
+            if (rank == MPI_UNDEFINED) rank = -1;
+        return {};
+    }
+
+    MPI_Comm comm_;
+    const std::string& gpu_bus_id_;
+    int rank_ = 0;
+    int size_ = 0;
+    std::optional<JobSources> sources_;
+    Needs needs_;
+    Job job_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+Result<DiscoveredTree> discover_tree(MPI_Comm comm, const std::string& written,
+                                     const std::string& gpu_bus_id) {
+    return Discovery(comm, gpu_bus_id).run(written);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,94 @@
+// topology/sources/job/foreseen.cpp - jobs on one host that are not there: writes down what its
+// ranks would find, and makes the tree of it.
+#include "topology/sources/job/foreseen.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "topology/sources/host/this_machine.hpp"
+#include "topology/sources/job/job_tree.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+Status check_rank_count(int rank_count) {
+    if (rank_count >= 0 && rank_count <= max_tree_ranks) return {};
+    return {Code::invalid_argument,
+            fmt::format("ranks is {}; allowed are 0 to {}", rank_count, max_tree_ranks)};
+}
+
+/// Rank `rank` of those that would be on this host.
+HostPath placed(const std::vector<HostPath>& cores, const HostPath& whole, int rank,
+                int rank_count) {
+    const bool fits = static_cast<std::size_t>(rank_count) <= cores.size();
+    return fits ? cores[static_cast<std::size_t>(rank)] : whole;
+}
+
+std::string assumption(std::size_t core_count, int rank_count) {
+    const bool fits = static_cast<std::size_t>(rank_count) <= core_count;
+    return fmt::format("assumed: {} on this host of {} cores, {}; a launcher may bind otherwise",
+                       rank_count == 1 ? "one rank" : fmt::format("{} ranks", rank_count),
+                       core_count, fits ? "bound one to a core in order" : "not bound");
+}
+
+/// All of one host, rank i with paths[i].
+Result<DiscoveredTree> from_paths(JobSources& sources, const std::vector<HostPath>& paths) {
+    Job job;
+    JobHost& host = job.hosts.emplace_back();
+    host.name = paths.front().host_name;
+    for (const HostPath& path : paths) {
+        const int rank = static_cast<int>(host.ranks.size());
+        host.ranks.push_back({rank, rank, path});
+    }
+    return sources.tree_of(job, {});
+}
+
+Result<DiscoveredTree> on_this_machine(JobSources& sources, int rank_count) {
+    const auto cores = this_machine_core_paths();
+    if (!cores.ok()) return cores.status();
+    const auto whole = this_machine_path();
+    if (!whole.ok()) return whole.status();
+    std::vector<HostPath> paths;
+    for (int rank = 0; rank < rank_count; ++rank)
+        paths.push_back(placed(*cores, *whole, rank, rank_count));
+    auto tree = from_paths(sources, paths);
+    if (tree.ok()) tree->origin = assumption(cores->size(), rank_count);
+    return tree;
+}
+
+Result<DiscoveredTree> on_described_host(JobSources& sources, int rank_count) {
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    HostPath path;
+    path.host_name = name;
+    auto tree = from_paths(sources, std::vector(static_cast<std::size_t>(rank_count), path));
+    if (tree.ok())
+        tree->origin =
+            fmt::format("{}; assumed: all {} ranks on this host, dealt to its {}s in order",
+                        sources.origin(), rank_count, sources.source(Part::inside)->place_name());
+    return tree;
+}
+
+}  // namespace
+
+Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count) {
+    GRADCOLL_TRY(check_rank_count(rank_count));
+    auto source = written_source(written);
+    if (source.ok()) source = resolved(std::move(*source));
+    if (!source.ok()) return source.status();
+    JobSources sources(*source);
+    const Reports reports = sources.needs().reports;
+    if (reports == Reports::none) {
+        Job job;
+        job.rank_count = rank_count;
+        return sources.tree_of(job, {});
+    }
+    const int wanted = rank_count > 0 ? rank_count : 1;
+    return reports == Reports::host_paths ? on_this_machine(sources, wanted)
+                                          : on_described_host(sources, wanted);
+}
+
+}  // namespace gradcoll
