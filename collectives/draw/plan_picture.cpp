@@ -86,4 +86,17 @@ std::string plan_heading(const PlanPicture& picture) {
     return text;
 }
 
+std::string ownership_heading(const PlanPicture& picture) {
+    const bool all = static_cast<int>(picture.ranks.size()) == picture.tree->rank_count();
+    return fmt::format(
+        "who owns what {}{}", picture.chunk_count > 1 ? "of each chunk" : "of the vector",
+        all ? ""
+            : fmt::format(" ({} of {} ranks)", picture.ranks.size(), picture.tree->rank_count()));
+}
+
+int first_shown_level(const PlanPicture& picture) {
+    constexpr int most_levels = 8;
+    return std::max(0, picture.tree->height() - most_levels);
+}
+
 }  // namespace gradcoll

@@ -42,8 +42,14 @@ Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::st
 /// "allreduce of 16777216 fp32 (67.1 MB) on 5 ranks, in 128 chunks of 131072 elements"
 std::string plan_heading(const PlanPicture& picture);
 
+/// "who owns what of each chunk (32 of 128 ranks)"
+std::string ownership_heading(const PlanPicture& picture);
+/// Of a taller tree the highest eight levels are shown.
+int first_shown_level(const PlanPicture& picture);
+
 std::string text_of(const PlanPicture& picture);
 std::string json_of(const PlanPicture& picture);
-std::string svg_of(const PlanPicture& picture);
+/// The tree with what its links carry, and below it a bar for each rank and level.
+std::string dot_of(const PlanPicture& picture);
 
 }  // namespace gradcoll

@@ -12,8 +12,6 @@ namespace gradcoll {
 
 namespace {
 
-constexpr int most_levels = 8;  // columns; of a taller tree the highest ones
-
 /// '#' where most of a cell is owned, '+' where some of it is.
 std::string bar_of(const std::vector<Range>& owned, std::int64_t count, int cells) {
     std::vector<double> filled(static_cast<std::size_t>(cells), 0.0);
@@ -39,13 +37,9 @@ std::int64_t elems_of(const std::vector<Range>& ranges) {
 
 std::string ownership_text(const PlanPicture& picture) {
     const int height = picture.tree->height();
-    const int first = std::max(0, height - most_levels);
+    const int first = first_shown_level(picture);
     const int cells = std::clamp(96 / std::max(1, height - first), 12, 32);
-    const bool all = static_cast<int>(picture.ranks.size()) == picture.tree->rank_count();
-    std::string text = fmt::format(
-        "who owns what {}{}\n", picture.chunk_count > 1 ? "of each chunk" : "of the vector",
-        all ? ""
-            : fmt::format(" ({} of {} ranks)", picture.ranks.size(), picture.tree->rank_count()));
+    std::string text = ownership_heading(picture) + "\n";
     text += fmt::format("{:<12}", "after");
     for (int level = first; level < height; ++level)
         text += fmt::format("  {:<{}}", fmt::format("level {}", level), cells);

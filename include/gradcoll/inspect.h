@@ -16,14 +16,13 @@ typedef enum {
     GC_TREE_JSON = 1,
     GC_TREE_DOT = 2,
     GC_TREE_EXPRESSION = 3,
-    GC_TREE_ORIGIN = 4,
-    GC_TREE_SVG = 5
+    GC_TREE_ORIGIN = 4
 } GC_Tree_format;
 
-/* The communicator's tree as text: indented, JSON, Graphviz, the short expression that GC_TOPOLOGY
- * accepts, one line on where it came from, or a picture (SVG). Collective only if the communicator
- * is not attached yet. `*length` is in: size of `text` in bytes; out: bytes needed with the final
- * 0. `text` may be NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
+/* The communicator's tree as text: indented, JSON, Graphviz (whose dot makes pictures of it), the
+ * short expression that GC_TOPOLOGY accepts, or one line on where it came from. Collective only if
+ * the communicator is not attached yet. `*length` is in: size of `text` in bytes; out: bytes needed
+ * with the final 0. `text` may be NULL to ask for the size. Errors: MPI_ERR_ARG if too small. */
 int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length);
 
 /* Of this rank, since the communicator was attached or the statistics were reset. */
@@ -54,7 +53,7 @@ typedef enum { GC_EXPLAIN_TEXT = 0, GC_EXPLAIN_JSON = 1 } GC_Explain_format;
 int GC_Explain_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                          GC_Explain_format format, char* text, size_t* length);
 
-typedef enum { GC_PLAN_TEXT = 0, GC_PLAN_JSON = 1, GC_PLAN_SVG = 2 } GC_Plan_format;
+typedef enum { GC_PLAN_TEXT = 0, GC_PLAN_JSON = 1, GC_PLAN_DOT = 3 } GC_Plan_format;
 
 /* A picture of the plan of GC_Allreduce with these arguments on the communicator's tree: what every
  * rank owns after each level, and the bytes that each link carries in each direction, level by

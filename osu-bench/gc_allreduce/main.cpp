@@ -150,10 +150,10 @@ int run(int argc, char** argv) {
     const CommandLine command_line = parse_command_line(argc, argv);
     const int status = agreed_exit_status(command_line.exit_status);
     print_once(command_line.text, status);
-    if (status != 0 || !command_line.options) {
+    if (status != 0 || !command_line.run) {
         return status;
     }
-    const Options& options = *command_line.options;
+    const Options& options = command_line.options;
     return options.print_tree ? print_tree(options) : measure_where_asked(options);
 }
 

@@ -17,8 +17,6 @@
 namespace gradcoll::bench {
 namespace {
 
-constexpr int usage_error = 2;
-
 // As typed, before the names are looked up.
 struct Raw {
     std::string sizes = "4:4M";
@@ -97,7 +95,7 @@ void declare_workload(CLI::App& app, Options& options, Raw& raw) {
                  "print the communicator's tree and measure nothing");
 }
 
-std::optional<std::string> resolve_settings(const Raw& raw, Options& options) {
+Problem resolve_settings(const Raw& raw, Options& options) {
     for (const std::string& setting : raw.settings) {
         const std::size_t equals = setting.find('=');
         if (equals == std::string::npos || equals == 0) {
@@ -108,7 +106,7 @@ std::optional<std::string> resolve_settings(const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-std::optional<std::string> resolve_sizes(const Raw& raw, Options& options) {
+Problem resolve_sizes(const Raw& raw, Options& options) {
     const std::size_t element_bytes = options.element->bytes;
     const auto sizes = parse_sizes(raw.sizes, element_bytes);
     if (!sizes) {
@@ -125,7 +123,7 @@ std::optional<std::string> resolve_sizes(const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-std::optional<std::string> problem_with_file(const std::string& data) {
+Problem problem_with_file(const std::string& data) {
     const std::string path = data_file(data);
     if (!path.empty() && !std::ifstream(path)) {
         return fmt::format("--data {}: the file cannot be opened", data);
@@ -133,7 +131,7 @@ std::optional<std::string> problem_with_file(const std::string& data) {
     return std::nullopt;
 }
 
-std::optional<std::string> problem_with_peer(const Options& options) {
+Problem problem_with_peer(const Options& options) {
     const PeerKind* kind = find_peer(options.peer);
     if (kind == nullptr) {
         return fmt::format("--peer {}: must be one of {}", options.peer, peers_of_this_build());
@@ -143,7 +141,7 @@ std::optional<std::string> problem_with_peer(const Options& options) {
 }
 
 // What is wrong with the values as a whole, or nothing.
-std::optional<std::string> resolve(const CLI::App& app, const Raw& raw, Options& options) {
+Problem resolve(const CLI::App& app, const Raw& raw, Options& options) {
     options.element = find_element(raw.element);
     if (app.count("--iterations") > 0) {
         options.iterations = raw.iterations;
@@ -199,31 +197,15 @@ int Options::batch_for(std::size_t size_bytes) const {
     return batch.value_or(std::max(iterations_for(size_bytes) / 10, 1));
 }
 
-CommandLine parse_command_line(int argc, char** argv) {
+CommandLine parse_command_line(int argc, const char* const* argv) {
     CLI::App app("GC_Allreduce beside MPI_Allreduce or another peer, in turns in one process",
                  "gc_allreduce");
-    CommandLine result;
-    Options options;
+    CommandLine line;
     Raw raw;
-    declare_measurement(app, options, raw);
-    declare_workload(app, options, raw);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        result.text = app.help();
-        return result;
-    } catch (const CLI::ParseError& error) {
-        result.text = fmt::format("gc_allreduce: {}\n", error.what());
-        result.exit_status = usage_error;
-        return result;
-    }
-    if (const auto problem = resolve(app, raw, options)) {
-        result.text = fmt::format("gc_allreduce: {}\n", *problem);
-        result.exit_status = usage_error;
-        return result;
-    }
-    result.options = std::move(options);
-    return result;
+    declare_measurement(app, line.options, raw);
+    declare_workload(app, line.options, raw);
+    parse_into(line, app, argc, argv, [&] { return resolve(app, raw, line.options); });
+    return line;
 }
 
 }  // namespace gradcoll::bench

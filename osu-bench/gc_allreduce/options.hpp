@@ -10,6 +10,7 @@
 
 #include "element.hpp"
 #include "start_line.hpp"
+#include "tools/command_line/command_line.hpp"
 
 namespace gradcoll::bench {
 
@@ -42,12 +43,7 @@ struct Options {
     int batch_for(std::size_t size_bytes) const;
 };
 
-/// Either options, or a text to print (help or what is wrong) and the exit status.
-struct CommandLine {
-    std::optional<Options> options;
-    std::string text;
-    int exit_status = 0;
-};
-CommandLine parse_command_line(int argc, char** argv);
+using CommandLine = gradcoll::CommandLine<Options>;
+CommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace gradcoll::bench

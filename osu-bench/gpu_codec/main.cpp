@@ -89,7 +89,8 @@ int run(const GpuOptions& options) {
 
 int main(int argc, char** argv) {
     using namespace gradcoll::bench;
-    const GpuCommandLine command_line = parse_gpu_command_line(argc, argv);
-    fmt::print(command_line.exit_status == 0 ? stdout : stderr, "{}", command_line.text);
-    return command_line.options ? run(*command_line.options) : command_line.exit_status;
+    const GpuCommandLine line = parse_gpu_command_line(argc, argv);
+    if (line.run) return run(line.options);
+    print(line);
+    return line.exit_status;
 }

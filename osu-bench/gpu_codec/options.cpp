@@ -5,13 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <optional>
 
 #include "sizes.hpp"
 
 namespace gradcoll::bench {
 namespace {
 
-constexpr int usage_error = 2;
 constexpr std::size_t granule_bytes = lossy_block_elems * sizeof(double);
 // Smaller ones would need thousands of buffers to rotate through an L2.
 constexpr std::size_t least_bytes = std::size_t{1} << 20;
@@ -55,7 +55,7 @@ std::optional<ElementType> find_type(std::string_view name) {
     return std::nullopt;
 }
 
-std::optional<std::string> resolve_kind(const std::string& text, GpuOptions& options) {
+Problem resolve_kind(const std::string& text, GpuOptions& options) {
     const std::size_t slash = text.find('/');
     if (slash == std::string::npos) {
         return fmt::format("--codecs {}: must be CODEC/TYPE, as 2:4/fp32", text);
@@ -75,7 +75,7 @@ std::optional<std::string> resolve_kind(const std::string& text, GpuOptions& opt
     return std::nullopt;
 }
 
-std::optional<std::string> resolve_work(const std::string& text, GpuOptions& options) {
+Problem resolve_work(const std::string& text, GpuOptions& options) {
     for (const CodecWork work : {CodecWork::encode, CodecWork::encode_with_residual,
                                  CodecWork::decode, CodecWork::decode_sum}) {
         if (text == name_of(work)) {
@@ -86,8 +86,7 @@ std::optional<std::string> resolve_work(const std::string& text, GpuOptions& opt
     return fmt::format("--works {}: must be encode, encode+residual, decode or decode+sum", text);
 }
 
-// What is wrong, or nothing.
-std::optional<std::string> resolve(const Raw& raw, GpuOptions& options) {
+Problem resolve(const Raw& raw, GpuOptions& options) {
     const auto sizes = parse_sizes(raw.sizes, granule_bytes);
     if (!sizes) {
         return fmt::format(
@@ -118,20 +117,11 @@ std::optional<std::string> resolve(const Raw& raw, GpuOptions& options) {
 GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv) {
     CLI::App app("Codec kernels on a GPU beside a copy of as many bytes, in turns in one process",
                  "gpu_codec");
-    GpuOptions options;
+    GpuCommandLine line;
     Raw raw;
-    declare(app, options, raw);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        return {std::nullopt, app.help(), 0};
-    } catch (const CLI::ParseError& error) {
-        return {std::nullopt, fmt::format("gpu_codec: {}\n", error.what()), usage_error};
-    }
-    if (const auto problem = resolve(raw, options)) {
-        return {std::nullopt, fmt::format("gpu_codec: {}\n", *problem), usage_error};
-    }
-    return {std::move(options), {}, 0};
+    declare(app, line.options, raw);
+    parse_into(line, app, argc, argv, [&] { return resolve(raw, line.options); });
+    return line;
 }
 
 }  // namespace gradcoll::bench

@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "moved_bytes.hpp"
+#include "tools/command_line/command_line.hpp"
 
 namespace gradcoll::bench {
 
@@ -21,12 +21,7 @@ struct GpuOptions {
     std::string csv_path;
 };
 
-/// Either options, or a text to print (help or what is wrong) and the exit status.
-struct GpuCommandLine {
-    std::optional<GpuOptions> options;
-    std::string text;
-    int exit_status = 0;
-};
+using GpuCommandLine = CommandLine<GpuOptions>;
 GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv);
 
 }  // namespace gradcoll::bench

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "summary.hpp"
+
 namespace gradcoll::bench {
 namespace {
 
@@ -103,11 +105,6 @@ double seconds_per_call(int calls, const std::function<void()>& call) {
     return (cpu_seconds() - start) / calls;
 }
 
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-}
-
 }  // namespace
 
 std::string_view name_of(Kernel kernel) {
@@ -130,8 +127,8 @@ Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int re
     kernel_s.erase(kernel_s.begin());
     copy_s.erase(copy_s.begin());
     const double gigabytes = static_cast<double>(plain_bytes) * 1e-9;
-    const double kernel_median = median(kernel_s);
-    return {gigabytes / kernel_median, gigabytes / median(copy_s), kernel_median};
+    const double kernel_median = spread_of(kernel_s).median;
+    return {gigabytes / kernel_median, gigabytes / spread_of(copy_s).median, kernel_median};
 }
 
 }  // namespace gradcoll::bench

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +16,7 @@
 #include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
+#include "summary.hpp"
 #include "topology/text.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -81,12 +81,6 @@ std::vector<Way> all_ways() {
     return ways;
 }
 
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 /// The slowest rank's time. The input is written anew each time, as by whoever computes gradients:
 /// what a peer has in its caches of the last one is worth nothing.
 double timed_run(Way& way, std::vector<float>& input, const Binding& binding) {
@@ -149,10 +143,10 @@ void run_row(std::vector<Way>& ways, const Tree& tree, const PlanSpec& spec,
     check_equal(ways, binding, output);
     run_in_turns(ways, input, binding, seconds);
     if (rank != 0) return;
-    const double peer = median(ways[0].times_us);
+    const double peer = bench::spread_of(ways[0].times_us).median;
     std::string line = fmt::format("{:>9} {:>6} {:>11.1f}", spec.count_elems * 4, codec, peer);
     for (std::size_t i = 1; i < ways.size(); ++i)
-        line += fmt::format(" {:>9.2f}", peer / median(ways[i].times_us));
+        line += fmt::format(" {:>9.2f}", peer / bench::spread_of(ways[i].times_us).median);
     fmt::print("{} {:>6}\n", line, ways[0].times_us.size());
     std::fflush(stdout);
 }

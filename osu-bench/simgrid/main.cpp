@@ -170,11 +170,11 @@ int simulate(const Options& options) {
 
 int run(int argc, char** argv) {
     const CommandLine command_line = parse_command_line(argc, argv);
-    if (!command_line.options) {
-        fmt::print(command_line.exit_status == 0 ? stdout : stderr, "{}", command_line.text);
+    if (!command_line.run) {
+        print(command_line);
         return command_line.exit_status;
     }
-    const Options& options = *command_line.options;
+    const Options& options = command_line.options;
     switch (options.task) {
         case Task::print_platform:
             fmt::print("{}", platform_of(*options.tree));

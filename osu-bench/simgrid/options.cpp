@@ -16,7 +16,6 @@
 namespace gradcoll::simulate {
 namespace {
 
-constexpr int usage_error = 2;
 constexpr std::int64_t max_vector_bytes = std::int64_t{1} << 30;
 
 // As typed, before it is looked up.
@@ -156,24 +155,19 @@ Status resolve(const Raw& raw, Options& options) {
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, char** argv) {
-    CLI::App app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms"};
-    Options options;
+CommandLine parse_command_line(int argc, const char* const* argv) {
+    CLI::App app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms",
+                 "gc_simulate"};
+    CommandLine line;
     Raw raw;
-    declare_scene(app, options, raw);
-    declare_calls(app, options, raw);
-    declare_speeds(app, options.speeds);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp&) {
-        return {std::nullopt, app.help(), 0};
-    } catch (const CLI::ParseError& error) {
-        return {std::nullopt, fmt::format("gc_simulate: {}\n", error.what()), usage_error};
-    }
-    const Status status = resolve(raw, options);
-    if (!status.ok())
-        return {std::nullopt, fmt::format("gc_simulate: {}\n", status.message()), usage_error};
-    return {std::move(options), {}, 0};
+    declare_scene(app, line.options, raw);
+    declare_calls(app, line.options, raw);
+    declare_speeds(app, line.options.speeds);
+    parse_into(line, app, argc, argv, [&] {
+        const Status status = resolve(raw, line.options);
+        return status.ok() ? Problem() : Problem(status.message());
+    });
+    return line;
 }
 
 }  // namespace gradcoll::simulate

@@ -8,6 +8,7 @@
 
 #include "collectives/choose/policy.hpp"
 #include "replay.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll::simulate {
@@ -30,12 +31,7 @@ struct Options {
     std::vector<std::string> settings;
 };
 
-/// Options, or what is to be printed and the exit status: 0 for help, 2 for a wrong command line.
-struct CommandLine {
-    std::optional<Options> options;
-    std::string text;
-    int exit_status = 0;
-};
-CommandLine parse_command_line(int argc, char** argv);
+using CommandLine = gradcoll::CommandLine<Options>;
+CommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace gradcoll::simulate

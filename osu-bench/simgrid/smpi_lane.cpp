@@ -15,19 +15,15 @@ class SmpiChannel::SmpiLane : public Lane {
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(check_envelope(channel_, peer, tag));
-        requests_.emplace_back();
-        cookies_.push_back(cookie);
         MPI_Isend(data, static_cast<int>(size_bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
-                  &requests_.back());
+                  new_request(cookie));
         return {};
     }
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(check_envelope(channel_, peer, tag));
-        requests_.emplace_back();
-        cookies_.push_back(cookie);
         MPI_Irecv(data, static_cast<int>(size_bytes), MPI_BYTE, peer, tag, MPI_COMM_WORLD,
-                  &requests_.back());
+                  new_request(cookie));
         return {};
     }
     Result<std::size_t> poll(std::span<Completion> out) override {
@@ -51,6 +47,11 @@ class SmpiChannel::SmpiLane : public Lane {
 
   private:
     using Some = int (*)(int, MPI_Request*, int*, int*, MPI_Status*);
+
+    MPI_Request* new_request(std::uint32_t cookie) {
+        cookies_.push_back(cookie);
+        return &requests_.emplace_back();
+    }
 
     void look(Some some) {
         if (requests_.empty()) return;

@@ -22,7 +22,7 @@ Request = c_void_p  # GC_Request
 Residual = c_void_p  # GC_Residual
 
 MAX_ERROR_STRING = 1024
-TREE_FORMATS = ("text", "json", "dot", "expression", "origin", "svg")  # the values of GC_Tree_format
+TREE_FORMATS = ("text", "json", "dot", "expression", "origin")  # the values of GC_Tree_format
 IN_PLACE = c_void_p(int(MPI.IN_PLACE))
 
 

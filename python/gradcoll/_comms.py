@@ -99,7 +99,7 @@ def reset_stats(comm: Any = None) -> None:
 
 
 def tree(comm: Any = None, format: str = "text") -> str:
-    """The communicator's tree: "text", "json", "dot", "svg", "expression" (what GC_TOPOLOGY accepts)
+    """The communicator's tree: "text", "json", "dot", "expression" (what GC_TOPOLOGY accepts)
     or "origin" (where it came from). Collective if the communicator is not attached yet."""
     comm = comm_or_world(comm)
     if format not in TREE_FORMATS:

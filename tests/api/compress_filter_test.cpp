@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <random>
 #include <string>
 #include <vector>
@@ -42,6 +43,33 @@ TEST(NameFilter, StarsAndQuestionMarks) {
     EXPECT_FALSE(names("?").allows(""));
     EXPECT_FALSE(names("?").allows("xy"));
     EXPECT_FALSE(names("DDP").allows("ddp")) << "the case counts";
+}
+
+TEST(NameFilter, BracketsAreOneOfTheirBytes) {
+    EXPECT_TRUE(names("layer[0-3]*").allows("layer3.weight"));
+    EXPECT_FALSE(names("layer[0-3]*").allows("layer4"));
+    EXPECT_TRUE(names("l[!0-9]").allows("lx"));
+    EXPECT_FALSE(names("l[!0-9]").allows("l5"));
+    EXPECT_FALSE(names("*, ![ab]").allows("b"));
+    EXPECT_FALSE(names("*, !grad[[]*]").allows("grad[0]"));
+    EXPECT_TRUE(names("a[b").allows("a[b")) << "nothing closes it";
+    EXPECT_TRUE(names("[*]").allows("*"));
+    EXPECT_FALSE(names("[*]").allows("a"));
+    EXPECT_TRUE(names("a\\*").allows("a\\b")) << "a backslash is itself";
+}
+
+/// Ranks may have been started in different locales, and have to agree.
+TEST(NameFilter, BytesCountWhateverTheLocale) {
+    const std::string before = std::setlocale(LC_ALL, nullptr);
+    for (const char* locale : {"C", "C.UTF-8"}) {
+        ASSERT_NE(std::setlocale(LC_ALL, locale), nullptr) << locale;
+        EXPECT_FALSE(names("?").allows("\xc3\xbc"));
+        EXPECT_TRUE(names("??").allows("\xc3\xbc"));
+        EXPECT_TRUE(names("*\xbc").allows("\xc3\xbc"));
+        EXPECT_TRUE(names("?\xff").allows("a\xff")) << "no UTF-8";
+        EXPECT_STREQ(std::setlocale(LC_ALL, nullptr), locale);
+    }
+    std::setlocale(LC_ALL, before.c_str());
 }
 
 TEST(NameFilter, TheLastMatchDecidesAndAnExclusionInFrontMeansAllBut) {

@@ -16,7 +16,7 @@ GpuCommandLine parse(std::vector<const char*> words) {
 
 void expect_refused(const std::vector<const char*>& words, const char* named) {
     const GpuCommandLine result = parse(words);
-    EXPECT_FALSE(result.options.has_value()) << named;
+    EXPECT_FALSE(result.run) << named;
     EXPECT_EQ(result.exit_status, 2) << named;
     EXPECT_NE(result.text.find(named), std::string::npos) << result.text;
 }
@@ -51,19 +51,19 @@ TEST(GpuMovedBytes, DecodeAndSumReadsTheBaseToo) {
 
 TEST(GpuCodecOptions, DefaultsMeasureTheSizeThatTheAimNames) {
     const GpuCommandLine result = parse({});
-    ASSERT_TRUE(result.options.has_value()) << result.text;
-    EXPECT_EQ(result.options->sizes_bytes.back(), 256u << 20);
-    EXPECT_EQ(result.options->kinds.front(), two_of_four);
-    EXPECT_EQ(result.options->works.size(), 4u);
+    ASSERT_TRUE(result.run) << result.text;
+    EXPECT_EQ(result.options.sizes_bytes.back(), 256u << 20);
+    EXPECT_EQ(result.options.kinds.front(), two_of_four);
+    EXPECT_EQ(result.options.works.size(), 4u);
 }
 
 TEST(GpuCodecOptions, ListsAreTakenInOrder) {
     const GpuCommandLine result =
         parse({"--codecs", "bf16/fp32,1:4/fp64", "--works", "decode", "-m", "4M:4M"});
-    ASSERT_TRUE(result.options.has_value()) << result.text;
-    EXPECT_EQ(result.options->kinds, (std::vector<Kind>{{CodecId::bf16, ElementType::f32},
-                                                        {CodecId::nm_1_4, ElementType::f64}}));
-    EXPECT_EQ(result.options->works, std::vector<CodecWork>{CodecWork::decode});
+    ASSERT_TRUE(result.run) << result.text;
+    EXPECT_EQ(result.options.kinds, (std::vector<Kind>{{CodecId::bf16, ElementType::f32},
+                                                       {CodecId::nm_1_4, ElementType::f64}}));
+    EXPECT_EQ(result.options.works, std::vector<CodecWork>{CodecWork::decode});
 }
 
 TEST(GpuCodecOptions, WhatIsWrongIsNamed) {

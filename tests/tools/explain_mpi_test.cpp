@@ -161,7 +161,9 @@ TEST(Plan, RefusesWhatHasNone) {
                                 out);
     };
     EXPECT_EQ(ask(MPI_DATATYPE_NULL, MPI_SUM, 0, &length), MPI_ERR_TYPE);
-    EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, 3, &length), MPI_ERR_ARG);
+    EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, GC_PLAN_DOT, &length), MPI_SUCCESS);
+    for (const int none : {-1, 2, 4})  // 2 was SVG
+        EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, none, &length), MPI_ERR_ARG);
     EXPECT_EQ(ask(MPI_FLOAT, MPI_SUM, 0, nullptr), MPI_ERR_ARG);
     EXPECT_NE(ask(MPI_2INT, MPI_MAXLOC, 0, &length), MPI_SUCCESS);
 }

@@ -44,8 +44,7 @@ TEST(Options, ModesTakeTheirValuesOrDoWithout) {
     EXPECT_EQ(parse({"--settings", "GC_*BYTES"}).options.pattern, "GC_*BYTES");
     EXPECT_EQ(parse({"--topology"}).options.tree_format, GC_TREE_TEXT);
     EXPECT_EQ(parse({"--topology", "dot"}).options.tree_format, GC_TREE_DOT);
-    EXPECT_EQ(parse({"--topology", "svg"}).options.tree_format, GC_TREE_SVG);
-    EXPECT_EQ(parse({"--topology", "--format", "svg"}).options.tree_format, GC_TREE_SVG);
+    EXPECT_EQ(parse({"--topology", "--format", "dot"}).options.tree_format, GC_TREE_DOT);
     EXPECT_EQ(parse({"--topology", "expression"}).options.tree_format, GC_TREE_EXPRESSION);
     EXPECT_EQ(parse({"--topology", "--json"}).options.tree_format, GC_TREE_JSON);
     EXPECT_EQ(parse({"--topology", "--ranks", "7"}).options.ranks, 7);
@@ -53,15 +52,15 @@ TEST(Options, ModesTakeTheirValuesOrDoWithout) {
 
 TEST(Options, APlanTakesACountATypeACodecAndAForm) {
     const Options options = parse({"--topology", "--plan", "16M", "--type", "f64", "--codec", "2:4",
-                                   "--format", "svg", "-o", "plan.svg"})
+                                   "--format", "dot", "-o", "plan.dot"})
                                 .options;
     EXPECT_EQ(options.mode, Mode::topology);
     EXPECT_TRUE(options.plan);
     EXPECT_EQ(options.plan_count, std::uint64_t{16} << 20);
     EXPECT_EQ(options.type->name, "double");
     EXPECT_EQ(options.codec, "2:4");
-    EXPECT_EQ(options.plan_format, GC_PLAN_SVG);
-    EXPECT_EQ(options.output_file, "plan.svg");
+    EXPECT_EQ(options.plan_format, GC_PLAN_DOT);
+    EXPECT_EQ(options.output_file, "plan.dot");
     EXPECT_EQ(parse({"--topology", "--plan", "9"}).options.type->name, "float");
     EXPECT_EQ(parse({"--topology", "--plan", "9", "--json"}).options.plan_format, GC_PLAN_JSON);
     EXPECT_FALSE(parse({"--topology"}).options.plan);
@@ -81,12 +80,14 @@ TEST(Options, WhatIsWrongIsNamedWithWhatIsAllowed) {
     EXPECT_TRUE(names(refusal_of({"--bogus"}), {"--bogus"}));
     EXPECT_TRUE(names(refusal_of({"word"}), {"word"}));
     EXPECT_TRUE(names(refusal_of({"--topology", "bmp"}),
-                      {"--topology", "bmp", "text, json, dot, svg, expression"}));
-    EXPECT_TRUE(names(refusal_of({"--topology", "--format", "bmp"}), {"--format bmp", "svg"}));
-    EXPECT_TRUE(names(refusal_of({"--topology", "dot", "--format", "svg"}),
-                      {"--format svg", "--topology dot"}));
-    EXPECT_TRUE(names(refusal_of({"--topology", "dot", "--plan", "9"}),
-                      {"--topology dot", "text, json, svg"}));
+                      {"--topology", "bmp", "text, json, dot, expression"}));
+    EXPECT_TRUE(names(refusal_of({"--topology", "svg"}),
+                      {"--topology svg", "text, json, dot, expression", "Graphviz", "dot -Tsvg"}));
+    EXPECT_TRUE(names(refusal_of({"--topology", "--format", "bmp"}), {"--format bmp", "dot"}));
+    EXPECT_TRUE(names(refusal_of({"--topology", "dot", "--format", "json"}),
+                      {"--format json", "--topology dot"}));
+    EXPECT_TRUE(names(refusal_of({"--topology", "expression", "--plan", "9"}),
+                      {"--topology expression", "text, json, dot", "dot -Tsvg"}));
     EXPECT_TRUE(names(refusal_of({"--topology", "--plan", "many"}), {"--plan many", "elements"}));
     EXPECT_TRUE(names(refusal_of({"--topology", "--plan", "9", "--type", "flaot"}),
                       {"--type flaot", "did you mean float?"}));

@@ -24,7 +24,6 @@ TEST_P(Drawing, OfAJsonTreeIsTheGoldenOne) {
     ASSERT_TRUE(tree.ok()) << tree.status().message();
     test::expect_golden(name + ".txt", draw_text(*tree));
     test::expect_golden(name + ".dot", draw_dot(*tree));
-    test::expect_golden(name + ".svg", draw_svg(*tree));
     test::expect_golden(name + ".normal.json", json_of(*tree));
     test::expect_golden(name + ".expression", expression_of(*tree) + "\n");
 }

@@ -107,7 +107,6 @@ TEST(GpuHosts, GpusAreNamedInDrawings) {
     ASSERT_TRUE(found.ok()) << found.status().message();
     test::expect_golden("gpus/power8_five_ranks.txt", draw_text(found->tree));
     test::expect_golden("gpus/power8_five_ranks.dot", draw_dot(found->tree));
-    test::expect_golden("gpus/power8_five_ranks.svg", draw_svg(found->tree));
 }
 
 /// "0: 0 1" for a cluster of that many ranks a host.

@@ -1,10 +1,11 @@
-// topology/draw/draw.hpp - a tree for people: indented text (like lstopo), Graphviz DOT, SVG. All
-// deterministic; siblings that are alike up to rank numbers and the numbers in names are drawn
-// once, as "x16". Complexity: near linear in vertices. Thread safe.
+// topology/draw/draw.hpp - a tree for people: indented text (like lstopo) and Graphviz DOT, which
+// Graphviz turns into pictures. Both deterministic; siblings that are alike up to rank numbers and
+// the numbers in names are drawn once, as "x16". Complexity: near linear in vertices. Thread safe.
 #pragma once
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "topology/tree.hpp"
 
@@ -17,13 +18,22 @@ using LineNote = std::function<std::string(int vertex)>;
 /// outermost fold that it is in.
 std::string draw_text(const Tree& tree, const LineNote& note = nullptr);
 
-/// Colours by kind, hosts as clusters, pen width by bandwidth.
-std::string draw_dot(const Tree& tree);
+struct LinkLabel {
+    std::string text;     ///< in Graphviz's HTML-like form: <br/> between lines
+    bool marked = false;  ///< the link that people should look at: red
+};
 
-/// Root on top, levels aligned, leaves at the bottom; link widths by bandwidth; a legend. At most a
-/// slide wide as long as folding makes it so: where it does not, the lower levels are told by
-/// numbers, then further branches by how many they are. XML 1.0 in UTF-8 without scripts or
-/// references.
-std::string draw_svg(const Tree& tree);
+/// What a drawing of something that happens on the tree adds to that of the tree.
+struct DotAdditions {
+    std::vector<std::string> heading;  ///< lines above that of the tree
+    /// Of the link above a vertex. Without it links show their bandwidth and latency.
+    std::function<LinkLabel(int vertex)> link_label;
+    std::string rows;  ///< of a table below the legend, in Graphviz's HTML-like form
+};
+
+/// Root on top; shapes and colours by kind, hosts as clusters, link widths by bandwidth; a heading
+/// and a legend. Of trees with more entries than a picture takes the lowest levels are left out,
+/// then further branches of the root, which says how many they are; draw_text() has all of them.
+std::string draw_dot(const Tree& tree, const DotAdditions& additions = {});
 
 }  // namespace gradcoll

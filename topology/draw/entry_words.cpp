@@ -14,14 +14,15 @@ std::string quoted_name(const Tree& tree, const OutlineEntry& entry) {
     return name.empty() ? name : fmt::format(" \"{}\"", name);
 }
 
-std::string title_of_leaves(const Tree& tree, const OutlineEntry& entry) {
+EntryTitle title_of_leaves(const Tree& tree, const OutlineEntry& entry) {
     const Vertex& first = tree.vertex(entry.vertex());
     const bool plain = first.kind == VertexKind::rank && first.name.empty();
     const bool several = entry.copies() > 1;
     const std::string ranks = (several ? "ranks " : "rank ") + number_list(ranks_of(tree, entry));
-    if (plain) return ranks;
-    return fmt::format("{}{}{}, {}", name_of(first.kind), several ? "s" : "",
-                       quoted_name(tree, entry), ranks);
+    if (plain) return {ranks, {}};
+    return {
+        fmt::format("{}{}{}", name_of(first.kind), several ? "s" : "", quoted_name(tree, entry)),
+        ranks};
 }
 
 }  // namespace
@@ -35,11 +36,16 @@ std::string shared_name(const Tree& tree, const OutlineEntry& entry) {
     return escaped_name(common_name(names));
 }
 
-std::string title_of(const Tree& tree, const OutlineEntry& entry) {
+EntryTitle title_parts(const Tree& tree, const OutlineEntry& entry) {
     const Vertex& first = tree.vertex(entry.vertex());
     if (first.rank >= 0 && !entry.inside_fold) return title_of_leaves(tree, entry);
     const std::string copies = entry.copies() > 1 ? fmt::format("x{} ", entry.copies()) : "";
-    return copies + std::string(name_of(first.kind)) + quoted_name(tree, entry);
+    return {copies + std::string(name_of(first.kind)) + quoted_name(tree, entry), {}};
+}
+
+std::string title_of(const Tree& tree, const OutlineEntry& entry) {
+    const EntryTitle title = title_parts(tree, entry);
+    return title.ranks.empty() ? title.what : title.what + ", " + title.ranks;
 }
 
 bool names_ranks(const Tree& tree, const OutlineEntry& entry) {

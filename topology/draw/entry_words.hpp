@@ -12,8 +12,14 @@ namespace gradcoll {
 /// "n*".
 std::string shared_name(const Tree& tree, const OutlineEntry& entry);
 
-/// `host "n1"`, `x16 host "n[1-16]"`, `rank 3`, `ranks 0-3`, `gpus "GPU[0-1]", ranks 0-1`; inside a
-/// fold `x4 rank`.
+struct EntryTitle {
+    std::string what;
+    std::string ranks;  ///< of named leaves; otherwise empty
+};
+EntryTitle title_parts(const Tree& tree, const OutlineEntry& entry);
+
+/// Both parts: `host "n1"`, `x16 host "n[1-16]"`, `rank 3`, `ranks 0-3`, `gpus "GPU[0-1]", ranks
+/// 0-1`; inside a fold `x4 rank`.
 std::string title_of(const Tree& tree, const OutlineEntry& entry);
 
 /// Whether this entry is the one that tells its ranks: leaves, and the outermost of a fold.

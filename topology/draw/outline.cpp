@@ -85,15 +85,7 @@ class Outliner {
             if (fresh) groups.emplace_back();
             groups[found->second].push_back(child);
         }
-        std::vector<std::vector<int>> answer;
-        for (std::vector<int>& group : groups) {
-            const bool low = tree_.vertex(group.front()).height <= limits_.fold_height;
-            if (low || static_cast<int>(group.size()) >= OutlineLimits::many)
-                answer.push_back(std::move(group));
-            else
-                for (const int member : group) answer.push_back({member});
-        }
-        return answer;
+        return groups;
     }
 
     const Tree& tree_;

@@ -23,12 +23,8 @@ struct OutlineEntry {
 };
 
 struct OutlineLimits {
-    int fold_height = max_tree_depth;  ///< vertices of at most this height are folded from two on,
-                                       ///< higher ones from `many` on; alike leaves are always one
     int cut_height = 0;    ///< vertices of at most this height have no entries below them
     int max_children = 0;  ///< entries below one; further ones are left out. 0: all
-
-    static constexpr int many = 9;
 };
 
 struct Outline {

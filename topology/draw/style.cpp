@@ -13,23 +13,23 @@ KindStyle style_of(VertexKind kind) {
         case VertexKind::core:
             return {"#e2e8f0", "#64748b"};
         case VertexKind::cache:
-            return {"#ede9fe", "#7c3aed"};
+            return {"#ede9fe", "#7c3aed", "shape=ellipse, style=filled"};
         case VertexKind::numa:
-            return {"#ccfbf1", "#0d9488"};
+            return {"#ccfbf1", "#0d9488", "shape=octagon, style=filled"};
         case VertexKind::package:
-            return {"#dcfce7", "#16a34a"};
+            return {"#dcfce7", "#16a34a", "style=filled"};
         case VertexKind::bridge:
-            return {"#ffe4e6", "#e11d48"};
+            return {"#ffe4e6", "#e11d48", "shape=hexagon, style=filled, margin=0"};
         case VertexKind::gpu:
-            return {"#d9f99d", "#4d7c0f"};
+            return {"#d9f99d", "#4d7c0f", "style=filled, penwidth=2.6"};
         case VertexKind::host:
             return {"#fef3c7", "#d97706"};
         case VertexKind::fabric_switch:
-            return {"#dbeafe", "#2563eb"};
+            return {"#dbeafe", "#2563eb", "shape=hexagon, style=filled, margin=0"};
         case VertexKind::group:
             break;
     }
-    return {"#f8fafc", "#94a3b8"};
+    return {"#f8fafc", "#94a3b8", "style=\"filled,rounded,dashed\""};
 }
 
 double link_width(const Uplink& link) {

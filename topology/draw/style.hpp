@@ -1,4 +1,4 @@
-// topology/draw/style.hpp - colours and widths that DOT and SVG share.
+// topology/draw/style.hpp - shapes, colours and widths of the drawings.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,12 @@ namespace gradcoll {
 struct KindStyle {
     std::string_view fill;
     std::string_view stroke;
+    std::string_view shape = {};  ///< attributes of its Graphviz node, if it is no rounded box
 };
 KindStyle style_of(VertexKind kind);
+
+inline constexpr std::string_view link_colour = "#64748b";
+inline constexpr std::string_view marked_colour = "#dc2626";
 
 /// Width of a line for a link: by the logarithm of its bandwidth, from 1.2 at 0.1 GB/s on, two for
 /// every factor of ten; 1.2 where it is not known.

@@ -22,14 +22,15 @@ struct PictureArgument {
 /// Before anything collective happens.
 Status check(const PictureArgument& out) {
     if (out.length == nullptr) return {Code::invalid_argument, "length is null"};
-    if (out.format >= GC_PLAN_TEXT && out.format <= GC_PLAN_SVG) return {};
+    for (const GC_Plan_format known : {GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT})
+        if (out.format == known) return {};
     return {Code::invalid_argument,
-            fmt::format("format is {}; allowed are GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_SVG",
+            fmt::format("format is {}; allowed are GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT",
                         static_cast<int>(out.format))};
 }
 
 Status write(const PlanPicture& picture, const PictureArgument& out) {
-    const std::string drawn = out.format == GC_PLAN_SVG    ? svg_of(picture)
+    const std::string drawn = out.format == GC_PLAN_DOT    ? dot_of(picture)
                               : out.format == GC_PLAN_JSON ? json_of(picture)
                                                            : text_of(picture);
     return copy_text(drawn, out.text, out.length);

@@ -19,12 +19,10 @@ Result<std::string> tree_text(const DiscoveredTree& tree, GC_Tree_format format)
             return expression_of(tree.tree);
         case GC_TREE_ORIGIN:
             return told_origin(tree);
-        case GC_TREE_SVG:
-            return draw_svg(tree.tree);
     }
     return Status(Code::invalid_argument,
                   fmt::format("format is {}; allowed are GC_TREE_TEXT, GC_TREE_JSON, "
-                              "GC_TREE_DOT, GC_TREE_EXPRESSION, GC_TREE_ORIGIN, GC_TREE_SVG",
+                              "GC_TREE_DOT, GC_TREE_EXPRESSION, GC_TREE_ORIGIN",
                               static_cast<int>(format)));
 }
 

@@ -1,6 +1,8 @@
 #include "api/settings/compress_filter.hpp"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
+#include <locale.h>
 
 #include <charconv>
 #include <optional>
@@ -31,27 +33,14 @@ bool last_match(const Entries& entries, Matches&& matches) {
     return !entries.front().include;
 }
 
-/// Goes back to the last star only: an earlier one could not help where that one does not.
-bool matches(std::string_view pattern, std::string_view name) {
-    std::size_t p = 0, n = 0;
-    std::optional<std::size_t> after_star;
-    std::size_t star_ends = 0;  // letters up to here belong to what came before, and the star
-    while (n < name.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            after_star = ++p;
-            star_ends = n;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-            ++p;
-            ++n;
-        } else if (after_star) {
-            p = *after_star;
-            n = ++star_ends;
-        } else {
-            return false;
-        }
-    }
-    while (p < pattern.size() && pattern[p] == '*') ++p;
-    return p == pattern.size();
+/// In the C locale: by bytes, and alike on ranks whose environments differ.
+bool matches(const std::string& pattern, const std::string& name) {
+    if (pattern == "*") return true;  // the default, asked at every call
+    static const locale_t c_locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    const locale_t before = uselocale(c_locale);
+    const bool matched = fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+    uselocale(before);
+    return matched;
 }
 
 std::optional<std::uint64_t> number_from(std::string_view text) {
@@ -77,7 +66,7 @@ Result<NameFilter> NameFilter::parse(std::string_view text) {
     return filter;
 }
 
-bool NameFilter::allows(std::string_view name) const {
+bool NameFilter::allows(const std::string& name) const {
     return last_match(entries_, [&](const Entry& entry) { return matches(entry.pattern, name); });
 }
 

@@ -15,18 +15,20 @@
 
 namespace gradcoll {
 
-/// Names by patterns with `*` (any letters, or none) and `?` (any one). Immutable; thread safe.
+/// Names by patterns, as POSIX fnmatch(3) reads them without escapes: `*` is any bytes or none, `?`
+/// any one, `[a-c3]` one of these, `[!a-c3]` one of the others. Immutable; thread safe.
 class NameFilter {
   public:
     /// Everything is allowed.
     NameFilter() = default;
 
-    /// "*", "ddp*,!ddp_norm*", "!*_loss". Blanks around entries are ignored.
+    /// "*", "ddp*,!ddp_norm*", "!*_loss". Blanks around entries are ignored; no pattern holds a
+    /// comma.
     /// Errors: invalid_argument naming the entry and what is allowed.
     static Result<NameFilter> parse(std::string_view text);
 
     /// Allocates nothing.
-    bool allows(std::string_view name) const;
+    bool allows(const std::string& name) const;
 
   private:
     struct Entry {

@@ -2,12 +2,9 @@
 // the tree of the ranks that are there, and for explanations, which name MPI's own datatypes.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "ask.hpp"
-#include "base/text.hpp"
 #include "explain.hpp"
 #include "launcher.hpp"
 #include "options.hpp"
@@ -19,7 +16,7 @@ namespace gc_info {
 namespace {
 
 constexpr int failure = 1;
-constexpr int usage_error = 2;
+using gradcoll::usage_error;
 
 /// Bad values of arguments, variables and files are the user's; everything else is not.
 int exit_status_of(const Refused& refused) {
@@ -45,17 +42,11 @@ Answer answer_of(Ask&& ask) {
 /// The answer into the file that was asked for; what remains is to be printed.
 void write_file(const Options& options, Answer& answer) {
     if (options.output_file.empty() || answer.exit_status != 0) return;
-    const char* path = options.output_file.c_str();
-    errno = 0;
-    std::FILE* file = std::fopen(path, "wb");
-    const bool written = file != nullptr && std::fwrite(answer.out.data(), 1, answer.out.size(),
-                                                        file) == answer.out.size();
-    const bool closed = file != nullptr && std::fclose(file) == 0;
+    const auto problem = gradcoll::write_file("--output", options.output_file, answer.out);
     answer.out.clear();
-    if (written && closed) return;
+    if (!problem) return;
     answer.exit_status = usage_error;
-    answer.err += fmt::format("gc_info: --output {}: cannot be written: {}\n",
-                              gradcoll::printable(options.output_file), std::strerror(errno));
+    answer.err += fmt::format("gc_info: {}\n", *problem);
 }
 
 /// On one rank.
@@ -138,8 +129,7 @@ int main(int argc, char** argv) {
     const Launched self = launched();
     const CommandLine line = parse_command_line(argc, argv);
     if (!line.run) {
-        const bool failed = line.exit_status != 0;
-        if (self.rank == 0) std::fputs(line.text.c_str(), failed ? stderr : stdout);
+        if (self.rank == 0) print(line);
         return line.exit_status;
     }
     return needs_mpi(line.options) ? run_with_mpi(line.options, self)

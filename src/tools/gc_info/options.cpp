@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "base/text.hpp"
+#include "tools/command_line/forms.hpp"
 
 namespace gc_info {
 namespace {
 
-constexpr int usage_error = 2;
+using gradcoll::Problem;
+
 constexpr int most_ranks = 1 << 20;
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 53;
 
@@ -22,7 +22,8 @@ constexpr const char* examples = R"help(Examples:
   gc_info --settings                               every setting, its value and where it came from
   gc_info --settings 'GC_*BYTES'                   some of them
   mpirun -n 4 gc_info --topology                   the tree that these four ranks get
-  gc_info --topology svg --ranks 8 -o tree.svg     the tree that eight ranks would get on this host
+  gc_info --topology --ranks 8                     the tree that eight ranks would get on this host
+  gc_info --topology dot | dot -Tsvg > tree.svg    a picture of it, by Graphviz
   gc_info --topology --plan 16M --ranks 8          who owns what in an allreduce of 16 Mi floats, and
                                                    what every link carries
   gc_info --explain 64MiB float sum --ranks 4      what MPI_Allreduce of that would do, and why
@@ -48,7 +49,7 @@ void declare_drawing(CLI::App& app, CLI::Option& topology, Options& options, Raw
         ->type_name("FORM");
     auto* plan = app.add_option("--plan", raw.count,
                                 "with --topology: the plan of an allreduce of COUNT elements "
-                                "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or svg");
+                                "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or dot");
     plan->needs(&topology)->type_name("COUNT");
     app.add_option("--type", raw.type, "with --plan: of the elements (default: float)")
         ->needs(plan)
@@ -60,8 +61,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     auto* settings = app.add_option("--settings", raw.pattern,
                                     "settings by name; * and ? stand for letters (default: all)");
     settings->expected(0, 1)->type_name("[NAME]");
-    auto* topology =
-        app.add_option("--topology", raw.format, "the tree: text, json, dot, svg or expression");
+    auto* topology = app.add_option("--topology", raw.format,
+                                    "the tree: text, json, dot (for Graphviz) or expression");
     topology->expected(0, 1)->type_name("[FORM]");
     auto* explain = app.add_option("--explain", raw.call, "the route and plan of an allreduce");
     explain->expected(3)->type_name("SIZE TYPE OP");
@@ -79,31 +80,12 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.footer(examples);
 }
 
-using Problem = std::optional<std::string>;
-
-template <class Format>
-using FormatNames = std::span<const std::pair<const char*, Format>>;
-constexpr std::pair<const char*, GC_Tree_format> tree_formats[] = {
-    {"text", GC_TREE_TEXT},
-    {"json", GC_TREE_JSON},
-    {"dot", GC_TREE_DOT},
-    {"svg", GC_TREE_SVG},
-    {"expression", GC_TREE_EXPRESSION}};
-constexpr std::pair<const char*, GC_Plan_format> plan_formats[] = {
-    {"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"svg", GC_PLAN_SVG}};
-
-template <class Format>
-Problem find_format(const std::string& option, const std::string& name, FormatNames<Format> formats,
-                    Format& out) {
-    std::string allowed;
-    for (const auto& [known, format] : formats) {
-        allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", known);
-        if (name != known) continue;
-        out = format;
-        return std::nullopt;
-    }
-    return fmt::format("{} {}: allowed are {}", option, gradcoll::printable(name), allowed);
-}
+constexpr gradcoll::Forms<GC_Tree_format, 4> tree_forms = {{{"text", GC_TREE_TEXT},
+                                                            {"json", GC_TREE_JSON},
+                                                            {"dot", GC_TREE_DOT},
+                                                            {"expression", GC_TREE_EXPRESSION}}};
+constexpr gradcoll::Forms<GC_Plan_format, 3> plan_forms = {
+    {{"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"dot", GC_PLAN_DOT}}};
 
 /// The form that was said in one of three ways.
 Problem read_format(const CLI::App& app, const Raw& raw, Options& options) {
@@ -118,9 +100,8 @@ Problem read_format(const CLI::App& app, const Raw& raw, Options& options) {
                            gradcoll::printable(form));
     if (options.json) form = "json";
     if (form.empty()) form = "text";
-    return options.plan
-               ? find_format<GC_Plan_format>(option, form, plan_formats, options.plan_format)
-               : find_format<GC_Tree_format>(option, form, tree_formats, options.tree_format);
+    return options.plan ? gradcoll::find_form(option, form, plan_forms, options.plan_format)
+                        : gradcoll::find_form(option, form, tree_forms, options.tree_format);
 }
 
 /// "; did you mean float?"
@@ -195,27 +176,11 @@ Problem read(const CLI::App& app, Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-CommandLine stop(int exit_status, std::string text) {
-    CommandLine line;
-    line.run = false;
-    line.exit_status = exit_status;
-    line.text = std::move(text);
-    return line;
-}
-
 std::string version_text() {
     GC_Build build{};
     GC_Get_build(&build);
     return fmt::format("gc_info of Gradcoll {}{}{}\n", build.version,
                        *build.revision != '\0' ? ", source " : "", build.revision);
-}
-
-/// One line, whatever the parser says.
-std::string one_line(std::string text) {
-    for (char& c : text)
-        if (c == '\n') c = ' ';
-    while (text.ends_with(' ')) text.pop_back();
-    return text;
 }
 
 }  // namespace
@@ -227,18 +192,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     Raw raw;
     app.set_version_flag("--version", version_text);
     declare(app, line.options, raw);
-    try {
-        app.parse(argc, argv);
-        if (const auto problem = read(app, raw, line.options))
-            return stop(usage_error, fmt::format("gc_info: {}\n", *problem));
-    } catch (const CLI::CallForHelp&) {
-        return stop(0, app.help());
-    } catch (const CLI::CallForVersion&) {
-        return stop(0, version_text());
-    } catch (const CLI::ParseError& error) {
-        return stop(usage_error, fmt::format("gc_info: {}; gc_info --help shows how it is used\n",
-                                             one_line(error.what())));
-    }
+    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 

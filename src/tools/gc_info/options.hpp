@@ -6,6 +6,7 @@
 
 #include "gradcoll/inspect.h"
 #include "names.hpp"
+#include "tools/command_line/command_line.hpp"
 
 namespace gc_info {
 
@@ -29,16 +30,9 @@ struct Options {
     std::string codec;  ///< empty: that of the settings
 };
 
-/// Either options to run with, or the exit status to leave with (0 after --help and --version, 2
-/// after an error) and what to print first.
-struct CommandLine {
-    Options options;
-    bool run = true;
-    int exit_status = 0;
-    std::string text;
-};
+using CommandLine = gradcoll::CommandLine<Options>;
 
-/// Local and the same on every rank: the caller prints `text` on one of them.
+/// Local and the same on every rank: the caller prints the text on one of them.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
 }  // namespace gc_info

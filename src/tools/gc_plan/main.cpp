@@ -21,9 +21,9 @@ using gradcoll::Plan;
 using gradcoll::Result;
 using gradcoll::Status;
 using gradcoll::Tree;
+using gradcoll::usage_error;
 
 constexpr int failure = 1;
-constexpr int usage_error = 2;
 
 /// What the user wrote is the user's fault; a plan that does not check out is ours.
 int exit_status_of(const Status& status) {
@@ -42,8 +42,6 @@ std::string drawing_of(const Tree& tree, Drawing form) {
             return json_of(tree);
         case Drawing::dot:
             return draw_dot(tree);
-        case Drawing::svg:
-            return draw_svg(tree);
         case Drawing::text:
             break;
     }
@@ -84,6 +82,6 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
     const gc_plan::CommandLine line = gc_plan::parse_command_line(argc, argv);
     if (line.run) return gc_plan::run(line.options);
-    std::fputs(line.text.c_str(), line.exit_status == 0 ? stdout : stderr);
+    print(line);
     return line.exit_status;
 }

@@ -4,27 +4,29 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
-#include <optional>
 
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "tools/command_line/forms.hpp"
 #include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {
 namespace {
 
 using gradcoll::ElementType;
+using gradcoll::Problem;
 
-constexpr int usage_error = 2;
 constexpr std::int64_t largest_count = std::int64_t{1} << 50;
+
+constexpr gradcoll::Forms<Drawing, 3> drawings = {
+    {{"text", Drawing::text}, {"json", Drawing::json}, {"dot", Drawing::dot}}};
 
 constexpr const char* examples = R"help(Examples:
   gc_plan --tree '((0 1) (2 3 4))' --bytes 1M                 plan for all five ranks, prove the plans together
   gc_plan --tree 'switch(16x switch(16x switch(8x host(2x package(32x*)))))'
                                                               131072 ranks: plans of some, checked against their peers
   gc_plan --tree '((0 1) (2 3 4))' --count 1000 --text 3      the steps of rank 3
-  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw svg
+  gc_plan --tree hosts:DIR+file:fabric.txt --hosts all --draw dot | dot -Tsvg > tree.svg
                                                               a recorded cluster: DIR holds an hwloc XML file a host
   gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
   gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
@@ -98,8 +100,9 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                      ->type_name("RANK");
     auto* what_if = app.add_flag("--what-if", raw.what_if,
                                  "predicted times of all algorithms and codecs instead");
-    auto* draw = app.add_option("--draw", raw.drawing, "the tree instead: text, json, dot or svg")
-                     ->type_name("FORM");
+    auto* draw =
+        app.add_option("--draw", raw.drawing, "the tree instead: text, json or dot (for Graphviz)")
+            ->type_name("FORM");
     draw->excludes(links)->excludes(text)->excludes(what_if);
     links->excludes(text)->excludes(what_if);
     text->excludes(what_if);
@@ -121,8 +124,6 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_flag("--json", options.json, "the same as --format json");
     app.footer(examples);
 }
-
-using Problem = std::optional<std::string>;
 
 /// "fp32" or "f32", "int8" or "i8".
 std::string short_name(std::string name) {
@@ -199,26 +200,15 @@ Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-Problem read_drawing(const Raw& raw, Drawing& drawing) {
-    static constexpr std::array forms{
-        std::pair{"text", Drawing::text}, std::pair{"json", Drawing::json},
-        std::pair{"dot", Drawing::dot}, std::pair{"svg", Drawing::svg}};
-    for (const auto& [name, form] : forms) {
-        if (raw.drawing != name) continue;
-        drawing = form;
-        return std::nullopt;
-    }
-    return fmt::format("--draw {}: allowed are text, json, dot, svg",
-                       gradcoll::printable(raw.drawing));
-}
-
 Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     if (raw.links) options.mode = Mode::links;
     if (app.count("--text") > 0) options.mode = Mode::text;
     if (raw.what_if) options.mode = Mode::what_if;
     if (app.count("--draw") > 0) {
         options.mode = Mode::draw;
-        if (const Problem problem = read_drawing(raw, options.drawing)) return problem;
+        if (const Problem problem =
+                gradcoll::find_form("--draw", raw.drawing, drawings, options.drawing))
+            return problem;
     }
     if (const Problem problem = read_cluster(app, raw, options)) return problem;
     if (raw.format == "json")
@@ -238,22 +228,6 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     return read_policy(raw, options.policy);
 }
 
-CommandLine stop(int exit_status, std::string text) {
-    CommandLine line;
-    line.run = false;
-    line.exit_status = exit_status;
-    line.text = std::move(text);
-    return line;
-}
-
-/// One line, whatever the parser says.
-std::string one_line(std::string text) {
-    for (char& c : text)
-        if (c == '\n') c = ' ';
-    while (text.ends_with(' ')) text.pop_back();
-    return text;
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -264,16 +238,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
-    try {
-        app.parse(argc, argv);
-        if (const auto problem = read(app, raw, line.options))
-            return stop(usage_error, fmt::format("gc_plan: {}\n", *problem));
-    } catch (const CLI::CallForHelp&) {
-        return stop(0, app.help());
-    } catch (const CLI::ParseError& error) {
-        return stop(usage_error, fmt::format("gc_plan: {}; gc_plan --help shows how it is used\n",
-                                             one_line(error.what())));
-    }
+    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 

@@ -7,12 +7,13 @@
 
 #include "collectives/choose/policy.hpp"
 #include "collectives/plan/plan.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan {
 
 enum class Mode { check, draw, links, text, what_if };
-enum class Drawing { text, json, dot, svg };
+enum class Drawing { text, json, dot };
 
 struct Options {
     Mode mode = Mode::check;
@@ -32,14 +33,7 @@ struct Options {
     int top = 0;         ///< of --what-if: so many rows; 0: all
 };
 
-/// Either options to run with, or the exit status to leave with (0 after --help and --version, 2
-/// after an error) and what to print first.
-struct CommandLine {
-    Options options;
-    bool run = true;
-    int exit_status = 0;
-    std::string text;
-};
+using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 

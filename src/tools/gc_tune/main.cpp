@@ -41,19 +41,14 @@ Status measure(const Options& options, Tuning& tuning) {
     return {};
 }
 
-Status write(const std::string& path, const std::string& text) {
-    std::FILE* file = std::fopen(path.c_str(), "w");
-    const bool written = file != nullptr && std::fputs(text.c_str(), file) >= 0;
-    if (file != nullptr && std::fclose(file) == 0 && written) return {};
-    return {Code::io, fmt::format("--out {}: cannot be written", path)};
-}
-
 Status report(const Options& options, const Tuning& tuning) {
     std::fputs(summary_of(tuning).c_str(), stdout);
     if (options.out.empty()) return {};
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    return write(options.out, text_of(tuning, fmt::format("gc_tune, {} ranks", ranks)));
+    const Problem problem =
+        write_file("--out", options.out, text_of(tuning, fmt::format("gc_tune, {} ranks", ranks)));
+    return problem ? Status(Code::io, *problem) : Status();
 }
 
 int run(const Options& options) {
@@ -72,7 +67,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
     const gc_tune::CommandLine line = gc_tune::parse_command_line(argc, argv);
     if (!line.run) {
-        std::fputs(line.text.c_str(), line.exit_status == 0 ? stdout : stderr);
+        print(line);
         return line.exit_status;
     }
     MPI_Init(&argc, &argv);

@@ -2,12 +2,10 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <sstream>
 
 namespace gc_tune {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    constexpr int usage_error = 2;
     CommandLine line;
     CLI::App app("Measures codecs, sums, links and shared memory, for GC_TUNING_FILE", "gc_tune");
     app.add_option("-o,--out", line.options.out, "write the tuning into this file")
@@ -15,14 +13,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     app.add_flag("--quick", line.options.quick,
                  "a second instead of half a minute: shows that it works, measures badly");
     app.footer("Start it with one rank a core or more: mpirun -n 4 gc_tune --out tuning.json");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        std::ostringstream out, err;
-        line.run = false;
-        line.exit_status = app.exit(error, out, err) == 0 ? 0 : usage_error;
-        line.text = out.str() + err.str();
-    }
+    parse_into(line, app, argc, argv);
     return line;
 }
 

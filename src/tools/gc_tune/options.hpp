@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "tools/command_line/command_line.hpp"
+
 namespace gc_tune {
 
 struct Options {
@@ -14,13 +16,7 @@ struct Options {
     double seconds_a_point() const { return quick ? 0.002 : 0.06; }
 };
 
-/// Either options to run with, or the exit status to leave with and what to print first.
-struct CommandLine {
-    Options options;
-    bool run = true;
-    int exit_status = 0;
-    std::string text;
-};
+using CommandLine = gradcoll::CommandLine<Options>;
 
 CommandLine parse_command_line(int argc, const char* const* argv);
 

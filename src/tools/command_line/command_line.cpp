@@ -1,0 +1,65 @@
+// tools/command_line/command_line.cpp - see command_line.hpp.
+#include "tools/command_line/command_line.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// One line, whatever the parser says.
+std::string one_line(std::string text) {
+    for (char& c : text)
+        if (c == '\n') c = ' ';
+    while (text.ends_with(' ')) text.pop_back();
+    return text;
+}
+
+Ending ending_of(CLI::App& app, int argc, const char* const* argv,
+                 const std::function<Problem()>& read) {
+    const std::string name = app.get_name();
+    try {
+        app.parse(argc, argv);
+        if (const Problem problem = read())
+            return {false, usage_error, fmt::format("{}: {}\n", name, *problem)};
+    } catch (const CLI::CallForHelp&) {
+        return {false, 0, app.help()};
+    } catch (const CLI::CallForVersion& version) {
+        return {false, 0, version.what()};
+    } catch (const CLI::ParseError& error) {
+        return {false, usage_error,
+                fmt::format("{}: {}; {} --help shows how it is used\n", name,
+                            one_line(error.what()), name)};
+    }
+    return {};
+}
+
+}  // namespace
+
+void parse_into(Ending& line, CLI::App& app, int argc, const char* const* argv,
+                const std::function<Problem()>& read) {
+    line = ending_of(app, argc, argv, read);
+}
+
+void print(const Ending& ending) {
+    std::fputs(ending.text.c_str(), ending.exit_status == 0 ? stdout : stderr);
+}
+
+Problem write_file(std::string_view option, const std::string& path, const std::string& text) {
+    errno = 0;
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    const bool written =
+        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    const bool closed = file != nullptr && std::fclose(file) == 0;
+    if (written && closed) return std::nullopt;
+    return fmt::format("{} {}: cannot be written: {}", option, printable(path),
+                       std::strerror(errno));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,47 @@
+// tools/command_line/command_line.hpp - how the command line of a program is read, and how the
+// program ends where there is nothing to run: the same for all tools and benchmarks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace gradcoll {
+
+inline constexpr int usage_error = 2;
+
+/// What is wrong, in one line, or nothing.
+using Problem = std::optional<std::string>;
+
+/// Whether to run, or the exit status to leave with (0 after --help and --version, usage_error
+/// after an error) and what to print first.
+struct Ending {
+    bool run = true;
+    int exit_status = 0;
+    std::string text;
+};
+
+/// `options` mean something only where it is to run.
+template <class Options>
+struct CommandLine : Ending {
+    Options options;
+};
+
+/// Parses what was declared, then looks at it with `read`. Errors go by the name of the app. Local
+/// and the same on every rank: the caller prints the text on one of them.
+void parse_into(
+    Ending& line, CLI::App& app, int argc, const char* const* argv,
+    const std::function<Problem()>& read = [] { return Problem(); });
+
+/// The text goes to stdout, or where it tells an error to stderr.
+void print(const Ending& ending);
+
+/// Into a file; the problem names the option that named it.
+Problem write_file(std::string_view option, const std::string& path, const std::string& text);
+
+}  // namespace gradcoll
