@@ -117,11 +117,13 @@ Status ChunkWindow::begin(const Binding& binding) {
     operation_.binding = binding;
     oldest_chunk_ = next_chunk_ = 0;
     begin_chunks();
-    return start_messages().status();
+    const Result<bool> started = start_messages();
+    return started.ok() ? Status() : started.status();
 }
 
 Result<bool> ChunkWindow::turn() {
-    GRADCOLL_TRY(retire_chunks());
+    if (messages_) GRADCOLL_TRY(settle_chunks());
+    retire_chunks();
     begin_chunks();
     const Result<bool> started = start_messages();
     if (!started.ok()) return started.status();
@@ -129,7 +131,8 @@ Result<bool> ChunkWindow::turn() {
     if (!completed.ok()) return completed.status();
     const Result<bool> worked = batch_ ? run_local_on_device() : run_local();
     if (!worked.ok()) return worked.status();
-    GRADCOLL_TRY(retire_chunks());
+    if (messages_) GRADCOLL_TRY(settle_chunks());
+    retire_chunks();
     return *started || *completed || *worked;
 }
 
@@ -147,12 +150,14 @@ void ChunkWindow::begin_chunks() {
     }
 }
 
-Status ChunkWindow::retire_chunks() {
-    if (messages_)
-        for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
-            GRADCOLL_TRY(run_of(chunk).settle(operation_));
-    while (oldest_chunk_ < next_chunk_ && !run_of(oldest_chunk_).active()) ++oldest_chunk_;
+Status ChunkWindow::settle_chunks() {
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+        GRADCOLL_TRY(run_of(chunk).settle(operation_));
     return {};
+}
+
+void ChunkWindow::retire_chunks() {
+    while (oldest_chunk_ < next_chunk_ && !run_of(oldest_chunk_).active()) ++oldest_chunk_;
 }
 
 Result<bool> ChunkWindow::start_messages() {

@@ -73,7 +73,9 @@ class ChunkWindow {
         return paced_ && chunk > oldest_chunk_ ? &run_of(chunk - 1) : nullptr;
     }
     void begin_chunks();
-    Status retire_chunks();
+    /// What a device has yet to do for chunks whose steps have finished.
+    Status settle_chunks();
+    void retire_chunks();
     Result<bool> start_messages();
     Result<bool> take_completions();
     Result<bool> run_local();
