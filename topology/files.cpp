@@ -10,7 +10,7 @@
 #include <fstream>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 

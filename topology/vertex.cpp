@@ -10,7 +10,8 @@
 #include <cmath>
 #include <limits>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
+#include "topology/tree.hpp"
 
 namespace gradcoll {
 

@@ -10,7 +10,7 @@
 #include "api/settings/config_dump.hpp"
 #include "api/settings/settings.hpp"
 #include "base/config_file.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "fuzz/promises.hpp"
 #include "topology/text.hpp"
 

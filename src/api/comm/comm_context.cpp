@@ -16,9 +16,10 @@
 #include "api/settings/tuning.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "topology/text.hpp"
 #include "transport/device_ipc/peers_that_share.hpp"
-#include "transport/routed/make_host_channel.hpp"
+#include "transport/routed/make_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -141,8 +142,7 @@ Status CommContext::set_up(MPI_Comm comm, const SettingsText& text, const Status
 /// Messages between ranks of one host go through memory, if the settings give some.
 Status CommContext::share_memory_with_host() {
     if (settings_.shm_bytes == 0) return {};
-    auto channel =
-        make_host_channel(private_comm_, {static_cast<std::size_t>(settings_.shm_bytes)});
+    auto channel = make_channel(private_comm_, {static_cast<std::size_t>(settings_.shm_bytes)});
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();
     return {};

@@ -14,7 +14,7 @@ std::uint64_t signature_of(const CallShape& shape) {
 }
 
 /// The memory bounds the blocks whatever was tuned.
-HostChoices tuned(HostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
+OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
     if (sizes.flat_max_bytes > 0)
         choices.flat_max_bytes = static_cast<std::size_t>(sizes.flat_max_bytes);
     if (sizes.stream_min_bytes > 0)
@@ -30,17 +30,17 @@ Result<std::unique_ptr<HostEngine>> HostEngine::make(const HostEngineFacts& fact
     int rank_count = 1;
     PMPI_Comm_rank(facts.comm, &rank);
     PMPI_Comm_size(facts.comm, &rank_count);
-    const HostChoices choices =
-        tuned(HostChoices::fitting(rank_count, facts.bytes_a_rank), rank_count, facts.sizes);
+    const OneHostChoices choices =
+        tuned(OneHostChoices::fitting(rank_count, facts.bytes_a_rank), rank_count, facts.sizes);
     auto segment =
-        SharedSegment::make(facts.comm, HostGroup::bytes_a_rank(rank_count, choices.sizes));
+        SharedSegment::make(facts.comm, SegmentGroup::bytes_a_rank(rank_count, choices.sizes));
     if (!segment) return segment.status();
     return std::unique_ptr<HostEngine>(
         new HostEngine(facts, std::move(segment).value(), rank, rank_count, choices));
 }
 
 HostEngine::HostEngine(const HostEngineFacts& facts, std::unique_ptr<SharedSegment> segment,
-                       int rank, int rank_count, const HostChoices& choices)
+                       int rank, int rank_count, const OneHostChoices& choices)
     : comm_(facts.comm),
       segment_(std::move(segment)),
       group_(segment_->data(), rank, rank_count, choices.sizes,

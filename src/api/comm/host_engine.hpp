@@ -9,7 +9,7 @@
 #include "base/mpi/mpi.hpp"
 #include "collectives/predict/tuning.hpp"
 #include "runtime/executor.hpp"
-#include "runtime/one_host/host_allreduce.hpp"
+#include "runtime/one_host/allreduce.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace gradcoll {
@@ -39,13 +39,13 @@ class HostEngine {
 
   private:
     HostEngine(const HostEngineFacts& facts, std::unique_ptr<SharedSegment> segment, int rank,
-               int rank_count, const HostChoices& choices);
+               int rank_count, const OneHostChoices& choices);
     static bool go_on(void* engine);
 
     MPI_Comm comm_;
     std::unique_ptr<SharedSegment> segment_;
-    HostGroup group_;
-    HostAllreduce allreduce_;
+    SegmentGroup group_;
+    OneHostAllreduce allreduce_;
 };
 
 }  // namespace gradcoll

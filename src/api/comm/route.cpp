@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

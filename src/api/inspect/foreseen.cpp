@@ -2,7 +2,7 @@
 
 #include "api/settings/info.hpp"
 #include "api/settings/tuning.hpp"
-#include "collectives/predict/cost.hpp"
+#include "collectives/predict/model.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
 namespace gradcoll {

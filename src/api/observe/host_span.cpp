@@ -5,7 +5,7 @@
 #include "api/observe/observe.hpp"
 #include "base/clock.hpp"
 #include "base/units.hpp"
-#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/forecast.hpp"
 
 namespace gradcoll {
 
@@ -15,8 +15,8 @@ HostSpan::HostSpan(const HostSpanFacts& facts, const CallShape& shape)
 HostSpan::~HostSpan() {
     if (begin_ns_ == 0) return;
     const std::uint64_t bytes = shape_.size_bytes();
-    const HostForecast forecast = forecast_host(facts_.tuning, facts_.rank_count,
-                                                static_cast<std::int64_t>(bytes), facts_.in_place);
+    const Forecast forecast = forecast_shared_memory(
+        facts_.tuning, facts_.rank_count, static_cast<std::int64_t>(bytes), facts_.in_place);
     TraceSpan span;
     span.name = "operation";
     span.begin_ns = begin_ns_;
@@ -27,7 +27,7 @@ HostSpan::~HostSpan() {
         fmt::format("allreduce {} {} shared memory",
                     bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
                     name_of(shape_.type)),
-        forecast.total_us());
+        forecast.total_us);
     process_trace()->add_overlapping(span);
 }
 

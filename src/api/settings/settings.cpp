@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "base/words.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/files.hpp"
 #include "topology/probe/cache.hpp"

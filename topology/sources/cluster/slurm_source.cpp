@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/environment.hpp"
+#include "base/options.hpp"
 #include "topology/fabric/host_list.hpp"
 #include "topology/fabric/slurm.hpp"
 #include "topology/sources/cluster/file_sources.hpp"

@@ -5,7 +5,8 @@
 
 #include <filesystem>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
+#include "topology/sources/job/written.hpp"
 #include "topology/files.hpp"
 
 namespace gradcoll {

@@ -8,7 +8,8 @@
 #include <pugixml.hpp>
 #include <unordered_set>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
+#include "topology/sources/host/nccl.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gradcoll {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/options.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
+#include "topology/text.hpp"
 
 namespace gradcoll {
 

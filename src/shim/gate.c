@@ -1,0 +1,62 @@
+/* shim/gate.c - finds out which MPI the program runs, and loads the core if it is ours. */
+#define _GNU_SOURCE
+#include "shim/gate.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "shim/mpi_version.h"
+#include "shim/speaker.h"
+
+GC_Gate gate;
+_Thread_local const char* inside;
+
+static const GC_Interposer_table* _Atomic table;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* By soname, so that a program that links libgradcoll itself shares it; else our RUNPATH finds it.
+ */
+static const GC_Interposer_table* connect_to(const char* soname) {
+    void* const library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    GC_Interposer_connect_function connect_core = NULL;
+    if (library != NULL) {
+        *(void**)&connect_core = dlsym(library, "GC_Interposer_connect");
+    }
+    if (connect_core == NULL) {
+        const char* const why = dlerror();
+        speak("%s: inactive", why != NULL ? why : "libgradcoll has no GC_Interposer_connect");
+        return NULL;
+    }
+    return connect_core(GC_INTERPOSER_VERSION, &gate); /* the core says why, if it has to */
+}
+
+static const GC_Interposer_table* connect_if_ours(void) {
+    char running[RUNNING_MPI_BYTES];
+    if (running_mpi_is_ours(running)) return connect_to("libgradcoll.so.0");
+    speak(
+        "this interposer was built for %s %d, the program runs %s: inactive; preload the one built "
+        "for it",
+        built_for.family, built_for.major, running);
+    return NULL;
+}
+
+static void decide(void) {
+    const GC_Interposer_table* const found = connect_if_ours();
+    if (found == NULL) {
+        for (int kind = 0; kind < GC_CALL_KINDS; ++kind) {
+            __atomic_store_n(&gate.least_count[kind], INT64_MAX, __ATOMIC_RELAXED);
+        }
+    }
+    atomic_store_explicit(&table, found, memory_order_release);
+}
+
+const GC_Interposer_table* find_core(void) {
+    pthread_once(&once, decide);
+    return loaded_core();
+}
+
+const GC_Interposer_table* loaded_core(void) {
+    return atomic_load_explicit(&table, memory_order_acquire);
+}
