@@ -13,11 +13,15 @@ constexpr KernelSource sources[] = {
     {exact_kernels_avx512, bf16_kernels_avx512, nm_kernels_avx512},
 };
 
-/// N:M of 16-bit elements compresses in registers with VBMI2, which base/cpu.hpp does not ask for.
+/// What the files for AVX-512 are compiled for beyond what base/cpu.hpp asks for: N:M of 16-bit
+/// elements compresses in registers with VBMI2; words of masks are combined with BMI.
+bool has_more_than_avx512() {
+    return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+           __builtin_cpu_supports("bmi");
+}
+
 bool runs_here(InstructionSet set) {
-    const bool has_vbmi2 =
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
-    return cpu_has(set) && (set != InstructionSet::avx512 || has_vbmi2);
+    return cpu_has(set) && (set != InstructionSet::avx512 || has_more_than_avx512());
 }
 
 }  // namespace

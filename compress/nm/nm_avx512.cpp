@@ -1,13 +1,14 @@
 // compress/nm/nm_avx512.cpp - N:M with AVX-512.
 #include "compress/lanes/avx512.hpp"
+#include "compress/nm/nm_packer_avx512.hpp"
 #include "compress/nm/nm_table.hpp"
-#include "compress/nm/nm_window_avx512.hpp"
 
 namespace gradcoll {
 namespace {
 
 template <class Shape, class Format>
-using Block = nm::VectorBlock<Shape, nm::Avx512Window<typename Format::Bits>, Avx512Lanes<Format>>;
+using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx512Packer<typename Format::Bits>>,
+                              Avx512Lanes<Format>>;
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 // Written for a machine of 32 lanes, each of which holds one element. Lane i reaches lane i ^ x by
 // an exchange, and a word of one bit a lane comes from a ballot. The machine is a GPU warp
 // (nm_warp_form.hpp), an emulated one (tests/support/warp_emulator.hpp), or a few CPU registers
-// (nm_window_avx2.hpp, nm_window_avx512.hpp). No branches, no sort. Source: SPEC S0.
+// (nm_window.hpp). No branches, no sort. Source: SPEC S0.
 //
 // A machine offers: Keys (one signed integer a lane: the bits with the sign cleared), Flags (one
 // bit a lane), and

@@ -8,7 +8,8 @@
 //
 // Target: vector_bytes; F16, the layout of fp16 (PairedHalves or one with conversion instructions);
 // stream(to, vector), a store past the caches to an aligned address, where there is one, and
-// fence(), after which others see what was streamed.
+// fence(), after which others see what was streamed. ConvertedF16 also asks for fp16_to_fp32 and
+// fp32_to_fp16 (vector_avx2.hpp, vector_avx512.hpp).
 #pragma once
 
 #include <cstddef>
@@ -17,27 +18,9 @@
 
 #include "reduce/half.hpp"
 #include "reduce/kernels.hpp"
+#include "reduce/vector.hpp"
 
 namespace gradcoll {
-
-template <class T, std::size_t count>
-struct VectorOf {
-    using type [[gnu::vector_size(sizeof(T) * count)]] = T;
-};
-template <class T, std::size_t count>
-using Vector = typename VectorOf<T, count>::type;
-
-template <class V>
-[[gnu::always_inline]] inline V load(const unsigned char* from) {
-    V vector;
-    std::memcpy(&vector, from, sizeof vector);
-    return vector;
-}
-
-template <class V>
-[[gnu::always_inline]] inline void store(unsigned char* to, V vector) {
-    std::memcpy(to, &vector, sizeof vector);
-}
 
 // How the elements of one block lie in memory and what they are computed as: a block is a Value,
 // and apply<Op>(a, b) combines two.
@@ -104,15 +87,13 @@ template <class Target>
 struct ConvertedF16 {
     static constexpr std::size_t element_bytes = 2;
     static constexpr std::size_t block_bytes = Target::vector_bytes / 2;
-    using Stored = Vector<std::uint16_t, block_bytes / 2>;
-    using Floats = Vector<float, block_bytes / 2>;
-    using Value = Stored;
+    using Value = Vector<std::uint16_t, block_bytes / 2>;
 
     template <class Op>
     [[gnu::always_inline]] static Value apply(Value a, Value b) {
-        const auto x = Target::template widened<Floats>(a);
-        const auto y = Target::template widened<Floats>(b);
-        return Target::template narrowed<Stored>(Op::apply(x, y));
+        const auto x = Target::fp16_to_fp32(a);
+        const auto y = Target::fp16_to_fp32(b);
+        return Target::fp32_to_fp16(Op::apply(x, y));
     }
 };
 
@@ -188,7 +169,7 @@ template <class Layout>
                                                                std::size_t rest_bytes) {
     unsigned char padded[Layout::block_bytes] = {};
     std::memcpy(padded, from, rest_bytes);
-    return load<typename Layout::Value>(padded);
+    return load_vector<typename Layout::Value>(padded);
 }
 
 template <class Layout, class Op>
@@ -200,7 +181,8 @@ void combine(const void* /*context*/, const void* a, const void* b, void* out, s
     const std::size_t size_bytes = count * Layout::element_bytes;
     const std::size_t whole_bytes = size_bytes - size_bytes % Layout::block_bytes;
     for (std::size_t at = 0; at < whole_bytes; at += Layout::block_bytes)
-        store(po + at, Layout::template apply<Op>(load<Value>(pa + at), load<Value>(pb + at)));
+        store_vector(po + at, Layout::template apply<Op>(load_vector<Value>(pa + at),
+                                                         load_vector<Value>(pb + at)));
     const std::size_t rest = size_bytes - whole_bytes;
     if (rest == 0) return;
     const Value last = Layout::template apply<Op>(load_rest<Layout>(pa + whole_bytes, rest),
@@ -219,12 +201,12 @@ template <class Layout, class Op, std::size_t blocks, class Store>
     Value combined[blocks];
     const auto* first = static_cast<const unsigned char*>(sources[0]) + at;
     for (std::size_t b = 0; b < blocks; ++b)
-        combined[b] = load<Value>(first + b * Layout::block_bytes);
+        combined[b] = load_vector<Value>(first + b * Layout::block_bytes);
     for (std::size_t s = 1; s < source_count; ++s) {
         const auto* next = static_cast<const unsigned char*>(sources[s]) + at;
         for (std::size_t b = 0; b < blocks; ++b)
-            combined[b] = Layout::template apply<Op>(combined[b],
-                                                     load<Value>(next + b * Layout::block_bytes));
+            combined[b] = Layout::template apply<Op>(
+                combined[b], load_vector<Value>(next + b * Layout::block_bytes));
     }
     for (std::size_t b = 0; b < blocks; ++b)
         store_block(out + at + b * Layout::block_bytes, combined[b]);
@@ -259,7 +241,7 @@ template <class Target>
 struct PlainStore {
     template <class V>
     [[gnu::always_inline]] void operator()(unsigned char* to, V vector) const {
-        store(to, vector);
+        store_vector(to, vector);
     }
 };
 template <class Target>

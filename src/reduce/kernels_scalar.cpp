@@ -11,7 +11,7 @@ struct Scalar {
 
     template <class V>
     [[gnu::always_inline]] static void stream(unsigned char* to, V vector) {
-        store(to, vector);
+        store_vector(to, vector);
     }
     static void fence() {}
 };

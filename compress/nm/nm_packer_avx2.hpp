@@ -1,0 +1,189 @@
+// compress/nm/nm_packer_avx2.hpp - packing with AVX2 (nm_window.hpp): by tables of permutations.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "compress/lanes/scalar.hpp"
+#include "compress/nm/nm_window.hpp"
+
+namespace gradcoll::nm {
+namespace {
+
+/// For each mask of eight lanes: where packed value k comes from (pack), where lane i comes from
+/// (unpack; top bit set: nowhere). A row has unit_bytes entries a lane, which number the units of a
+/// value's own bytes.
+template <int unit_bytes>
+struct PermuteTables {
+    static constexpr int row_bytes = 8 * unit_bytes;
+    alignas(64) std::uint8_t pack[256][row_bytes];
+    alignas(64) std::uint8_t unpack[256][row_bytes];
+
+    constexpr PermuteTables() : pack(), unpack() {
+        for (int mask = 0; mask < 256; ++mask) {
+            int kept = 0;
+            for (int lane = 0; lane < 8; ++lane) {
+                const bool is_kept = (mask >> lane & 1) != 0;
+                for (int unit = 0; unit < unit_bytes; ++unit) {
+                    const int from = is_kept ? kept * unit_bytes + unit : 0x80;
+                    unpack[mask][lane * unit_bytes + unit] = static_cast<std::uint8_t>(from);
+                    if (is_kept)
+                        pack[mask][from] = static_cast<std::uint8_t>(lane * unit_bytes + unit);
+                }
+                kept += is_kept ? 1 : 0;
+            }
+        }
+    }
+};
+constexpr PermuteTables<1> lane_tables;
+constexpr PermuteTables<2> byte_pair_tables;
+
+inline __m128i table_row(const std::uint8_t (&row)[8]) {
+    return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(row));
+}
+inline __m128i table_row(const std::uint8_t (&row)[16]) {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(row));
+}
+
+/// The operations that differ by the width of a lane: the signs of the window's flags as a word;
+/// the kept values of one register, which store 32 bytes and load 32 bytes whatever their number.
+template <class Bits>
+struct Avx2Int;
+
+template <>
+struct Avx2Int<std::uint16_t> {
+    template <class Flag>
+    static std::uint32_t ballot(const Flag* flags) {
+        const __m256i mixed =
+            _mm256_packs_epi16(bit_copy<__m256i>(flags[0]), bit_copy<__m256i>(flags[1]));
+        const __m256i in_order = _mm256_permute4x64_epi64(mixed, 0xd8);
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(in_order));
+    }
+    static void pack(__m256i v, std::uint32_t mask, std::byte* out) {
+        const __m128i low = _mm_shuffle_epi8(_mm256_castsi256_si128(v),
+                                             table_row(byte_pair_tables.pack[mask & 0xff]));
+        const __m128i high = _mm_shuffle_epi8(_mm256_extracti128_si256(v, 1),
+                                              table_row(byte_pair_tables.pack[mask >> 8]));
+        store_vector(out, low);
+        store_vector(out + 2 * __builtin_popcount(mask & 0xff), high);
+    }
+    static __m256i unpack(const std::byte* in, std::uint32_t mask) {
+        const auto low = load_vector<__m128i>(in);
+        const auto high = load_vector<__m128i>(in + 2 * __builtin_popcount(mask & 0xff));
+        return _mm256_set_m128i(
+            _mm_shuffle_epi8(high, table_row(byte_pair_tables.unpack[mask >> 8])),
+            _mm_shuffle_epi8(low, table_row(byte_pair_tables.unpack[mask & 0xff])));
+    }
+};
+
+template <>
+struct Avx2Int<std::uint32_t> {
+    template <class Flag>
+    static std::uint32_t ballot(const Flag* flags) {
+        std::uint32_t word = 0;
+        for (int k = 0; k < 4; ++k)
+            word |= static_cast<std::uint32_t>(_mm256_movemask_ps(bit_copy<__m256>(flags[k])))
+                    << (8 * k);
+        return word;
+    }
+    static void pack(__m256i v, std::uint32_t mask, std::byte* out) {
+        const __m256i index = _mm256_cvtepu8_epi32(table_row(lane_tables.pack[mask]));
+        store_vector(out, _mm256_permutevar8x32_epi32(v, index));
+    }
+    static __m256i unpack(const std::byte* in, std::uint32_t mask) {
+        const __m256i index = _mm256_cvtepi8_epi32(table_row(lane_tables.unpack[mask]));
+        const __m256i spread = _mm256_permutevar8x32_epi32(load_vector<__m256i>(in), index);
+        return _mm256_andnot_si256(_mm256_srai_epi32(index, 31), spread);
+    }
+};
+
+template <>
+struct Avx2Int<std::uint64_t> {
+    template <class Flag>
+    static std::uint32_t ballot(const Flag* flags) {
+        std::uint32_t word = 0;
+        for (int k = 0; k < 8; ++k)
+            word |= static_cast<std::uint32_t>(_mm256_movemask_pd(bit_copy<__m256d>(flags[k])))
+                    << (4 * k);
+        return word;
+    }
+    static void pack(__m256i v, std::uint32_t mask, std::byte* out) {
+        const __m256i index = _mm256_cvtepu8_epi64(table_row(lane_tables.pack[mask]));
+        store_vector(out, _mm256_permutevar8x32_epi32(v, dwords_of(index)));
+    }
+    static __m256i unpack(const std::byte* in, std::uint32_t mask) {
+        const __m256i index = _mm256_cvtepu8_epi64(table_row(lane_tables.unpack[mask]));
+        const __m256i spread =
+            _mm256_permutevar8x32_epi32(load_vector<__m256i>(in), dwords_of(index));
+        return _mm256_andnot_si256(_mm256_cmpgt_epi64(index, _mm256_set1_epi64x(0x7f)), spread);
+    }
+
+  private:
+    static __m256i dwords_of(__m256i index) {  // i -> 2i in the lower, 2i + 1 in the upper half
+        const __m256i lower = _mm256_slli_epi64(index, 1);
+        const __m256i upper = _mm256_slli_epi64(_mm256_add_epi64(lower, _mm256_set1_epi64x(1)), 32);
+        return _mm256_or_si256(lower, upper);
+    }
+};
+
+template <class BitsOfLane>
+struct Avx2Packer {
+    using Bits = BitsOfLane;
+    using Int = Avx2Int<Bits>;
+    static constexpr int lanes = 32 / static_cast<int>(sizeof(Bits));
+    static constexpr int registers = static_cast<int>(window_elems) / lanes;
+    static constexpr std::size_t overrun_bytes = 32;
+    using Reg = Vector<Bits, lanes>;
+    using Key = Vector<std::make_signed_t<Bits>, lanes>;
+    using Flag = Key;  // all bits of a lane are equal
+
+    static Key permuted(Key keys, Reg order) {
+        return bit_copy<Key>(
+            _mm256_permutevar8x32_epi32(bit_copy<__m256i>(keys), bit_copy<__m256i>(order)));
+    }
+    static Flag equal(Key a, Key b) { return a == b; }
+    static Flag greater(Key a, Key b) { return a > b; }
+    static std::uint32_t ballot(const Flag* flags) { return Int::ballot(flags); }
+
+    static Reg select(std::uint32_t mask, Reg values) {
+        static constexpr BitOfLane bit;
+        const auto bits = load_vector<Reg>(bit.lanes);
+        const Reg mask_everywhere = static_cast<Bits>(mask) - Reg{};
+        return (mask_everywhere & bits) == bits ? values : Reg{};
+    }
+    template <class S>
+    static void pack(const Reg* values, std::uint32_t word, std::byte* out) {
+        for (int k = 0; k < registers; ++k) {
+            const std::uint32_t mask = mask_of<lanes>(word, k);
+            Int::pack(bit_copy<__m256i>(values[k]), mask, out);
+            out += kept_bytes<S>(mask);
+        }
+    }
+    template <class S>
+    static void unpack(const std::byte* in, std::uint32_t word, Reg* values) {
+        for (int k = 0; k < registers; ++k) {
+            const std::uint32_t mask = mask_of<lanes>(word, k);
+            values[k] = bit_copy<Reg>(Int::unpack(in, mask));
+            in += kept_bytes<S>(mask);
+        }
+    }
+
+  private:
+    struct BitOfLane {
+        alignas(32) Bits lanes[Avx2Packer::lanes];
+        constexpr BitOfLane() : lanes() {
+            for (int i = 0; i < Avx2Packer::lanes; ++i) lanes[i] = static_cast<Bits>(Bits{1} << i);
+        }
+    };
+    template <class S>
+    static std::size_t kept_bytes(std::uint32_t mask) {
+        if constexpr (S::M <= lanes) return sizeof(Bits) * lanes * S::N / S::M;
+        return sizeof(Bits) * static_cast<std::size_t>(__builtin_popcount(mask));
+    }
+};
+
+}  // namespace
+}  // namespace gradcoll::nm

@@ -1,0 +1,44 @@
+// reduce/vector_avx512.hpp - what GNU vectors do not say of 512-bit registers. For files that are
+// compiled for AVX-512 F, BW, DQ and VL.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "reduce/vector.hpp"
+
+namespace gradcoll {
+namespace {
+
+struct Avx512Vectors {
+    static constexpr std::size_t vector_bytes = 64;
+    using Half = Vector<std::uint16_t, 16>;
+    using Floats = Vector<float, 16>;
+    // The unmasked intrinsics of gcc 12 read an uninitialized variable by design, and it warns
+    // about that.
+    static constexpr __mmask16 all_lanes = 0xffff;
+
+    [[gnu::always_inline]] static Floats fp16_to_fp32(Half halves) {
+        return __builtin_bit_cast(
+            Floats, _mm512_maskz_cvtph_ps(all_lanes, __builtin_bit_cast(__m256i, halves)));
+    }
+    [[gnu::always_inline]] static Half fp32_to_fp16(Floats floats) {
+        return __builtin_bit_cast(
+            Half, _mm512_maskz_cvtps_ph(all_lanes, __builtin_bit_cast(__m512, floats),
+                                        _MM_FROUND_TO_NEAREST_INT));
+    }
+    /// Past the caches, to an address that is aligned to the vector's size.
+    template <class V>
+    [[gnu::always_inline]] static void stream(void* to, V vector) {
+        if constexpr (sizeof(V) == 32)
+            _mm256_stream_si256(static_cast<__m256i*>(to), __builtin_bit_cast(__m256i, vector));
+        else
+            _mm512_stream_si512(static_cast<__m512i*>(to), __builtin_bit_cast(__m512i, vector));
+    }
+    /// After it, others see what was streamed.
+    static void fence() { _mm_sfence(); }
+};
+
+}  // namespace
+}  // namespace gradcoll
