@@ -1,6 +1,6 @@
 // Requests that are completed by a token (GC_TEST_THREADS=multiple), above all with a failure.
 // Needs two ranks.
-#include "api/calls/token.hpp"
+#include "api/comm/token.hpp"
 
 #include <thread>
 

@@ -1,5 +1,5 @@
 // tests/api/tree_notes_test.cpp - what was assumed about the machine is told once.
-#include "api/comm/tree_notes.hpp"
+#include "api/comm/comm_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "api/calls/allreduce.hpp"
 #include "api/calls/blocking.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/edge/signature.hpp"
 #include "gradcoll/collectives.h"

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "api/calls/allreduce.hpp"
-#include "api/edge/device_mpi.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/edge/call_memory.hpp"
 
 namespace gradcoll {
 namespace {

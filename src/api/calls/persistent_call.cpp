@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include "api/calls/allreduce.hpp"
-#include "api/edge/device_mpi.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/edge/call_memory.hpp"
 
 namespace gradcoll {
 

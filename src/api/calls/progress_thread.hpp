@@ -5,9 +5,9 @@
 #include <atomic>
 #include <memory>
 
-#include "api/calls/token.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/comm/started_calls.hpp"
+#include "api/comm/token.hpp"
 
 namespace gradcoll {
 

@@ -2,9 +2,9 @@
 
 #include <vector>
 
-#include "api/calls/allreduce.hpp"
 #include "api/calls/blocking.hpp"
 #include "api/calls/device_allreduce.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/observe/measured_error.hpp"
 
 namespace gradcoll {

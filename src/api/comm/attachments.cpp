@@ -7,7 +7,7 @@
 
 #include "api/edge/ending_comms.hpp"
 #include "api/edge/lifetime.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 
 namespace gradcoll {
 namespace {

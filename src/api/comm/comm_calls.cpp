@@ -7,7 +7,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/request.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 #include "gradcoll/settings.h"
 
 namespace gradcoll {

@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
-#include "api/calls/token.hpp"
-#include "api/comm/tree_notes.hpp"
+#include "api/comm/comm_tree.hpp"
+#include "api/comm/one_host_span.hpp"
+#include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
-#include "api/edge/device_mpi.hpp"
+#include "api/edge/call_memory.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/observe/host_span.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
-#include "api/settings/tuning.hpp"
+#include "api/settings/process_tuning.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "topology/text.hpp"

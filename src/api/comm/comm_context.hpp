@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "api/comm/agreement.hpp"
-#include "api/comm/host_engine.hpp"
 #include "api/comm/numbered_channels.hpp"
+#include "api/comm/one_host.hpp"
 #include "api/comm/planned_call.hpp"
 #include "api/comm/route.hpp"
-#include "api/observe/call_counters.hpp"
+#include "api/observe/comm_statistics.hpp"
 #include "api/settings/settings.hpp"
 #include "base/mpi/mpi.hpp"
 #include "report/report.hpp"

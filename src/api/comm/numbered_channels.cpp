@@ -1,6 +1,6 @@
 #include "api/comm/numbered_channels.hpp"
 
-#include "api/calls/token.hpp"
+#include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
 #include "runtime/tags.hpp"
 

@@ -6,7 +6,7 @@
 #include <climits>
 #include <limits>
 
-#include "api/edge/device_mpi.hpp"
+#include "api/edge/call_memory.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {

@@ -1,7 +1,7 @@
 #include "api/inspect/foreseen.hpp"
 
-#include "api/settings/info.hpp"
-#include "api/settings/tuning.hpp"
+#include "api/settings/info_keys.hpp"
+#include "api/settings/process_tuning.hpp"
 #include "collectives/predict/cost.hpp"
 #include "topology/sources/job/foreseen.hpp"
 

@@ -1,9 +1,9 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
-#include "api/calls/allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/calls/run_allreduce.hpp"
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/interposed/entries.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/overlap.hpp"
 

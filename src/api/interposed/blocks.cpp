@@ -2,11 +2,11 @@
 // unchanged programs.
 #include <cstring>
 
-#include "api/calls/allreduce.hpp"
 #include "api/calls/blocking.hpp"
 #include "api/calls/blocks.hpp"
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/interposed/entries.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/overlap.hpp"
 

@@ -1,9 +1,9 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/interposed/comm_info.hpp"
+#include "api/interposed/entries.hpp"
 #include "api/interposed/fortran.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/info.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/persistent.hpp"
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"

@@ -1,8 +1,8 @@
 #include "api/interposed/offer.hpp"
 
 #include "api/comm/attachments.hpp"
+#include "api/interposed/comm_info.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/info.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {

@@ -3,15 +3,15 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "api/calls/allreduce.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/calls/token_request.hpp"
-#include "api/edge/handle_bits.hpp"
 #include "api/edge/lifetime.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/overlap.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
