@@ -5,17 +5,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "api/interposed/gate.hpp"
+#include "api/settings/intercept_set.hpp"
+
 namespace gradcoll {
 namespace {
 
-SettingsText defaults() {
-    SettingsText text;
-    for (const OptionInfo& row : option_table()) text.set(row.id, row.default_value);
-    return text;
-}
-
 TEST(Settings, DefaultsAreExactWithFeedbackOn) {
-    const auto settings = Settings::parse(defaults());
+    const auto settings = Settings::parse(SettingsText::defaults());
     ASSERT_TRUE(settings.ok()) << settings.status().message();
     EXPECT_FALSE(settings->ever_lossy());
     EXPECT_TRUE(settings->feedback);
@@ -25,7 +22,7 @@ TEST(Settings, DefaultsAreExactWithFeedbackOn) {
 }
 
 TEST(Settings, LevelCodecsRepeatTheLast) {
-    SettingsText text = defaults();
+    SettingsText text = SettingsText::defaults();
     text.say(OptionId::level_codecs, "exact, 2:4");
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
@@ -35,7 +32,7 @@ TEST(Settings, LevelCodecsRepeatTheLast) {
 }
 
 TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
-    SettingsText text = defaults();
+    SettingsText text = SettingsText::defaults();
     text.say(OptionId::schedule, "0:2:4");
     text.say(OptionId::codec, "bf16");
     EXPECT_EQ(text[OptionId::schedule], "");
@@ -45,7 +42,7 @@ TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
 }
 
 TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
-    SettingsText text = defaults();
+    SettingsText text = SettingsText::defaults();
     text.say(OptionId::codec, "bf16");
     const auto settings = Settings::parse(text);
     EXPECT_TRUE(settings->compresses(ElementType::f32, 0));
@@ -64,7 +61,7 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::compress_calls, "3/2"}};
     for (const auto& [id, value] : bad) {
-        SettingsText text = defaults();
+        SettingsText text = SettingsText::defaults();
         text.set(id, value);
         const auto settings = Settings::parse(text);
         ASSERT_FALSE(settings.ok()) << value;
@@ -76,11 +73,11 @@ TEST(Settings, EveryBadValueNamesItsKey) {
 }
 
 TEST(Settings, CompressionHasLimitsAndFiltersThatAllowAllUntilTheyAreSet) {
-    const auto standard = Settings::parse(defaults());
+    const auto standard = Settings::parse(SettingsText::defaults());
     EXPECT_FALSE(standard->max_bytes.has_value());
     EXPECT_TRUE(standard->compress_comms.allows("MPI_COMM_WORLD"));
     EXPECT_TRUE(standard->compress_calls.allows(0));
-    SettingsText text = defaults();
+    SettingsText text = SettingsText::defaults();
     text.say(OptionId::max_bytes, "1G");
     text.say(OptionId::compress_comms, "ddp*");
     text.say(OptionId::compress_calls, "10-");

@@ -32,7 +32,7 @@ class TokenTest : public testing::Test {
         // MPICH 4.0 raises errors of requests there, whatever communicator they are of.
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
         MPI_Errhandler_free(&handler);
-        token = Token(context->private_comm(), context->rank(), 77);
+        token = Token(context->identity().private_comm(), context->identity().rank(), 77);
         handler_calls = 0;
         handler_class = MPI_SUCCESS;
     }
@@ -44,7 +44,7 @@ class TokenTest : public testing::Test {
 
     /// Waits here while another thread sends.
     int wait_for(const Outcome& outcome, MPI_Request* request) {
-        std::thread sender([&] { token.send({"a call", context}, outcome); });
+        std::thread sender([&] { token.send({"a call", user_comm_of(context)}, outcome); });
         const int code = MPI_Wait(request, MPI_STATUS_IGNORE);
         sender.join();
         return code;

@@ -2,35 +2,37 @@
 #include <fmt/format.h>
 
 #include "api/calls/device_allreduce.hpp"
+#include "api/calls/nonblocking_call.hpp"
 #include "api/calls/progress_thread.hpp"
 #include "api/calls/reduction.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/route.hpp"
-#include "api/edge/call_memory.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {
 namespace {
 
 /// Attaching would wait for other ranks, which a nonblocking call must not.
-const char* reason_to_pass(const CommContext* context) {
-    if (context == nullptr) return "communicator is not attached";
-    if (!context->all_ranks_have_threads()) return "nonblocking calls need MPI_THREAD_MULTIPLE";
-    return context->rank_count() == 1 ? "a single rank" : nullptr;
+PassReason reason_to_pass(const CommContext* context) {
+    if (context == nullptr) return PassReason::not_attached;
+    if (!context->identity().all_ranks_have_threads())
+        return PassReason::nonblocking_without_threads;
+    return context->identity().rank_count() == 1 ? PassReason::single_rank : PassReason::none;
 }
 
 /// The MPI library completes the request: nobody could copy the result back then.
-Status check_mpi_reaches(const ReduceArguments& arguments, const char* reason) {
+Status check_mpi_reaches(const ReduceArguments& arguments, PassReason reason) {
     if (!memory_of(arguments).any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
         return {};
     return {
         Code::invalid_buffer,
         fmt::format("a buffer is memory of a device, and this call passes to the MPI library, "
                     "which does not reach it ({}); GC_Allreduce and persistent requests copy it",
-                    reason)};
+                    text_of(reason))};
 }
 
-Outcome pass(CommContext* context, const ReduceArguments& arguments, const char* reason,
+Outcome pass(CommContext* context, const ReduceArguments& arguments, PassReason reason,
              MPI_Request* request) {
     GRADCOLL_TRY(check_mpi_reaches(arguments, reason));
     count_passed(context, CallKind::iallreduce, arguments, reason);
@@ -43,14 +45,14 @@ Outcome iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
     const auto found = attached_context(arguments.comm);
     if (!found) return found.status();
     CommContext* const context = found->get();
-    if (const char* reason = reason_to_pass(context))
+    if (const PassReason reason = reason_to_pass(context); reason != PassReason::none)
         return pass(context, arguments, reason, request);
 
-    const CallTimer timer(*context);
+    const CallTimer timer(context->statistics());
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
-    if (call.pass_reason != nullptr) return pass(context, arguments, call.pass_reason, request);
+    if (call.passes()) return pass(context, arguments, call.pass_reason, request);
     const Route route = route_in(*context, call.shape, {.in_place = is_in_place(arguments)});
-    if (route.pass_reason != nullptr) return pass(context, arguments, route.pass_reason, request);
+    if (route.passes()) return pass(context, arguments, route.pass_reason, request);
     auto placed = place_call(*context, arguments, call.shape);
     if (!placed) return placed.status();
     CallKey key = route.key;

@@ -62,8 +62,7 @@ class PersistentCall final : public StartedCall {
     RouteQuestion question_at(std::int64_t step) const;
     Route route_of_start();
     Result<Phase*> phase_of(const CallKey& key);
-    Outcome start_passing(const char* reason);
-    Status start_alone();
+    Outcome start_passing(PassReason reason);
     Status start_on_tree(CallKey key);
 
     std::shared_ptr<CommContext> context_;
@@ -72,7 +71,7 @@ class PersistentCall final : public StartedCall {
     Settings settings_;
     ChannelNumber number_;  ///< no channel: operations are numbered as they start
     CallShape shape_;
-    const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
+    PassReason pass_reason_ = PassReason::none;  ///< of every start; none: each start decides
     std::shared_ptr<Residual> residual_;
     std::list<Phase> phases_;             ///< stay where they are while one is running
     std::shared_ptr<DeviceSide> device_;  ///< of the buffers at the last start; null: the host
@@ -88,9 +87,5 @@ class PersistentCall final : public StartedCall {
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};
 };
-
-/// The codec settings of one request, given in its own info, must fit its type and op; those of the
-/// communicator just do not apply. Errors: invalid_argument, invalid_op.
-Status check_codecs_fit(const Settings& settings, const Classified& call);
 
 }  // namespace gradcoll

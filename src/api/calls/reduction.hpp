@@ -1,4 +1,5 @@
-// api/calls/reduction.hpp - what the allreduce calls share.
+// api/calls/reduction.hpp - what calls that reduce share, whoever makes them: what the ranks
+// compare, where a call goes, what it counts as, the memory it works on.
 #pragma once
 
 #include <vector>
@@ -20,10 +21,6 @@ struct CallManner {
     bool blocking = false;  ///< the caller waits in the call
 };
 
-/// What an allreduce asks of the route: its op, and the step its communicator is at. The host's
-/// memory is left to who knows whether the question may be collective.
-RouteQuestion question_in(const CommContext& context, const CallShape& shape,
-                          const CallManner& manner);
 /// Where an allreduce goes under the settings and at the step of its communicator, which counts it
 /// if it is compressible. Collective if blocking.
 Route route_in(CommContext& context, const CallShape& shape, const CallManner& manner);
@@ -33,7 +30,7 @@ Route foreseen_blocking_route(const CommContext& context, const CallShape& shape
 
 /// Counts a call that passes to the MPI library; `context` is null if its communicator has none.
 void count_passed(CommContext* context, CallKind kind, const ReduceArguments& arguments,
-                  const char* reason);
+                  PassReason reason);
 
 /// The input and output of a call as a binding; the sequence is filled in when the operation
 /// begins.

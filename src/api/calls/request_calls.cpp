@@ -30,18 +30,37 @@ Outcome check_handle(GC_Request request) {
 
 /// What `info` alone asks for, the defaults being exact.
 Result<Settings> settings_in(MPI_Info info) {
-    SettingsText text;
-    for (const OptionInfo& row : option_table()) text.set(row.id, row.default_value);
+    SettingsText text = SettingsText::defaults();
     GRADCOLL_TRY(add_info(info, text));
     return Settings::parse(text);
+}
+
+/// The codec settings of one request, given in its own info, must fit its type and op; those of the
+/// communicator just do not apply. Errors: invalid_argument, invalid_op.
+Status check_codecs_fit(const Settings& settings, const Classified& call) {
+    if (!settings.ever_lossy()) return {};
+    if (call.passes())
+        return {Code::invalid_argument,
+                fmt::format("info asks for a lossy codec, but {}", text_of(call.pass_reason))};
+    if (!is_floating(call.shape.type))
+        return {
+            Code::invalid_argument,
+            fmt::format(
+                "info asks for a lossy codec, but datatype is {}; allowed are floating-point types",
+                name_of(call.shape.type))};
+    if (call.shape.op != ReduceOp::sum)
+        return {Code::invalid_op,
+                fmt::format("info asks for a lossy codec, but op is {}; allowed is MPI_SUM",
+                            name_of(call.shape.op))};
+    return {};
 }
 
 /// The communicator's settings and over them those of the request. Collective.
 Result<Settings> request_settings(const CommContext& context, const ReduceArguments& arguments,
                                   MPI_Info info) {
-    SettingsText proposed = context.settings_text();
+    SettingsText proposed = context.settings().text();
     const Status complaint = add_info(info, proposed);
-    auto settings = context.agreed_settings(proposed, complaint);
+    auto settings = context.settings().agree(proposed, complaint);
     if (!settings) return settings;
     const auto own = settings_in(info);
     if (!own) return own;
@@ -57,7 +76,7 @@ Status init(const ReduceArguments& arguments, MPI_Info info, GC_Request* request
     if (!context) return context.status();
     Settings settings;
     if (*context) {
-        GRADCOLL_TRY((*context)->check_alike(claims_of("GC_Allreduce_init", arguments)));
+        GRADCOLL_TRY((*context)->settings().check_alike(claims_of("GC_Allreduce_init", arguments)));
         auto agreed = request_settings(**context, arguments, info);
         if (!agreed) return agreed.status();
         settings = std::move(agreed).value();
@@ -74,7 +93,7 @@ template <class Body>
 auto timed(GC_Request request, Body&& body) {
     CommContext* const context = request->call->context();
     if (context == nullptr) return body();
-    const CallTimer timer(*context);
+    const CallTimer timer(context->statistics());
     return body();
 }
 

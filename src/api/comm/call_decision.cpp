@@ -1,6 +1,6 @@
-// From the settings of a communicator and the shape of a call to what is to be planned.
-#include "api/comm/planned_call.hpp"
-#include "collectives/choose/policy.hpp"
+#include "api/comm/call_decision.hpp"
+
+#include "collectives/predict/pipeline.hpp"
 
 namespace gradcoll {
 namespace {
@@ -38,6 +38,14 @@ PolicyOptions options_of(const Tree& tree, const Settings& settings, const CallK
     return options;
 }
 
+/// The same vector with every codec exact and no residual: what the statistics compare with.
+PlanSpec exact_twin_of(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    spec.feedback = false;
+    return spec;
+}
+
 }  // namespace
 
 Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key) {
@@ -48,6 +56,20 @@ Decision decision_for(const Tree& tree, const Settings& settings, const CallKey&
     call.elem_bytes = key.elem_bytes;
     call.in_place = key.in_place;
     return decide(tree, call, options_of(tree, settings, key));
+}
+
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
+    SendingCost cost;
+    cost.bytes = bytes_sent(plan);
+    cost.exact_bytes = cost.bytes;
+    cost.lossy = is_lossy(plan.spec);
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
+        cost.messages += plan.schedule_of(chunk).send_count;
+    if (!cost.lossy && !plan.spec.feedback) return cost;
+    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
+    if (!twin) return twin.status();
+    cost.exact_bytes = bytes_sent(*twin);
+    return cost;
 }
 
 }  // namespace gradcoll

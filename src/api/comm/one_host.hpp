@@ -1,51 +1,47 @@
-// api/comm/one_host.hpp - the shared memory of a communicator whose ranks are all on one host,
-// and the allreduce through it.
+// api/comm/one_host.hpp - the way of exact allreduces through the memory that all ranks of a
+// communicator share, if they are on one host: no tree, no plan.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
+#include "api/comm/comm_identity.hpp"
+#include "api/comm/comm_settings.hpp"
 #include "api/edge/request.hpp"
-#include "base/mpi/mpi.hpp"
-#include "collectives/predict/tuning.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/one_host/host_allreduce.hpp"
-#include "transport/shm/segment.hpp"
+#include "api/observe/comm_statistics.hpp"
 
 namespace gradcoll {
 
-/// What the making of an engine needs.
-struct HostEngineFacts {
-    MPI_Comm comm =
-        MPI_COMM_NULL;  ///< private; all its ranks are on this host; outlives the engine
-    std::uint64_t bytes_a_rank = 0;  ///< of shared memory, at most (gc_shm_bytes)
-    bool outnumbered = false;        ///< ranks outnumber cores
-    SharedMemorySizes sizes;         ///< of the tuning; 0: the built-in choice
-};
+struct Binding;
+class OneHostEngine;
 
-/// For blocking exact calls, one at a time. While it waits, messages of the MPI library and
-/// operations that are started make progress.
-class HostEngine {
+/// For blocking calls, one at a time.
+class OneHost {
   public:
-    /// Collective. Errors, the same on every rank: those of SharedSegment.
-    static Result<std::unique_ptr<HostEngine>> make(const HostEngineFacts& facts);
+    /// The references must outlive it.
+    OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics);
+    ~OneHost();
 
-    /// Collective. Allocates nothing. Errors: invalid_argument, on every rank, if ranks made
-    /// different calls.
+    /// The memory is given back, and its size may change. Until open() has been asked again, the
+    /// new settings alone say whether the way is there.
+    void settings_changed();
+
+    /// Whether the next such call will go this way, as far as can be foreseen. Makes nothing.
+    bool may_open() const { return may_open_; }
+    /// Whether exact allreduces that are waited for go this way. The first such question makes the
+    /// memory, if the settings allow the way, and is collective; so every rank asks in the same
+    /// order.
+    bool open();
+
+    /// Only if open(). Collective; counts the call. Allocates nothing. Errors: invalid_argument, on
+    /// every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
 
-    HostEngine(const HostEngine&) = delete;
-    HostEngine& operator=(const HostEngine&) = delete;
-
   private:
-    HostEngine(const HostEngineFacts& facts, std::unique_ptr<SharedSegment> segment, int rank,
-               int rank_count, const HostChoices& choices);
-    static bool go_on(void* engine);
-
-    MPI_Comm comm_;
-    std::unique_ptr<SharedSegment> segment_;
-    HostGroup group_;
-    HostAllreduce allreduce_;
+    const CommIdentity& comm_;
+    const CommSettings& settings_;
+    CommStatistics& statistics_;
+    bool may_open_ = false;
+    std::unique_ptr<OneHostEngine> engine_;
 };
 
 }  // namespace gradcoll

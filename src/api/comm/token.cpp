@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "api/comm/comm_context.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -45,7 +44,7 @@ void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature i
     Outcome outcome{Status(Code::internal, std::move(failure.message))};
     outcome.mpi_code = *code;
     keep_error(failure.sender.name, outcome);  // it is in the log already
-    const MPI_Comm user = failure.sender.context->user_comm();
+    const MPI_Comm user = *failure.sender.user_comm;
     PMPI_Comm_call_errhandler(user == MPI_COMM_NULL ? MPI_COMM_WORLD : user, *code);
 }
 

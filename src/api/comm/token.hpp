@@ -9,8 +9,6 @@
 
 namespace gradcoll {
 
-class CommContext;
-
 /// Needs MPI_THREAD_MULTIPLE if another thread sends than waits. Goes over a private communicator
 /// of more than one rank (alone on its communicator MPICH 4.0 does not wake MPI_Wait up), in which
 /// nobody else sends to himself.
@@ -26,7 +24,8 @@ class Token {
     /// What a failure is told with.
     struct Sender {
         const char* name = "";  ///< static text: the call
-        std::shared_ptr<CommContext> context;
+        /// The caller's communicator, as its context knows it; MPI_COMM_NULL once it is freed.
+        std::shared_ptr<const MPI_Comm> user_comm;
     };
     /// Completes the started request; never blocks. After a failure the token is a byte too long:
     /// whoever completes the request gets MPI_ERR_TRUNCATE, and before that the error handler of

@@ -1,8 +1,9 @@
-// GC_Error_string, GC_Get_version.
+// GC_Error_string, GC_Get_version, GC_Type_float16, GC_Type_bfloat16.
 #include <algorithm>
 #include <cstring>
 
 #include "api/edge/boundary.hpp"
+#include "api/edge/element_types.hpp"
 #include "gradcoll/base.h"
 
 namespace {
@@ -15,6 +16,14 @@ int copy_text(std::string_view message, char* text, int* length) {
     text[size] = '\0';
     if (length != nullptr) *length = static_cast<int>(size);
     return MPI_SUCCESS;
+}
+
+MPI_Datatype handle_or_null(gradcoll::Result<MPI_Datatype> (*make)()) noexcept try {
+    if (!gradcoll::mpi_is_running()) return MPI_DATATYPE_NULL;
+    const auto type = make();
+    return type.ok() ? *type : MPI_DATATYPE_NULL;
+} catch (...) {
+    return MPI_DATATYPE_NULL;
 }
 
 }  // namespace
@@ -37,4 +46,12 @@ extern "C" int GC_Get_version(int* major, int* minor, int* patch) {
     if (minor != nullptr) *minor = GC_VERSION_MINOR;
     if (patch != nullptr) *patch = GC_VERSION_PATCH;
     return MPI_SUCCESS;
+}
+
+extern "C" MPI_Datatype GC_Type_float16(void) {
+    return handle_or_null(gradcoll::float16_type);
+}
+
+extern "C" MPI_Datatype GC_Type_bfloat16(void) {
+    return handle_or_null(gradcoll::bfloat16_type);
 }

@@ -6,7 +6,7 @@
 #include <climits>
 #include <limits>
 
-#include "api/edge/call_memory.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {
@@ -163,13 +163,14 @@ Status check_allreduce(const ReduceArguments& arguments, Reach reach) {
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
     const auto known = known_type(datatype);
-    if (!known) return {{}, "datatype is derived, or has no kernels here"};
+    if (!known) return {{}, PassReason::unknown_datatype};
     const auto reduce_op = known_op(op);
-    if (!reduce_op) return {{}, "op is user-defined, or has no kernels here"};
+    if (!reduce_op) return {{}, PassReason::unknown_op};
     const Reducer reducer =
         op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
-    if (!reducer) return {{}, "op is not defined for the datatype"};
-    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer}, nullptr};
+    if (!reducer) return {{}, PassReason::op_not_defined};
+    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer},
+            PassReason::none};
 }
 
 Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {

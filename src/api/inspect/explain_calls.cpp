@@ -1,37 +1,34 @@
-// GC_Explain_allreduce, GC_Predict_tree, GC_Predict_allreduce.
+// GC_Explain_allreduce, GC_Predict_allreduce.
 #include <fmt/format.h>
 
 #include "api/calls/reduction.hpp"
 #include "api/comm/attachments.hpp"
-#include "api/edge/without_mpi.hpp"
+#include "api/edge/boundary.hpp"
 #include "api/inspect/explain.hpp"
 #include "api/inspect/foreseen.hpp"
 #include "api/inspect/text_out.hpp"
-#include "api/inspect/tree_text.hpp"
 #include "gradcoll/inspect.h"
-#include "topology/sources/job/foreseen.hpp"
 
 namespace gradcoll {
 namespace {
 
-struct TextArgument {
+struct ExplanationOut {
     GC_Explain_format format;
-    char* text;
-    std::size_t* length;
+    TextOut text;
 };
 
 /// Before anything collective happens.
-Status check(const TextArgument& out) {
-    if (out.length == nullptr) return {Code::invalid_argument, "length is null"};
+Status check(const ExplanationOut& out) {
+    GRADCOLL_TRY(out.text.check());
     if (out.format == GC_EXPLAIN_TEXT || out.format == GC_EXPLAIN_JSON) return {};
     return {Code::invalid_argument,
             fmt::format("format is {}; allowed are GC_EXPLAIN_TEXT, GC_EXPLAIN_JSON",
                         static_cast<int>(out.format))};
 }
 
-Status write(const Explanation& explanation, const TextArgument& out) {
-    return copy_text(out.format == GC_EXPLAIN_JSON ? json_of(explanation) : text_of(explanation),
-                     out.text, out.length);
+Status write(const Explanation& explanation, const ExplanationOut& out) {
+    return out.text.write(out.format == GC_EXPLAIN_JSON ? json_of(explanation)
+                                                        : text_of(explanation));
 }
 
 Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
@@ -45,12 +42,13 @@ Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
 
 Result<Explanation> explain_on(const CommContext& context, const ReduceArguments& call) {
     const auto tree = context.tree_handle();
-    const ExplainFacts facts{*tree, context.rank(), context.settings(), context.settings_text()};
+    const ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
+                             context.settings().text()};
     return explain(facts, call,
                    [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
 }
 
-Status explain_allreduce(const ReduceArguments& call, const TextArgument& out) {
+Status explain_allreduce(const ReduceArguments& call, const ExplanationOut& out) {
     GRADCOLL_TRY(check_comm(call.comm));
     GRADCOLL_TRY(check_explained(call));
     GRADCOLL_TRY(check(out));
@@ -68,15 +66,6 @@ Result<Explanation> foresee(int ranks, const ReduceArguments& call, MPI_Info inf
                    [&](const CallShape& shape) { return comm->route_of(shape); });
 }
 
-Status predict_tree(int ranks, const char* topology, GC_Tree_format format, char* text,
-                    std::size_t* length) {
-    const auto tree = foreseen_tree(
-        topology != nullptr ? topology : settings_of_process().text(OptionId::topology), ranks);
-    if (!tree) return tree.status();
-    const auto drawn = tree_text(*tree, format);
-    return drawn.ok() ? copy_text(*drawn, text, length) : drawn.status();
-}
-
 }  // namespace
 }  // namespace gradcoll
 
@@ -87,21 +76,15 @@ extern "C" int GC_Explain_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype
                                     size_t* length) {
     return at_boundary(comm, "GC_Explain_allreduce", [&] {
         return explain_allreduce({nullptr, nullptr, count, datatype, op, comm},
-                                 {format, text, length});
+                                 {format, {text, length}});
     });
-}
-
-extern "C" int GC_Predict_tree(int ranks, const char* topology, GC_Tree_format format, char* text,
-                               size_t* length) {
-    return without_mpi("GC_Predict_tree",
-                       [&] { return predict_tree(ranks, topology, format, text, length); });
 }
 
 extern "C" int GC_Predict_allreduce(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                     MPI_Info info, GC_Explain_format format, char* text,
                                     size_t* length) {
     return at_boundary(MPI_COMM_NULL, "GC_Predict_allreduce", [&]() -> Status {
-        const TextArgument out{format, text, length};
+        const ExplanationOut out{format, {text, length}};
         GRADCOLL_TRY(check(out));
         const auto explanation =
             foresee(ranks, {nullptr, nullptr, count, datatype, op, MPI_COMM_NULL}, info);

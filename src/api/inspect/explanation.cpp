@@ -1,9 +1,9 @@
-// An explanation as text and as JSON.
+#include "api/inspect/explanation.hpp"
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "api/inspect/explain.hpp"
 #include "base/units.hpp"
 
 namespace gradcoll {
@@ -105,7 +105,7 @@ std::string route_text(const Explanation& e) {
             return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
         case Destination::local:
             return "stays on its one rank: the vector is copied, nothing is sent\n";
-        case Destination::host:
+        case Destination::one_host:
             return fmt::format("goes through the memory that all its ranks share, exact: {}\n",
                                e.exact_reason);
         case Destination::tree:
@@ -159,7 +159,7 @@ std::string text_of(const Explanation& e) {
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
     if (e.destination == Destination::tree) text += plan_text(e);
-    if (e.destination == Destination::host) text += "prediction\n" + prediction_text(e.plan);
+    if (e.destination == Destination::one_host) text += "prediction\n" + prediction_text(e.plan);
     return text + settings_text(e);
 }
 
@@ -181,7 +181,7 @@ std::string json_of(const Explanation& e) {
           {"exact_bytes", e.plan.sends.exact_bytes},
           {"messages", e.plan.sends.messages}}}};
     if (on_tree) json["plan"] = plan_json(e.plan);
-    if (e.destination == Destination::host)
+    if (e.destination == Destination::one_host)
         json["prediction"] = {{"predicted_us", e.plan.predicted_us}, {"terms", terms_json(e.plan)}};
     json["settings"] = nlohmann::json::array();
     for (const ExplainedSetting& setting : e.settings)

@@ -3,7 +3,7 @@
 // GC_Error_string.
 #include <fmt/format.h>
 
-#include "api/edge/without_mpi.hpp"
+#include "api/edge/boundary.hpp"
 #include "api/inspect/process_facts.hpp"
 
 namespace gradcoll {

@@ -34,7 +34,7 @@ const char* kept(std::string_view text) {
 }
 
 GC_Setting told(const OptionInfo& row) {
-    const OptionValue& value = settings_of_process()[row.id];
+    const OptionValue& value = checked_options()[row.id];
     const bool from_file = value.source == OptionSource::config_file;
     GC_Setting setting;
     setting.variable = kept(row.variable);
@@ -171,7 +171,7 @@ Entries collectives() {
 
 Entries complaints() {
     Entries entries;
-    for (const OptionComplaint& complaint : settings_of_process().complaints())
+    for (const OptionComplaint& complaint : checked_options().complaints())
         entries.push_back({"", kept(complaint.text)});
     return entries;
 }

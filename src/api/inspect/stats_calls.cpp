@@ -1,33 +1,15 @@
-// GC_Comm_get_tree, GC_Comm_get_stats, GC_Comm_reset_stats.
+// GC_Comm_get_stats, GC_Comm_reset_stats.
 #include "gradcoll/inspect.h"
 
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/request.hpp"
-#include "api/inspect/text_out.hpp"
-#include "api/inspect/tree_text.hpp"
 
 namespace gradcoll {
 namespace {
 
-Result<std::shared_ptr<CommContext>> context_with_tree(MPI_Comm comm) {
-    GRADCOLL_TRY(check_comm(comm));
-    auto context = context_of(comm);
-    if (context.ok() && !*context)
-        return Status(Code::invalid_comm, "comm is an intercommunicator, which has no tree");
-    return context;
-}
-
-Status get_tree(MPI_Comm comm, GC_Tree_format format, char* text, std::size_t* length) {
-    const auto context = context_with_tree(comm);
-    if (!context) return context.status();
-    if (length == nullptr) return {Code::invalid_argument, "length is null"};
-    const auto drawn = tree_text(*(*context)->tree_handle(), format);
-    return drawn.ok() ? copy_text(*drawn, text, length) : drawn.status();
-}
-
 CallStats stats_of(const CommContext* context) {
-    if (context != nullptr) return context->stats();
+    if (context != nullptr) return context->statistics().read();
     CallStats none;
     none.last_pass_reason = "the communicator is not attached";
     return none;
@@ -56,11 +38,6 @@ Status get_stats(MPI_Comm comm, GC_Stats* out) {
 
 using namespace gradcoll;
 
-extern "C" int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* length) {
-    return at_boundary(comm, "GC_Comm_get_tree",
-                       [&] { return get_tree(comm, format, text, length); });
-}
-
 extern "C" int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats) {
     return at_boundary(comm, "GC_Comm_get_stats", [&] { return get_stats(comm, stats); });
 }
@@ -70,7 +47,7 @@ extern "C" int GC_Comm_reset_stats(MPI_Comm comm) {
         GRADCOLL_TRY(check_comm(comm));
         const auto context = attached_context(comm);
         if (!context) return context.status();
-        if (*context) (*context)->reset_stats();
+        if (*context) (*context)->statistics().reset();
         return {};
     });
 }

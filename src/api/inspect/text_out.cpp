@@ -6,8 +6,13 @@
 
 namespace gradcoll {
 
-Status copy_text(const std::string& from, char* text, std::size_t* length) {
+Status TextOut::check() const {
     if (length == nullptr) return {Code::invalid_argument, "length is null"};
+    return {};
+}
+
+Status TextOut::write(const std::string& from) const {
+    GRADCOLL_TRY(check());
     const std::size_t size = *length;
     const std::size_t needed = from.size() + 1;
     *length = needed;

@@ -1,4 +1,5 @@
-// api/inspect/text_out.hpp - how a text of any length leaves the library.
+// api/inspect/text_out.hpp - how a text of any length leaves the library: the (text, length)
+// arguments of the C calls.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,14 @@
 
 namespace gradcoll {
 
-/// `*length` is in: size of `text`; out: bytes needed with the final 0. `text` may be null to ask
-/// for the size. Errors: invalid_argument if `length` is null or the text does not fit.
-Status copy_text(const std::string& from, char* text, std::size_t* length);
+struct TextOut {
+    char* text = nullptr;           ///< null asks for the size alone
+    std::size_t* length = nullptr;  ///< in: size of `text`; out: bytes needed with the final 0
+
+    /// Before anything collective happens. Errors: invalid_argument if `length` is null.
+    Status check() const;
+    /// Errors: that, and invalid_argument if the text does not fit.
+    Status write(const std::string& from) const;
+};
 
 }  // namespace gradcoll

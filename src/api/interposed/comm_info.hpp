@@ -1,14 +1,9 @@
 // api/interposed/comm_info.hpp - gc_* keys that an unchanged program put on a communicator.
 #pragma once
 
-#include <string>
-
 #include "api/comm/comm_context.hpp"
 
 namespace gradcoll {
-
-/// The name that MPI knows the communicator by on this rank.
-std::string name_of_comm(MPI_Comm comm);
 
 /// Takes the gc_* keys of `info`, one by one, into the communicator's settings. What is not
 /// allowed, or not the same on all ranks, is warned about by rank 0 and ignored. Collective.
@@ -16,8 +11,5 @@ std::string name_of_comm(MPI_Comm comm);
 Status take_info(CommContext& context, MPI_Info info);
 /// The same with the info that MPI keeps for the communicator.
 Status take_info_of(MPI_Comm comm, CommContext& context);
-
-/// The table's entry.
-void info_was_set(MPI_Comm comm, MPI_Info info) noexcept;
 
 }  // namespace gradcoll

@@ -1,9 +1,15 @@
-#include "api/interposed/fortran.hpp"
-
 #include "api/interposed/handles.hpp"
-#include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
+
+ReduceArguments arguments_of(const GC_Reduce_call& call) {
+    return {call.sendbuf,
+            call.recvbuf,
+            call.count,
+            handle_of<MPI_Datatype>(call.datatype),
+            handle_of<MPI_Op>(call.op),
+            handle_of<MPI_Comm>(call.comm)};
+}
 
 GC_Handle comm_of_fortran(int handle) noexcept {
     return bits_of(PMPI_Comm_f2c(handle));

@@ -1,9 +1,11 @@
 // api/interposed/handles.hpp - MPI handles as the interposer passes them, whether the MPI library
-// has pointers (Open MPI) or ints (MPICH).
+// has pointers (Open MPI) or ints (MPICH), and handles of Fortran, which only the MPI library can
+// convert.
 #pragma once
 
 #include <type_traits>
 
+#include "api/edge/request.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll {
@@ -23,5 +25,14 @@ GC_Handle bits_of(Handle handle) {
     else
         return static_cast<GC_Handle>(handle);
 }
+
+ReduceArguments arguments_of(const GC_Reduce_call& call);
+
+GC_Handle comm_of_fortran(int handle) noexcept;
+GC_Handle datatype_of_fortran(int handle) noexcept;
+GC_Handle op_of_fortran(int handle) noexcept;
+GC_Handle info_of_fortran(int handle) noexcept;
+GC_Handle request_of_fortran(int handle) noexcept;
+int request_to_fortran(const void* request) noexcept;
 
 }  // namespace gradcoll
