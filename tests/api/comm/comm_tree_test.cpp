@@ -1,4 +1,4 @@
-// tests/api/tree_notes_test.cpp - what was assumed about the machine is told once.
+// tests/api/comm/comm_tree_test.cpp - what was assumed about the machine is told once.
 #include "api/comm/comm_tree.hpp"
 
 #include <gtest/gtest.h>

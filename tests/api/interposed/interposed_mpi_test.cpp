@@ -3,7 +3,7 @@
 #include <limits>
 #include <numeric>
 
-#include "api/interposed_support.hpp"
+#include "api/interposed/support.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "api/interposed_support.hpp"
+#include "api/interposed/support.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <numeric>
 
-#include "api/interposed_support.hpp"
+#include "api/interposed/support.hpp"
 
 namespace gradcoll::test {
 namespace {

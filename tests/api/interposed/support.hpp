@@ -1,4 +1,4 @@
-// tests/api/interposed_support.hpp - the interposer's table with MPI's own types.
+// tests/api/interposed/support.hpp - the interposer's table with MPI's own types.
 #pragma once
 
 #include <type_traits>

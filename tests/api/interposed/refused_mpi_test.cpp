@@ -1,7 +1,7 @@
 // A communicator whose ranks disagree about the settings is left to the MPI library, for good.
 #include <cstdlib>
 
-#include "api/interposed_support.hpp"
+#include "api/interposed/support.hpp"
 
 namespace gradcoll::test {
 namespace {
