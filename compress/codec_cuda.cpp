@@ -2,7 +2,6 @@
 #include "compress/codec_cuda.hpp"
 
 #include "compress/codec_kernels_cuda.hpp"
-#include "compress/codec_launch.hpp"
 
 namespace gradcoll {
 namespace {

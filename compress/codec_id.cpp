@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "compress/nm/nm_layout.hpp"
 
 namespace gradcoll {

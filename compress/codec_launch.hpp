@@ -2,17 +2,26 @@
 // apart from the kernels: so they run where there is no GPU, with kernels on emulated warps.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
-#include "compress/codec_cuda.hpp"
+#include "compress/device_codec.hpp"
 #include "warp/batch.hpp"
 
 namespace gradcoll {
 
+/// How an N:M job is worked on (compress/nm/README.md, "On a GPU"). Same bytes from all.
+enum class CodecForm : std::uint8_t {
+    by_alignment,  ///< vector where a job's memory is aligned to 16 bytes, else warp
+    warp,          ///< one value a lane: any alignment, and what is behind the last whole block
+    vector         ///< whole groups in a thread's registers, a block of 512 a warp
+};
+
 /// The kernel of a codec, a type and a work; no launch: there is none.
 using CodecKernelOf = BatchKernel (*)(CodecId codec, ElementType type, CodecWork work);
 
-/// Checks all jobs before the first is started. Errors: as launch_codec_cuda_form says.
+/// Checks all jobs before the first is started. Errors: as LaunchCodec says; also invalid_buffer if
+/// the vector form is asked for and a job's memory is not aligned to 16 bytes.
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs);
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/rank_ledger.hpp"
 #include "topology/text.hpp"
 

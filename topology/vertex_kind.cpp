@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "collectives/choose/short_vectors.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/cost.hpp"

@@ -18,7 +18,7 @@
 #include "runtime/executor.hpp"
 #include "topology/text.hpp"
 #include "transport/mpi/mpi_channel.hpp"
-#include "transport/routed/make_host_channel.hpp"
+#include "transport/routed/make_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -74,9 +74,9 @@ std::vector<Way> all_ways() {
     ways[0].name = "mpi";
     ways[0].channel = checked(MpiChannel::make(ways[0].comm));
     ways[1].name = "cells";
-    ways[1].channel = checked(make_host_channel(ways[1].comm, {.read_peers = false}));
+    ways[1].channel = checked(make_channel(ways[1].comm, {.read_peers = false}));
     ways[2].name = "reads";
-    ways[2].channel = checked(make_host_channel(ways[2].comm, {.read_peers = true}));
+    ways[2].channel = checked(make_channel(ways[2].comm, {.read_peers = true}));
     return ways;
 }
 

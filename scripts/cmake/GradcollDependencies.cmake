@@ -2,7 +2,7 @@
 find_package(Threads REQUIRED)
 # Fortran serves the tests of Fortran programs only and is never required.
 set(GRADCOLL_HAVE_FORTRAN OFF)
-if(GRADCOLL_DEV AND GRADCOLL_FORTRAN)
+if(GRADCOLL_FORTRAN AND GRADCOLL_DEV AND NOT GRADCOLL_TESTS STREQUAL "none")
   include(CheckLanguage)
   check_language(Fortran)
   if(CMAKE_Fortran_COMPILER)
@@ -28,10 +28,12 @@ target_link_libraries(gradcoll_mpi INTERFACE MPI::MPI_C)
 target_compile_definitions(gradcoll_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 if(GRADCOLL_DEV)
-  find_package(GTest REQUIRED)
-  find_package(benchmark REQUIRED)
   find_package(ZLIB REQUIRED)
   include(GradcollPeers)
+  if(NOT GRADCOLL_TESTS STREQUAL "none")
+    find_package(GTest REQUIRED)
+    find_package(benchmark REQUIRED)
+  endif()
 endif()
 
 set(GRADCOLL_HAVE_CUDA OFF)

@@ -21,6 +21,7 @@ function(gradcoll_module name)
     target_link_libraries(gradcoll_${name} PUBLIC gradcoll::${dep})
   endforeach()
   target_link_libraries(gradcoll_${name} PUBLIC ${arg_LINK})
+  gradcoll_in_batches(gradcoll_${name})
 endfunction()
 
 # gradcoll_test(module.noun SOURCES ... [DEPS modules...] [LINK targets...] [LABELS ...])
@@ -82,6 +83,7 @@ function(gradcoll_test_program name)
   target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
   # What is tested is optimised; tests themselves would spend a third of their compile time on it.
   target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O1>)
+  gradcoll_use_header_set(${name} tests)
   # GCC 12 reports overlaps that cannot be inside its own std::string.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
   foreach(dep IN LISTS arg_DEPS)

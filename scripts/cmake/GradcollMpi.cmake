@@ -31,8 +31,12 @@ if(NOT GRADCOLL_MPIEXEC)
 endif()
 message(STATUS "gradcoll: MPI: ${GRADCOLL_MPI_FAMILY}, launcher ${GRADCOLL_MPIEXEC}")
 
-# gradcoll_write_launcher(YIELD_LIBRARY): what scripts/mpirun reads.
-function(gradcoll_write_launcher yield_library)
+# gradcoll_write_launcher(): what scripts/mpirun reads. The library that lets MPICH yield comes with the tests.
+function(gradcoll_write_launcher)
+  set(yield_library "")
+  if(TARGET gradcoll_test_yield_when_idle)
+    set(yield_library "$<TARGET_FILE:gradcoll_test_yield_when_idle>")
+  endif()
   file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/launcher"
     CONTENT "launcher='${GRADCOLL_MPIEXEC}'\nfamily='${GRADCOLL_MPI_FAMILY}'\nyield_library='${yield_library}'\n")
 endfunction()

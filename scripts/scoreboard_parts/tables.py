@@ -1,4 +1,6 @@
 """The generated part of docs/benchmarks.md, between two markers. Reads files, runs nothing."""
+import textwrap
+
 from .arithmetic import FAMILIES, NAMES, across, against_exact, figure, read_rows, read_runs, same_mpi, size_text, summary_of
 from .runs import SKIPPED
 from .verdict import RANKS, verdicts
@@ -90,7 +92,14 @@ def machine_section(state):
 def generated(folder, state):
     lines = [BEGIN, "", *machine_section(state), *verdict_section(folder), *host_section(folder), *codec_section(folder), *peer_section(folder),
              *lab_section(folder), END]
-    return "\n".join(lines)
+    return "\n".join(part for line in lines for part in wrapped(line))
+
+
+def wrapped(line):
+    """Prose in lines of at most 100 columns; rows of tables and the markers as they are."""
+    if line.startswith(("|", "<!--")) or not line:
+        return [line]
+    return textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False)
 
 
 def put_between_markers(text, part):

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <optional>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/option_table.hpp"
 
 namespace gradcoll {
 

@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -62,6 +63,11 @@ void log_line(LogLevel level, const std::string& text) {
     const int rank = log_rank.load(std::memory_order_relaxed);
     const std::string who = rank == no_rank ? "gradcoll" : fmt::format("gradcoll[{}]", rank);
     logger().log(in_spdlog(level), "{} {}: {}", who, name_of(level), text);
+}
+
+void warn_about_options(const OptionSet& set, std::optional<OptionId> only) {
+    for (const std::string& complaint : unlogged_complaints(set, only))
+        log(LogLevel::warn, "{}", complaint);
 }
 
 void set_log_rank(int rank) {

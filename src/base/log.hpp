@@ -2,12 +2,14 @@
 // (default warn).
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/option_set.hpp"
 #include "base/status.hpp"
 
 namespace gradcoll {
@@ -35,5 +37,9 @@ template <class... Args>
 void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
     if (log_enabled(level)) log_line(level, fmt::format(format, std::forward<Args>(args)...));
 }
+
+/// Writes the complaints of `set` (about one option, or all) that this process has not yet written,
+/// as warnings.
+void warn_about_options(const OptionSet& set, std::optional<OptionId> only = std::nullopt);
 
 }  // namespace gradcoll

@@ -1,13 +1,11 @@
-// How texts that people wrote become values, and what we say when they do not.
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <limits>
 #include <utility>
-#include <vector>
-
-#include "base/options.hpp"
 
 namespace gradcoll {
 namespace {
@@ -52,6 +50,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n";
+    const std::size_t begin = text.find_first_not_of(blanks);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (;;) {
+        const std::size_t comma = text.find(',');
+        words.push_back(trimmed(text.substr(0, comma)));
+        if (comma == std::string_view::npos) return words;
+        text.remove_prefix(comma + 1);
+    }
+}
 
 std::string printable(std::string_view text) {
     std::string result(text.substr(0, longest_printed));

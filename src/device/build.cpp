@@ -1,3 +1,4 @@
+// Apart from devices.cpp: of this folder plug-ins link this file and no other.
 #include "build_facts.hpp"
 #include "device/plugin.hpp"
 

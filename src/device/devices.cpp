@@ -1,3 +1,4 @@
+// Devices: how a plug-in is found, checked and loaded.
 #include <dlfcn.h>
 #include <fmt/format.h>
 

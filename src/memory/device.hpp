@@ -22,6 +22,10 @@ class DeviceMark {
     virtual Result<bool> passed() = 0;
 };
 
+/// Waits where there is nothing else to do: looks at the mark until it has passed, and gives the
+/// core away in between. Errors: those of DeviceMark::passed.
+Status wait_until_passed(DeviceMark& mark);
+
 /// Work that a device does in order. Nothing here waits for the device. Used by one thread at a
 /// time. Errors of all calls: transport, naming what the device's runtime said.
 class DeviceStream {

@@ -6,7 +6,8 @@
 #include <span>
 
 #include "base/status.hpp"
-#include "reduce/reducer.hpp"
+#include "reduce/element_type.hpp"
+#include "reduce/reduce_op.hpp"
 
 namespace gradcoll {
 

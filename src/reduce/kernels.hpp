@@ -5,11 +5,11 @@
 #include <cstddef>
 
 #include "base/cpu.hpp"
-#include "reduce/reducer.hpp"
+#include "reduce/element_type.hpp"
+#include "reduce/reduce_op.hpp"
 
 namespace gradcoll {
 
-constexpr std::size_t reduce_op_count = static_cast<std::size_t>(ReduceOp::bxor) + 1;
 constexpr std::size_t element_type_count = static_cast<std::size_t>(ElementType::opaque);
 
 /// Null where the op is not defined for the type, or has no kernel of its own.

@@ -20,11 +20,4 @@ Reducer reducer_for(ReduceOp op, ElementType type) {
     return reducer_for(op, type, best_instruction_set());
 }
 
-std::string_view name_of(ReduceOp op) {
-    constexpr std::string_view names[] = {"sum", "prod", "min",  "max", "land",
-                                          "lor", "lxor", "band", "bor", "bxor"};
-    static_assert(std::size(names) == reduce_op_count);
-    return names[static_cast<std::size_t>(op)];
-}
-
 }  // namespace gradcoll

@@ -3,26 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <string_view>
 
 #include "base/cpu.hpp"
 #include "reduce/element_type.hpp"
+#include "reduce/reduce_op.hpp"
 
 namespace gradcoll {
-
-enum class ReduceOp : std::uint8_t { sum, prod, min, max, land, lor, lxor, band, bor, bxor };
-
-/// out[i] = a[i] op b[i] for count elements. `out` may be `a` or `b` (exactly, not shifted); no
-/// other overlap. `context` is what the Reducer carries (null for our own kernels).
-using ReduceFunction = void (*)(const void* context, const void* a, const void* b, void* out,
-                                std::size_t count);
-
-/// The same over any number of sources, from the first to the last, in one walk: what reduce_many
-/// (reduce/many.hpp) calls where it is there. `streaming`: stores go past the caches; `out` is then
-/// aligned to its elements.
-using ReduceManyFunction = void (*)(const void* const* sources, std::size_t source_count, void* out,
-                                    std::size_t count, bool streaming);
 
 /// How one call combines elements. A value; copying it is cheap. Thread safe. Never allocates.
 /// Same bits from every instruction set: min/max/sum of floats follow the scalar reference exactly
@@ -45,7 +31,5 @@ struct Reducer {
 Reducer reducer_for(ReduceOp op, ElementType type);
 /// The kernel of one instruction set, which this CPU must have (cpu_has); for tests and benchmarks.
 Reducer reducer_for(ReduceOp op, ElementType type, InstructionSet set);
-
-std::string_view name_of(ReduceOp op);
 
 }  // namespace gradcoll

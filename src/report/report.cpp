@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "report/size_bin.hpp"
-#include "report/snapshot.hpp"
 
 namespace gradcoll {
 namespace {
 
-constexpr int call_kind_count = static_cast<int>(CallKind::allgather) + 1;
 constexpr std::size_t most_entries = 256;
 constexpr std::size_t most_trees_an_entry = 4;
 constexpr std::string_view overflow_name = "other communicators";
@@ -71,18 +69,10 @@ std::int64_t unix_now_ns() {
 
 }  // namespace
 
-std::string_view name_of(CallKind kind) {
-    constexpr std::string_view names[] = {
-        "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",
-        "reduce_scatter", "allgather"};
-    static_assert(std::size(names) == call_kind_count);
-    return names[static_cast<int>(kind)];
-}
-
 struct Report::Impl {
-    explicit Impl(Process given) : process(std::move(given)) {}
+    explicit Impl(ReportProcess given) : process(std::move(given)) {}
 
-    const Process process;
+    const ReportProcess process;
     const std::int64_t start_unix_ns = unix_now_ns();
     const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
     mutable std::mutex mutex;                            ///< guards all below
@@ -114,7 +104,7 @@ struct Report::Impl {
     }
 };
 
-Report::Report(Process process) : impl_(std::make_unique<Impl>(std::move(process))) {}
+Report::Report(ReportProcess process) : impl_(std::make_unique<Impl>(std::move(process))) {}
 Report::~Report() = default;
 
 Report::CommId Report::add_comm(std::string_view name, int rank_count) {

@@ -89,7 +89,7 @@ Json json_of(const CommEntry& entry) {
 }
 
 Json json_of_process(const ReportSnapshot& report) {
-    const Report::Process& process = report.process;
+    const ReportProcess& process = report.process;
     return {{"gradcoll", process.version},
             {"mpi", process.mpi},
             {"host", process.host},

@@ -43,7 +43,7 @@ std::string ratio_text(const CallSums& sums) {
 }
 
 void write_process(const ReportSnapshot& report, Out out) {
-    const Report::Process& process = report.process;
+    const ReportProcess& process = report.process;
     fmt::format_to(out, "==== gradcoll {} report {:=>70}\n", process.version, "");
     fmt::format_to(out, "rank {} of {}, host {}, process {}; {}, {}\n", process.world_rank,
                    process.world_size, shortened(process.host), process.process_id,

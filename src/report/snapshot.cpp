@@ -7,19 +7,18 @@
 namespace gradcoll {
 
 void CallSums::add(const CallRecord& call) {
-    ++calls;
-    if (call.pass_reason != nullptr)
-        ++passed;
-    else
-        ++on_tree;
-    if (call.lossy && call.pass_reason == nullptr) ++compressed;
-    if (call.kind != CallKind::allreduce_init) bytes_in += call.bytes;
-    bytes_sent += call.bytes_sent;
-    bytes_sent_exact += call.bytes_sent_exact;
-    messages_sent += call.messages_sent;
-    total_ns += call.total_ns;
-    codec_ns += call.codec_ns;
-    wire_ns += call.wire_ns;
+    const bool on_the_tree = call.pass_reason == nullptr;
+    add({.calls = 1,
+         .on_tree = on_the_tree ? 1U : 0U,
+         .compressed = on_the_tree && call.lossy ? 1U : 0U,
+         .passed = on_the_tree ? 0U : 1U,
+         .bytes_in = call.kind != CallKind::allreduce_init ? call.bytes : 0,
+         .bytes_sent = call.bytes_sent,
+         .bytes_sent_exact = call.bytes_sent_exact,
+         .messages_sent = call.messages_sent,
+         .total_ns = call.total_ns,
+         .codec_ns = call.codec_ns,
+         .wire_ns = call.wire_ns});
 }
 
 void CallSums::add(const CallSums& others) {

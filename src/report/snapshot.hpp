@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "report/report.hpp"
+#include "report/call_record.hpp"
 
 namespace gradcoll {
 
@@ -80,8 +80,19 @@ struct CommEntry {
     std::vector<ErrorCell> errors;       ///< by size
 };
 
+/// What is known of the process; appears at the top.
+struct ReportProcess {
+    int world_rank = 0;
+    int world_size = 1;
+    std::string host;
+    std::int64_t process_id = 0;
+    std::string mpi;      ///< the MPI library's version, one line
+    std::string version;  ///< ours
+    std::string command;  ///< what the process was started with; empty if not known
+};
+
 struct ReportSnapshot {
-    Report::Process process;
+    ReportProcess process;
     std::int64_t start_unix_ns = 0;
     double seconds = 0;  ///< since then
     std::vector<CommEntry> comms;

@@ -11,9 +11,16 @@
 #include <stdint.h>
 
 #include "base/interposer_table.h"
-#include "shim/core.h"
 
 extern GC_Gate gate;
+
+/* libgradcoll, loaded at the first call that may be offered. Null if this process is to be left
+ * alone: a foreign MPI, no core, GC_ENABLE=off. The first call decides, once per process, and says
+ * why where that is an error. Thread safe. */
+const GC_Interposer_table* find_core(void);
+
+/* The same, but null as long as nobody has called find_core(). */
+const GC_Interposer_table* loaded_core(void);
 
 /* Where on the stack of this thread the outermost offered call stands; null if there is none. A
  * call is inside it if it stands below. An error handler that throws or jumps out of MPI leaves a

@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 
+#include "base/option_table.hpp"
+#include "base/text.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -18,6 +21,11 @@ TEST(InstructionSets, TheLimitIsReadFromItsOwnNameAndBestIsNoLimit) {
          {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
         EXPECT_EQ(*parse_instruction_set(name_of(set)), set);
     EXPECT_EQ(*parse_instruction_set("best"), InstructionSet::avx512);
+}
+
+TEST(InstructionSets, EveryWordThatTheTableAllowsIsALimit) {
+    for (const std::string_view word : split_at_commas(info_of(OptionId::cpu).allowed))
+        EXPECT_TRUE(parse_instruction_set(word).ok()) << word;
 }
 
 TEST(InstructionSets, AnUnknownSetIsRefusedWithTheKnownOnes) {

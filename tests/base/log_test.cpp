@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -96,6 +97,11 @@ TEST(Log, UnknownVariablesAreReportedOnce) {
                 "^gradcoll warn: the environment variable GC_CODECC is not a setting and is "
                 "ignored; did you mean "
                 "GC_CODEC\\?\n$");
+}
+
+TEST(ParseLogLevel, KnowsEveryWordThatTheTableAllows) {
+    for (const std::string_view word : split_at_commas(info_of(OptionId::log).allowed))
+        EXPECT_EQ(name_of(*parse_log_level(word)), word);
 }
 
 TEST(ParseLogLevel, KnowsEveryNameItPrints) {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <random>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "compress/codec_cuda.hpp"
+#include "compress/codec_launch.hpp"
 #include "support/test_memory.hpp"
 
 namespace gradcoll::test {

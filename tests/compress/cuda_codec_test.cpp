@@ -2,6 +2,7 @@
 #include <cuda_runtime_api.h>
 
 #include "compress/codec_cases.hpp"
+#include "compress/codec_cuda.hpp"
 #include "compress/codec_machine.hpp"
 #include "support/cuda_memory.hpp"
 

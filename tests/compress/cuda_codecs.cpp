@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "compress/codec_cuda.hpp"
 #include "compress/codec_machine.hpp"
 #include "support/cuda_memory.hpp"
 

@@ -3,6 +3,7 @@
 
 #include "compress/codec.hpp"
 #include "device/contract.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll::test {
 namespace {

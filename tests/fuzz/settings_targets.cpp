@@ -11,7 +11,7 @@
 #include "api/settings/intercept_set.hpp"
 #include "api/settings/settings.hpp"
 #include "base/config_file.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "fuzz/promises.hpp"
 #include "topology/text.hpp"
 

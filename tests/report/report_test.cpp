@@ -20,8 +20,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-Report::Process process() {
-    Report::Process made;
+ReportProcess process() {
+    ReportProcess made;
     made.world_rank = 2;
     made.world_size = 5;
     made.host = "node7";

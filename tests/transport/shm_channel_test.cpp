@@ -266,9 +266,7 @@ class Nonsense : public testing::Test {
     static void write_record(const ShmLayout& layout, RecordKind kind, const MessageNote& note,
                              int tag = 0) {
         Record& record = layout.outbox(0, 1)[0];
-        record.body.kind = kind;
-        record.body.tag = tag;
-        record.body.set_note(note);
+        record.body = RecordBody::of(kind, tag, note);
         record.turn.store(1);
     }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/switch_tree.hpp"
 
 namespace gradcoll {

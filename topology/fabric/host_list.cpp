@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {

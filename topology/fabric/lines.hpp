@@ -9,9 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/options.hpp"
 #include "base/status.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/slurm.hpp"
 
 namespace gradcoll {

@@ -6,8 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/options.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/slurm.hpp"
 #include "topology/fabric/slurm_fabric.hpp"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/host_list.hpp"
 #include "topology/tree.hpp"
 

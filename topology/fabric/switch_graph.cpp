@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/disjoint_sets.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/host_list.hpp"
 #include "topology/fabric/switch_graph.hpp"
 #include "topology/fabric/switch_levels.hpp"

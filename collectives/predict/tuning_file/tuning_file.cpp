@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

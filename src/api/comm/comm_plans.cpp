@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "transport/routed/make_host_channel.hpp"
+#include "transport/routed/make_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -44,7 +44,7 @@ Status CommPlans::open_channel(std::uint64_t shm_bytes) {
         channel_ = std::move(channel).value();
         return {};
     }
-    auto channel = make_host_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)});
+    auto channel = make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)});
     if (!channel) return channel.status();
     channel_ = std::move(channel).value();
     return {};

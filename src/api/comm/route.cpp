@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

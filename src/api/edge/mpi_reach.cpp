@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

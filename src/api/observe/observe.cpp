@@ -19,9 +19,9 @@
 #include "api/edge/lifetime.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "gradcoll/base.h"
-#include "report/file_pattern.hpp"
-#include "report/write_file.hpp"
+#include "report/output_file.hpp"
 
 namespace gradcoll {
 namespace {
@@ -75,8 +75,8 @@ std::string mpi_version() {
     return line;
 }
 
-Report::Process describe(const PatternFacts& facts) {
-    Report::Process process;
+ReportProcess describe(const PatternFacts& facts) {
+    ReportProcess process;
     process.world_rank = facts.rank;
     PMPI_Comm_size(MPI_COMM_WORLD, &process.world_size);
     process.host = facts.host;

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/options.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

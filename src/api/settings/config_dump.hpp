@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/options.hpp"
+#include "base/option_set.hpp"
 
 namespace gradcoll {
 

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "base/options.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

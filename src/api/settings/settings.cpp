@@ -6,7 +6,8 @@
 #include <mutex>
 
 #include "api/settings/intercept_set.hpp"
-#include "base/words.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 #include "topology/text.hpp"
 

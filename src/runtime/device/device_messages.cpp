@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "memory/device_wait.hpp"
+#include "memory/device.hpp"
 #include "runtime/message.hpp"
 #include "runtime/program.hpp"
 

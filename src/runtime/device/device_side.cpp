@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "memory/device_wait.hpp"
+#include "memory/device.hpp"
 
 namespace gradcoll {
 

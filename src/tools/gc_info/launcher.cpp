@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gc_info {
 namespace {

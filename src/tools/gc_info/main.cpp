@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "ask.hpp"
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "explain.hpp"
 #include "launcher.hpp"
 #include "options.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gc_info {
 namespace {

@@ -4,7 +4,7 @@
 #include <fnmatch.h>
 
 #include "ask.hpp"
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "names.hpp"
 
 namespace gc_info {

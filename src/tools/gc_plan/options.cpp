@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {

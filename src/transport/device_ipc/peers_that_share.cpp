@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "memory/device_wait.hpp"
+#include "memory/device.hpp"
 #include "transport/device_ipc/peer_device_memory.hpp"
 
 namespace gradcoll {

@@ -48,7 +48,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
 }
 
 std::unique_ptr<Lane> MpiChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<MpiLane>(*this, capacity);
+    return std::make_unique<MpiLane>(*this, comm_, unasked_bytes_, capacity);
 }
 
 }  // namespace gradcoll

@@ -25,8 +25,11 @@ std::size_t bytes_in(const MPI_Status& status) {
 
 }  // namespace
 
-MpiLane::MpiLane(const MpiChannel& channel, std::size_t capacity)
+MpiLane::MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_bytes,
+                 std::size_t capacity)
     : channel_(channel),
+      comm_(comm),
+      unasked_bytes_(unasked_bytes),
       requests_(capacity, MPI_REQUEST_NULL),
       messages_of_(capacity),
       messages_(capacity),
@@ -51,7 +54,7 @@ void MpiLane::cut_messages(std::vector<int> peers) {
 
 std::size_t MpiLane::piece_bytes_to(int peer, std::size_t size_bytes) const {
     const bool cut = std::binary_search(cut_peers_.begin(), cut_peers_.end(), peer);
-    return cut ? channel_.unasked_bytes() : size_bytes;
+    return cut ? unasked_bytes_ : size_bytes;
 }
 
 Status MpiLane::start(const Message& message) {
@@ -73,11 +76,10 @@ Status MpiLane::start_piece(Message& message, MPI_Request& request) {
     const Result<ByteType> bytes = ByteType::of(size);
     if (!bytes.ok()) return bytes.status();
     std::byte* data = message.data + message.started_bytes;
-    GRADCOLL_TRY(from_mpi(message.receives
-                              ? PMPI_Irecv(data, bytes->count(), bytes->type(), message.peer,
-                                           message.tag, channel_.comm(), &request)
-                              : PMPI_Isend(data, bytes->count(), bytes->type(), message.peer,
-                                           message.tag, channel_.comm(), &request),
+    GRADCOLL_TRY(from_mpi(message.receives ? PMPI_Irecv(data, bytes->count(), bytes->type(),
+                                                        message.peer, message.tag, comm_, &request)
+                                           : PMPI_Isend(data, bytes->count(), bytes->type(),
+                                                        message.peer, message.tag, comm_, &request),
                           call_of(message)));
     message.started_bytes += size;
     ++message.pieces_in_flight;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
-#include "transport/mpi/mpi_channel.hpp"
+#include "transport/channel.hpp"
 
 namespace gradcoll {
 
@@ -18,7 +18,9 @@ namespace gradcoll {
 /// end up doing so by turns (docs/lab.md).
 class MpiLane final : public Lane {
   public:
-    MpiLane(const MpiChannel& channel, std::size_t capacity);
+    /// `comm`: the one of the channel. A message of `unasked_bytes` leaves over TCP without a
+    /// question to the receiver first.
+    MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_bytes, std::size_t capacity);
     ~MpiLane() override;
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
@@ -57,7 +59,9 @@ class MpiLane final : public Lane {
     void cancel_receives();
     void give_up_sends();
 
-    const MpiChannel& channel_;
+    const Channel& channel_;
+    MPI_Comm comm_;
+    std::size_t unasked_bytes_;
     std::vector<int> cut_peers_;
     std::vector<MPI_Request>
         requests_;  ///< the first active_ are in flight, in the order of their starts

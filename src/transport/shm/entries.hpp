@@ -74,6 +74,11 @@ class EntryPool {
         }
         return no_entry;
     }
+    /// Takes every entry for which `fits(entry)` out of the list and hands it to `then(index)`.
+    template <class Fits, class Then>
+    void remove_all(EntryList& list, Fits fits, Then then) {
+        for (std::uint32_t at; (at = remove_first(list, fits)) != no_entry;) then(at);
+    }
     std::uint32_t pop_front(EntryList& list) {
         return remove_first(list, [](const Entry&) { return true; });
     }

@@ -35,8 +35,12 @@ MessageNote RecordBody::note() const {
     return note;
 }
 
-void RecordBody::set_note(const MessageNote& note) {
-    std::memcpy(payload.data(), &note, sizeof note);
+RecordBody RecordBody::of(RecordKind kind, std::int32_t tag, const MessageNote& note) {
+    RecordBody body;
+    body.kind = kind;
+    body.tag = tag;
+    std::memcpy(body.payload.data(), &note, sizeof note);
+    return body;
 }
 
 std::size_t ShmLayout::bytes_a_rank_for(int rank_count, std::size_t cells_bytes) {

@@ -41,7 +41,7 @@ struct RecordBody {
     std::array<std::byte, inline_limit> payload = {};  ///< the bytes, or a MessageNote
 
     MessageNote note() const;
-    void set_note(const MessageNote& note);
+    static RecordBody of(RecordKind kind, std::int32_t tag, const MessageNote& note);
 };
 static_assert(sizeof(MessageNote) == RecordBody::inline_limit);
 

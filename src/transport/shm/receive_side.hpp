@@ -1,20 +1,21 @@
 // transport/shm/receive_side.hpp - messages that come to this rank: which receive they meet, and
-// how their bytes get there.
+// how their bytes get there. README.md has the protocol; its numbers stand beside the functions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "transport/shm/early_messages.hpp"
 #include "transport/shm/entries.hpp"
+#include "transport/shm/finished_messages.hpp"
 #include "transport/shm/peer_memory.hpp"
-#include "transport/shm/shm_lane.hpp"
 #include "transport/shm/wire.hpp"
 
 namespace gradcoll {
 
 struct RecvRequest {
-    ShmLane* lane = nullptr;
+    FinishedMessages* lane = nullptr;
     std::byte* data = nullptr;
     std::size_t size_bytes = 0;
     std::uint32_t cookie = 0;
@@ -22,8 +23,9 @@ struct RecvRequest {
     int tag = -1;
 };
 
-/// A receive is reported only when its sender has been told all that it waits for: the receiver may
-/// stop polling then. Thread safe only from outside.
+/// A receive is posted until it meets a message, and met until that message's bytes are here or are
+/// known not to come. It is reported only when its sender has been told all that it waits for: the
+/// receiver may stop polling then. Thread safe only from outside.
 class ReceiveSide {
   public:
     /// References must outlive it.
@@ -37,8 +39,8 @@ class ReceiveSide {
     void progress(int peer);
     bool is_busy(int peer) const;
     /// So many messages wait for their receives that no more are looked at.
-    bool is_full(int peer) const;
-    void abandon(const ShmLane& lane);
+    bool is_full(int peer) const { return early_.is_full(peer); }
+    void abandon(const FinishedMessages& lane);
     std::size_t copied_bytes() const { return copied_bytes_; }  ///< ever
 
   private:
@@ -51,12 +53,7 @@ class ReceiveSide {
         bool reads = false;  ///< from the sender's memory
         Status outcome;
     };
-    struct Unexpected {
-        std::uint64_t id = 0;
-        std::uint32_t next = no_entry;
-        RecordBody body;
-    };
-    /// A record that the peer waits for, and the receive that it ends.
+    /// A record that the peer waits for, and the receive that ends once it is written.
     struct Answer {
         RecordKind kind = RecordKind::done;
         std::uint64_t sender_id = 0;
@@ -64,38 +61,43 @@ class ReceiveSide {
         std::uint32_t ends = no_entry;
     };
     struct Peer {
-        EntryList posted;      ///< has not met a message
-        EntryList met;         ///< bytes are still to come
-        EntryList unexpected;  ///< messages that no receive has met
-        std::size_t unexpected_count = 0;
-        std::vector<Answer> answers;
+        EntryList posted;
+        EntryList met;
+        std::vector<Answer> answers;  ///< that found no room in the outbox yet
     };
 
     Peer& of(int peer) { return peers_[static_cast<std::size_t>(peer)]; }
     PairWire& wire(int peer) { return wires_[static_cast<std::size_t>(peer)]; }
+
     bool is_sound(int peer, const RecordBody& body);
     void on_message(int peer, const RecordBody& body);
     void on_piece(int peer, const MessageNote& note);
+    bool was_pulled(int peer, std::uint32_t index, const MessageNote& note);
     void on_retract(int peer, const MessageNote& note);
+
     void meet(std::uint32_t index, const RecordBody& body);
     void meet_inlined(std::uint32_t index, const RecordBody& body);
     void meet_announced(std::uint32_t index, const MessageNote& note);
+    Status too_long_for(const RecvRequest& request, std::size_t arrived_bytes);
     void take_run(Incoming& receive, const MessageNote& note);
     void release_run(int peer, const MessageNote& note);
-    void ask(std::uint32_t index);
-    void settle(std::uint32_t index, bool sender_waits);
-    void finish(std::uint32_t index);
-    void send_answers(int peer);
+
     void read_some(int peer);
     bool read_piece(Incoming& receive);
     bool gave_up_since(const Incoming& receive) const;
+
+    void pull(std::uint32_t index);
+    void end(std::uint32_t index, bool sender_waits);
+    void reply(int peer, const Answer& answer);
+    void send_answers(int peer);
+    void finish(std::uint32_t index);
 
     const ShmLayout& layout_;
     std::vector<PairWire>& wires_;
     const PeerMemory& memory_;
     bool may_read_;
     EntryPool<Incoming> pool_;
-    EntryPool<Unexpected> unexpected_;
+    EarlyMessages early_;
     std::vector<Peer> peers_;
     std::size_t copied_bytes_ = 0;
 };

@@ -17,7 +17,8 @@ constexpr int whole_cells = 8;
 constexpr int piece_cells = 4;
 /// Longer runs go past the caches: their reader would have to fetch them out of ours.
 constexpr std::size_t streamed_bytes = std::size_t{64} << 10;
-/// Messages in records that no receive has met; more are announced and wait.
+/// Messages in records that no receive has met. More are announced: their bytes wait here, not in
+/// the peer's memory.
 constexpr std::uint64_t most_inlined_unmatched = 64;
 
 }  // namespace
@@ -36,27 +37,15 @@ void SendSide::start(const SendRequest& request) {
     const std::uint32_t index = pool_.take();
     pool_[index].request = request;
     Peer& peer = of(request.peer);
+    // Behind those that wait: messages of one pair and tag must not overtake one another.
     if (peer.waiting.empty() && wire(request.peer).has_room())
         send_first(index);
     else
         pool_.push_back(peer.waiting, index);
 }
 
-void SendSide::finish(std::uint32_t index) {
-    const SendRequest& request = pool_[index].request;
-    request.lane->finish({request.cookie, 0, {}});
-    pool_.give_back(index);
-}
-
-void SendSide::free_cells(int peer) {
-    for (std::uint64_t bits = wire(peer).newly_released(); bits != 0; bits &= bits - 1) {
-        const auto cell = static_cast<std::uint32_t>(std::countr_zero(bits));
-        if (!cells_.give_back(cell, peer))
-            return wire(peer).fail(fmt::format("gave back cell {}, which it does not have", cell));
-        --of(peer).runs_held;
-    }
-}
-
+/// First what frees room for others (released cells, messages given up), then what somebody waits
+/// for, then what nobody has asked for yet.
 void SendSide::progress(int peer) {
     if (of(peer).runs_held > 0) free_cells(peer);
     send_retracts(peer);
@@ -77,6 +66,8 @@ void SendSide::send_first(std::uint32_t index) {
         announce(index);
 }
 
+// 1. The bytes are in the record, and the message has ended.
+
 void SendSide::send_inlined(std::uint32_t index) {
     const SendRequest& request = pool_[index].request;
     RecordBody body;
@@ -87,6 +78,64 @@ void SendSide::send_inlined(std::uint32_t index) {
     wire(request.peer).push(body);
     wire(request.peer).count_inlined_push();
     finish(index);
+}
+
+// 2 and 4. The message is announced: with its address, or with what cells take of its bytes.
+
+void SendSide::announce(std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const SendRequest& request = message.request;
+    MessageNote note;
+    note.sender_id = message.id;
+    note.size_bytes = request.size_bytes;
+    // A peer that asked for pieces of what it might have read is taken for one that cannot read.
+    message.offered = of(request.peer).reads && memory_.serves(request.size_bytes);
+    if (message.offered) {
+        note.address = reinterpret_cast<std::uintptr_t>(request.data);
+        note.epoch = layout_.header(rank_).epoch.load(std::memory_order_relaxed);
+    } else if (request.size_bytes > 0) {
+        send_along(note, message);
+    }
+    wire(request.peer).push(RecordBody::of(RecordKind::announce, request.tag, note));
+    const bool left_whole = note.run_bytes > 0 && message.sent_bytes == request.size_bytes;
+    if (left_whole)
+        finish(index);
+    else
+        pool_.push_back(of(request.peer).announced, index);
+}
+
+/// All bytes, or the first ones of a longer message. Where cells are short none go along: they are
+/// worth more to messages that somebody waits for, and the peer will ask.
+void SendSide::send_along(MessageNote& note, Outgoing& message) {
+    const SendRequest& request = message.request;
+    const bool whole = request.size_bytes <= layout_.cell_bytes() * whole_cells;
+    const int count = whole ? cells_for(request.size_bytes) : piece_cells;
+    if (const auto run = cells_.take(count, request.peer, CellPool::Purpose::unasked))
+        fill(note, message, *run);
+}
+
+// 3. The peer has asked: the rest leaves in pieces, as cells come free.
+
+/// True if there was room; the message may have ended.
+bool SendSide::send_piece(std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const SendRequest& request = message.request;
+    PairWire& to = wire(request.peer);
+    if (!to.has_room()) return false;
+    const int wanted = std::min(piece_cells, cells_for(request.size_bytes - message.sent_bytes));
+    const auto run = cells_.take_up_to(wanted, request.peer, CellPool::Purpose::asked);
+    if (!run) return false;
+    MessageNote note;
+    note.sender_id = message.id;
+    note.receiver_id = message.receiver_id;
+    note.size_bytes = request.size_bytes;
+    fill(note, message, *run);
+    to.push(RecordBody::of(RecordKind::piece, request.tag, note));
+    if (message.sent_bytes == request.size_bytes) {
+        pool_.remove(of(request.peer).streaming, index);
+        finish(index);
+    }
+    return true;
 }
 
 /// Copies as much as fits behind what was sent before.
@@ -105,61 +154,27 @@ void SendSide::fill(MessageNote& note, Outgoing& message, const CellPool::Run& r
     ++of(request.peer).runs_held;
 }
 
-void SendSide::announce(std::uint32_t index) {
-    Outgoing& message = pool_[index];
-    const SendRequest& request = message.request;
-    MessageNote note;
-    note.sender_id = message.id;
-    note.size_bytes = request.size_bytes;
-    message.offered = of(request.peer).reads && memory_.serves(request.size_bytes);
-    if (message.offered) {
-        note.address = reinterpret_cast<std::uintptr_t>(request.data);
-        note.epoch = layout_.header(rank_).epoch.load(std::memory_order_relaxed);
-    } else if (request.size_bytes > 0) {
-        const bool whole = request.size_bytes <= layout_.cell_bytes() * whole_cells;
-        const int count = whole ? cells_for(request.size_bytes) : piece_cells;
-        if (const auto run = cells_.take(count, request.peer, CellPool::Purpose::unasked))
-            fill(note, message, *run);
-    }
-    RecordBody body;
-    body.kind = RecordKind::announce;
-    body.tag = request.tag;
-    body.set_note(note);
-    wire(request.peer).push(body);
-    if (note.run_bytes > 0 && message.sent_bytes == request.size_bytes)
-        finish(index);
-    else
-        pool_.push_back(of(request.peer).announced, index);
+/// At most one more than there are.
+int SendSide::cells_for(std::size_t bytes) const {
+    const std::size_t cells = (bytes + layout_.cell_bytes() - 1) / layout_.cell_bytes();
+    return static_cast<int>(std::min<std::size_t>(cells, ShmLayout::cell_count + 1));
 }
 
-/// True if there was room; the message may have ended.
-bool SendSide::send_piece(std::uint32_t index) {
-    Outgoing& message = pool_[index];
-    const SendRequest& request = message.request;
-    PairWire& to = wire(request.peer);
-    if (!to.has_room()) return false;
-    const int wanted = std::min(piece_cells, cells_for(request.size_bytes - message.sent_bytes));
-    const auto run = cells_.take_up_to(wanted, request.peer, CellPool::Purpose::asked);
-    if (!run) return false;
-    MessageNote note;
-    note.sender_id = message.id;
-    note.receiver_id = message.receiver_id;
-    note.size_bytes = request.size_bytes;
-    fill(note, message, *run);
-    RecordBody body;
-    body.kind = RecordKind::piece;
-    body.tag = request.tag;
-    body.set_note(note);
-    to.push(body);
-    if (message.sent_bytes == request.size_bytes) {
-        pool_.remove(of(request.peer).streaming, index);
-        finish(index);
+/// The peer says which runs of cells it has read, and may name some that it never had.
+void SendSide::free_cells(int peer) {
+    for (std::uint64_t bits = wire(peer).newly_released(); bits != 0; bits &= bits - 1) {
+        const auto cell = static_cast<std::uint32_t>(std::countr_zero(bits));
+        if (!cells_.give_back(cell, peer))
+            return wire(peer).fail(fmt::format("gave back cell {}, which it does not have", cell));
+        --of(peer).runs_held;
     }
-    return true;
 }
 
-/// The list that has the message which the peer means; null for one that has ended.
-EntryList* SendSide::list_of(int peer, const MessageNote& note, std::uint32_t& index) {
+// 3 and 5. The peer answers an announcement.
+
+/// Takes the message which the peer means out of its list and says which that was; null for one
+/// that has ended: it was given up while the answer was under way.
+EntryList* SendSide::take_answered(int peer, const MessageNote& note, std::uint32_t& index) {
     using Known = EntryPool<Outgoing>::Known;
     const Known known = pool_.look_up(note.sender_id, index);
     if (known == Known::past) return nullptr;
@@ -175,20 +190,28 @@ EntryList* SendSide::list_of(int peer, const MessageNote& note, std::uint32_t& i
 
 void SendSide::on_pull(int peer, const MessageNote& note) {
     std::uint32_t index = no_entry;
-    const EntryList* list = list_of(peer, note, index);
+    const EntryList* list = take_answered(peer, note, index);
     if (!list) return;
     Outgoing& message = pool_[index];
     if (list != &of(peer).announced || message.request.size_bytes == 0)
         return wire(peer).fail("asks twice for a message, or for an empty one");
-    if (message.offered) of(peer).reads = false;
+    if (message.offered) of(peer).reads = false;  // it could not read it
     message.receiver_id = note.receiver_id;
     pool_.push_back(of(peer).streaming, index);
 }
 
 void SendSide::on_done(int peer, const MessageNote& note) {
     std::uint32_t index = no_entry;
-    if (list_of(peer, note, index)) finish(index);
+    if (take_answered(peer, note, index)) finish(index);
 }
+
+void SendSide::finish(std::uint32_t index) {
+    const SendRequest& request = pool_[index].request;
+    request.lane->add({request.cookie, 0, {}});
+    pool_.give_back(index);
+}
+
+// 6. A lane of this rank gives its messages up.
 
 void SendSide::send_retracts(int peer) {
     std::vector<std::uint64_t>& ids = of(peer).retracts;
@@ -196,26 +219,23 @@ void SendSide::send_retracts(int peer) {
         MessageNote note;
         note.sender_id = ids.back();
         ids.pop_back();
-        RecordBody body;
-        body.kind = RecordKind::retract;
-        body.set_note(note);
-        wire(peer).push(body);
+        wire(peer).push(RecordBody::of(RecordKind::retract, 0, note));
     }
 }
 
-void SendSide::abandon(const ShmLane& lane) {
+void SendSide::abandon(const FinishedMessages& lane) {
     // Before the buffers change: whoever has read one of them looks at the epoch afterwards.
     layout_.header(rank_).epoch.fetch_add(1, std::memory_order_seq_cst);
     const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
     for (std::size_t peer = 0; peer < peers_.size(); ++peer) {
         Peer& state = peers_[peer];
-        for (std::uint32_t at; (at = pool_.remove_first(state.waiting, belongs)) != no_entry;)
-            pool_.give_back(at);
+        // The peer knows nothing of these.
+        pool_.remove_all(state.waiting, belongs, [&](std::uint32_t at) { pool_.give_back(at); });
         for (EntryList* list : {&state.announced, &state.streaming})
-            for (std::uint32_t at; (at = pool_.remove_first(*list, belongs)) != no_entry;) {
+            pool_.remove_all(*list, belongs, [&](std::uint32_t at) {
                 state.retracts.push_back(pool_[at].id);
                 pool_.give_back(at);
-            }
+            });
         send_retracts(static_cast<int>(peer));
     }
 }

@@ -1,22 +1,21 @@
 // transport/shm/send_side.hpp - messages that leave this rank, from their start to the copy of
-// their last byte.
+// their last byte. README.md has the protocol; its numbers stand beside the functions.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "transport/shm/cells.hpp"
 #include "transport/shm/entries.hpp"
+#include "transport/shm/finished_messages.hpp"
 #include "transport/shm/peer_memory.hpp"
-#include "transport/shm/shm_lane.hpp"
 #include "transport/shm/wire.hpp"
 
 namespace gradcoll {
 
 struct SendRequest {
-    ShmLane* lane = nullptr;
+    FinishedMessages* lane = nullptr;
     const std::byte* data = nullptr;
     std::size_t size_bytes = 0;
     std::uint32_t cookie = 0;
@@ -40,7 +39,7 @@ class SendSide {
     void on_done(int peer, const MessageNote& note);
     /// The peer may have read cells, or waits for something.
     bool is_busy(int peer) const;
-    void abandon(const ShmLane& lane);
+    void abandon(const FinishedMessages& lane);
 
   private:
     struct Outgoing {
@@ -62,20 +61,19 @@ class SendSide {
 
     Peer& of(int peer) { return peers_[static_cast<std::size_t>(peer)]; }
     PairWire& wire(int peer) { return wires_[static_cast<std::size_t>(peer)]; }
-    /// At most one more than there are.
-    int cells_for(std::size_t bytes) const {
-        return static_cast<int>(std::min<std::size_t>(
-            (bytes + layout_.cell_bytes() - 1) / layout_.cell_bytes(), ShmLayout::cell_count + 1));
-    }
-    void free_cells(int peer);
+
     void send_first(std::uint32_t index);
     void send_inlined(std::uint32_t index);
     void announce(std::uint32_t index);
+    void send_along(MessageNote& note, Outgoing& message);
     bool send_piece(std::uint32_t index);
     void fill(MessageNote& note, Outgoing& message, const CellPool::Run& run);
+    int cells_for(std::size_t bytes) const;
+    void free_cells(int peer);
+
+    EntryList* take_answered(int peer, const MessageNote& note, std::uint32_t& index);
     void send_retracts(int peer);
     void finish(std::uint32_t index);
-    EntryList* list_of(int peer, const MessageNote& note, std::uint32_t& index);
 
     const ShmLayout& layout_;
     int rank_;

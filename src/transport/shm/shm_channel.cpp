@@ -3,6 +3,8 @@
 #include <numeric>
 #include <utility>
 
+#include "transport/shm/shm_lane.hpp"
+
 namespace gradcoll {
 
 ShmChannel::ShmChannel(const ShmPlace& place, const ShmLayout& layout,

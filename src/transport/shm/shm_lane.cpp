@@ -1,15 +1,11 @@
 #include "transport/shm/shm_lane.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "transport/shm/traffic.hpp"
 
 namespace gradcoll {
 
 ShmLane::ShmLane(ShmTraffic& traffic, const Channel& channel, std::size_t capacity)
-    : traffic_(traffic), channel_(channel), capacity_(capacity) {
-    done_.reserve(capacity);
+    : traffic_(traffic), channel_(channel), capacity_(capacity), finished_(capacity) {
     traffic_.lane_opened(capacity);
 }
 
@@ -27,7 +23,7 @@ Status ShmLane::start_send(int peer, int tag, const void* data, std::size_t size
                            std::uint32_t cookie) {
     GRADCOLL_TRY(admit(peer, tag));
     GRADCOLL_TRY(traffic_.start_send(
-        {this, static_cast<const std::byte*>(data), size_bytes, cookie, peer, tag}));
+        {&finished_, static_cast<const std::byte*>(data), size_bytes, cookie, peer, tag}));
     ++started_;
     return {};
 }
@@ -35,30 +31,21 @@ Status ShmLane::start_send(int peer, int tag, const void* data, std::size_t size
 Status ShmLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
     GRADCOLL_TRY(admit(peer, tag));
-    GRADCOLL_TRY(
-        traffic_.start_recv({this, static_cast<std::byte*>(data), size_bytes, cookie, peer, tag}));
+    GRADCOLL_TRY(traffic_.start_recv(
+        {&finished_, static_cast<std::byte*>(data), size_bytes, cookie, peer, tag}));
     ++started_;
     return {};
 }
 
 Result<std::size_t> ShmLane::poll(std::span<Completion> out) {
     if (started_ == 0) return std::size_t{0};
-    Result<std::size_t> count = traffic_.poll(*this, out);
+    Result<std::size_t> count = traffic_.poll(finished_, out);
     if (count.ok()) started_ -= *count;
     return count;
 }
 
-std::size_t ShmLane::take_finished(std::span<Completion> out) {
-    const std::size_t count = std::min(out.size(), done_.size());
-    if (count == 0) return 0;
-    const auto end = done_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::move(done_.begin(), end, out.begin());
-    done_.erase(done_.begin(), end);
-    return count;
-}
-
 void ShmLane::abandon() {
-    if (started_ > 0) traffic_.abandon(*this);
+    if (started_ > 0) traffic_.abandon(finished_);
     started_ = 0;
 }
 

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "transport/channel.hpp"
+#include "transport/shm/finished_messages.hpp"
 
 namespace gradcoll {
 
@@ -27,12 +27,6 @@ class ShmLane final : public Lane {
     std::size_t in_flight() const override { return started_; }
     void abandon() override;
 
-    /// A message of this lane has ended. Called with the traffic's lock held.
-    void finish(Completion done) { done_.push_back(std::move(done)); }
-    /// Hands out what has ended. Called with the traffic's lock held.
-    std::size_t take_finished(std::span<Completion> out);
-    void forget_finished() { done_.clear(); }
-
   private:
     Status admit(int peer, int tag) const;
 
@@ -40,7 +34,7 @@ class ShmLane final : public Lane {
     const Channel& channel_;
     std::size_t capacity_;
     std::size_t started_ = 0;  ///< and not reported by poll(); of the lane's own thread
-    std::vector<Completion> done_;
+    FinishedMessages finished_;
 };
 
 }  // namespace gradcoll

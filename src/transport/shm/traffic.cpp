@@ -90,19 +90,19 @@ void ShmTraffic::progress(int peer) {
     if (!fault.ok() && fault_.ok()) fault_ = fault;
 }
 
-Result<std::size_t> ShmTraffic::poll(ShmLane& lane, std::span<Completion> out) {
+Result<std::size_t> ShmTraffic::poll(FinishedMessages& lane, std::span<Completion> out) {
     const std::lock_guard guard(lock_);
     for (int peer = 0; peer < layout_.rank_count() && fault_.ok(); ++peer)
         if (sends_.is_busy(peer) || receives_.is_busy(peer)) progress(peer);
     if (!fault_.ok()) return fault_;
-    return lane.take_finished(out);
+    return lane.take(out);
 }
 
-void ShmTraffic::abandon(ShmLane& lane) {
+void ShmTraffic::abandon(FinishedMessages& lane) {
     const std::lock_guard guard(lock_);
     sends_.abandon(lane);
     receives_.abandon(lane);
-    lane.forget_finished();
+    lane.forget();
 }
 
 }  // namespace gradcoll

@@ -33,8 +33,9 @@ class ShmTraffic {
     /// Errors: transport, after a peer wrote what cannot be; then nothing works any more.
     Status start_send(const SendRequest& request);
     Status start_recv(const RecvRequest& request);
-    Result<std::size_t> poll(ShmLane& lane, std::span<Completion> out);
-    void abandon(ShmLane& lane);
+    /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
+    Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
+    void abandon(FinishedMessages& lane);
 
   private:
     void progress(int peer);

@@ -14,6 +14,7 @@
 #include "compress/codec.hpp"
 #include "compress/device_codec.hpp"
 #include "reduce/device_reduce.hpp"
+#include "reduce/reducer.hpp"
 
 namespace gradcoll::emulated {
 

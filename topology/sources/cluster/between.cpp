@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/environment.hpp"
+#include "base/options.hpp"
 #include "topology/fabric/fabric.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/sources/host/bit_set.hpp"
 
 namespace gradcoll {

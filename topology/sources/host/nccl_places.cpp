@@ -8,7 +8,7 @@
 #include <pugixml.hpp>
 #include <unordered_set>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/sources/host/nccl.hpp"
 
 namespace gradcoll {

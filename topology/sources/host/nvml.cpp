@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/options.hpp"
+#include "base/text.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/host/nccl.hpp"
 #include "topology/sources/host/nvml_interface.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/environment.hpp"
+#include "base/options.hpp"
 #include "topology/bytes.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/cluster/probe.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/sources/job/written.hpp"

@@ -12,8 +12,7 @@
 #include <span>
 #include <utility>
 
-#include "base/options.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

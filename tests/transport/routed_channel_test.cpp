@@ -1,4 +1,4 @@
-// The channel of a host's ranks under mpirun: the contract, and messages of every size between
+// The channel of two ways under mpirun: the contract, and messages of every size between
 // processes.
 #include <sys/resource.h>
 
@@ -7,18 +7,18 @@
 #include "base/mpi/mpi.hpp"
 #include "transport/channel_contract.hpp"
 #include "transport/process_world.hpp"
-#include "transport/routed/host_channel.hpp"
-#include "transport/routed/make_host_channel.hpp"
+#include "transport/routed/make_channel.hpp"
+#include "transport/routed/routed_channel.hpp"
 
 namespace gradcoll {
 namespace {
 
 template <bool ReadPeers, std::size_t CellsBytes>
-struct HostWorld : ProcessComm {
+struct RoutedWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
         const auto channel =
-            make_host_channel(comm, {.cells_bytes = CellsBytes, .read_peers = ReadPeers});
+            make_channel(comm, {.cells_bytes = CellsBytes, .read_peers = ReadPeers});
         ASSERT_TRUE(channel.ok()) << channel.status().message();
         body(**channel);
         MPI_Barrier(comm);
@@ -26,7 +26,7 @@ struct HostWorld : ProcessComm {
 };
 
 /// As if every two ranks were on a host of their own: both ways carry messages.
-struct PairsWorld : HostWorld<false, 0> {
+struct PairsWorld : RoutedWorld<false, 0> {
     template <class Body>
     void run(Body body) {
         auto mpi = MpiChannel::make(comm);
@@ -46,8 +46,8 @@ struct PairsWorld : HostWorld<false, 0> {
                 SharedSegment::make(pair, ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20));
             ASSERT_TRUE(segment.ok()) << segment.status().message();
             const auto channel =
-                HostChannel::make(std::move(mpi).value(),
-                                  {{first, first + 1}, rank - first, std::move(*segment)}, {});
+                RoutedChannel::make(std::move(mpi).value(),
+                                    {{first, first + 1}, rank - first, std::move(*segment)}, {});
             ASSERT_TRUE(channel.ok()) << channel.status().message();
             body(**channel);
             MPI_Group_free(&two);
@@ -58,7 +58,7 @@ struct PairsWorld : HostWorld<false, 0> {
     }
 };
 
-using Worlds = testing::Types<HostWorld<true, 0>, HostWorld<false, 131072>, PairsWorld>;
+using Worlds = testing::Types<RoutedWorld<true, 0>, RoutedWorld<false, 131072>, PairsWorld>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, ChannelContract, Worlds);
 
 /// Bytes of every size class go around the ring, several tags at a time.
@@ -85,21 +85,21 @@ void exchange_sizes(Channel& channel) {
             << sizes[i];
 }
 
-TEST(HostChannel, EverySizeArrivesWhetherItIsReadOrCopied) {
+TEST(RoutedChannel, EverySizeArrivesWhetherItIsReadOrCopied) {
     for (const bool read_peers : {false, true}) {
-        HostWorld<true, 0> world;
-        const auto channel = make_host_channel(world.comm, {.read_peers = read_peers});
+        RoutedWorld<true, 0> world;
+        const auto channel = make_channel(world.comm, {.read_peers = read_peers});
         ASSERT_TRUE(channel.ok()) << channel.status().message();
         for (int round = 0; round < 4; ++round) exchange_sizes(**channel);
         MPI_Barrier(world.comm);
     }
 }
 
-TEST(HostChannel, RanksOfOneHostMeetInSharedMemory) {
-    HostWorld<true, 0> world;
-    const auto channel = make_host_channel(world.comm);
+TEST(RoutedChannel, RanksOfOneHostMeetInSharedMemory) {
+    RoutedWorld<true, 0> world;
+    const auto channel = make_channel(world.comm);
     ASSERT_TRUE(channel.ok()) << channel.status().message();
-    const auto* host = dynamic_cast<const HostChannel*>(channel->get());
+    const auto* host = dynamic_cast<const RoutedChannel*>(channel->get());
     if ((*channel)->rank_count() == 1) {
         EXPECT_EQ(host, nullptr) << "a rank alone needs no memory";
         return;
@@ -124,22 +124,22 @@ class NoFiles {
     rlimit before_ = {};
 };
 
-TEST(HostChannel, OneRankWithoutMemoryToShareLeavesMpiOnAllRanks) {
-    HostWorld<true, 0> world;
+TEST(RoutedChannel, OneRankWithoutMemoryToShareLeavesMpiOnAllRanks) {
+    RoutedWorld<true, 0> world;
     int rank = 0;
     MPI_Comm_rank(world.comm, &rank);
     std::optional<NoFiles> no_files;
     if (rank == 0) no_files.emplace();
-    const auto channel = make_host_channel(world.comm);
+    const auto channel = make_channel(world.comm);
     no_files.reset();
     ASSERT_TRUE(channel.ok()) << channel.status().message();
-    EXPECT_EQ(dynamic_cast<const HostChannel*>(channel->get()), nullptr);
+    EXPECT_EQ(dynamic_cast<const RoutedChannel*>(channel->get()), nullptr);
     exchange_sizes(**channel);
 }
 
-TEST(HostChannel, PollingLetsMessagesOfTheMpiLibraryArrive) {
-    HostWorld<true, 0> world;
-    const auto channel = make_host_channel(world.comm);
+TEST(RoutedChannel, PollingLetsMessagesOfTheMpiLibraryArrive) {
+    RoutedWorld<true, 0> world;
+    const auto channel = make_channel(world.comm);
     ASSERT_TRUE(channel.ok()) << channel.status().message();
     const int rank = (*channel)->rank();
     const Bytes out = pattern(5'000'000, 1);

@@ -1,4 +1,4 @@
-#include "memory/device_wait.hpp"
+#include "memory/device.hpp"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-// transport/routed/make_host_channel.hpp - the best channel that a communicator can have.
+// transport/routed/make_channel.hpp - the best channel that a communicator can have.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-struct HostChannelOptions {
+struct ChannelOptions {
     /// Of every rank, for bytes on their way; 0: 2 MiB, but 64 MiB for a host.
     std::size_t cells_bytes = 0;
     /// Whether receivers may read large messages from their senders' memory where the system
@@ -21,7 +21,6 @@ struct HostChannelOptions {
 /// channel; the same options on all ranks. Ranks of one host meet in shared memory. If a host has
 /// none to give, all ranks of all hosts use MPI alone, and the log says why. Errors: those of
 /// MpiChannel::make; transport.
-Result<std::unique_ptr<Channel>> make_host_channel(MPI_Comm comm,
-                                                   const HostChannelOptions& options = {});
+Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options = {});
 
 }  // namespace gradcoll

@@ -1,14 +1,14 @@
-#include "transport/routed/host_channel.hpp"
+#include "transport/routed/routed_channel.hpp"
 
 #include <utility>
 
-#include "transport/routed/host_lane.hpp"
+#include "transport/routed/routed_lane.hpp"
 
 namespace gradcoll {
 
-Result<std::unique_ptr<HostChannel>> HostChannel::make(std::unique_ptr<MpiChannel> mpi, Host host,
-                                                       PeerMemory memory) {
-    std::unique_ptr<HostChannel> made(new HostChannel(std::move(mpi), std::move(host.segment)));
+Result<std::unique_ptr<RoutedChannel>> RoutedChannel::make(std::unique_ptr<MpiChannel> mpi,
+                                                           Host host, PeerMemory memory) {
+    std::unique_ptr<RoutedChannel> made(new RoutedChannel(std::move(mpi), std::move(host.segment)));
     made->places_.assign(static_cast<std::size_t>(made->rank_count()), -1);
     for (std::size_t place = 0; place < host.ranks.size(); ++place)
         made->places_[static_cast<std::size_t>(host.ranks[place])] = static_cast<int>(place);
@@ -22,9 +22,12 @@ Result<std::unique_ptr<HostChannel>> HostChannel::make(std::unique_ptr<MpiChanne
     return made;
 }
 
-std::unique_ptr<Lane> HostChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<HostLane>(*this, shm_->open_lane(capacity), mpi_->open_lane(capacity),
-                                      capacity);
+std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
+    return std::make_unique<RoutedLane>(
+        *this,
+        RoutedLane::Ways{shm_->open_lane(capacity), mpi_->open_lane(capacity), places_,
+                         mpi_->comm()},
+        capacity);
 }
 
 }  // namespace gradcoll

@@ -1,13 +1,12 @@
-/* shim/core.c - finds out which MPI the program runs, and loads the core if it is ours. */
+/* shim/gate.c - finds out which MPI the program runs, and loads the core if it is ours. */
 #define _GNU_SOURCE
-#include "shim/core.h"
+#include "shim/gate.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "shim/gate.h"
 #include "shim/mpi_version.h"
 #include "shim/speaker.h"
 

@@ -1,4 +1,4 @@
-#include "transport/routed/make_host_channel.hpp"
+#include "transport/routed/make_channel.hpp"
 
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "transport/routed/host_channel.hpp"
+#include "transport/routed/routed_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -54,14 +54,14 @@ class HostComm {
     int size_ = 1;
 };
 
-std::size_t cells_bytes_of(const HostChannelOptions& options, int ranks_here) {
+std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
     if (options.cells_bytes > 0) return std::max(options.cells_bytes, least_cells_bytes);
     return std::clamp(most_cells_of_a_host / static_cast<std::size_t>(ranks_here),
                       least_cells_bytes, usual_cells_bytes);
 }
 
 Result<std::unique_ptr<SharedSegment>> make_segment(const HostComm& host,
-                                                    const HostChannelOptions& options) {
+                                                    const ChannelOptions& options) {
     return SharedSegment::make(
         host.handle(),
         ShmLayout::bytes_a_rank_for(host.size(), cells_bytes_of(options, host.size())));
@@ -107,23 +107,22 @@ Result<PeerMemory> probe_reading(const HostComm& host) {
 
 Result<std::unique_ptr<Channel>> join(std::unique_ptr<MpiChannel> mpi, const HostComm& host,
                                       std::unique_ptr<SharedSegment> segment, bool read_peers) {
-    HostChannel::Host parts{std::vector<int>(static_cast<std::size_t>(host.size())), host.rank(),
-                            std::move(segment)};
+    RoutedChannel::Host parts{std::vector<int>(static_cast<std::size_t>(host.size())), host.rank(),
+                              std::move(segment)};
     const int rank = mpi->rank();
     GRADCOLL_TRY(
         from_mpi(PMPI_Allgather(&rank, 1, MPI_INT, parts.ranks.data(), 1, MPI_INT, host.handle()),
                  "MPI_Allgather"));
     Result<PeerMemory> memory = read_peers ? probe_reading(host) : PeerMemory{};
     if (!memory.ok()) return memory.status();
-    auto channel = HostChannel::make(std::move(mpi), std::move(parts), std::move(memory).value());
+    auto channel = RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory).value());
     if (!channel.ok()) return channel.status();
     return std::unique_ptr<Channel>(std::move(channel).value());
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Channel>> make_host_channel(MPI_Comm comm,
-                                                   const HostChannelOptions& options) {
+Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
     auto mpi = MpiChannel::make(comm);
     if (!mpi.ok()) return mpi.status();
     const auto host = HostComm::split(comm, (*mpi)->rank());

@@ -1,4 +1,4 @@
-// transport/routed/host_channel.hpp - all ranks of a communicator: those of this host through
+// transport/routed/routed_channel.hpp - all ranks of a communicator: those of this host through
 // shared memory, the others through MPI.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gradcoll {
 /// The one place that knows who is on which host. Lanes as those of ShmChannel and MpiChannel; a
 /// poll of one looks after both, and lets the MPI library go on also while nothing of ours is with
 /// it.
-class HostChannel final : public Channel {
+class RoutedChannel final : public Channel {
   public:
     /// Ranks of the host, in the order of their parts of the segment.
     struct Host {
@@ -27,8 +27,8 @@ class HostChannel final : public Channel {
 
     /// Local. `mpi`: of the whole communicator. Errors: invalid_argument for a segment that is too
     /// small.
-    static Result<std::unique_ptr<HostChannel>> make(std::unique_ptr<MpiChannel> mpi, Host host,
-                                                     PeerMemory memory);
+    static Result<std::unique_ptr<RoutedChannel>> make(std::unique_ptr<MpiChannel> mpi, Host host,
+                                                       PeerMemory memory);
 
     int rank() const override { return mpi_->rank(); }
     int rank_count() const override { return mpi_->rank_count(); }
@@ -38,10 +38,9 @@ class HostChannel final : public Channel {
 
     /// The rank's place on this host; -1 for ranks elsewhere. In range only.
     int place_of(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
-    MPI_Comm comm() const { return mpi_->comm(); }
 
   private:
-    HostChannel(std::unique_ptr<MpiChannel> mpi, std::unique_ptr<SharedSegment> segment)
+    RoutedChannel(std::unique_ptr<MpiChannel> mpi, std::unique_ptr<SharedSegment> segment)
         : mpi_(std::move(mpi)), segment_(std::move(segment)) {}
 
     std::unique_ptr<MpiChannel> mpi_;

@@ -1,0 +1,100 @@
+#include "base/option_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::string_view test_prefix = "GC_TEST_";
+
+}  // namespace
+
+std::string_view name_of(OptionSource source) {
+    constexpr std::string_view names[] = {"default", "config file", "environment", "info key",
+                                          "argument"};
+    return names[static_cast<std::size_t>(source)];
+}
+
+OptionSet::OptionSet(std::span<const std::string_view> environment)
+    : OptionSet(environment, ConfigFile{}) {}
+
+OptionSet::OptionSet(std::span<const std::string_view> environment, const ConfigFile& file) {
+    for (const std::string_view entry : environment) {
+        const std::size_t equals = entry.find('=');
+        if (!entry.starts_with(option_prefix) || equals == std::string_view::npos) continue;
+        take_variable(entry.substr(0, equals), trimmed(entry.substr(equals + 1)));
+    }
+    for (const ConfigEntry& entry : file.entries)
+        if (!entry.text.empty())
+            file_[index(entry.option)] = {entry.text, OptionSource::config_file,
+                                          fmt::format("{}:{}", file.name, entry.line)};
+    for (const std::string& complaint : file.complaints) complaints_.push_back({complaint, {}});
+    settle();
+}
+
+void OptionSet::take_variable(std::string_view name, std::string_view text) {
+    if (name.starts_with(test_prefix)) return;
+    const OptionInfo* row = find_option(name);
+    if (row == nullptr) {
+        complaints_.push_back(
+            {fmt::format("the environment variable {} is not a setting and is ignored{}",
+                         printable(name), suggested_option(name.substr(option_prefix.size()))),
+             {}});
+        return;
+    }
+    std::optional<OptionValue>& value = environment_[index(row->id)];
+    if (text.empty() || value) return;
+    value = {std::string(text), OptionSource::environment, "environment"};
+}
+
+void OptionSet::settle() {
+    const bool variables_say_the_codec =
+        std::any_of(std::begin(codec_options), std::end(codec_options),
+                    [this](OptionId id) { return environment_[index(id)].has_value(); });
+    for (const OptionInfo& row : option_table()) {
+        const std::size_t i = index(row.id);
+        const bool put_out =
+            variables_say_the_codec && std::find(std::begin(codec_options), std::end(codec_options),
+                                                 row.id) != std::end(codec_options);
+        if (environment_[i])
+            values_[i] = *environment_[i];
+        else if (file_[i] && !put_out)
+            values_[i] = *file_[i];
+        else
+            values_[i] = {std::string(row.default_value), OptionSource::default_value, "default"};
+    }
+}
+
+void OptionSet::leave_out_what_fails(Check check) {
+    struct LeftOut {
+        OptionId id;
+        OptionValue value;
+        std::string why;
+    };
+    std::vector<LeftOut> left_out;
+    for (const OptionInfo& row : option_table())
+        for (Layer* layer : {&environment_, &file_}) {
+            std::optional<OptionValue>& value = (*layer)[index(row.id)];
+            if (!value) continue;
+            const Status status = check(row.id, value->text);
+            if (status.ok()) continue;
+            left_out.push_back({row.id, std::move(*value), status.message()});
+            value.reset();
+        }
+    settle();
+    for (const LeftOut& out : left_out) {
+        const OptionValue& holds = values_[index(out.id)];
+        complaints_.push_back(
+            {fmt::format("{}: {}; ignored, {} ({}) holds", out.value.place, out.why,
+                         holds.text.empty() ? "nothing" : printable(holds.text), holds.place),
+             out.id});
+    }
+}
+
+}  // namespace gradcoll

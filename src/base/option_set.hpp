@@ -1,0 +1,81 @@
+// base/option_set.hpp - the value of every setting, out of layers: the environment, else the file
+// of settings, else the default.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/config_file.hpp"
+#include "base/option_table.hpp"
+
+namespace gradcoll {
+
+/// From the weakest to the strongest.
+enum class OptionSource : std::uint8_t {
+    default_value,
+    config_file,
+    environment,
+    info_key,
+    argument
+};
+std::string_view name_of(OptionSource source);
+
+struct OptionValue {
+    std::string text;
+    OptionSource source = OptionSource::default_value;
+    std::string place = "default";  ///< for people: "environment", "run.conf:3", "default"
+};
+
+/// Of these settings, which all say the codec, those that a stronger source says put out those of a
+/// weaker one; within one source gc_schedule is stronger than gc_level_codecs, that than gc_codec.
+inline constexpr OptionId codec_options[] = {OptionId::codec, OptionId::level_codecs,
+                                             OptionId::schedule};
+
+/// Something that is ignored, and where it was written; `option`: whose value it is, if any.
+struct OptionComplaint {
+    std::string text;
+    std::optional<OptionId> option;
+};
+
+/// The value of every option, given an environment of "NAME=value" entries (of a name given twice
+/// the first counts, as in getenv) and a file. Blanks around values do not count; what is set to
+/// nothing counts as not set. Nothing in it can fail: what is wrong becomes a complaint.
+class OptionSet {
+  public:
+    explicit OptionSet(std::span<const std::string_view> environment);
+    OptionSet(std::span<const std::string_view> environment, const ConfigFile& file);
+
+    /// Whether a text is a value of the option; the message says what is allowed.
+    using Check = Status (*)(OptionId id, std::string_view text);
+    /// Leaves out every value that `check` refuses, with a complaint: the next weaker one holds.
+    void leave_out_what_fails(Check check);
+
+    const OptionValue& operator[](OptionId id) const { return values_[index(id)]; }
+    const std::string& text(OptionId id) const { return values_[index(id)].text; }
+    OptionSource source(OptionId id) const { return values_[index(id)].source; }
+    const std::string& place(OptionId id) const { return values_[index(id)].place; }
+
+    /// One sentence for every GC_* variable that is no option (with the nearest known name if one
+    /// is near; GC_TEST_* belongs to the tests and is never mentioned), every complaint of the
+    /// file, every value that was left out. Printable.
+    const std::vector<OptionComplaint>& complaints() const { return complaints_; }
+
+  private:
+    static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
+    void take_variable(std::string_view name, std::string_view text);
+    void settle();
+
+    static constexpr std::size_t options = static_cast<std::size_t>(OptionId::count);
+    using Layer = std::array<std::optional<OptionValue>, options>;
+    Layer environment_, file_;
+    std::array<OptionValue, options> values_;  ///< what holds
+    std::vector<OptionComplaint> complaints_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,46 @@
+// base/text.hpp - text that people wrote: cut into words, made into values; and what we say when it
+// is none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Without the blanks around it.
+std::string_view trimmed(std::string_view text);
+
+/// "a, b,c" -> "a" "b" "c"; every comma separates, so "a," has an empty second word. At least one
+/// word.
+std::vector<std::string_view> split_at_commas(std::string_view text);
+
+/// Text from outside made fit for a message: cut after 80 bytes, unprintable bytes become '?'.
+std::string printable(std::string_view text);
+
+/// invalid_argument: "GC_CPU=fast is not allowed: best, scalar, avx2, avx512". `name` is what the
+/// user wrote the value to (a variable, an info key, an argument). Long values are cut, unprintable
+/// bytes become '?'.
+Status bad_value(std::string_view name, std::string_view value, std::string_view allowed);
+
+/// The parsers below read the whole text or fail with invalid_argument, naming the text and what is
+/// allowed. "4096", "64K", "64KiB", "1M", "1g" -> bytes (K, M, G and KiB, MiB, GiB are powers of
+/// 1024, in any case).
+Result<std::uint64_t> parse_bytes(std::string_view text);
+/// Decimal, min <= value <= max.
+Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max);
+/// 0/1, on/off, yes/no, true/false, in any case.
+Result<bool> parse_switch(std::string_view text);
+
+/// The known word nearest to `word` (fewest letters inserted, dropped, replaced or swapped; case
+/// does not count), if it is near enough to be what was meant: at most a third of the letters, at
+/// least one. Ties: the first.
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> known);
+
+}  // namespace gradcoll

@@ -1,0 +1,29 @@
+// transport/shm/finished_messages.hpp - the messages of one lane that have ended and were not
+// reported yet.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+/// Filled by whichever lane's poll ends a message, emptied by its own lane's; its address tells
+/// lanes apart. Thread safe only from outside: the traffic's lock is held.
+class FinishedMessages {
+  public:
+    explicit FinishedMessages(std::size_t capacity) { done_.reserve(capacity); }
+
+    void add(Completion done) { done_.push_back(std::move(done)); }
+    /// Hands out the oldest ones.
+    std::size_t take(std::span<Completion> out);
+    void forget() { done_.clear(); }
+
+  private:
+    std::vector<Completion> done_;
+};
+
+}  // namespace gradcoll

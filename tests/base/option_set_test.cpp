@@ -1,0 +1,127 @@
+// The layers of values, evaluated for given environments and files.
+#include "base/option_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace gradcoll {
+namespace {
+
+OptionSet in_environment(const std::vector<std::string_view>& entries) {
+    return OptionSet(entries);
+}
+
+TEST(OptionSet, AnEmptyEnvironmentGivesTheDefaults) {
+    const OptionSet set = in_environment({});
+    for (const OptionInfo& row : option_table()) {
+        EXPECT_EQ(set.text(row.id), row.default_value);
+        EXPECT_EQ(set.source(row.id), OptionSource::default_value);
+    }
+    EXPECT_TRUE(set.complaints().empty());
+}
+
+TEST(OptionSet, EveryVariableCanBeSet) {
+    for (const OptionInfo& row : option_table()) {
+        const std::string entry = std::string(row.variable) + "=a=b";
+        const OptionSet set = in_environment({"HOME=/", entry});
+        EXPECT_EQ(set.text(row.id), "a=b") << row.variable;
+        EXPECT_EQ(set.source(row.id), OptionSource::environment);
+        EXPECT_TRUE(set.complaints().empty());
+    }
+}
+
+TEST(OptionSet, SetToNothingIsNotSetAndTheFirstOfTwoCounts) {
+    const OptionSet set = in_environment({"GC_CODEC=", "GC_LOG=info", "GC_LOG=trace"});
+    EXPECT_EQ(set.text(OptionId::codec), "exact");
+    EXPECT_EQ(set.source(OptionId::codec), OptionSource::default_value);
+    EXPECT_EQ(set.text(OptionId::log), "info");
+}
+
+TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
+    const OptionSet set = in_environment({"GC_MINBYTES=1"});
+    ASSERT_EQ(set.complaints().size(), 1U);
+    EXPECT_EQ(set.complaints()[0].text,
+              "the environment variable GC_MINBYTES is not a setting and is ignored; did you mean "
+              "GC_MIN_BYTES?");
+}
+
+TEST(OptionSet, AVariableFarFromAllIsNamedWithoutASuggestion) {
+    const OptionSet set = in_environment({"GC_INITIAL_HEAP_SIZE=1"});
+    ASSERT_EQ(set.complaints().size(), 1U);
+    EXPECT_EQ(set.complaints()[0].text.find("did you mean"), std::string::npos);
+}
+
+TEST(OptionSet, TestVariablesForeignOnesAndEntriesWithoutEqualsAreIgnored) {
+    EXPECT_TRUE(
+        in_environment({"GC_TEST_SEED=1", "GCC_COLORS=x", "GC_CODECC", "gc_codecc=1", "", "="})
+            .complaints()
+            .empty());
+}
+
+TEST(OptionSet, RandomEntriesNeverCrashAndComplaintsArePrintable) {
+    std::mt19937 random(4);
+    std::size_t complaints = 0;
+    for (int i = 0; i < 20000; ++i) {
+        std::string entry = "GC_=";
+        for (auto n = random() % 24; n > 0; --n) {
+            const std::size_t at = 3 + random() % (entry.size() - 2);
+            entry.insert(entry.begin() + static_cast<std::ptrdiff_t>(at),
+                         static_cast<char>(1 + random() % 255));
+        }
+        const OptionSet set = in_environment({entry});
+        for (const OptionComplaint& complaint : set.complaints())
+            EXPECT_TRUE(std::all_of(complaint.text.begin(), complaint.text.end(),
+                                    [](char c) { return c >= ' ' && c <= '~'; }));
+        complaints += set.complaints().size();
+    }
+    EXPECT_GT(complaints, 10000U);
+}
+
+OptionSet in(const std::vector<std::string_view>& environment, std::string_view file) {
+    return OptionSet(environment, parse_config(file, "run.conf"));
+}
+
+TEST(OptionLayers, TheEnvironmentIsStrongerThanTheFileAndThatThanTheDefault) {
+    const OptionSet set = in({"GC_MIN_BYTES= 4M "}, "min_bytes = 1M\n\nchunk_bytes = 2M\nlog =\n");
+    EXPECT_EQ(set.text(OptionId::min_bytes), "4M");
+    EXPECT_EQ(set.place(OptionId::min_bytes), "environment");
+    EXPECT_EQ(set.text(OptionId::chunk_bytes), "2M");
+    EXPECT_EQ(set.source(OptionId::chunk_bytes), OptionSource::config_file);
+    EXPECT_EQ(set.place(OptionId::chunk_bytes), "run.conf:3");
+    EXPECT_EQ(set.text(OptionId::log), "warn");
+    EXPECT_EQ(set.place(OptionId::log), "default");
+}
+
+TEST(OptionLayers, AVariableThatSaysTheCodecPutsOutWhatTheFileSaysOfIt) {
+    const std::string_view file = "schedule = 0:1:4\nlevel_codecs = exact,2:4\nmin_bytes = 1M\n";
+    const OptionSet set = in({"GC_CODEC=2:4"}, file);
+    EXPECT_EQ(set.text(OptionId::codec), "2:4");
+    EXPECT_EQ(set.text(OptionId::schedule), "");
+    EXPECT_EQ(set.text(OptionId::level_codecs), "");
+    EXPECT_EQ(set.text(OptionId::min_bytes), "1M");
+    EXPECT_EQ(in({"GC_LOG=info"}, file).text(OptionId::schedule), "0:1:4");
+}
+
+Status refuse_x(OptionId, std::string_view text) {
+    return text == "x" ? Status(Code::invalid_argument, "x is bad") : Status();
+}
+
+TEST(OptionLayers, ValuesThatFailFallToTheNextLayerWithTheirPlaces) {
+    OptionSet set = in({"GC_CODEC=x", "GC_LOG=x"}, "schedule = 0:2:4\nlog = x\ncodec = bf16\n");
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.text(OptionId::codec), "bf16");
+    EXPECT_EQ(set.text(OptionId::schedule), "0:2:4") << "no variable says the codec any more";
+    EXPECT_EQ(set.text(OptionId::log), "warn");
+    ASSERT_EQ(set.complaints().size(), 3U);
+    EXPECT_EQ(set.complaints()[0].text, "environment: x is bad; ignored, bf16 (run.conf:3) holds");
+    EXPECT_EQ(set.complaints()[1].text, "environment: x is bad; ignored, warn (default) holds");
+    EXPECT_EQ(set.complaints()[2].text, "run.conf:2: x is bad; ignored, warn (default) holds");
+    EXPECT_EQ(set.complaints()[2].option, OptionId::log);
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.complaints().size(), 3U) << "said once";
+}
+
+}  // namespace
+}  // namespace gradcoll
