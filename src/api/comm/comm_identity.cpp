@@ -4,6 +4,7 @@
 
 #include "api/comm/agreement.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

@@ -16,16 +16,16 @@ struct Failure {
     Token::Sender sender;
     std::string message;
 };
-std::mutex mutex;
-std::vector<Failure> failures;  // guarded by mutex
+std::mutex failures_mutex;
+std::vector<Failure> failures;  // guarded by failures_mutex
 
 void add_failure(Failure failure) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(failures_mutex);
     failures.push_back(std::move(failure));
 }
 
 bool take_failure(MPI_Comm comm, Failure& out) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(failures_mutex);
     for (auto at = failures.begin(); at != failures.end(); ++at) {
         if (at->comm != comm) continue;
         out = std::move(*at);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "api/edge/mpi_reach.hpp"
+#include "api/edge/signature.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {
@@ -15,16 +16,6 @@ namespace {
 bool is_sixteen_bit_float(MPI_Datatype datatype) {
     const auto known = known_type(datatype);
     return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
-}
-
-bool is_named(MPI_Datatype datatype) {
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    int combiner = 0;
-    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) ==
-               MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
 }
 
 /// Bytes of one element if it is one contiguous piece at displacement 0, else 0.

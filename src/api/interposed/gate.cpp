@@ -8,6 +8,7 @@
 #include "api/comm/served_sizes.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {

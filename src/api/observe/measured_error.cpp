@@ -8,6 +8,7 @@
 
 #include "api/observe/observe.hpp"
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "reduce/half.hpp"
 
 namespace gradcoll {
