@@ -1,4 +1,4 @@
-// gc_tune/host_way.cpp - exact allreduces of the ranks of one host, as the library does them.
+// gc_tune/one_host.cpp - exact allreduces of the ranks of one host, as the library does them.
 #include <algorithm>
 #include <vector>
 
@@ -28,7 +28,7 @@ Speed::Point point_of(const Tuning& tuning, int ranks, std::size_t bytes, double
 
 }  // namespace
 
-void measure_host_way(const Options& options, const Group& group, Tuning& tuning) {
+void measure_one_host(const Options& options, const Group& group, Tuning& tuning) {
     const auto time = [&](std::size_t bytes) {
         double us = 0;
         group.run([&] { us = allreduce_us(options, group.comm(), bytes / sizeof(float)); });
