@@ -34,7 +34,6 @@ class PersistentCall final : public StartedCall {
 
     MPI_Comm comm() const;
     CommContext* context() const { return context_.get(); }
-    const std::shared_ptr<CommContext>& context_handle() const { return context_; }
     bool is_started() const { return started_; }
     std::uint64_t size_bytes() const { return shape_.size_bytes(); }
     void set_step(std::int64_t step) { step_ = step; }

@@ -23,8 +23,8 @@ struct RouteQuestion {
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
 };
 
-/// Why a call is not compressed. The last three are choices of the user's that a vector may have
-/// been long enough for: said also if it passes because it is short.
+/// Why a call is not compressed. The last three are told even if the call passes because it is
+/// short: but for them it would be compressed, and long enough.
 enum class ExactReason : std::uint8_t {
     none,  ///< it is compressed
     no_lossy_codec,

@@ -5,9 +5,8 @@
 
 namespace gradcoll {
 
-/// Rests only on what all ranks know alike, or they would part ways and hang; the exceptions are
-/// calls that the MPI library refuses on this rank (wrong_arguments, unusable_buffer,
-/// aliased_buffer, invalid_comm).
+/// Rests only on what all ranks know alike, or they would part ways and hang. Exceptions lie in
+/// this rank's own arguments: most of them the MPI library refuses.
 enum class PassReason : std::uint8_t {
     none,  ///< it does not pass
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/settings/settings.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
