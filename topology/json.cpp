@@ -10,7 +10,7 @@
 
 #include "topology/rank_ledger.hpp"
 #include "topology/text.hpp"
-#include "topology/uplink.hpp"
+#include "topology/vertex.hpp"
 
 namespace gradcoll {
 

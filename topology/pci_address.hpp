@@ -1,4 +1,5 @@
-// topology/pci_address.hpp - where a device is on the PCI buses of its host.
+// topology/pci_address.hpp - where a device is on the PCI buses of its host, and what its link
+// carries.
 #pragma once
 
 #include <cstdint>
@@ -22,5 +23,10 @@ struct PciAddress {
     /// Tells the devices of a host apart as long as domains are below 65536.
     std::uint32_t index() const { return (domain << 16) | (bus << 8) | (device << 3) | function; }
 };
+
+/// What a PCIe link carries in each direction: `gt_per_s` such as 16, `lanes` such as 16. Up to 5
+/// GT/s 8 of 10 bits are data, up to 32 GT/s 128 of 130, above that 242 of 256 (flits). 0 if there
+/// is no such link.
+double pcie_gbytes_per_s(double gt_per_s, int lanes);
 
 }  // namespace gradcoll

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "topology/tree.hpp"
+#include "topology/vertex.hpp"
 
 namespace gradcoll {
 

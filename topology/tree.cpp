@@ -10,7 +10,6 @@
 
 #include "base/hash.hpp"
 #include "topology/rank_ledger.hpp"
-#include "topology/uplink.hpp"
 
 namespace gradcoll {
 

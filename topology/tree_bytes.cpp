@@ -4,7 +4,6 @@
 #include "topology/bytes.hpp"
 #include "topology/rank_ledger.hpp"
 #include "topology/tree.hpp"
-#include "topology/uplink.hpp"
 
 namespace gradcoll {
 

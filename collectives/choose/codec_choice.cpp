@@ -1,10 +1,10 @@
 // collectives/choose/codec_choice.cpp - compressed against exact, from the root down.
 #include "collectives/choose/codec_choice.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
@@ -34,9 +34,9 @@ CodecId codec_at(const Tree& tree, const PlanSpec& spec, int level) {
     return CodecId::exact;
 }
 
-/// The first part takes everything, each further one what the link or the core needs.
 double all_parts_us(const LevelForecast& part, std::int64_t parts) {
-    return part.sum_us() + static_cast<double>(parts - 1) * std::max(part.link_us, part.core_us);
+    const ChunkFlow flow{part.sum_us(), part.link_us, part.core_us};
+    return flow.total_us(static_cast<double>(parts - 1));
 }
 
 }  // namespace
@@ -73,18 +73,6 @@ std::vector<CodecId> codecs_that_pay(const Tree& tree, const std::vector<CodecId
     for (const CodecVerdict& verdict : verdicts)
         if (!verdict.pays()) codecs[static_cast<std::size_t>(verdict.level)] = CodecId::exact;
     return codecs;
-}
-
-std::string text_of(const CodecVerdict& verdict) {
-    const auto parts_of = [](const LevelForecast& part) {
-        return fmt::format("{:.1f} us on links, {:.1f} on cores, {:.1f} of latency", part.link_us,
-                           part.core_us, part.latency_us);
-    };
-    return fmt::format(
-        "level {}: {} {}: {:.1f} us against {:.1f} exact, in {} part{} (one: {}; exact: {})\n",
-        verdict.level, name_of(verdict.codec), verdict.pays() ? "pays" : "does not pay",
-        verdict.compressed_us, verdict.exact_us, verdict.parts, verdict.parts == 1 ? "" : "s",
-        parts_of(verdict.compressed), parts_of(verdict.exact));
 }
 
 }  // namespace gradcoll

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "collectives/plan/plan.hpp"
@@ -20,9 +19,6 @@
 #include "topology/tree.hpp"
 
 namespace gradcoll {
-
-/// When the codec that the user named is used.
-enum class CompressIf : std::uint8_t { always, pays };
 
 /// What was weighed at one level, nearest the ranks first.
 struct CodecVerdict {
@@ -44,8 +40,5 @@ std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, P
 /// Codecs by level: `wished` where it pays, else exact. `wished` as PolicyOptions::level_codecs.
 std::vector<CodecId> codecs_that_pay(const Tree& tree, const std::vector<CodecId>& wished,
                                      const std::vector<CodecVerdict>& verdicts);
-
-/// A line for people.
-std::string text_of(const CodecVerdict& verdict);
 
 }  // namespace gradcoll

@@ -1,15 +1,13 @@
 // collectives/choose/short_vectors.cpp - looks for plans with fewer messages one after another.
 #include "collectives/choose/short_vectors.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "collectives/build/merge.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
@@ -53,14 +51,15 @@ class Search {
         return connects_hosts(tree_, vertex) && rules_.is_free(vertex);
     }
 
-    bool take_if_better(Choices choices, const std::string& change) {
+    bool take_if_better(Choices choices, ShortVectorChange change) {
         PlanSpec spec = best_.spec;
         spec.choices = std::move(choices);
         if (rules_.may_be_whole) spec.chunk_elems = 0;
         const double us = forecast_of(spec).total_us;
         if (us >= (1 - least_gain_of_one) * best_us_) return false;
-        best_.why +=
-            fmt::format("{}: about {:.1f} us instead of {:.1f} us\n", change, us, best_us_);
+        change.us = us;
+        change.before_us = best_us_;
+        best_.changes.push_back(change);
         best_.spec = std::move(spec);
         best_us_ = us;
         return true;
@@ -70,8 +69,7 @@ class Search {
     void try_single_exchanges() {
         if (best_.spec.collective != Collective::allreduce || best_.spec.feedback) return;
         for (int level = tree_.height() - 1; level >= 0; --level)
-            take_if_better(single_from(level),
-                           fmt::format("single exchanges from level {} up", level));
+            take_if_better(single_from(level), {ShortVectorChange::Kind::single_exchanges, level});
     }
 
     Choices single_from(int level) const {
@@ -101,8 +99,7 @@ class Search {
             Choices made = choices();
             if (merge(level, above, made))
                 any |= take_if_better(std::move(made),
-                                      fmt::format("level {} merged with those above, {} exchange",
-                                                  level, name_of(above)));
+                                      {ShortVectorChange::Kind::merged_level, level, above});
         }
         return any;
     }

@@ -3,8 +3,9 @@
 // Pure; rests on facts that all ranks share, so all choose alike.
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <string>
+#include <vector>
 
 #include "collectives/plan/plan.hpp"
 #include "collectives/predict/tuning.hpp"
@@ -20,9 +21,22 @@ struct ShortVectorRules {
     const Tuning* tuning = nullptr;
 };
 
+/// A change that made the call shorter.
+struct ShortVectorChange {
+    enum class Kind : std::uint8_t {
+        single_exchanges,  ///< from `level` up
+        merged_level       ///< `level` with those above, which exchange as `above` says
+    };
+    Kind kind = Kind::single_exchanges;
+    int level = 0;
+    Exchange above = Exchange::single;
+    double us = 0;
+    double before_us = 0;
+};
+
 struct ShortVectorPlan {
     PlanSpec spec;
-    std::string why;  ///< a line for each change; empty: nothing is gained
+    std::vector<ShortVectorChange> changes;  ///< one after another; empty: nothing is gained
 };
 
 /// The forecast decides (forecast.hpp). All changes together must make the call shorter by

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "collectives/build/planner.hpp"
+
 namespace gradcoll {
 
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "collectives/build/partition.hpp"
 #include "collectives/draw/link_traffic.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
 #include "topology/draw/outline.hpp"
 #include "topology/tree.hpp"

@@ -1,4 +1,4 @@
-// collectives/exchange/exchange.cpp - picks the exchange algorithm.
+// collectives/exchange/exchange.cpp - the table of the exchanges.
 #include "collectives/exchange/exchange.hpp"
 
 #include "collectives/exchange/direct/direct.hpp"
@@ -6,41 +6,64 @@
 #include "collectives/exchange/ring/ring.hpp"
 
 namespace gradcoll {
+namespace {
+
+struct Row {
+    std::vector<Round> (*reduce_scatter_rounds)(int degree, int branch);
+    std::vector<Round> (*allgather_rounds)(int degree, int branch);
+    int (*round_count)(int degree);  ///< on the way up
+    bool has_way_down;
+    bool all_at_once;  ///< all branches send to one at the same time
+};
+
+std::vector<Round> no_rounds(int /*degree*/, int /*branch*/) {
+    return {};
+}
+int none(int /*degree*/) {
+    return 0;
+}
+int one(int /*degree*/) {
+    return 1;
+}
+int one_less(int degree) {
+    return degree - 1;
+}
+
+/// Index: Exchange. A new exchange is a folder and a row. (The messages of a single exchange are no
+/// rounds of parts: see single/.)
+constexpr Row rows[exchange_count] = {
+    {direct::reduce_scatter_rounds, direct::allgather_rounds, one, true, true},
+    {ring::reduce_scatter_rounds, ring::allgather_rounds, one_less, true, false},
+    {recursive::reduce_scatter_rounds, recursive::allgather_rounds, recursive::round_count, true,
+     false},
+    {no_rounds, no_rounds, one, false, true},
+    {no_rounds, no_rounds, none, false, false},
+};
+
+const Row& row_of(Exchange exchange) {
+    return rows[static_cast<std::size_t>(exchange)];
+}
+
+}  // namespace
 
 std::vector<Round> reduce_scatter_rounds(Exchange exchange, int degree, int branch) {
-    if (exchange == Exchange::ring) return ring::reduce_scatter_rounds(degree, branch);
-    if (exchange == Exchange::recursive) return recursive::reduce_scatter_rounds(degree, branch);
-    return direct::reduce_scatter_rounds(degree, branch);
+    return row_of(exchange).reduce_scatter_rounds(degree, branch);
 }
 
 std::vector<Round> allgather_rounds(Exchange exchange, int degree, int branch) {
-    if (exchange == Exchange::ring) return ring::allgather_rounds(degree, branch);
-    if (exchange == Exchange::recursive) return recursive::allgather_rounds(degree, branch);
-    return direct::allgather_rounds(degree, branch);
+    return row_of(exchange).allgather_rounds(degree, branch);
 }
 
 int round_count(Exchange exchange, int degree) {
-    switch (exchange) {
-        case Exchange::direct:
-        case Exchange::single:
-            return 1;
-        case Exchange::ring:
-            return degree - 1;
-        case Exchange::recursive:
-            return recursive::round_count(degree);
-        case Exchange::merged:
-            break;
-    }
-    return 0;
+    return row_of(exchange).round_count(degree);
 }
 
 int rounds_down(Exchange exchange, int degree) {
-    return exchange == Exchange::single ? 0 : round_count(exchange, degree);
+    return row_of(exchange).has_way_down ? round_count(exchange, degree) : 0;
 }
 
 int senders_at_once(Exchange exchange, int degree) {
-    const bool from_all = exchange == Exchange::direct || exchange == Exchange::single;
-    return from_all ? degree - 1 : 1;
+    return row_of(exchange).all_at_once ? degree - 1 : 1;
 }
 
 }  // namespace gradcoll

@@ -5,24 +5,10 @@
 
 #include <vector>
 
+#include "collectives/exchange/round.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll {
-
-/// "These parts of every interval, between us and the interval's owner in branch `branch`": one
-/// message a peer and round.
-struct Hop {
-    int branch = 0;
-    std::vector<int> parts;  ///< each once, in any order
-    friend bool operator==(const Hop&, const Hop&) = default;
-};
-
-/// What one branch does at the same time. A round's sends may need the receives of the rounds
-/// before it.
-struct Round {
-    std::vector<Hop> sends;
-    std::vector<Hop> recvs;
-};
 
 /// Rounds of the reduce-scatter for `branch` of `degree`: afterwards it holds the sum of part
 /// `branch`. What is received for a part is added to what the branch holds of it; what is sent for

@@ -7,14 +7,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "compress/codec_id.hpp"
 #include "reduce/element_type.hpp"
-#include "topology/tree.hpp"
 
 namespace gradcoll {
 
@@ -26,7 +23,7 @@ enum class Exchange : std::uint8_t {
     ring,
     recursive,
     single,  ///< exact allreduce without feedback only, and only if all vertices above do the same
-    merged   ///< no exchange here: the branches are branches of the vertex above (merge.hpp)
+    merged   ///< no exchange here: the branches are branches of the vertex above (build/merge.hpp)
 };
 inline constexpr int exchange_count = 5;
 std::string_view name_of(Exchange exchange);
@@ -72,31 +69,32 @@ class VertexChoices {
 /// together.
 struct PlanSpec {
     Collective collective = Collective::allreduce;
-    std::int64_t count_elems =
-        0;  ///< of the whole vector (reduce_scatter_block and allgather: ranks * block)
+    /// Of the whole vector (reduce_scatter_block and allgather: ranks * block).
+    std::int64_t count_elems = 0;
     ElementType type = ElementType::f32;
     std::uint32_t elem_bytes = 4;
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
     std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
     VertexChoices choices;
-    CodecId down_codec =
-        CodecId::exact;  ///< of the allgather phase: what owners encode once. Their bytes are
-                         ///< forwarded from the root down while each vertex's choice is lossy; the
-                         ///< first exact vertex passes the decoded values on, and so do all below
-                         ///< it. If the root's choice or this is exact, the whole phase is exact
-    bool feedback =
-        false;  ///< encode steps add and update a residual. Then every message of the way up
-                ///< and every owner's final values are encoded, to plain unframed bytes
-                ///< where the codec is exact: so the residual's layout depends on the tree,
-                ///< exchanges, count, granule and chunk only, not on codecs, and what is
-                ///< left from a lossy call leaves with the next exact one. Needs floats
-                ///< and a granule that is a multiple of lossy_block_elems
+    /// Of the allgather phase: what owners encode once. Their bytes are forwarded from the root
+    /// down while each vertex's choice is lossy; the first exact vertex passes the decoded values
+    /// on, and so do all below it. If the root's choice or this is exact, the whole phase is exact.
+    CodecId down_codec = CodecId::exact;
+    /// Encode steps add and update a residual. Then every message of the way up and every owner's
+    /// final values are encoded, to plain unframed bytes where the codec is exact: so the
+    /// residual's layout depends on the tree, exchanges, count, granule and chunk only, not on
+    /// codecs, and what is left from a lossy call leaves with the next exact one. Needs floats and
+    /// a granule that is a multiple of lossy_block_elems.
+    bool feedback = false;
 
     friend bool operator==(const PlanSpec&, const PlanSpec&) = default;
     std::uint64_t hash() const;
 };
 bool operator==(const VertexChoice&, const VertexChoice&);
+
+/// Whether anything on the way up or down is encoded with loss.
+bool is_lossy(const PlanSpec& spec);
 
 struct Plan {
     PlanSpec spec;
@@ -105,61 +103,16 @@ struct Plan {
     std::int64_t chunk_count = 0;  ///< 0 for an empty vector
     Schedule body;                 ///< of every chunk but a shorter last one
     Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
-    std::uint32_t stage_count =
-        0;  ///< messages' stage numbers are below this, the same on all ranks
+    /// Messages' stage numbers are below this, the same on all ranks.
+    std::uint32_t stage_count = 0;
 
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;
     }
-    std::int64_t residual_elems()
-        const;  ///< of the whole call: chunk after chunk, each as Schedule::residual_elems
+    /// Of the whole call: chunk after chunk, each as Schedule::residual_elems.
+    std::int64_t residual_elems() const;
     std::string to_text() const;
 };
-
-class PlannedTree;  // merge.hpp
-
-/// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
-/// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
-/// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
-class Planner {
-  public:
-    /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
-    /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
-    /// beyond what steps can number. Both are the same on all ranks.
-    static Result<Planner> make(const Tree& tree, PlanSpec spec);
-
-    /// Errors: invalid_argument for a rank that the tree does not have.
-    Result<Plan> plan(int rank) const;
-    /// See Plan.
-    std::uint32_t stage_count() const { return stage_count_; }
-
-  private:
-    Planner(PlanSpec spec, std::shared_ptr<const PlannedTree> planned, std::uint32_t stage_count)
-        : spec_(std::move(spec)), planned_(std::move(planned)), stage_count_(stage_count) {}
-
-    Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
-
-    PlanSpec spec_;
-    std::shared_ptr<const PlannedTree> planned_;
-    std::uint32_t stage_count_;
-};
-
-/// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
-/// together.
-///
-/// allreduce: `input` and `output` are count_elems elements.
-/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
-/// is reduced on the tree's own
-///   ownership in the work vector, then every piece goes as values to the rank whose block it
-///   belongs to. In place the input is count_elems at the output's address (MPI_IN_PLACE of
-///   MPI_Reduce_scatter_block). Elements are numbered in the whole vector:
-///   Schedule::output_first_elem is the first of the block.
-/// allgather: input is one block, output count_elems; the mirror image: values go from the blocks
-/// to the tree's owners,
-///   then down. In place the rank's block lies in the output already and the input is not used.
-/// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of the one phase
-/// they have.
-Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
 
 /// Memory that the plan holds: itself, its steps, dependencies and slots. Without the choices,
 /// which all plans of a call share.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/build/partition.hpp"
+#include "collectives/plan/range.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {
@@ -15,15 +15,17 @@ namespace gradcoll {
 /// `to = X op slot` steps take X from the user's input when Step::from_input is set (the rank's
 /// first contribution to that range in an out-of-place call), else from `to` itself.
 enum class StepKind : std::uint8_t {
-    send,    ///< from -> peer; the range of input/output/work itself, or a whole scratch slot
-    recv,    ///< peer -> to; the range of output/work itself, or a whole scratch slot
-    encode,  ///< input/output/work range -> payload bytes in scratch (with the residual, if the
-             ///< plan has feedback)
-    decode,  ///< payload bytes in scratch -> output/work range
+    send,  ///< from -> peer; the range of input/output/work itself, or a whole scratch slot
+    recv,  ///< peer -> to; the range of output/work itself, or a whole scratch slot
+    /// input/output/work range -> payload bytes in scratch (with the residual, if the plan has
+    /// feedback)
+    encode,
+    decode,         ///< payload bytes in scratch -> output/work range
     decode_reduce,  ///< output/work range = X op decode(payload bytes in scratch)
     reduce,         ///< output/work range = X op raw elements in scratch
-    copy  ///< range -> raw elements in scratch, the reverse, scratch -> scratch, range -> same
-          ///< range elsewhere
+    /// range -> raw elements in scratch, the reverse, scratch -> scratch, range -> same range
+    /// elsewhere
+    copy
 };
 /// A literal, so that data() ends with a zero.
 std::string_view name_of(StepKind kind);
@@ -50,18 +52,19 @@ struct Slot {
 struct Step {
     StepKind kind = StepKind::copy;
     std::uint8_t level = 0;  ///< height of the vertex - 1: 0 is nearest the leaves
-    CodecId codec =
-        CodecId::exact;  ///< of the bytes in scratch; for send and recv: lossy means "framed"
+    /// Of the bytes in scratch; for send and recv: lossy means "framed".
+    CodecId codec = CodecId::exact;
     std::uint8_t from_input = 0;  ///< 1: X is the user's input (see StepKind)
     std::int32_t peer = -1;       ///< rank in the communicator; -1 for local steps
     Slot from;
     Slot to;
     Range range;  ///< elements, relative to the chunk; for a message in scratch [0, its elements)
-    std::uint32_t first_dep =
-        0;  ///< into Schedule::deps: steps (by index) that must have completed
+    /// Into Schedule::deps: steps (by index) that must have completed.
+    std::uint32_t first_dep = 0;
     std::uint16_t dep_count = 0;
-    std::uint16_t stage = 0;  ///< send, recv: message number, the same on both sides and different
-                              ///< for every (phase, vertex, exchange step) that the pair shares
+    /// Send, recv: message number, the same on both sides and different for every (phase, vertex,
+    /// exchange step) that the pair shares.
+    std::uint16_t stage = 0;
 };
 static_assert(sizeof(Step) == 40);
 
@@ -85,12 +88,12 @@ struct Schedule {
     std::vector<std::uint32_t> deps;
     std::vector<SlotExtent> slots;
     std::uint64_t scratch_bytes = 0;  ///< of the whole scratch area, work vector included
-    std::uint64_t work_bytes =
-        0;  ///< of the work vector at the start of the scratch area; 0 if there is none
+    /// Of the work vector at the start of the scratch area; 0 if there is none.
+    std::uint64_t work_bytes = 0;
     std::uint32_t send_count = 0;  ///< sends + recvs bound the requests in flight
     std::uint32_t recv_count = 0;
-    std::int64_t residual_elems =
-        0;  ///< sum of the ranges of all encode steps, in step order (0 without feedback)
+    /// Sum of the ranges of all encode steps, in step order (0 without feedback).
+    std::int64_t residual_elems = 0;
 };
 
 /// Bytes of the message of a send or recv step, header included.

@@ -16,20 +16,14 @@ void LinkCounter::add(const Plan& plan) {
     if (has_tail) add(plan.tail, plan, 1);
 }
 
-/// Vertices are numbered in pre-order: of two that are not above each other the one with the higher
-/// number is never above the other.
 void LinkCounter::add(const Schedule& schedule, const Plan& plan, std::uint64_t times) {
     for (const Step& step : schedule.steps) {
         if (step.kind != StepKind::send) continue;
         const std::uint64_t bytes = times * message_bytes(step, schedule, plan.spec.elem_bytes);
-        int from = tree_.leaf_of(plan.rank);
-        int to = tree_.leaf_of(step.peer);
-        while (from != to) {
-            int& lower = from > to ? from : to;
-            LinkBytes& link = links_[static_cast<std::size_t>(lower)];
-            (from > to ? link.up : link.down) += bytes;
-            lower = tree_.vertex(lower).parent;
-        }
+        visit_links_between(tree_, plan.rank, step.peer, [&](int vertex, bool goes_up) {
+            LinkBytes& link = links_[static_cast<std::size_t>(vertex)];
+            (goes_up ? link.up : link.down) += bytes;
+        });
     }
 }
 
@@ -48,12 +42,10 @@ class Loads {
           spec_(spec),
           branches_(branch_counts(tree, spec.choices)),
           holders_(holder_counts(tree, spec.choices)),
-          loads_(branches_.size()),
-          framed_(branches_.size(), 0) {
-        for (int id = 0; id < tree.vertex_count(); ++id) {
+          framed_(framed_down(tree, spec)),
+          loads_(branches_.size()) {
+        for (int id = 0; id < tree.vertex_count(); ++id)
             if (id != tree.root()) load(id);
-            if (!is_merged(id)) mark_framed(id);
-        }
     }
 
     std::vector<ExpectedLoad> take() && { return std::move(loads_); }
@@ -61,13 +53,6 @@ class Loads {
   private:
     static std::size_t at(int vertex) { return static_cast<std::size_t>(vertex); }
     bool is_merged(int vertex) const { return gradcoll::is_merged(tree_, spec_.choices, vertex); }
-
-    /// Whether encodings travel down through the vertex.
-    void mark_framed(int vertex) {
-        const bool above = vertex == tree_.root() || framed_[at(loads_[at(vertex)].vertex)] != 0;
-        framed_[at(vertex)] = above && spec_.choices.of(vertex).codec != CodecId::exact &&
-                              spec_.down_codec != CodecId::exact;
-    }
 
     double bytes_of(CodecId codec) const {
         return static_cast<double>(
@@ -99,8 +84,8 @@ class Loads {
     const PlanSpec& spec_;
     std::vector<int> branches_;
     std::vector<double> holders_;
-    std::vector<ExpectedLoad> loads_;
     std::vector<char> framed_;
+    std::vector<ExpectedLoad> loads_;
 };
 
 }  // namespace
@@ -116,6 +101,19 @@ std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec) 
         bytes[id] =
             loads[id].here + loads[id].of_above * bytes[static_cast<std::size_t>(loads[id].vertex)];
     return bytes;
+}
+
+/// Parents come before their children. A merged vertex has the codec of the one above, so it does
+/// not matter that it has no exchange.
+std::vector<char> framed_down(const Tree& tree, const PlanSpec& spec) {
+    std::vector<char> framed(static_cast<std::size_t>(tree.vertex_count()), 0);
+    for (const int vertex : tree.inner_vertices()) {
+        const int above = tree.vertex(vertex).parent;
+        framed[static_cast<std::size_t>(vertex)] =
+            (above < 0 || framed[static_cast<std::size_t>(above)] != 0) &&
+            spec.choices.of(vertex).codec != CodecId::exact && spec.down_codec != CodecId::exact;
+    }
+    return framed;
 }
 
 std::vector<double> holder_counts(const Tree& tree, const VertexChoices& choices) {

@@ -35,6 +35,20 @@ class LinkCounter {
     std::vector<LinkBytes> links_;
 };
 
+/// Calls visit(vertex, goes_up) for the uplink of every vertex that a message between two ranks
+/// passes. Vertices are numbered in pre-order: of two that are not above each other the one with
+/// the higher number is never above the other.
+template <class Visit>
+void visit_links_between(const Tree& tree, int from_rank, int to_rank, Visit visit) {
+    int from = tree.leaf_of(from_rank);
+    int to = tree.leaf_of(to_rank);
+    while (from != to) {
+        int& lower = from > to ? from : to;
+        visit(lower, from > to);
+        lower = tree.vertex(lower).parent;
+    }
+}
+
 /// Of all ranks' plans together.
 std::vector<LinkBytes> bytes_on_uplinks(const Tree& tree, std::span<const Plan> plans);
 
@@ -55,6 +69,10 @@ std::vector<ExpectedLoad> expected_loads(const Tree& tree, const PlanSpec& spec)
 
 /// The sums of these.
 std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec);
+
+/// Whether the owners' encodings travel down through each vertex: it and all above it are lossy,
+/// and so is the way down. Index: vertex id; leaves: no.
+std::vector<char> framed_down(const Tree& tree, const PlanSpec& spec);
 
 /// How many ranks hold each element below each vertex once it has exchanged on the way up: one, or
 /// after a single exchange those of all its branches. Index: vertex id.

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/build/partition.hpp"
+#include "collectives/plan/range.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll::verification {

@@ -1,7 +1,7 @@
 // collectives/verify/ordering.cpp - conflicting accesses on one rank are ordered by dependencies.
 #include <fmt/format.h>
 
-#include "collectives/build/hazards.hpp"
+#include "collectives/plan/hazards.hpp"
 #include "collectives/verify/ensemble.hpp"
 
 namespace gradcoll::verification {

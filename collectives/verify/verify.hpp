@@ -5,7 +5,7 @@
 
 #include "base/status.hpp"
 #include "collectives/plan/plan.hpp"
-#include "collectives/predict/links.hpp"
+#include "topology/tree.hpp"
 
 namespace gradcoll {
 

@@ -9,8 +9,10 @@
 #include <memory>
 #include <stdexcept>
 
-#include "collectives/predict/cost.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/links.hpp"
+#include "collectives/predict/model.hpp"
 #include "collectives/verify/verify.hpp"
 #include "executor_run.hpp"
 #include "options.hpp"
@@ -93,7 +95,7 @@ Case case_of(const Options& options, const std::string& algorithm, std::int64_t 
     const Decision decision = decide(*options.tree, call, options.policy);
     row.spec = decision.spec;
     row.predicted_us = decision.predicted_us;
-    if (options.explain) fmt::print(stderr, "{}", decision.why);
+    if (options.explain) fmt::print(stderr, "{}", text_of(*options.tree, decision));
     if (options.verify || options.explain) look_at_all_plans(options, row);
     row.digests.resize(static_cast<std::size_t>(options.tree->rank_count()));
     return row;

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/predict/model.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
 #include "topology/text.hpp"

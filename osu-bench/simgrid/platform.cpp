@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "collectives/predict/cost.hpp"
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll::simulate {
 namespace {

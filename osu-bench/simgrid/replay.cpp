@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "runtime/program.hpp"
+#include "runtime/ready_steps.hpp"
 
 namespace gradcoll::simulate {
 namespace {
 
-/// As in runtime/executor.cpp: local work between two looks at the network.
+/// As in runtime/chunk_window.cpp: local work between two looks at the network.
 constexpr std::int64_t local_bytes_per_turn = 32768;
 constexpr std::int64_t least_elems_per_step = 256;
 
@@ -25,38 +26,17 @@ Program program_of(const Schedule& schedule) {
 
 /// One place in the window of chunks.
 struct Place {
-    const Program* program = nullptr;
+    explicit Place(std::size_t steps) : ready(steps) {}
+
+    ReadySteps ready;
+    std::vector<std::uint32_t> held;  ///< messages that are ready but for the chunk before
     std::int64_t chunk = 0;
-    std::size_t unfinished = 0;
-    std::vector<std::uint32_t> waiting_for;  ///< by step
-    std::vector<std::uint32_t> messages;     ///< ready to start
-    std::vector<std::uint32_t> locals;       ///< ready, oldest first
-    std::size_t next_local = 0;
-    std::vector<char> ended;  ///< by step
 
-    const Step& step(std::uint32_t index) const { return program->schedule().steps[index]; }
-    bool has_local() const { return next_local < locals.size(); }
-
+    const Step& step(std::uint32_t index) const { return ready.program().schedule().steps[index]; }
     void begin(const Program& of, std::int64_t number) {
-        program = &of;
+        ready.begin(of);
+        held.clear();
         chunk = number;
-        unfinished = of.step_count();
-        messages.clear();
-        locals.clear();
-        next_local = 0;
-        ended.assign(of.step_count(), 0);
-        waiting_for.clear();
-        for (const Step& each : of.schedule().steps) waiting_for.push_back(each.dep_count);
-        for (const std::uint32_t root : of.roots()) make_ready(root);
-    }
-    void make_ready(std::uint32_t index) {
-        (is_message(step(index).kind) ? messages : locals).push_back(index);
-    }
-    void finish(std::uint32_t index) {
-        --unfinished;
-        ended[index] = 1;
-        for (const std::uint32_t next : program->successors(index))
-            if (--waiting_for[next] == 0) make_ready(next);
     }
 };
 
@@ -70,7 +50,8 @@ class Walk {
           body_(program_of(plan.body)),
           tail_(program_of(plan.tail)),
           places_(static_cast<std::size_t>(
-              std::clamp<std::int64_t>(plan.chunk_count, 1, way.chunks_in_flight))) {}
+                      std::clamp<std::int64_t>(plan.chunk_count, 1, way.chunks_in_flight)),
+                  Place(std::max(body_.step_count(), tail_.step_count()))) {}
 
     void run() {
         while (oldest_ < plan_.chunk_count) {
@@ -78,7 +59,7 @@ class Walk {
             for (std::int64_t chunk = oldest_; chunk < next_; ++chunk) start_messages(place(chunk));
             take_completions();
             run_locals();
-            while (oldest_ < next_ && place(oldest_).unfinished == 0) ++oldest_;
+            while (oldest_ < next_ && place(oldest_).ready.all_finished()) ++oldest_;
         }
     }
 
@@ -93,7 +74,7 @@ class Walk {
     }
     bool any_local() {
         for (std::int64_t chunk = oldest_; chunk < next_; ++chunk)
-            if (place(chunk).has_local()) return true;
+            if (!place(chunk).ready.locals().empty()) return true;
         return false;
     }
     void begin_chunks();
@@ -131,26 +112,33 @@ void Walk::begin_chunks() {
 /// As ChunkRun::start_messages. Receives of held sends wait, too: the time is the same, and SMPI
 /// has fewer requests to look through.
 void Walk::start_messages(Place& at) {
-    std::size_t held = 0;
-    for (const std::uint32_t index : at.messages) {
+    std::size_t still_held = 0;
+    for (const std::uint32_t index : at.held) {
         if (is_held(at, index))
-            at.messages[held++] = index;
+            at.held[still_held++] = index;
         else
             start_message(at, index);
     }
-    at.messages.resize(held);
+    at.held.resize(still_held);
+    while (!at.ready.messages().empty()) {
+        const std::uint32_t index = at.ready.messages().pop();
+        if (is_held(at, index))
+            at.held.push_back(index);
+        else
+            start_message(at, index);
+    }
 }
 
 bool Walk::is_held(const Place& at, std::uint32_t message) {
     if (!way_.paced || at.chunk == oldest_) return false;
     const Place& before = place(at.chunk - 1);
-    return before.program == at.program && before.ended[message] == 0;
+    return &before.ready.program() == &at.ready.program() && !before.ready.has_finished(message);
 }
 
 void Walk::start_message(Place& at, std::uint32_t index) {
     const Step& step = at.step(index);
     const auto bytes =
-        static_cast<int>(message_bytes(step, at.program->schedule(), plan_.spec.elem_bytes));
+        static_cast<int>(message_bytes(step, at.ready.program().schedule(), plan_.spec.elem_bytes));
     const auto window = static_cast<std::int64_t>(places_.size());
     const auto tag = static_cast<int>(at.chunk % window) * static_cast<int>(plan_.stage_count) +
                      static_cast<int>(step.stage);
@@ -181,7 +169,7 @@ void Walk::take_completions() {
     for (int i = 0; i < count; ++i) {
         const InFlight& message =
             in_flight_[static_cast<std::size_t>(done_[static_cast<std::size_t>(i)])];
-        message.place->finish(message.step);
+        message.place->ready.finish(message.step);
     }
     std::size_t kept = 0;
     for (std::size_t i = 0, next_done = 0; i < requests_.size(); ++i) {
@@ -201,7 +189,7 @@ void Walk::run_locals() {
     std::int64_t elems_left = local_bytes_per_turn / plan_.spec.elem_bytes;
     for (std::int64_t chunk = oldest_; chunk < next_ && elems_left > 0; ++chunk) {
         Place& at = place(chunk);
-        while (elems_left > 0 && at.has_local()) {
+        while (elems_left > 0 && !at.ready.locals().empty()) {
             elems_left -= std::max(run_local(at), least_elems_per_step);
             start_messages(at);
         }
@@ -209,7 +197,7 @@ void Walk::run_locals() {
 }
 
 std::int64_t Walk::run_local(Place& at) {
-    const std::uint32_t index = at.locals[at.next_local++];
+    const std::uint32_t index = at.ready.locals().pop();
     const Step& step = at.step(index);
     const double speed = speeds_.of(step.kind);
     if (speed > 0) {
@@ -217,7 +205,7 @@ std::int64_t Walk::run_local(Place& at) {
         simgrid::s4u::this_actor::sleep_for(bytes / (speed * 1e9));
         time_passed_ = true;
     }
-    at.finish(index);
+    at.ready.finish(index);
     return step.range.size();
 }
 

@@ -1,11 +1,7 @@
-// The only file that knows which logging library we use.
 #include "base/log.hpp"
 
-#include <spdlog/logger.h>
-#include <spdlog/sinks/stdout_sinks.h>
-
 #include <atomic>
-#include <memory>
+#include <cstdio>
 
 #include "base/options.hpp"
 #include "base/text.hpp"
@@ -16,18 +12,6 @@ namespace {
 constexpr int no_rank = -1;
 std::atomic<int> log_rank{no_rank};
 
-/// Never destroyed: communicators may be freed, and say so, while the process already leaves.
-spdlog::logger& logger() {
-    static spdlog::logger& instance = [&]() -> spdlog::logger& {
-        auto* created =
-            new spdlog::logger("gradcoll", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-        created->set_pattern("%v");
-        created->set_level(spdlog::level::trace);
-        return *created;
-    }();
-    return instance;
-}
-
 /// Must not ask for the level, which it is about to make.
 LogLevel level_of_process() {
     const OptionSet& options = options_of_process();
@@ -35,13 +19,6 @@ LogLevel level_of_process() {
         log_line(LogLevel::warn, complaint);
     const Result<LogLevel> level = parse_log_level(options.text(OptionId::log));
     return level.ok() ? *level : LogLevel::warn;
-}
-
-spdlog::level::level_enum in_spdlog(LogLevel level) {
-    constexpr spdlog::level::level_enum levels[] = {spdlog::level::err, spdlog::level::warn,
-                                                    spdlog::level::info, spdlog::level::debug,
-                                                    spdlog::level::trace};
-    return levels[static_cast<int>(level)];
 }
 
 }  // namespace
@@ -59,10 +36,12 @@ bool log_enabled(LogLevel level) {
     return level <= highest;
 }
 
+/// One call for the whole line: the C library lets no other in between.
 void log_line(LogLevel level, const std::string& text) {
     const int rank = log_rank.load(std::memory_order_relaxed);
     const std::string who = rank == no_rank ? "gradcoll" : fmt::format("gradcoll[{}]", rank);
-    logger().log(in_spdlog(level), "{} {}: {}", who, name_of(level), text);
+    const std::string line = fmt::format("{} {}: {}\n", who, name_of(level), text);
+    std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void warn_about_options(const OptionSet& set, std::optional<OptionId> only) {

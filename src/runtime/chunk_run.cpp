@@ -1,69 +1,43 @@
 #include "runtime/chunk_run.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "runtime/device/device_messages.hpp"
+#include "base/clock.hpp"
 #include "runtime/message.hpp"
 #include "runtime/step_kernels.hpp"
 
 namespace gradcoll {
-namespace {
 
-constexpr std::uint32_t has_ended = std::numeric_limits<std::uint32_t>::max();
-
-constexpr bool uses_codec(StepKind kind) {
-    return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
-}
-
-}  // namespace
-
-ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const Memory& memory)
+ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const ChunkMemory& memory,
+                   DeviceMessages* device)
     : place_(place),
       memory_(memory),
-      waiting_for_(room.steps),
+      device_(device),
+      ready_(room.steps),
       has_header_(room.slots),
       begun_ns_(room.traced ? room.steps : 0) {
-    messages_.reserve(room.steps);
     held_.reserve(room.steps);
-    locals_.reserve(room.steps);
     batched_.reserve(room.steps);
 }
 
 void ChunkRun::drop() {
-    unfinished_ = 0;
+    ready_.drop();
     settling_ = Settling::done;
 }
 
 void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation& operation) {
     const Schedule& schedule = program.schedule();
-    program_ = &program;
     chunk_ = chunk;
     view_ = ChunkView(operation.plan, schedule, chunk, operation.binding, memory_.scratch);
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
-    unfinished_ = program.step_count();
-    messages_.clear();
     held_.clear();
-    locals_.clear();
-    if (operation.device) {
-        operation.device->begin_chunk(place_);
+    if (device_) {
+        device_->begin_chunk(place_);
         settling_ = Settling::running;
     }
     std::fill_n(has_header_.begin(), schedule.slots.size(), std::uint8_t{0});
-    for (std::size_t i = 0; i < unfinished_; ++i) waiting_for_[i] = schedule.steps[i].dep_count;
-    for (const std::uint32_t root : program.roots()) make_ready(root);
-}
-
-void ChunkRun::make_ready(std::uint32_t index) {
-    (is_message(step(index).kind) ? messages_ : locals_).push(index);
-}
-
-void ChunkRun::finish(std::uint32_t index) {
-    --unfinished_;
-    waiting_for_[index] = has_ended;
-    for (const std::uint32_t next : program_->successors(index))
-        if (--waiting_for_[next] == 0) make_ready(next);
+    ready_.begin(program);
 }
 
 /// The bytes are those on the wire for messages, those of the elements for local steps.
@@ -74,7 +48,7 @@ TraceSpan ChunkRun::span_of(const Step& step, std::uint64_t begin_ns, std::uint6
     span.begin_ns = begin_ns;
     span.end_ns = end_ns;
     span.bytes = is_message(step.kind)
-                     ? message_bytes(step, program_->schedule(), operation.plan.spec.elem_bytes)
+                     ? message_bytes(step, program().schedule(), operation.plan.spec.elem_bytes)
                      : view_.bytes_of(step.range);
     span.peer = step.peer;
     span.level = step.level;
@@ -102,7 +76,7 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
 
 std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
     if (!memory_.mirror) return nullptr;
-    return memory_.mirror + memory_.mirror_layout->offset_of(program_->schedule(), message);
+    return memory_.mirror + memory_.mirror_layout->offset_of(program().schedule(), message);
 }
 
 Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
@@ -119,43 +93,49 @@ Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
     started.tag = first_tag_ + message.stage;
     started.acknowledge_tag = started.tag + static_cast<int>(operation.plan.stage_count);
     started.cookie = cookie;
-    return operation.device->start(started, operation);
+    return device_->start(started, operation);
 }
 
 Status ChunkRun::settle(Operation& operation) {
-    if (unfinished_ > 0 || settling_ == Settling::done) return {};
+    if (!ready_.all_finished() || settling_ == Settling::done) return {};
     if (settling_ == Settling::running) {
-        GRADCOLL_TRY(operation.device->end_chunk(place_));
+        GRADCOLL_TRY(device_->end_chunk(place_));
         settling_ = Settling::ending;
     }
-    const Result<bool> ended = operation.device->chunk_has_ended(place_, operation);
+    const Result<bool> ended = device_->chunk_has_ended(place_, operation);
     if (ended.ok() && *ended) settling_ = Settling::done;
     return ended.status();
 }
 
-/// A shorter last chunk has other steps than the one before: nothing goes before its sends.
-bool ChunkRun::goes_before(const ChunkRun& later, std::uint32_t send) const {
-    return active() && program_ == later.program_ && chunk_ + 1 == later.chunk_ &&
-           waiting_for_[send] != has_ended;
+/// A shorter last chunk has other steps than the one before: nothing has to end before its sends.
+bool ChunkRun::has_to_end_before(const ChunkRun& later, std::uint32_t send) const {
+    return active() && &program() == &later.program() && chunk_ + 1 == later.chunk_ &&
+           !ready_.has_finished(send);
+}
+
+bool ChunkRun::is_held(std::uint32_t message, const ChunkRun* pacer) const {
+    return pacer && step(message).kind == StepKind::send &&
+           pacer->has_to_end_before(*this, message);
 }
 
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = place_ << 24 | index;
-    const bool on_host = !operation.device || !operation.device->data_on_device();
+    const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
         head_once(message, operation);
     if (operation.trace) begun_ns_[index] = now_ns();
-    if (operation.device) return start_on_device(index, cookie, operation);
+    if (device_) return start_on_device(index, cookie, operation);
     return start_message(message, view_, first_tag_ + message.stage, cookie, operation);
 }
 
 Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
-    if (messages_.empty() && held_.empty()) return false;
+    ReadyList& messages = ready_.messages();
+    if (messages.empty() && held_.empty()) return false;
     bool any = false;
     std::size_t still_held = 0;
     for (const std::uint32_t index : held_) {
-        if (pacer && pacer->goes_before(*this, index)) {
+        if (is_held(index, pacer)) {
             held_[still_held++] = index;
             continue;
         }
@@ -163,9 +143,9 @@ Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pace
         GRADCOLL_TRY(start_message_of(index, operation));
     }
     held_.resize(still_held);
-    while (!messages_.empty()) {
-        const std::uint32_t index = messages_.pop();
-        if (pacer && step(index).kind == StepKind::send && pacer->goes_before(*this, index)) {
+    while (!messages.empty()) {
+        const std::uint32_t index = messages.pop();
+        if (is_held(index, pacer)) {
             held_.push_back(index);
             continue;
         }
@@ -176,31 +156,31 @@ Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pace
 }
 
 std::int64_t ChunkRun::run_local(Operation& operation) {
-    const std::uint32_t index = locals_.pop();
+    const std::uint32_t index = ready_.locals().pop();
     if (!operation.failed()) {
-        const std::int64_t residual = program_->residual_first_elem(index);
+        const std::int64_t residual = program().residual_first_elem(index);
         Status status = operation.timed ? run_timed(step(index), residual, operation)
                                         : run_local_step(step(index), view_, operation, residual);
         if (!status.ok()) operation.fail(std::move(status));
     }
-    finish(index);
+    ready_.finish(index);
     return step(index).range.size();
 }
 
 void ChunkRun::batch_local(DeviceBatch& batch, const Operation& operation) {
-    while (!locals_.empty()) {
-        const std::uint32_t index = locals_.pop();
+    while (has_local()) {
+        const std::uint32_t index = ready_.locals().pop();
         batched_.push_back(index);
         if (operation.failed()) continue;
         const Step& local = step(index);
         const bool encodes = local.kind == StepKind::encode;
         batch.add(local, view_,
-                  encodes ? view_.residual(program_->residual_first_elem(index)) : nullptr);
+                  encodes ? view_.residual(program().residual_first_elem(index)) : nullptr);
     }
 }
 
 void ChunkRun::finish_batched() {
-    for (const std::uint32_t index : batched_) finish(index);
+    for (const std::uint32_t index : batched_) ready_.finish(index);
     batched_.clear();
 }
 
@@ -218,7 +198,7 @@ void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
         if (!status.ok()) operation.fail(std::move(status));
         if (is_framed(message)) has_header_[message.to.index] = 0;  // it may be passed on
     }
-    finish(index);
+    ready_.finish(index);
 }
 
 }  // namespace gradcoll

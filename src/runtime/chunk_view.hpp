@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "collectives/plan/plan.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/binding.hpp"
 
 namespace gradcoll {
 

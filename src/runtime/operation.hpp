@@ -5,31 +5,32 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "collectives/plan/plan.hpp"
 #include "compress/codec.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/binding.hpp"
+#include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
+#include "runtime/trace.hpp"
 #include "transport/channel.hpp"
 
 namespace gradcoll {
 
-class DeviceMessages;
+/// By CodecId; those that are not used are empty.
+using CodecTable = std::array<Codec, codec_count>;
+/// The codecs of a plan's local steps. Errors: unsupported for the plan's type.
+Result<CodecTable> codecs_for(const Plan& plan);
 
 struct Operation {
     const Plan& plan;
     Lane& lane;
     TagLayout tags;
-    std::array<Codec, codec_count>
-        codecs;              ///< by CodecId; those that the plan does not use are empty
+    CodecTable codecs;
     bool timed = false;      ///< local steps are measured: for the statistics or the trace
     Trace* trace = nullptr;  ///< gets spans; null: nobody looks
-    Binding binding;
-    Status error;  ///< the first one; from then on local steps are skipped
-    std::uint64_t local_ns =
-        0;  ///< in local steps, since the object was made; measured only when `timed`
-    RunStats stats;
-    DeviceMessages* device = nullptr;  ///< null: all data are the host's, of all ranks
+    Binding binding = {};
+    Status error = {};           ///< the first one; from then on local steps are skipped
+    std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
+    RunStats stats = {};
 
     bool failed() const { return !error.ok(); }
     void fail(Status status) {

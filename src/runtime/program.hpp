@@ -16,6 +16,10 @@ constexpr bool is_message(StepKind kind) {
     return kind == StepKind::send || kind == StepKind::recv;
 }
 
+constexpr bool uses_codec(StepKind kind) {
+    return kind == StepKind::encode || kind == StepKind::decode || kind == StepKind::decode_reduce;
+}
+
 /// Where a message leaves from, or comes to.
 constexpr Slot slot_of_message(const Step& message) {
     return message.kind == StepKind::send ? message.from : message.to;

@@ -31,8 +31,8 @@ Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t pla
     return {};
 }
 
-ChunkRun::Memory WindowMemory::of(std::uint32_t place) {
-    ChunkRun::Memory memory;
+ChunkMemory WindowMemory::of(std::uint32_t place) {
+    ChunkMemory memory;
     if (!layout_) {
         memory.scratch = arenas_[place].data();
         return memory;

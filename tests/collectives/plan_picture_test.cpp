@@ -11,6 +11,7 @@
 #include <numeric>
 #include <pugixml.hpp>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/verify/verify.hpp"
 #include "topology/random_tree.hpp"

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/predict/links.hpp"
 #include "collectives/verify/verify.hpp"

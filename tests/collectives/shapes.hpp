@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "collectives/build/planner.hpp"
 #include "support/random_trees.hpp"
 #include "support/world.hpp"
 

@@ -12,7 +12,7 @@
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"
 #include "topology/sources/host/gpu_places.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"
 #include "topology/sources/host/nccl.hpp"
 #include "topology/sources/job/reports.hpp"

@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "collectives/build/planner.hpp"
 #include "runtime/thread_ranks.hpp"
 
 namespace gradcoll {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"

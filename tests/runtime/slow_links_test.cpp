@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "collectives/build/planner.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

@@ -2,9 +2,9 @@
 // started.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
-#include <tuple>
 
 #include "api/inspect/mpi_identity.hpp"
 #include "base/options.hpp"
@@ -69,17 +69,23 @@ TEST(Facts, EveryLevelIsAKindOfVertex) {
 }
 
 TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
-    std::set<std::tuple<SourceForm, InsideSource::Form, BetweenSource::Form>> forms;
-    std::set<SourceForm> wholes;
+    std::set<std::set<const SourceRow*>> forms;
+    std::set<const SourceRow*> wholes;
     const auto entries = list_of(GC_LIST_TREE_SOURCES);
     for (const GC_List_entry& entry : entries) {
         const auto source = written_source(entry.name);
         ASSERT_TRUE(source.ok()) << source.status().message();
-        forms.emplace(source->form, source->inside.form, source->between.form);
-        wholes.insert(source->form);
+        std::set<const SourceRow*> rows;
+        for (const WrittenPart& part : source->parts) rows.insert(part.row);
+        forms.insert(rows);
+        const WrittenPart* whole = source->part(Part::whole);
+        wholes.insert(whole ? whole->row : nullptr);
     }
+    const auto is_whole = [](const SourceRow& row) { return row.part == Part::whole; };
+    const auto table = source_table();
     EXPECT_EQ(forms.size(), entries.size());
-    EXPECT_EQ(wholes.size(), static_cast<std::size_t>(SourceForm::file) + 1);
+    EXPECT_EQ(wholes.size(),  // one more: no whole tree is written
+              static_cast<std::size_t>(std::count_if(table.begin(), table.end(), is_whole)) + 1);
 }
 
 TEST(Facts, SettingsAreTheRowsOfTheTable) {

@@ -10,8 +10,6 @@
 #include "fabric_outline.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/ib_reader.hpp"
-#include "topology/fabric/infiniband.hpp"
-#include "topology/fabric/tables.hpp"
 
 namespace gradcoll {
 namespace {

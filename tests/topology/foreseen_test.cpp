@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/this_machine.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -38,7 +38,7 @@ TEST(ForeseenTree, RanksAreDealtToTheCoresOfADescribedHost) {
 /// What hwloc shows decides the shape; that every rank is there and what was assumed is for us to
 /// say.
 TEST(ForeseenTree, OnThisMachineRanksAreBoundToCoresOrNotAtAll) {
-    const auto cores = this_host_core_paths();
+    const auto cores = this_machine_core_paths();
     ASSERT_TRUE(cores.ok()) << cores.status().message();
     const int core_count = static_cast<int>(cores->size());
     const auto bound = foreseen_tree("discover", core_count);

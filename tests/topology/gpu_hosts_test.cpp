@@ -7,8 +7,11 @@
 #include "topology/draw/draw.hpp"
 #include "topology/outline.hpp"
 #include "topology/random_tree.hpp"
+#include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"
+#include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/foreseen.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
 
@@ -38,7 +41,9 @@ Result<DiscoveredTree> tree_of(const Machine& machine, const std::vector<int>& g
     std::vector<std::string> notes;
     const auto hosts = hosts_of_reports(reports, notes);
     if (!hosts.ok()) return hosts.status();
-    return tree_of_job(WrittenSource{}, *hosts, std::nullopt, std::move(notes));
+    Job job;
+    job.hosts = *hosts;
+    return JobSources(*written_source("")).tree_of(job, std::move(notes));
 }
 
 std::string text_of(const Result<DiscoveredTree>& found) {

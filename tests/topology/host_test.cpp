@@ -1,13 +1,16 @@
 // tests/topology/host_test.cpp - hosts as hwloc shows them: described, recorded from real machines,
 // and this one.
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/host_subtree.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include "topology/random_tree.hpp"
+#include "topology/sources/host/described_host.hpp"
 #include "topology/sources/host/machine.hpp"
+#include "topology/sources/host/this_machine.hpp"
+#include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -117,7 +120,7 @@ TEST(MergeHost, RanksThatNameTheSameObjectsShareThemInOrderOfTheirFirstRank) {
     EXPECT_EQ(host.children[0].children[1].rank, 12);             // bound to the package as a whole
 }
 
-TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
+TEST(ThisMachine, BoundToOneCoreThePathEndsAtThatCore) {
     cpu_set_t before;
     ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
     int first = 0;
@@ -126,9 +129,9 @@ TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    const Result<HostPath> bound = this_rank_host_path();
+    const Result<HostPath> bound = this_rank_path();
     ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
-    const Result<HostPath> free = this_rank_host_path();
+    const Result<HostPath> free = this_rank_path();
     ASSERT_TRUE(bound.ok() && free.ok());
     ASSERT_FALSE(bound->objects.empty());
     EXPECT_EQ(bound->objects.back().kind, VertexKind::core);
@@ -136,7 +139,7 @@ TEST(ThisHost, BoundToOneCoreThePathEndsAtThatCore) {
     EXPECT_LE(free->objects.size(), bound->objects.size());
 }
 
-TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
+TEST(ThisMachine, HwlocsOwnVariablesShowAnotherMachine) {
     ASSERT_EQ(setenv("HWLOC_SYNTHETIC", "pack:2 core:2 pu:1", 1), 0);
     const Result<Machine> machine = Machine::local();
     unsetenv("HWLOC_SYNTHETIC");
@@ -146,14 +149,14 @@ TEST(ThisHost, HwlocsOwnVariablesShowAnotherMachine) {
 }
 
 /// What a process would be told on a machine that hwloc takes for this one.
-HostFacts facts_on(const char* synthetic) {
+MachineFacts facts_on(const char* synthetic) {
     setenv("HWLOC_SYNTHETIC", synthetic, 1);
     setenv("HWLOC_THISSYSTEM", "1", 1);
     const Result<Machine> machine = Machine::local();
     unsetenv("HWLOC_SYNTHETIC");
     unsetenv("HWLOC_THISSYSTEM");
     EXPECT_TRUE(machine.ok()) << machine.status().message();
-    return machine.ok() ? machine->facts() : HostFacts{};
+    return machine.ok() ? machine->facts() : MachineFacts{};
 }
 
 bool may_use_cpus(int count) {
@@ -164,7 +167,7 @@ bool may_use_cpus(int count) {
     return true;
 }
 
-TEST(HostFacts, CoresWithoutPackagesAndCachesHaveNoShape) {
+TEST(MachineFacts, CoresWithoutPackagesAndCachesHaveNoShape) {
     EXPECT_EQ(facts_on("core:4 pu:2").cores, 4u);
     EXPECT_EQ(facts_on("pu:4").cores, 4u);
     EXPECT_TRUE(facts_on("pu:4").shapeless);
@@ -174,7 +177,7 @@ TEST(HostFacts, CoresWithoutPackagesAndCachesHaveNoShape) {
     EXPECT_FALSE(facts_on("numa:2 core:2 pu:1").shapeless);
 }
 
-TEST(HostFacts, AProcessThatMayRunEverywhereIsBoundToNoPart) {
+TEST(MachineFacts, AProcessThatMayRunEverywhereIsBoundToNoPart) {
     if (!may_use_cpus(2)) GTEST_SKIP() << "needs CPUs 0 and 1";
     EXPECT_EQ(facts_on("pack:2 core:1 pu:1").unbound_over, "2 packages");
     EXPECT_EQ(facts_on("pack:1 numa:2 core:1 pu:1").unbound_over, "2 NUMA nodes");
@@ -183,14 +186,14 @@ TEST(HostFacts, AProcessThatMayRunEverywhereIsBoundToNoPart) {
     EXPECT_EQ(facts_on("pack:1 core:2 pu:1").unbound_over, "");
 }
 
-TEST(HostFacts, CpusThatHwlocDoesNotShowAreCounted) {
+TEST(MachineFacts, CpusThatHwlocDoesNotShowAreCounted) {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     EXPECT_EQ(facts_on("pack:1 core:1 pu:1").hidden_cpus, static_cast<std::uint32_t>(online - 1));
     EXPECT_EQ(facts_on("pack:1 core:4096 pu:1").hidden_cpus, 0u);
-    EXPECT_EQ(this_host_facts().hidden_cpus, 0u);
+    EXPECT_EQ(this_machine_facts().hidden_cpus, 0u);
 }
 
-TEST(HostFacts, AnotherMachineHasNone) {
+TEST(MachineFacts, AnotherMachineHasNone) {
     const Result<Machine> machine = Machine::synthetic("pack:2 core:2 pu:1");
     ASSERT_TRUE(machine.ok());
     EXPECT_EQ(machine->facts().cores, 0u);

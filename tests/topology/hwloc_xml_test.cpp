@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/bit_set.hpp"
+#include "topology/sources/host/bitmap.hpp"
 
 namespace gradcoll {
 namespace {
@@ -69,15 +69,35 @@ TEST(HwlocXml, DepthIsBounded) {
         std::string::npos);
 }
 
-TEST(BitSet, ReadsHwlocsWords) {
-    EXPECT_EQ(*BitSet::from("0x3"), *BitSet::from("0x0,,0x00000003"));
-    EXPECT_TRUE(BitSet::of(33) == *BitSet::from("0x2,0x0"));
-    EXPECT_TRUE(BitSet::of(33).within(*BitSet::from("0xf...f,0x0")));
-    EXPECT_FALSE(BitSet::of(31).within(*BitSet::from("0xf...f,0x0")));
-    EXPECT_TRUE(BitSet::from("0xf...f")->meets(BitSet::of(65535)));
-    EXPECT_TRUE(BitSet::from("0x0,,0x0")->empty());
-    for (const char* text : {"", "3", "0x", "0x123456789", "0x1,0xf...f", "0xg", "0x1 "})
-        EXPECT_FALSE(BitSet::from(text)) << text;
+Bitmap only(unsigned bit) {
+    Bitmap set = new_bitmap();
+    hwloc_bitmap_only(set.get(), bit);
+    return set;
+}
+
+bool is_within(const Bitmap& set, const char* other) {
+    return hwloc_bitmap_isincluded(set.get(), bitmap_from(other).get()) != 0;
+}
+
+TEST(Bitmap, ReadsHwlocsWords) {
+    EXPECT_TRUE(
+        hwloc_bitmap_isequal(bitmap_from("0x3").get(), bitmap_from("0x0,,0x00000003").get()));
+    EXPECT_TRUE(hwloc_bitmap_isequal(only(33).get(), bitmap_from("0x2,0x0").get()));
+    EXPECT_TRUE(is_within(only(33), "0xf...f,0x0"));
+    EXPECT_FALSE(is_within(only(31), "0xf...f,0x0"));
+    EXPECT_TRUE(hwloc_bitmap_intersects(bitmap_from("0xf...f").get(), only(65535).get()));
+    EXPECT_TRUE(hwloc_bitmap_iszero(bitmap_from("0x0,,0x0").get()));
+    for (const char* text : {"", "3", "0x", "0x123456789", "0x1,0xf...f", "0xg", "0x1 ", "0x1,",
+                             "0xf...f,", "0xf...f0x1", ",0x1"})
+        EXPECT_FALSE(bitmap_from(text)) << text;
+}
+
+TEST(Bitmap, HasABoundedNumberOfWords) {
+    std::string words = "0x1";
+    for (unsigned word = 1; word < max_bitmap_bits / 32; ++word) words += ",";
+    EXPECT_TRUE(hwloc_bitmap_isequal(bitmap_from((words + "0x0").c_str()).get(),
+                                     only(max_bitmap_bits - 32).get()));
+    EXPECT_FALSE(bitmap_from((words + ",0x0").c_str()));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // tests/topology/job_test.cpp - jobs on several hosts, as one machine cannot have them: what is
 // between hosts, and what is odd about them, from made-up reports of ranks.
-#include "topology/sources/job/job.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 
+#include "topology/fabric/host_list.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/text.hpp"
@@ -27,7 +27,9 @@ Result<DiscoveredTree> tree_from(const std::string& written, std::span<const Ran
     Notes notes;
     const Result<std::vector<JobHost>> hosts = hosts_of_reports(bytes, notes);
     if (!hosts.ok()) return hosts.status();
-    return tree_of_job(*source, *hosts, std::nullopt, std::move(notes));
+    Job job;
+    job.hosts = *hosts;
+    return JobSources(*source).tree_of(job, std::move(notes));
 }
 
 std::string shape_of(const std::string& written, std::span<const RankReport> reports) {

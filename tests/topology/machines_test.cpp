@@ -7,7 +7,8 @@
 
 #include "topology/draw/draw.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/described_host.hpp"
+#include "topology/sources/host/host_subtree.hpp"
 
 namespace gradcoll {
 namespace {

@@ -3,8 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/cluster/hosts_file.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/described_host.hpp"
+#include "topology/sources/host/hosts_file.hpp"
+#include "topology/sources/job/reports.hpp"
 #include "topology/sources/job/written.hpp"
 #include "topology/text.hpp"
 

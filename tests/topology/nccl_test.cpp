@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "topology/outline.hpp"
+#include "topology/pci_address.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/text.hpp"
 

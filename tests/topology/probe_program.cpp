@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "topology/sources/cluster/exchange.hpp"
 #include "topology/sources/cluster/probe.hpp"
-#include "topology/sources/job/exchange.hpp"
 
 namespace gradcoll {
 namespace {

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
-#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {

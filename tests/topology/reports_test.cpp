@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "topology/random_tree.hpp"
+#include "topology/sources/job/job_tree.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -33,7 +32,9 @@ Result<DiscoveredTree> tree_from(const std::string& written, std::span<const std
     std::vector<std::string> notes;
     const Result<std::vector<JobHost>> hosts = hosts_of_reports(all, notes);
     if (!hosts.ok()) return hosts.status();
-    return tree_of_job(*source, *hosts, std::nullopt, std::move(notes));
+    Job job;
+    job.hosts = *hosts;
+    return JobSources(*source).tree_of(job, std::move(notes));
 }
 
 std::string expression_or_error(const Result<DiscoveredTree>& found) {

@@ -6,14 +6,12 @@
 #include <filesystem>
 
 #include "topology/random_tree.hpp"
-#include "topology/sources/cluster/hosts_file.hpp"
+#include "topology/sources/host/hosts_file.hpp"
+#include "topology/sources/job/whole_sources.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
 namespace {
-
-using Inside = InsideSource::Form;
-using Between = BetweenSource::Form;
 
 WrittenSource source_of(const std::string& text) {
     const Result<WrittenSource> source = written_source(text);
@@ -21,8 +19,24 @@ WrittenSource source_of(const std::string& text) {
     return source.ok() ? *source : WrittenSource{};
 }
 
-SourceForm form_of(const std::string& text) {
-    return source_of(text).form;
+/// "hwloc", "json": the source of that part; "-" if there is none.
+std::string word_of(const WrittenSource& source, Part part) {
+    const WrittenPart* written = source.part(part);
+    return written ? std::string(written->row->word) : "-";
+}
+std::string whole(const WrittenSource& source) {
+    return word_of(source, Part::whole);
+}
+std::string inside(const WrittenSource& source) {
+    return word_of(source, Part::inside);
+}
+std::string between(const WrittenSource& source) {
+    return word_of(source, Part::between);
+}
+
+std::string value_of(const std::string& text, Part part) {
+    const WrittenSource source = source_of(text);
+    return source.part(part) ? source.part(part)->value : "-";
 }
 
 std::string error_of(const std::string& text) {
@@ -31,67 +45,66 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(Written, WholeTreesAreKnownByTheirBeginningOrEnding) {
-    EXPECT_EQ(form_of("flat"), SourceForm::flat);
-    EXPECT_EQ(form_of(" ((0 1) 2)"), SourceForm::expression);
-    EXPECT_EQ(form_of("0"), SourceForm::expression);
-    EXPECT_EQ(form_of("host:a(0 1)"), SourceForm::expression);
-    EXPECT_EQ(form_of("json:tree"), SourceForm::json);
-    EXPECT_EQ(form_of("/etc/tree.json"), SourceForm::json);
-    EXPECT_EQ(form_of("file:/etc/tree"), SourceForm::file);
-    EXPECT_EQ(source_of("json: tree ").value, "tree");
+    EXPECT_EQ(whole(source_of("flat")), "flat");
+    EXPECT_EQ(whole(source_of(" ((0 1) 2)")), "expression");
+    EXPECT_EQ(whole(source_of("0")), "expression");
+    EXPECT_EQ(whole(source_of("host:a(0 1)")), "expression");
+    EXPECT_EQ(whole(source_of("json:tree")), "json");
+    EXPECT_EQ(whole(source_of("/etc/tree.json")), "json");
+    EXPECT_EQ(whole(source_of("file:/etc/tree")), "file");
+    EXPECT_EQ(value_of("json: tree ", Part::whole), "tree");
 }
 
 TEST(Written, WithoutAnythingWrittenHostsAreAskedAndSlurmsAddressesRead) {
     for (const char* text : {"", "auto", "  discover\n"}) {
         const WrittenSource source = source_of(text);
-        EXPECT_EQ(source.form, SourceForm::machine) << text;
-        EXPECT_EQ(source.inside.form, Inside::hwloc) << text;
-        EXPECT_EQ(source.between.form, Between::automatic) << text;
+        EXPECT_EQ(whole(source), "-") << text;
+        EXPECT_EQ(inside(source), "hwloc") << text;
+        EXPECT_EQ(between(source), "auto") << text;
         EXPECT_EQ(source.origin, "") << text;
     }
 }
 
 struct Combination {
     const char* text;
-    Inside inside;
+    const char* inside;
     const char* inside_value;
-    Between between;
+    const char* between;
     const char* between_value;
 };
 
 TEST(Written, InsideAndBetweenStandAloneOrTogether) {
     const std::vector<Combination> all{
-        {"hwloc", Inside::hwloc, "", Between::none, ""},
-        {"synthetic:pack:2 core:2", Inside::synthetic, "pack:2 core:2", Between::none, ""},
-        {"xml:a.xml", Inside::xml, "a.xml", Between::none, ""},
-        {"hosts:h", Inside::hosts, "h", Between::none, ""},
-        {"nccl:n.xml", Inside::nccl, "n.xml", Between::none, ""},
-        {"none", Inside::hwloc, "", Between::none, ""},
-        {"slurm", Inside::hwloc, "", Between::slurm, ""},
-        {"probe", Inside::hwloc, "", Between::probe, ""},
-        {"probe:/tmp/c", Inside::hwloc, "", Between::probe, "/tmp/c"},
-        {"hwloc+auto", Inside::hwloc, "", Between::automatic, ""},
-        {"xml:a.xml + slurm", Inside::xml, "a.xml", Between::slurm, ""},
-        {"file:a+file:b", Inside::file, "a", Between::file, "b"},
-        {"hosts:d+probe:c", Inside::hosts, "d", Between::probe, "c"}};
+        {"hwloc", "hwloc", "", "none", ""},
+        {"synthetic:pack:2 core:2", "synthetic", "pack:2 core:2", "none", ""},
+        {"xml:a.xml", "xml", "a.xml", "none", ""},
+        {"hosts:h", "hosts", "h", "none", ""},
+        {"nccl:n.xml", "nccl", "n.xml", "none", ""},
+        {"none", "hwloc", "", "none", ""},
+        {"slurm", "hwloc", "", "slurm", ""},
+        {"probe", "hwloc", "", "probe", ""},
+        {"probe:/tmp/c", "hwloc", "", "probe", "/tmp/c"},
+        {"hwloc+auto", "hwloc", "", "auto", ""},
+        {"xml:a.xml + slurm", "xml", "a.xml", "slurm", ""},
+        {"file:a+file:b", "file", "a", "file", "b"},
+        {"hosts:d+probe:c", "hosts", "d", "probe", "c"}};
     for (const Combination& wanted : all) {
         const WrittenSource source = source_of(wanted.text);
-        EXPECT_EQ(source.form, SourceForm::machine) << wanted.text;
-        EXPECT_EQ(source.inside.form, wanted.inside) << wanted.text;
-        EXPECT_EQ(source.inside.value, wanted.inside_value) << wanted.text;
-        EXPECT_EQ(source.between.form, wanted.between) << wanted.text;
-        EXPECT_EQ(source.between.value, wanted.between_value) << wanted.text;
+        EXPECT_EQ(whole(source), "-") << wanted.text;
+        EXPECT_EQ(inside(source), wanted.inside) << wanted.text;
+        EXPECT_EQ(value_of(wanted.text, Part::inside), wanted.inside_value) << wanted.text;
+        EXPECT_EQ(between(source), wanted.between) << wanted.text;
+        EXPECT_EQ(value_of(wanted.text, Part::between), wanted.between_value) << wanted.text;
         EXPECT_EQ(source.origin, std::string("GC_TOPOLOGY ") + wanted.text);
     }
 }
 
 TEST(Written, PathsMayHoldAPlus) {
-    EXPECT_EQ(source_of("xml:/a+b/c+slurm.xml").inside.value, "/a+b/c+slurm.xml");
-    EXPECT_EQ(source_of("probe:/a+b").between.value, "/a+b");
-    const WrittenSource both = source_of("hosts:/n+m+file:/f+none/g");
-    EXPECT_EQ(both.inside.value, "/n+m");
-    EXPECT_EQ(both.between.value, "/f+none/g");
-    EXPECT_EQ(source_of("json:/t+slurm").value, "/t+slurm");
+    EXPECT_EQ(value_of("xml:/a+b/c+slurm.xml", Part::inside), "/a+b/c+slurm.xml");
+    EXPECT_EQ(value_of("probe:/a+b", Part::between), "/a+b");
+    EXPECT_EQ(value_of("hosts:/n+m+file:/f+none/g", Part::inside), "/n+m");
+    EXPECT_EQ(value_of("hosts:/n+m+file:/f+none/g", Part::between), "/f+none/g");
+    EXPECT_EQ(value_of("json:/t+slurm", Part::whole), "/t+slurm");
 }
 
 TEST(Written, AnythingElseListsTheForms) {
@@ -133,29 +146,24 @@ class Files : public testing::Test {
 };
 
 TEST_F(Files, AloneAreWhatTheyHold) {
-    EXPECT_EQ(resolved_source("file:" + test::golden_path("two_and_three.json")).form,
-              SourceForm::json);
-    EXPECT_EQ(resolved_source("file:" + test::golden_path("hwloc/nvidiaDGX2.xml")).inside.form,
-              Inside::xml);
-    EXPECT_EQ(resolved_source("file:" + test::golden_path("nccl/ndv4-topo.xml")).inside.form,
-              Inside::nccl);
-    EXPECT_EQ(resolved_source("file:" + test::golden_path("hwloc")).inside.form, Inside::hosts);
+    EXPECT_EQ(whole(resolved_source("file:" + test::golden_path("two_and_three.json"))), "json");
+    EXPECT_EQ(inside(resolved_source("file:" + test::golden_path("hwloc/nvidiaDGX2.xml"))), "xml");
+    EXPECT_EQ(inside(resolved_source("file:" + test::golden_path("nccl/ndv4-topo.xml"))), "nccl");
+    EXPECT_EQ(inside(resolved_source("file:" + test::golden_path("hwloc"))), "hosts");
     const WrittenSource fabric =
         resolved_source("file:" + file("conf", "# s\nSwitchName=s Nodes=n[1-2]\n"));
-    EXPECT_EQ(fabric.form, SourceForm::machine);
-    EXPECT_EQ(fabric.inside.form, Inside::hwloc);
-    EXPECT_EQ(fabric.between.form, Between::fabric);
-    EXPECT_EQ(resolved_source("file:" + file("cache", "{\"gradcoll_probe\": 1}")).between.form,
-              Between::cache);
+    EXPECT_EQ(whole(fabric), "-");
+    EXPECT_EQ(inside(fabric), "hwloc");
+    EXPECT_EQ(between(fabric), "fabric");
+    EXPECT_EQ(between(resolved_source("file:" + file("cache", "{\"gradcoll_probe\": 1}"))),
+              "cache");
 }
 
 TEST_F(Files, XmlIsToldByItsFirstElement) {
     const std::string head = "<?xml version=\"1.0\"?>\n<!DOCTYPE a>\n<!-- <system> -->\n";
-    EXPECT_EQ(
-        resolved_source("file:" + file("a.xml", head + "<topology version=\"2\">")).inside.form,
-        Inside::xml);
-    EXPECT_EQ(resolved_source("file:" + file("b.xml", head + "<system>")).inside.form,
-              Inside::nccl);
+    EXPECT_EQ(inside(resolved_source("file:" + file("a.xml", head + "<topology version=\"2\">"))),
+              "xml");
+    EXPECT_EQ(inside(resolved_source("file:" + file("b.xml", head + "<system>"))), "nccl");
     for (const char* text : {"<a/>", "<", "<!--", "<!-- -->", "<?", "<topologyx>", "", "\x7f\x45"})
         EXPECT_NE(resolve_error("file:" + file("c.xml", text)).find("holds nothing that is known"),
                   std::string::npos)
@@ -166,17 +174,17 @@ TEST_F(Files, BesideAnotherSourceMustFitTheirSide) {
     const std::string conf = file("conf2", "SwitchName=s Nodes=n[1-2]\n");
     const WrittenSource both =
         resolved_source("file:" + test::golden_path("nccl/ndv4-topo.xml") + "+file:" + conf);
-    EXPECT_EQ(both.inside.form, Inside::nccl);
-    EXPECT_EQ(both.between.form, Between::fabric);
-    const std::string inside = "file:" + conf + "+none";
+    EXPECT_EQ(inside(both), "nccl");
+    EXPECT_EQ(between(both), "fabric");
+    const std::string first = "file:" + conf + "+none";
     EXPECT_EQ(
-        resolve_error(inside),
-        "GC_TOPOLOGY " + inside + ": \"" + conf +
+        resolve_error(first),
+        "GC_TOPOLOGY " + first + ": \"" + conf +
             "\" holds switches; expected a folder of hosts' XML files, hwloc XML or NCCL XML");
     const std::string tree = test::golden_path("two_and_three.json");
-    const std::string between = "hwloc+file:" + tree;
-    EXPECT_EQ(resolve_error(between),
-              "GC_TOPOLOGY " + between + ": \"" + tree +
+    const std::string second = "hwloc+file:" + tree;
+    EXPECT_EQ(resolve_error(second),
+              "GC_TOPOLOGY " + second + ": \"" + tree +
                   "\" holds a whole tree in JSON; expected switches (SLURM's topology.conf or "
                   "topology.yaml, ibnetdiscover, netloc's ib-subnet, CSV of host,switch, MPICH "
                   "coordinates, a probe's cache)");
@@ -185,21 +193,26 @@ TEST_F(Files, BesideAnotherSourceMustFitTheirSide) {
               "directory");
 }
 
-WrittenSource json_source(const std::string& path) {
-    return source_of("json:" + path);
+/// The tree of a job that is the whole world.
+Result<Tree> tree_in_json(const std::string& path, int rank_count) {
+    Job job;
+    job.rank_count = rank_count;
+    TreeDraft draft;
+    const Status status = json_source(path)->learn(job, draft);
+    if (!status.ok()) return status;
+    return *draft.whole;
 }
 
 TEST(Written, FilesThatCannotBeReadAreNamed) {
-    const Status status = written_tree(json_source("/nowhere/t.json"), 2).status();
+    const Status status = tree_in_json("/nowhere/t.json", 2).status();
     EXPECT_EQ(status.code(), Code::io);
     EXPECT_EQ(status.message(),
               "file \"/nowhere/t.json\" cannot be read: No such file or directory");
-    EXPECT_EQ(written_tree(json_source("/"), 2).status().message(),
-              "file \"/\" cannot be read: Is a directory");
+    EXPECT_EQ(tree_in_json("/", 2).status().message(), "file \"/\" cannot be read: Is a directory");
 }
 
 TEST(Written, JsonFilesAreRead) {
-    const Result<Tree> tree = written_tree(json_source(test::golden_path("two_and_three.json")), 5);
+    const Result<Tree> tree = tree_in_json(test::golden_path("two_and_three.json"), 5);
     ASSERT_TRUE(tree.ok()) << tree.status().message();
     EXPECT_EQ(expression_of(*tree), "((0 1)(2-4))");
 }

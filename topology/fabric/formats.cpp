@@ -5,10 +5,8 @@
 #include <cctype>
 #include <vector>
 
-#include "topology/fabric/infiniband.hpp"
 #include "topology/fabric/lines.hpp"
 #include "topology/fabric/slurm.hpp"
-#include "topology/fabric/tables.hpp"
 
 namespace gradcoll {
 namespace {

@@ -248,4 +248,14 @@ std::string host_list_of(std::span<const std::string> names) {
     return out;
 }
 
+std::string hosts_in_words(std::span<const std::string> names) {
+    constexpr std::size_t most_bytes_in_words = 160;
+    std::string words = host_list_of(names);
+    if (words.size() <= most_bytes_in_words) return words;
+    words.resize(words.rfind(',', most_bytes_in_words) == std::string::npos
+                     ? most_bytes_in_words
+                     : words.rfind(',', most_bytes_in_words));
+    return fmt::format("{},... ({} hosts)", words, names.size());
+}
+
 }  // namespace gradcoll

@@ -23,4 +23,7 @@ Result<std::vector<std::string>> names_of_host_list(std::string_view list,
 /// takes each of the names.
 std::string host_list_of(std::span<const std::string> names);
 
+/// The same for a sentence: cut where it gets long.
+std::string hosts_in_words(std::span<const std::string> names);
+
 }  // namespace gradcoll

@@ -1,6 +1,6 @@
 // Two texts that say the same: ibnetdiscover's blocks of a line a port, and netloc's lines that
 // tell a port each.
-#include "topology/fabric/infiniband.hpp"
+#include "topology/fabric/formats.hpp"
 
 #include <array>
 #include <optional>

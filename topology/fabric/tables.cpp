@@ -1,4 +1,4 @@
-#include "topology/fabric/tables.hpp"
+#include "topology/fabric/formats.hpp"
 
 #include <algorithm>
 #include <array>

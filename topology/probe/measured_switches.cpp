@@ -5,11 +5,7 @@
 
 #include <numeric>
 
-#include "topology/probe/branches.hpp"
-#include "topology/probe/figures.hpp"
-#include "topology/probe/merge.hpp"
-#include "topology/probe/split.hpp"
-#include "topology/probe/uplinks.hpp"
+#include "topology/probe/steps.hpp"
 
 namespace gradcoll {
 

@@ -11,7 +11,7 @@ namespace gradcoll {
 
 /// Hosts are called `host_names[i]`, which are different from each other; at least one. Switches
 /// are called "probed0" (the root), "probed1", ... Up to eight hosts: by bulk first, one pair at a
-/// time, then by latency; more: by latency first (see merge.hpp), then by bulk. Where nothing
+/// time, then by latency; more: by latency first (see steps.hpp), then by bulk. Where nothing
 /// stands apart clearly, hosts are side by side. Notes say how much was measured, and if the
 /// ruler's time was spent before all was. Errors: those of the ruler.
 Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names);

@@ -1,11 +1,10 @@
 // topology/probe/merge.cpp - stages of merges; the work of a stage is a list, not a recursion, so
 // that all of it shares rounds.
-#include "topology/probe/merge.hpp"
+#include "topology/probe/steps.hpp"
 
 #include <algorithm>
 
 #include "topology/probe/clusters.hpp"
-#include "topology/probe/split.hpp"
 
 namespace gradcoll {
 

@@ -1,5 +1,5 @@
 // topology/probe/split.cpp - measuring among the children of vertices, level by level.
-#include "topology/probe/split.hpp"
+#include "topology/probe/steps.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // topology/probe/uplinks.cpp - all hosts of a branch against hosts beside it, and what the pairs
 // already said.
-#include "topology/probe/uplinks.hpp"
+#include "topology/probe/steps.hpp"
 
 #include <algorithm>
 #include <cmath>

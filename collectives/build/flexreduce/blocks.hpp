@@ -4,7 +4,7 @@
 #pragma once
 
 #include "collectives/build/flexreduce/transfer.hpp"
-#include "collectives/build/partition.hpp"
+#include "collectives/plan/partition.hpp"
 
 namespace gradcoll {
 

@@ -2,8 +2,10 @@
 // chunk.
 #pragma once
 
+#include "base/status.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/plan/schedule.hpp"
+#include "topology/tree.hpp"
 
 namespace gradcoll {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/build/partition.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/exchange/single/single.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
 #include "topology/tree.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "collectives/build/hazards.hpp"
+#include "collectives/plan/hazards.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/plan/schedule.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/exchange/round.hpp"
 
 namespace gradcoll::direct {
 

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/exchange/round.hpp"
 
 namespace gradcoll::recursive {
 

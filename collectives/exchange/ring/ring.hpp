@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "collectives/exchange/exchange.hpp"
+#include "collectives/exchange/round.hpp"
 
 namespace gradcoll::ring {
 

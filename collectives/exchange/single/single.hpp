@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "collectives/build/partition.hpp"
+#include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll {

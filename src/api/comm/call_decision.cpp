@@ -1,6 +1,6 @@
 #include "api/comm/call_decision.hpp"
 
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/build/planner.hpp"
 
 namespace gradcoll {
 namespace {

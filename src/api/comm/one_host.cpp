@@ -8,9 +8,9 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/units.hpp"
-#include "collectives/predict/host_forecast.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/one_host/host_allreduce.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "runtime/binding.hpp"
+#include "runtime/one_host/allreduce.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace gradcoll {
@@ -25,7 +25,7 @@ std::uint64_t signature_of(const CallShape& shape) {
 }
 
 /// The memory bounds the blocks whatever was tuned.
-HostChoices tuned(HostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
+OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
     if (sizes.flat_max_bytes > 0)
         choices.flat_max_bytes = static_cast<std::size_t>(sizes.flat_max_bytes);
     if (sizes.stream_min_bytes > 0)
@@ -54,9 +54,9 @@ class OneHostSpan {
   private:
     void add_to(Trace& trace) const {
         const std::uint64_t bytes = shape_.size_bytes();
-        const HostForecast forecast =
-            forecast_host(tuning_, rank_count_, static_cast<std::int64_t>(bytes),
-                          binding_.input == binding_.output);
+        const Forecast forecast =
+            forecast_shared_memory(tuning_, rank_count_, static_cast<std::int64_t>(bytes),
+                                   binding_.input == binding_.output);
         TraceSpan span;
         span.name = "operation";
         span.begin_ns = begin_ns_;
@@ -67,7 +67,7 @@ class OneHostSpan {
             trace.label(fmt::format("allreduce {} {} shared memory",
                                     bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
                                     name_of(shape_.type)),
-                        forecast.total_us());
+                        forecast.total_us);
         trace.add_overlapping(span);
     }
 
@@ -87,17 +87,17 @@ class OneHostEngine {
     /// Collective. Errors, the same on every rank: those of SharedSegment.
     static Result<std::unique_ptr<OneHostEngine>> make(const CommIdentity& comm,
                                                        const Settings& settings) {
-        const HostChoices choices =
-            tuned(HostChoices::fitting(comm.rank_count(), settings.shm_bytes), comm.rank_count(),
+        const OneHostChoices choices =
+            tuned(OneHostChoices::fitting(comm.rank_count(), settings.shm_bytes), comm.rank_count(),
                   settings.tuning->shm);
         auto segment = SharedSegment::make(
-            comm.private_comm(), HostGroup::bytes_a_rank(comm.rank_count(), choices.sizes));
+            comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes));
         if (!segment) return segment.status();
         return std::make_unique<OneHostEngine>(comm, std::move(segment).value(), choices);
     }
 
     OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSegment> segment,
-                  const HostChoices& choices)
+                  const OneHostChoices& choices)
         : comm_(comm.private_comm()),
           segment_(std::move(segment)),
           group_(segment_->data(), comm.rank(), comm.rank_count(), choices.sizes,
@@ -122,8 +122,8 @@ class OneHostEngine {
 
     MPI_Comm comm_;
     std::unique_ptr<SharedSegment> segment_;
-    HostGroup group_;
-    HostAllreduce allreduce_;
+    SegmentGroup group_;
+    OneHostAllreduce allreduce_;
 };
 
 OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)

@@ -5,7 +5,9 @@
 #include "api/observe/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
-#include "collectives/predict/pipeline.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/draw/decision_text.hpp"
+#include "collectives/predict/model.hpp"
 #include "collectives/verify/verify.hpp"
 #include "runtime/slow_links.hpp"
 
@@ -71,8 +73,10 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();
     call->executor_options_.predicted_us = decision.predicted_us;
-    log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}", key.count,
-        name_of(key.type), cost->bytes, cost->exact_bytes, decision.why);
+    if (log_enabled(LogLevel::debug))
+        log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}",
+            key.count, name_of(key.type), cost->bytes, cost->exact_bytes,
+            text_of(facts.tree, decision));
     return call;
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
-#include "collectives/predict/cost.hpp"
 #include "collectives/predict/forecast.hpp"
-#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/model.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -134,26 +134,20 @@ std::vector<ExplainedTerm> terms_of(const Tree& tree, const Settings& settings,
     return terms;
 }
 
-/// What was weighed stands at the beginning of the decision's reasons, a line a level.
-std::string codec_why_of(const Settings& settings, const Decision& decision) {
-    if (settings.compress_if == CompressIf::always) return {};
-    return decision.why.substr(0, decision.why.find("vertex "));
-}
-
 ExplainedPlan plan_over_one_host(const ExplainFacts& facts, const CallKey& key) {
     const Tuning& tuning = *facts.settings.tuning;
-    const HostForecast forecast = forecast_host(tuning, facts.tree.tree.rank_count(),
-                                                key.count * key.elem_bytes, key.in_place);
+    const Forecast forecast = forecast_shared_memory(tuning, facts.tree.tree.rank_count(),
+                                                     key.count * key.elem_bytes, key.in_place);
     ExplainedTerm term;
     term.what = "shared memory";
     term.latency_us = forecast.latency_us;
-    term.link_us = forecast.pass_us;
+    term.link_us = forecast.link_us;
     term.alpha_us = tuning.host_pass.latency_us;
     term.beta_gbytes_per_s = tuning.host_pass.gbytes_per_s.at(forecast.working_set_bytes);
     term.link_source = term.codec_source = source_of(tuning.host_pass_said);
     ExplainedPlan plan;
     plan.terms.push_back(std::move(term));
-    plan.predicted_us = forecast.total_us();
+    plan.predicted_us = forecast.total_us;
     plan.sends.bytes = plan.sends.exact_bytes =
         static_cast<std::uint64_t>(key.count) * key.elem_bytes;
     return plan;
@@ -175,7 +169,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.chunks_in_flight = facts.settings.chunks_in_flight;
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
-    out.codec_why = codec_why_of(facts.settings, decision);
+    out.codecs = decision.codecs;
     out.sends = *sends;
     return out;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.hpp"
+#include "collectives/draw/decision_text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -60,6 +61,12 @@ std::string sends_text(const Explanation& e) {
     return text + "\n";
 }
 
+std::string codecs_text(const ExplainedPlan& plan) {
+    std::string text;
+    for (const CodecVerdict& verdict : plan.codecs) text += text_of(verdict);
+    return text;
+}
+
 /// Alpha and beta of every level, what they make of one chunk, and the sum.
 std::string prediction_text(const ExplainedPlan& plan) {
     std::string text;
@@ -71,7 +78,7 @@ std::string prediction_text(const ExplainedPlan& plan) {
             term.what, seconds_text(term.latency_us * 1e-6), term.alpha_us,
             seconds_text(term.link_us * 1e-6), term.beta_gbytes_per_s, term.link_source,
             seconds_text(term.core_us * 1e-6), term.codec_source);
-    return text + plan.codec_why +
+    return text + codecs_text(plan) +
            fmt::format(
                "  about {} by the model that chose the plan: for comparing, not a promise\n",
                seconds_text(plan.predicted_us * 1e-6));
@@ -142,7 +149,7 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
             {"chunks_in_flight", plan.chunks_in_flight},
             {"predicted_us", plan.predicted_us},
             {"terms", terms_json(plan)},
-            {"codec_why", plan.codec_why}};
+            {"codec_why", codecs_text(plan)}};
 }
 
 constexpr std::string_view name_of(Destination destination) {

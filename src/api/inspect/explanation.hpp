@@ -42,7 +42,7 @@ struct ExplainedPlan {
     int chunks_in_flight = 0;
     double predicted_us = 0;
     std::vector<ExplainedTerm> terms;
-    std::string codec_why;  ///< what was weighed with gc_compress_if=pays; a line a level
+    std::vector<CodecVerdict> codecs;  ///< what was weighed with gc_compress_if=pays
     SendingCost sends;
 };
 

@@ -2,7 +2,7 @@
 
 #include "api/settings/info_keys.hpp"
 #include "api/settings/process_tuning.hpp"
-#include "collectives/predict/cost.hpp"
+#include "collectives/predict/model.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,6 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
-#include "topology/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -83,14 +82,6 @@ Result<int> parse_chunks_in_flight(std::string_view text) {
     const auto value = parse_integer(text, 1, 16);
     if (!value) return value.status();
     return static_cast<int>(*value);
-}
-
-/// As far as the text alone tells: not whether files exist, nor how many ranks there are.
-Status check_topology(std::string_view text) {
-    const auto source = written_source(std::string(text));
-    if (!source) return source.status();
-    if (source->form != SourceForm::expression) return {};
-    return tree_from_expression(source->value, -1).status();
 }
 
 /// Settings that are understood elsewhere are left alone.
@@ -170,7 +161,7 @@ void SettingsText::say(OptionId id, std::string_view text) {
 
 Status check_setting(OptionId id, std::string_view text) {
     const std::string_view word = trimmed(text);
-    if (id == OptionId::topology) return check_topology(word);
+    if (id == OptionId::topology) return check_written(std::string(word));
     if (id == OptionId::intercept) return InterceptSet::parse(word).status();
     GRADCOLL_TRY(check_process_option(id, word));
     Settings scratch;

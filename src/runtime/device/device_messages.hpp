@@ -5,35 +5,23 @@
 // chunks come; between ranks that share their devices' memory only a reference travels, the
 // receiver copies from there, and acknowledges; an MPI library that reaches devices gets the bytes
 // where they are. What travels is the same but for references, so each end chooses for itself.
-// Nothing here waits: what the device has yet to do is looked after in poll().
+// Nothing here waits: what the device has yet to do is looked after in poll(). The states of a
+// message are drawn in device_message.hpp; the work that begins one is in device_sends.cpp and
+// device_receives.cpp.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "compress/frame.hpp"
 #include "runtime/device/device_area.hpp"
+#include "runtime/device/device_message.hpp"
 #include "runtime/device/device_side.hpp"
-#include "runtime/device/mirror.hpp"
 #include "runtime/operation.hpp"
 
 namespace gradcoll {
-
-/// One send or receive of a chunk that has become ready.
-struct DeviceMessage {
-    const Step* step = nullptr;
-    std::uint32_t place = 0;      ///< of the chunk in the window
-    std::byte* data = nullptr;    ///< where the message lies: header first, if it is framed
-    std::byte* mirror = nullptr;  ///< the same place in pinned memory; null for data of the host
-    std::size_t size_bytes = 0;   ///< header included
-    int tag = 0;
-    int acknowledge_tag = 0;  ///< of the way back, the other rank knows the same
-    std::uint32_t cookie = 0;
-};
 
 /// Used by one thread at a time. Allocates only when it is made.
 class DeviceMessages {
@@ -54,7 +42,6 @@ class DeviceMessages {
                                                         const Room& room);
 
     bool data_on_device() const { return room_.data_on_device; }
-    DeviceSide& side() { return side_; }
     /// A word for CodecLaunch::invalid.
     std::uint32_t* invalid() const;
 
@@ -72,66 +59,57 @@ class DeviceMessages {
     void abandon();
 
   private:
-    enum class State : std::uint8_t {
-        free,
-        on_its_way_out,  ///< send: the device has yet to make or copy the bytes
-        heading,         ///< send: the device has yet to put the header before its own bytes
-        leaving,         ///< send: with the lane; a reference also waits for its acknowledgement
-        held,            ///< receive: its mirror is still being read
-        arriving,        ///< receive: with the lane
-        on_its_way_in,   ///< receive: the device copies
-        acknowledging,   ///< receive: with the lane
-    };
-    static constexpr std::size_t largest_note_bytes = frame_header_bytes + reference_bytes;
+    using State = MessageState;
+    using Entry = MessageEntry;
 
-    struct Entry {
-        State state = State::free;
-        bool by_reference = false;
-        bool reported = false;           ///< its completion
-        std::size_t received_bytes = 0;  ///< to be reported once the device has copied
-        int answers = 0;  ///< send by reference: messages of the lane that have yet to end
-        DeviceMessage message;
-        std::unique_ptr<DeviceMark> mark;
-        std::byte acknowledgement{};
-        std::array<std::byte, largest_note_bytes> note{};  ///< what travels in place of the bytes
-    };
+    /// Cookies of the lane: the entry, and whether it is an acknowledgement.
+    static constexpr std::uint32_t acknowledgement_bit = std::uint32_t{1} << 31;
 
     DeviceMessages(DeviceSide& side, Lane& lane, const Room& room)
         : side_(side), lane_(lane), room_(room) {}
 
-    static std::size_t header_bytes(const DeviceMessage& message);
-    static std::size_t note_bytes(const DeviceMessage& message);
+    // What messages wait for, and what follows.
+    Status poll_lane(Operation& operation);
+    Status poll_device(Operation& operation);
+    Status advance(Entry& entry, Operation& operation);
+    void wait_for_mark(Entry& entry, State state);
+    void report(Entry& entry, std::size_t received_bytes);
+    Status end(Entry& entry);
+
+    // Sends (device_sends.cpp).
+    Status start_send(Entry& entry);
+    Status copy_out(Entry& entry);
+    Status leave_when_made(Entry& entry, Operation& operation);
+    Status place_header(Entry& entry, const Operation& operation);
+    Status leave_by_reference(Entry& entry, Operation& operation);
+    Status leave_directly(Entry& entry, Operation& operation);
+    Status leave(Entry& entry, const std::byte* bytes, std::size_t size_bytes);
+    Status take_answer(Entry& entry);
+    bool is_mirrored(const DeviceMessage& message);
+    void write_header_once(const DeviceMessage& message, const Operation& operation);
+
+    // Receives (device_receives.cpp).
+    Status start_receive(Entry& entry);
+    Status arrive(Entry& entry);
+    Status take_arrival(Entry& entry, Operation& operation);
+    Status take_reference(Entry& entry, Operation& operation);
+    Status take_copy(Entry& entry);
+    Status fetch_header(Entry& entry);
+    Status take_header(Entry& entry);
+    Status copy_in(Entry& entry, const void* from, State state);
+    Status acknowledge(Entry& entry);
+
+    bool is_direct(const DeviceMessage& message) const;
+    bool may_refer(const DeviceMessage& message) const;
+    std::uint32_t index_of(const Entry& entry) const;
+    void check_invalid(Operation& operation);
+
     /// What has been done once for all sends of a scratch slot.
     struct Mirrored {
         bool payload = false;  ///< the mirror holds it, or will when the copies out have ended
         bool header = false;   ///< has been written, and must not change any more
     };
     Mirrored& mirrored(const DeviceMessage& message);
-    bool is_mirrored(const DeviceMessage& message);
-    void write_header_once(const DeviceMessage& message, const Operation& operation);
-    std::uint32_t index_of(const Entry& entry) const;
-
-    Status start_send(Entry& entry);
-    Status start_recv(Entry& entry);
-    bool may_refer(const DeviceMessage& message) const;
-    Status copy_out(Entry& entry);
-    Status post_recv(Entry& entry);
-    Status copy_in(Entry& entry, const void* from);
-    bool is_direct(const DeviceMessage& message) const;
-    Status leave(Entry& entry, Operation& operation);
-    Status leave_directly(Entry& entry, Operation& operation);
-    Status acknowledge(Entry& entry);
-    void free(Entry& entry);
-
-    Status look_after_lane(Operation& operation);
-    Status take(const Completion& done, Operation& operation);
-    Status take_arrival(Entry& entry, std::size_t received_bytes, Operation& operation);
-    Status take_reference(Entry& entry, std::size_t received_bytes, Operation& operation);
-    Status fetch_header(Entry& entry, std::size_t received_bytes);
-    Status look_after_device(Operation& operation);
-    Status go_on(Entry& entry, Operation& operation);
-    void report(Entry& entry, std::size_t received_bytes);
-    void look_for_invalid(Operation& operation);
 
     DeviceSide& side_;
     Lane& lane_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "collectives/build/planner.hpp"
 #include "collectives/verify/verify.hpp"
 #include "samples.hpp"
 

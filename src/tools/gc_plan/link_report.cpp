@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/predict/links.hpp"
 
 namespace gc_plan {

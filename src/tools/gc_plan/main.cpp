@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "check_report.hpp"
+#include "collectives/build/planner.hpp"
 #include "link_report.hpp"
 #include "options.hpp"
 #include "subject.hpp"

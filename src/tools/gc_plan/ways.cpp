@@ -6,7 +6,8 @@
 #include <optional>
 
 #include "base/units.hpp"
-#include "collectives/predict/cost.hpp"
+#include "collectives/choose/chunk_choice.hpp"
+#include "collectives/predict/model.hpp"
 #include "what_if.hpp"
 
 namespace gc_plan {
@@ -107,8 +108,7 @@ class Ways {
           wanted_(options.policy.level_codecs),
           chunk_bytes_(options.policy.chunk_bytes),
           options_(options),
-          tuning_(*subject.tuning),
-          flat_(tree_, tuning_) {}
+          tuning_(*subject.tuning) {}
 
     std::vector<Way> all() {
         const auto codecs = codec_choices(tree_, call_.type, wanted_);
@@ -177,11 +177,11 @@ class Ways {
         };
         std::vector<int> order(static_cast<std::size_t>(tree_.rank_count()));
         std::iota(order.begin(), order.end(), 0);
-        add("flat ring, ranks in order", flat_.ring(order, call_, codec));
+        add("flat ring, ranks in order", forecast_flat_ring(tree_, tuning_, order, call_, codec));
         for (std::size_t i = 0; i < order.size(); ++i)
             order[i] = tree_.rank_at(static_cast<int>(i));
-        add("flat ring, along the tree", flat_.ring(order, call_, codec));
-        add("flat, direct", flat_.direct(call_, codec));
+        add("flat ring, along the tree", forecast_flat_ring(tree_, tuning_, order, call_, codec));
+        add("flat, direct", forecast_flat_direct(tree_, tuning_, call_, codec));
     }
 
     const Tree& tree_;
@@ -190,7 +190,6 @@ class Ways {
     std::optional<std::int64_t> chunk_bytes_;
     const Options& options_;
     const Tuning& tuning_;
-    FlatForecaster flat_;
     std::vector<Way> ways_;
 };
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "collectives/predict/host_forecast.hpp"
+#include "collectives/predict/forecast.hpp"
 #include "gradcoll/gradcoll.h"
 #include "measures.hpp"
 
@@ -20,10 +20,11 @@ double allreduce_us(const Options& options, MPI_Comm comm, std::size_t elems) {
 
 /// What every pass over the vector must have been for a call to take so long.
 Speed::Point point_of(const Tuning& tuning, int ranks, std::size_t bytes, double us) {
-    const HostForecast forecast = forecast_host(tuning, ranks, static_cast<std::int64_t>(bytes));
+    const Forecast forecast =
+        forecast_shared_memory(tuning, ranks, static_cast<std::int64_t>(bytes));
     const double moving_us = std::max(us - forecast.latency_us, us / 10);
     return {forecast.working_set_bytes,
-            forecast.passes * static_cast<double>(bytes) / 1e3 / moving_us};
+            shared_memory_passes(ranks) * static_cast<double>(bytes) / 1e3 / moving_us};
 }
 
 }  // namespace

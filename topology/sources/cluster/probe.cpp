@@ -11,9 +11,8 @@
 #include "topology/bytes.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
-#include "topology/sources/cluster/probe_cache_file.hpp"
+#include "topology/sources/cluster/exchange.hpp"
 #include "topology/sources/cluster/probe_ruler.hpp"
-#include "topology/sources/job/exchange.hpp"
 
 namespace gradcoll {
 

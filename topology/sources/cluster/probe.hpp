@@ -1,7 +1,6 @@
 // topology/sources/cluster/probe.hpp - the tree between hosts, measured.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,14 +8,9 @@
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
+#include "topology/sources/cluster/probe_cache_file.hpp"
 
 namespace gradcoll {
-
-/// One host as all ranks know it.
-struct ProbeHost {
-    int lowest_rank = 0;  ///< in the communicator: this rank measures for the host
-    std::string name;
-};
 
 struct ProbeOptions {
     std::string cache_file;  ///< read on rank 0 if it covers all hosts by name, else written there;

@@ -11,8 +11,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
-#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 

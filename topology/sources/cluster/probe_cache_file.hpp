@@ -8,9 +8,14 @@
 #include <vector>
 
 #include "topology/fabric/switch_tree.hpp"
-#include "topology/sources/cluster/probe.hpp"
 
 namespace gradcoll {
+
+/// One host as all ranks know it.
+struct ProbeHost {
+    int lowest_rank = 0;  ///< in the communicator: this rank measures for the host
+    std::string name;
+};
 
 /// Where one run's measurements meet the next. Whatever is wrong with the file becomes a note.
 class ProbeCacheFile {

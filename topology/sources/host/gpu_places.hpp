@@ -7,9 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/gpu_links.hpp"
+#include "topology/sources/job_host.hpp"
 
 namespace gradcoll {
+
+/// The GPU that a rank uses, as the rank sees it.
+struct RankGpu {
+    std::string bus_id;                  ///< as PciAddress::text() writes it; empty: it uses none
+    std::vector<HostPath::Object> path;  ///< from the machine down to the GPU, which is the last;
+                                         ///< empty: hwloc does not show it
+    std::vector<GpuLink> links;          ///< to other GPUs of the host, named by their bus_id
+};
 
 /// Where the GPUs of one host stand, each once: its path, or below an island where links join it to
 /// others (see islands_of()). An island hangs where the PCIe paths of its members part, and its

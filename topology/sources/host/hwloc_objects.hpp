@@ -1,5 +1,5 @@
 // topology/sources/host/hwloc_objects.hpp - hwloc's objects as the objects of host paths. For
-// machine*.cpp alone: nobody else sees hwloc.
+// machine.cpp alone.
 #pragma once
 
 #include <hwloc.h>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/job_host.hpp"
 
 namespace gradcoll {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/sources/host/bit_set.hpp"
+#include "topology/sources/host/bitmap.hpp"
 
 namespace gradcoll {
 
@@ -53,9 +53,19 @@ constexpr std::array addresses{"bridge_pci", "pci_busid", "pci_type", "pci_link_
 
 /// What an object holds, and what its children must stay within.
 struct Sets {
-    BitSet cpus, all_cpus;    ///< usable, and with those that are hidden or offline
-    BitSet nodes, all_nodes;  ///< of memory
+    Bitmap cpus = new_bitmap(), all_cpus = cpus;     ///< usable, and with those that are hidden or
+                                                     ///< offline
+    Bitmap nodes = new_bitmap(), all_nodes = nodes;  ///< of memory
 };
+
+bool is_within(const Bitmap& set, const Bitmap& other) {
+    return hwloc_bitmap_isincluded(set.get(), other.get()) != 0;
+}
+
+bool is_only(const Bitmap& set, std::uint64_t bit) {
+    return hwloc_bitmap_weight(set.get()) == 1 &&
+           hwloc_bitmap_isset(set.get(), static_cast<unsigned>(bit)) != 0;
+}
 
 class Checker {
   public:
@@ -96,7 +106,7 @@ class Checker {
         has_nodes_ = !version1_ || object.attribute("nodeset");
         const Result<Sets> sets = sets_of(object, type, {});
         if (!sets.ok()) return sets.status();
-        if (sets->cpus.empty() || sets->all_cpus.endless())
+        if (hwloc_bitmap_iszero(sets->cpus.get()) || hwloc_bitmap_weight(sets->all_cpus.get()) < 0)
             return wrong(object, "the machine's CPUs are none, or without end");
         pugi::xml_node out = topology.append_child("object");
         GRADCOLL_TRY(write(object, type, out));
@@ -113,8 +123,8 @@ class Checker {
              {std::pair{"allowed_cpuset", &sets.all_cpus}, {"allowed_nodeset", &sets.all_nodes}}) {
             const pugi::xml_attribute attribute = object.attribute(name);
             if (!attribute) continue;
-            const std::optional<BitSet> set = BitSet::from(attribute.value());
-            if (!set || !set->within(*within) || set->empty())
+            const Bitmap set = bitmap_from(attribute.value());
+            if (!set || !is_within(set, *within) || hwloc_bitmap_iszero(set.get()))
                 return wrong(object, fmt::format("{} is no part of the machine", name));
             out.append_attribute(name) = attribute.value();
         }
@@ -126,7 +136,7 @@ class Checker {
         if (depth > max_object_depth)
             return wrong(above,
                          fmt::format("more than {} objects within each other", max_object_depth));
-        BitSet taken;
+        const Bitmap taken = new_bitmap();
         for (const pugi::xml_node& object : above.children("object")) {
             const std::string_view type = object.attribute("type").value();
             const std::optional<Family> own = family_of(type, version1_);
@@ -163,15 +173,16 @@ class Checker {
 
     /// The sets are within those of the object above, and siblings share no CPU.
     Status check_sets(const pugi::xml_node& object, Family own, const Sets& sets,
-                      const Sets& within, BitSet& taken) {
-        if (!sets.all_cpus.within(within.all_cpus) || !sets.cpus.within(within.cpus))
+                      const Sets& within, const Bitmap& taken) {
+        if (!is_within(sets.all_cpus, within.all_cpus) || !is_within(sets.cpus, within.cpus))
             return wrong(object, "CPUs that the object above does not have");
-        if (!sets.all_nodes.within(within.all_nodes) || !sets.nodes.within(within.nodes))
+        if (!is_within(sets.all_nodes, within.all_nodes) || !is_within(sets.nodes, within.nodes))
             return wrong(object, "NUMA nodes that the object above does not have");
         if (own != Family::cpus) return {};
-        if (sets.all_cpus.empty() || sets.all_cpus.meets(taken))
+        if (hwloc_bitmap_iszero(sets.all_cpus.get()) ||
+            hwloc_bitmap_intersects(sets.all_cpus.get(), taken.get()))
             return wrong(object, "no CPUs, or some that the object beside it has, too");
-        taken.add(sets.all_cpus);
+        hwloc_bitmap_or(taken.get(), taken.get(), sets.all_cpus.get());
         return {};
     }
 
@@ -190,12 +201,12 @@ class Checker {
         }
         if (type != "PU" && type != "NUMANode") return sets;
         const auto number = number_from(object.attribute("os_index").value());
-        if (!number || *number >= BitSet::max_bits)
+        if (!number || *number >= max_bitmap_bits)
             return wrong(object, fmt::format("a {} without a number below 65536", type));
-        const BitSet own = BitSet::of(static_cast<std::uint32_t>(*number));
-        if (type == "PU" && (sets.cpus != own || sets.all_cpus != own))
+        if (type == "PU" && !(is_only(sets.cpus, *number) && is_only(sets.all_cpus, *number)))
             return wrong(object, "a PU whose cpuset is not its number");
-        if (type == "NUMANode" && has_nodes_ && (sets.nodes != own || sets.all_nodes != own))
+        if (type == "NUMANode" && has_nodes_ &&
+            !(is_only(sets.nodes, *number) && is_only(sets.all_nodes, *number)))
             return wrong(object, "a NUMANode whose nodeset is not its number");
         if (type == "NUMANode" && !memory_seen_.insert(*number).second)
             return wrong(object, fmt::format("NUMANode {} is there twice", *number));
@@ -203,19 +214,19 @@ class Checker {
     }
 
     /// Without `other` it must be there; with it, it is that one if it is not, and holds it.
-    Status read_set(const pugi::xml_node& object, const char* name, const BitSet* other,
-                    BitSet& set) {
+    Status read_set(const pugi::xml_node& object, const char* name, const Bitmap* other,
+                    Bitmap& set) {
         const pugi::xml_attribute attribute = object.attribute(name);
         if (!attribute && other) {
             set = *other;
             return {};
         }
-        std::optional<BitSet> read = BitSet::from(attribute.value());
-        if (!read || (other && !other->within(*read)))
+        const Bitmap read = bitmap_from(attribute.value());
+        if (!read || (other && !is_within(*other, read)))
             return wrong(object, fmt::format("{} is \"{}\", expected words such as 0x000000ff{}",
                                              name, printable(attribute.value()),
                                              other ? " that hold the usable ones" : ""));
-        set = std::move(*read);
+        set = read;
         return {};
     }
 

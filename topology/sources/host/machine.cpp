@@ -2,7 +2,6 @@
 #include "topology/sources/host/machine.hpp"
 
 #include <fmt/format.h>
-#include <hwloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,19 +11,15 @@
 #include <fstream>
 #include <utility>
 
+#include "topology/files.hpp"
+#include "topology/sources/host/bitmap.hpp"
 #include "topology/sources/host/hwloc_links.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
 #include "topology/sources/host/hwloc_xml.hpp"
-#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 
 namespace {
-
-struct BitmapDeleter {
-    void operator()(hwloc_bitmap_t set) const { hwloc_bitmap_free(set); }
-};
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, BitmapDeleter>;
 
 /// The largest number of objects in a level that a synthetic description asks for; attributes in ()
 /// do not count.
@@ -45,9 +40,8 @@ double widest_level(const std::string& description) {
 
 /// The part of the machine that the calling process is bound to; all of it if it has no binding.
 Bitmap bound_part(hwloc_topology_t topology) {
-    Bitmap bound(hwloc_bitmap_alloc());
+    Bitmap bound = new_bitmap();
     const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
-    if (!bound) return bound;
     if (hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) == 0)
         hwloc_bitmap_and(bound.get(), bound.get(), all);
     if (hwloc_bitmap_iszero(bound.get())) hwloc_bitmap_copy(bound.get(), all);
@@ -175,9 +169,9 @@ std::string Machine::host_name() const {
     return name ? std::string(name).substr(0, max_name_bytes) : "";
 }
 
-HostFacts Machine::facts() const {
+MachineFacts Machine::facts() const {
     const hwloc_topology_t topology = topology_.get();
-    HostFacts facts;
+    MachineFacts facts;
     if (!hwloc_topology_is_thissystem(topology)) return facts;
     const hwloc_obj_t root = hwloc_get_root_obj(topology);
     const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
@@ -188,16 +182,14 @@ HostFacts Machine::facts() const {
     if (shown > 0 && online > shown) facts.hidden_cpus = static_cast<std::uint32_t>(online - shown);
     facts.shapeless = facts.cores > 2 && has_no_shape(topology);
     const Bitmap bound = bound_part(topology);
-    if (bound && hwloc_bitmap_isequal(bound.get(), root->cpuset))
-        facts.unbound_over = parts_of(topology);
+    if (hwloc_bitmap_isequal(bound.get(), root->cpuset)) facts.unbound_over = parts_of(topology);
     return facts;
 }
 
 HostPath Machine::path_of_this_process() const {
     const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
     const Bitmap bound = bound_part(topology_.get());
-    const hwloc_obj_t covering =
-        bound ? hwloc_get_obj_covering_cpuset(topology_.get(), bound.get()) : nullptr;
+    const hwloc_obj_t covering = hwloc_get_obj_covering_cpuset(topology_.get(), bound.get());
     return {host_name(), objects_down_to(covering ? covering : root, NearGpus::shown)};
 }
 

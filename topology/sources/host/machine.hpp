@@ -1,5 +1,5 @@
-// topology/sources/host/machine.hpp - one host as hwloc sees it; the only files that know hwloc are
-// machine.cpp and hwloc_objects.*.
+// topology/sources/host/machine.hpp - one machine as hwloc sees it. hwloc itself is known to
+// machine.cpp, hwloc_objects.*, hwloc_xml.cpp and bitmap.* alone.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 #include "base/status.hpp"
 #include "topology/pci_address.hpp"
-#include "topology/sources/host/host.hpp"
+#include "topology/sources/host/gpu_places.hpp"
+#include "topology/sources/job_host.hpp"
 
 struct hwloc_obj;
 struct hwloc_topology;
@@ -52,7 +53,7 @@ class Machine {
     /// Whether that GPU and another one are NVIDIA's: only then NVLink may join them.
     bool has_several_of_nvidia(const PciAddress& address) const;
     /// Nothing if this is another machine than the one that the process runs on.
-    HostFacts facts() const;
+    MachineFacts facts() const;
 
   private:
     struct Deleter {

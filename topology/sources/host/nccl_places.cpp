@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "topology/sources/host/nccl.hpp"
+#include "topology/pci_address.hpp"
 
 namespace gradcoll {
 
@@ -160,13 +161,6 @@ class NcclReader {
 };
 
 }  // namespace
-
-double pcie_gbytes_per_s(double gt_per_s, int lanes) {
-    constexpr double fastest_gt_per_s = 256;  // PCIe 8
-    if (!(gt_per_s > 0) || gt_per_s > fastest_gt_per_s || lanes < 1 || lanes > 32) return 0;
-    const double share = gt_per_s <= 5 ? 8.0 / 10 : gt_per_s <= 32 ? 128.0 / 130 : 242.0 / 256;
-    return gt_per_s * lanes / 8 * share;
-}
 
 Result<Places> places_from_nccl(std::string_view xml, std::vector<std::string>& notes) {
     if (xml.size() > max_xml_bytes)

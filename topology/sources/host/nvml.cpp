@@ -10,7 +10,6 @@
 
 #include "base/text.hpp"
 #include "topology/pci_address.hpp"
-#include "topology/sources/host/nccl.hpp"
 #include "topology/sources/host/nvml_interface.hpp"
 
 namespace gradcoll {

@@ -3,25 +3,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
-#include "topology/tree.hpp"
+#include "topology/sources/job/discovered_tree.hpp"
 
 namespace gradcoll {
-
-/// Where a tree came from, for people ("GC_TOPOLOGY expression", "discovered: hwloc + shared-memory
-/// split", ...).
-struct DiscoveredTree {
-    Tree tree;
-    std::string origin;
-    std::vector<std::string> notes = {};  ///< what was assumed, one sentence each; the same on all
-                                          ///< ranks
-};
-
-/// Origin and notes in one line.
-std::string told_origin(const DiscoveredTree& tree);
 
 /// Collective over `comm` (an intracommunicator). `written` is the GC_TOPOLOGY value, its forms as
 /// in topology/README.md; empty: auto. It is read on rank 0, and so are the files that it names.

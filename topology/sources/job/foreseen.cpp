@@ -7,9 +7,8 @@
 
 #include <vector>
 
-#include "topology/sources/host/host.hpp"
-#include "topology/sources/job/job.hpp"
-#include "topology/sources/job/written.hpp"
+#include "topology/sources/host/this_machine.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {
 
@@ -36,39 +35,40 @@ std::string assumption(std::size_t core_count, int rank_count) {
 }
 
 /// All of one host, rank i with paths[i].
-Result<DiscoveredTree> from_paths(const WrittenSource& source, const std::vector<HostPath>& paths) {
-    JobHost host;
+Result<DiscoveredTree> from_paths(JobSources& sources, const std::vector<HostPath>& paths) {
+    Job job;
+    JobHost& host = job.hosts.emplace_back();
     host.name = paths.front().host_name;
     for (const HostPath& path : paths) {
         const int rank = static_cast<int>(host.ranks.size());
         host.ranks.push_back({rank, rank, path});
     }
-    return tree_of_job(source, std::span(&host, 1), std::nullopt, {});
+    return sources.tree_of(job, {});
 }
 
-Result<DiscoveredTree> on_this_machine(const WrittenSource& source, int rank_count) {
-    const auto cores = this_host_core_paths();
+Result<DiscoveredTree> on_this_machine(JobSources& sources, int rank_count) {
+    const auto cores = this_machine_core_paths();
     if (!cores.ok()) return cores.status();
-    const auto whole = this_host_path();
+    const auto whole = this_machine_path();
     if (!whole.ok()) return whole.status();
     std::vector<HostPath> paths;
     for (int rank = 0; rank < rank_count; ++rank)
         paths.push_back(placed(*cores, *whole, rank, rank_count));
-    auto tree = from_paths(source, paths);
+    auto tree = from_paths(sources, paths);
     if (tree.ok()) tree->origin = assumption(cores->size(), rank_count);
     return tree;
 }
 
-Result<DiscoveredTree> on_described_machine(const WrittenSource& source, int rank_count) {
+Result<DiscoveredTree> on_described_host(JobSources& sources, int rank_count) {
     char name[256] = "";
     gethostname(name, sizeof name - 1);
     HostPath path;
     path.host_name = name;
-    auto tree = from_paths(source, std::vector(static_cast<std::size_t>(rank_count), path));
+    auto tree = from_paths(sources, std::vector(static_cast<std::size_t>(rank_count), path));
     if (tree.ok())
         tree->origin =
             fmt::format("{}; assumed: all {} ranks on this host, dealt to its {}s in order",
-                        source.origin, rank_count, source.inside.place_name());
+                        sources.origin(), rank_count, sources.source(Part::inside)->place_name());
     return tree;
 }
 
@@ -79,10 +79,16 @@ Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count)
     auto source = written_source(written);
     if (source.ok()) source = resolved(std::move(*source));
     if (!source.ok()) return source.status();
-    if (source->form != SourceForm::machine) return whole_tree(*source, rank_count);
+    JobSources sources(*source);
+    const Reports reports = sources.needs().reports;
+    if (reports == Reports::none) {
+        Job job;
+        job.rank_count = rank_count;
+        return sources.tree_of(job, {});
+    }
     const int wanted = rank_count > 0 ? rank_count : 1;
-    return source->inside.form == InsideSource::Form::hwloc ? on_this_machine(*source, wanted)
-                                                            : on_described_machine(*source, wanted);
+    return reports == Reports::host_paths ? on_this_machine(sources, wanted)
+                                          : on_described_host(sources, wanted);
 }
 
 }  // namespace gradcoll

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "topology/sources/job/discover.hpp"
+#include "topology/sources/job/discovered_tree.hpp"
 
 namespace gradcoll {
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/sources/job/job.hpp"
+#include "topology/fabric/host_list.hpp"
+#include "topology/sources/job/job_tree.hpp"
 
 namespace gradcoll {
 

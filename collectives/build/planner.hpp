@@ -1,0 +1,59 @@
+// collectives/build/planner.hpp - from a tree and a spec to the plan of each rank.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/status.hpp"
+#include "collectives/plan/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+class PlannedTree;
+
+/// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
+/// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
+/// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
+class Planner {
+  public:
+    /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
+    /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
+    /// beyond what steps can number. Both are the same on all ranks.
+    static Result<Planner> make(const Tree& tree, PlanSpec spec);
+
+    /// Errors: invalid_argument for a rank that the tree does not have.
+    Result<Plan> plan(int rank) const;
+    /// See Plan.
+    std::uint32_t stage_count() const { return stage_count_; }
+
+  private:
+    Planner(PlanSpec spec, std::shared_ptr<const PlannedTree> planned, std::uint32_t stage_count)
+        : spec_(std::move(spec)), planned_(std::move(planned)), stage_count_(stage_count) {}
+
+    Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
+
+    PlanSpec spec_;
+    std::shared_ptr<const PlannedTree> planned_;
+    std::uint32_t stage_count_;
+};
+
+/// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
+/// together.
+///
+/// allreduce: `input` and `output` are count_elems elements.
+/// reduce_scatter_block: input is count_elems, output one block (count_elems / ranks); the vector
+/// is reduced on the tree's own
+///   ownership in the work vector, then every piece goes as values to the rank whose block it
+///   belongs to. In place the input is count_elems at the output's address (MPI_IN_PLACE of
+///   MPI_Reduce_scatter_block). Elements are numbered in the whole vector:
+///   Schedule::output_first_elem is the first of the block.
+/// allgather: input is one block, output count_elems; the mirror image: values go from the blocks
+/// to the tree's owners,
+///   then down. In place the rank's block lies in the output already and the input is not used.
+/// Residuals (feedback) of reduce_scatter_block and allgather cover the encodes of the one phase
+/// they have.
+Result<Plan> make_plan(const Tree& tree, const PlanSpec& spec, int rank);
+
+}  // namespace gradcoll

@@ -1,0 +1,57 @@
+// collectives/choose/chunk_choice.cpp - granule and chunk of a call.
+#include "collectives/choose/chunk_choice.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "collectives/predict/forecast.hpp"
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Where links are known: as many chunks as make the pipeline through the levels shortest, each
+/// with at least min_granules_per_rank. Nothing if that is one and the scratch memory can hold it.
+std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
+    const std::int64_t granules = spec.count_elems / spec.granule_elems;
+    const std::int64_t most = granules / (min_granules_per_rank * tree.rank_count());
+    const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
+    std::int64_t chunks =
+        pipeline_of(tree, tuning, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
+    const AutoChunk& bound = tuning.one_level_chunk;
+    if (bytes > static_cast<double>(bound.whole_bytes)) {
+        const auto bounded = static_cast<std::int64_t>(bytes) / bound.chunk_bytes;
+        chunks = std::max(chunks, std::min(bounded, most));
+    }
+    return chunks == 1 ? 0 : (granules + chunks - 1) / chunks * spec.granule_elems;
+}
+
+std::int64_t measured_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
+    const AutoChunk automatic =
+        tree.height() > 1 ? tuning.many_level_chunk : tuning.one_level_chunk;
+    if (spec.count_elems <= automatic.whole_bytes / spec.elem_bytes) return 0;
+    const std::int64_t granules = automatic.chunk_bytes / spec.elem_bytes / spec.granule_elems;
+    return std::max({std::int64_t{1}, granules, min_granules_per_rank * tree.rank_count()}) *
+           spec.granule_elems;
+}
+
+}  // namespace
+
+std::int64_t granule_for(const PlanSpec& spec) {
+    if (spec.feedback || is_lossy(spec)) return static_cast<std::int64_t>(lossy_block_elems);
+    return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
+}
+
+std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options) {
+    const Tuning& tuning = *options.tuning;
+    const std::optional<std::int64_t> chunk_bytes = options.chunk_bytes;
+    if (spec.collective != Collective::allreduce || tree.rank_count() == 1 || chunk_bytes == 0)
+        return 0;
+    if (!chunk_bytes)
+        return knows_links(tree) ? pipelined_chunk(tree, tuning, spec)
+                                 : measured_chunk(tree, tuning, spec);
+    const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
+    return std::max<std::int64_t>(1, granules) * spec.granule_elems;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,27 @@
+// collectives/choose/chunk_choice.hpp - granule and chunk of a call. Pure.
+//
+// Automatic chunks where the tree knows its links: as Pipeline (predict/forecast.hpp) says.
+// Elsewhere they are the tuning's. With several levels, chunks keep all of them at work at once.
+// With one there is nothing to overlap: large chunks only bound the scratch memory
+// (docs/benchmarks.md, "Chunks").
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/choose/options.hpp"
+#include "collectives/plan/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// A chunk has at least so many granules for each rank, or shares would be too unequal.
+inline constexpr std::int64_t min_granules_per_rank = 4;
+/// Exact ranges are cut at cache lines.
+inline constexpr std::int64_t exact_granule_bytes = 64;
+
+std::int64_t granule_for(const PlanSpec& spec);
+
+/// `spec` with its granule and choices. 0: the whole vector in one piece.
+std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options);
+
+}  // namespace gradcoll

@@ -1,0 +1,142 @@
+// collectives/choose/exchange_choice.cpp - which exchange the branches of each vertex have.
+#include "collectives/choose/exchange_choice.hpp"
+
+#include <algorithm>
+
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Links that need at least this part of the slowest one's time are slowest links, too.
+constexpr double slowest_from = 0.9;
+/// What many senders lose is a guess: direct exchange is taken to be hidden up to so many times the
+/// time of the slowest link.
+constexpr double hidden_up_to = 1.25;
+
+double encoded(CodecId codec, const PlanSpec& call, std::int64_t count_elems) {
+    return static_cast<double>(
+        encoded_bytes(codec, call.elem_bytes, static_cast<std::size_t>(count_elems)));
+}
+
+/// What direct exchange loses to many senders at once is a guess. Where it is so much that even a
+/// ring with its many rounds is faster, one sender at a time is right; few rounds alone are no
+/// reason for it.
+/// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
+/// every round.
+Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
+                          double longer_way_us) {
+    const auto degree = static_cast<int>(tree.children(vertex).size());
+    const auto us = [&](Exchange exchange) {
+        return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
+               round_count(exchange, degree) * longer_way_us;
+    };
+    const double ring_us = us(Exchange::ring);
+    if (ring_us >= us(Exchange::direct)) return Exchange::direct;
+    return ring_us < us(Exchange::recursive) ? Exchange::ring : Exchange::recursive;
+}
+
+/// Parents come before their children.
+bool may_be_single(const Tree& tree, const PlanSpec& call, const PolicyOptions& options, int vertex,
+                   const std::vector<VertexChoice>& choices) {
+    const int above = tree.vertex(vertex).parent;
+    return call.collective == Collective::allreduce && !options.feedback &&
+           choices[static_cast<std::size_t>(vertex)].codec == CodecId::exact &&
+           (above < 0 || choices[static_cast<std::size_t>(above)].exchange == Exchange::single);
+}
+
+/// By vertex; zeros where no link is known.
+std::vector<double> longer_ways_us(const Tree& tree, const Tuning& tuning) {
+    std::vector<double> us(static_cast<std::size_t>(tree.vertex_count()), 0.0);
+    if (!knows_links(tree)) return us;
+    us = message_latencies_us(tree, tuning);
+    for (const int vertex : tree.inner_vertices())
+        us[static_cast<std::size_t>(vertex)] -= link_figures(tree, tuning, vertex).latency_us;
+    return us;
+}
+
+/// A pipeline hides what a level loses as long as another one takes longer: a ring whose many
+/// rounds save the loss of direct exchange there only makes every chunk's way longer. So vertices
+/// whose links are not the slowest exchange directly, unless the loss is as much as they are
+/// faster.
+void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
+                                    const PolicyOptions& options, std::int64_t chunk_elems,
+                                    std::vector<VertexChoice>& choices) {
+    const Tuning& tuning = *options.tuning;
+    std::vector<double> links_us(choices.size(), 0.0);
+    double slowest_us = 0;
+    for (const int vertex : tree.inner_vertices()) {
+        const auto at = static_cast<std::size_t>(vertex);
+        links_us[at] =
+            phase_link_us(tree, tuning, vertex, encoded(choices[at].codec, call, chunk_elems));
+        slowest_us = std::max(slowest_us, links_us[at]);
+    }
+    for (const int vertex : tree.inner_vertices()) {
+        const auto at = static_cast<std::size_t>(vertex);
+        const double bytes = encoded(choices[at].codec, call, chunk_elems);
+        if (options.may_choose_exchange_at(tree.vertex(vertex).height - 1) &&
+            links_us[at] < slowest_from * slowest_us &&
+            phase_us(tree, tuning, vertex, Exchange::direct, bytes) < hidden_up_to * slowest_us)
+            choices[at].exchange = Exchange::direct;
+    }
+}
+
+}  // namespace
+
+std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
+                                         const PolicyOptions& options, std::int64_t count_elems) {
+    std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
+    const std::vector<double> longer_us = longer_ways_us(tree, *options.tuning);
+    for (const int vertex : tree.inner_vertices()) {
+        const int level = tree.vertex(vertex).height - 1;
+        VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
+        choice.codec = options.codec_at(level);
+        switch (options.exchange_at(level)) {
+            case ExchangeWish::automatic:
+                choice.exchange = fastest_exchange(tree, *options.tuning, vertex,
+                                                   encoded(choice.codec, call, count_elems),
+                                                   longer_us[static_cast<std::size_t>(vertex)]);
+                break;
+            case ExchangeWish::direct:
+                choice.exchange = Exchange::direct;
+                break;
+            case ExchangeWish::ring:
+                choice.exchange = Exchange::ring;
+                break;
+            case ExchangeWish::recursive:
+                choice.exchange = Exchange::recursive;
+                break;
+            case ExchangeWish::single:
+                if (may_be_single(tree, call, options, vertex, choices))
+                    choice.exchange = Exchange::single;
+                break;
+        }
+    }
+    return choices;
+}
+
+std::vector<VertexChoice> vertex_choices_of_chunks(const Tree& tree, const PlanSpec& call,
+                                                   const PolicyOptions& options,
+                                                   std::int64_t chunk_elems) {
+    std::vector<VertexChoice> choices = vertex_choices(tree, call, options, chunk_elems);
+    exchange_directly_where_hidden(tree, call, options, chunk_elems, choices);
+    return choices;
+}
+
+std::vector<ExchangeCosts> exchange_costs(const Tree& tree, const Tuning& tuning,
+                                          const PlanSpec& spec) {
+    std::vector<ExchangeCosts> costs;
+    for (const int vertex : tree.inner_vertices()) {
+        const VertexChoice choice = spec.choices.of(vertex);
+        if (choice.exchange == Exchange::merged) continue;
+        const double bytes = encoded(choice.codec, spec, spec.count_elems);
+        costs.push_back({vertex, phase_us(tree, tuning, vertex, Exchange::direct, bytes),
+                         phase_us(tree, tuning, vertex, Exchange::recursive, bytes),
+                         phase_us(tree, tuning, vertex, Exchange::ring, bytes)});
+    }
+    return costs;
+}
+
+}  // namespace gradcoll

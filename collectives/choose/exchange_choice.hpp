@@ -1,0 +1,36 @@
+// collectives/choose/exchange_choice.hpp - which exchange the branches of each vertex have. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "collectives/choose/options.hpp"
+#include "collectives/plan/plan.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// What was compared at an inner vertex: one phase of the whole vector in the codec of the vertex.
+struct ExchangeCosts {
+    int vertex = -1;
+    double direct_us = 0;
+    double recursive_us = 0;
+    double ring_us = 0;
+};
+
+/// By vertex, for a vector (or chunk) of `count_elems`: the codecs and exchanges that the options
+/// name, and where they name none the fastest exchange. Time: linear in vertices.
+std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
+                                         const PolicyOptions& options, std::int64_t count_elems);
+
+/// The same for a vector in chunks that the links cut: what a pipeline hides is no reason for an
+/// exchange of many rounds.
+std::vector<VertexChoice> vertex_choices_of_chunks(const Tree& tree, const PlanSpec& call,
+                                                   const PolicyOptions& options,
+                                                   std::int64_t chunk_elems);
+
+/// Of all inner vertices of `spec` that have an exchange of their own, ascending.
+std::vector<ExchangeCosts> exchange_costs(const Tree& tree, const Tuning& tuning,
+                                          const PlanSpec& spec);
+
+}  // namespace gradcoll

@@ -1,0 +1,48 @@
+// collectives/choose/options.hpp - what the user asked for, as the policy reads it. Lists go by
+// level, nearest the ranks first; the last entry holds for all levels above.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/predict/tuning.hpp"
+#include "compress/codec_id.hpp"
+
+namespace gradcoll {
+
+enum class ExchangeWish : std::uint8_t { automatic, direct, ring, recursive, single };
+
+/// When the codec that the user named is used.
+enum class CompressIf : std::uint8_t { always, pays };
+
+struct PolicyOptions {
+    std::vector<CodecId> level_codecs;  ///< empty: exact
+    std::optional<CodecId> down_codec;  ///< nothing: that of the highest lossy level
+    std::vector<ExchangeWish>
+        level_exchanges;  ///< empty: automatic. Single is direct where it cannot be: level with
+                          ///< a lossy codec and all below, feedback, other collectives
+    std::optional<std::int64_t> chunk_bytes;  ///< nothing: automatic; 0: no pipelining
+    bool feedback = false;
+    CompressIf compress_if = CompressIf::always;    ///< pays: codec_choice.hpp
+    int chunks_in_flight = usual_chunks_in_flight;  ///< for the prediction
+    const Tuning* tuning = &shipped_tuning();  ///< the same on all ranks; never null, not owned
+
+    CodecId codec_at(int level) const;
+    ExchangeWish exchange_at(int level) const;
+    /// Whether the user leaves the exchanges of a level to the policy.
+    bool may_choose_exchange_at(int level) const {
+        return exchange_at(level) == ExchangeWish::automatic;
+    }
+};
+
+/// "2:4" or "exact,2:4": codecs by level. Errors: invalid_argument naming the entry and what is
+/// allowed.
+Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
+/// "auto", "direct", "ring", "recursive", "single" or a list by level, in which only single follows
+/// single. Errors: as above.
+Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
+
+}  // namespace gradcoll

@@ -1,0 +1,71 @@
+// collectives/draw/decision_text.cpp - what the policy chose and why, in words.
+#include "collectives/draw/decision_text.hpp"
+
+#include <fmt/format.h>
+
+namespace gradcoll {
+namespace {
+
+std::string parts_text(const LevelForecast& part) {
+    return fmt::format("{:.1f} us on links, {:.1f} on cores, {:.1f} of latency", part.link_us,
+                       part.core_us, part.latency_us);
+}
+
+/// `costs`: null for a merged vertex.
+std::string vertex_text(const Tree& tree, const PlanSpec& spec, int vertex,
+                        const ExchangeCosts* costs) {
+    const Vertex& v = tree.vertex(vertex);
+    const std::string where = fmt::format("vertex {} ({} {}, level {}, {} branches): ", vertex,
+                                          name_of(v.kind), v.name, v.height - 1, v.children.size());
+    if (costs == nullptr) return where + "merged with the one above, which has its branches\n";
+    const VertexChoice choice = spec.choices.of(vertex);
+    return where + fmt::format(
+                       "{} exchange, {}; a phase would take direct {:.1f} us, recursive {:.1f} us, "
+                       "ring {:.1f} us\n",
+                       name_of(choice.exchange), name_of(choice.codec), costs->direct_us,
+                       costs->recursive_us, costs->ring_us);
+}
+
+std::string vertices_text(const Tree& tree, const Decision& decision) {
+    std::string text;
+    auto costs = decision.exchanges.begin();
+    for (const int vertex : tree.inner_vertices()) {
+        const bool has_costs = costs != decision.exchanges.end() && costs->vertex == vertex;
+        text += vertex_text(tree, decision.spec, vertex, has_costs ? &*costs : nullptr);
+        if (has_costs) ++costs;
+    }
+    return text;
+}
+
+std::string change_text(const ShortVectorChange& change) {
+    const std::string what = change.kind == ShortVectorChange::Kind::single_exchanges
+                                 ? fmt::format("single exchanges from level {} up", change.level)
+                                 : fmt::format("level {} merged with those above, {} exchange",
+                                               change.level, name_of(change.above));
+    return fmt::format("{}: about {:.1f} us instead of {:.1f} us\n", what, change.us,
+                       change.before_us);
+}
+
+}  // namespace
+
+std::string text_of(const CodecVerdict& verdict) {
+    return fmt::format(
+        "level {}: {} {}: {:.1f} us against {:.1f} exact, in {} part{} (one: {}; exact: {})\n",
+        verdict.level, name_of(verdict.codec), verdict.pays() ? "pays" : "does not pay",
+        verdict.compressed_us, verdict.exact_us, verdict.parts, verdict.parts == 1 ? "" : "s",
+        parts_text(verdict.compressed), parts_text(verdict.exact));
+}
+
+std::string text_of(const Tree& tree, const Decision& decision) {
+    const PlanSpec& spec = decision.spec;
+    std::string text;
+    for (const CodecVerdict& verdict : decision.codecs) text += text_of(verdict);
+    text += vertices_text(tree, decision);
+    text += fmt::format(
+        "down: {}; granule {} elems; chunks of {} elems (0: whole); about {:.1f} us in all\n",
+        name_of(spec.down_codec), spec.granule_elems, spec.chunk_elems, decision.predicted_us);
+    for (const ShortVectorChange& change : decision.shortened) text += change_text(change);
+    return text;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,262 @@
+// collectives/plan/partition.cpp - FlexReduce ownership, evaluated where it is asked for.
+#include "collectives/plan/partition.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace gradcoll {
+
+namespace {
+
+/// What one rank of a subtree owns in one piece, as long as it is: no neighbour belongs to the same
+/// rank.
+struct Run {
+    Range range;
+    int leaf = 0;  ///< position of the owner among the subtree's leaves
+    bool odd =
+        false;  ///< alternates from run to run (nearly always): tells neighbouring intervals apart
+};
+
+/// An interval with what is needed to continue it beyond its cuts.
+struct Cell {
+    Range range;
+    std::vector<int> owners;   ///< position among the subtree's leaves of the owner in each branch
+    std::vector<Range> parts;  ///< as in Interval
+    std::vector<int> order;    ///< branch at each position
+    std::vector<char> before;  ///< branch b: its owner is the same left of the interval's begin
+    std::vector<char> after;   ///< branch b: its owner is the same right of the interval's end
+    bool odd = false;
+};
+
+/// The branch that stands beside a cut: of those whose owner does not change there the one with the
+/// shortest run.
+int joining_branch(const std::vector<Run>& runs, const std::vector<char>& spans) {
+    int best = -1;
+    for (int b = 0; b < static_cast<int>(runs.size()); ++b)
+        if (spans[b] && (best < 0 || runs[b].range.size() < runs[best].range.size())) best = b;
+    return best;
+}
+
+std::vector<int> order_of_parts(const std::vector<Run>& runs, const Cell& cell) {
+    int first = joining_branch(runs, cell.before);
+    int last = joining_branch(runs, cell.after);
+    if (first >= 0 && first == last) (cell.odd != runs[first].odd ? last : first) = -1;
+    std::vector<int> order;
+    if (first >= 0) order.push_back(first);
+    for (int b = 0; b < static_cast<int>(runs.size()); ++b)
+        if (b != first && b != last) order.push_back(b);
+    if (last >= 0) order.push_back(last);
+    return order;
+}
+
+/// Answers one query; remembers the intervals that it has worked out, by the shape of the vertex,
+/// so that none is worked out twice. `vertex` stands for every vertex of its shape.
+class Query {
+  public:
+    Query(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems)
+        : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems) {}
+
+    const Cell& cell_at(int vertex, std::int64_t at);
+    Run run_at(int vertex, std::int64_t at);
+    Interval interval_at(int vertex, std::int64_t at);
+    std::vector<Interval> intervals(int vertex, std::span<const Range> windows);
+
+  private:
+    using Cells = std::map<std::int64_t, Cell>;  ///< by begin
+
+    std::vector<Run> runs_of_branches(int vertex, std::int64_t at);
+    Cell make_cell(int vertex, std::int64_t at);
+    void split(Cell& cell) const;
+    void extend_left(int vertex, std::size_t branch, const Cell* cell, Run& run);
+    void extend_right(int vertex, std::size_t branch, const Cell* cell, Run& run);
+
+    const Tree& tree_;
+    std::int64_t count_elems_;
+    std::int64_t granule_elems_;
+    std::unordered_map<int, Cells> cells_;  ///< by shape
+};
+
+const Cell& Query::cell_at(int vertex, std::int64_t at) {
+    const int shape = tree_.vertex(vertex).shape;
+    Cells& known = cells_[shape];
+    auto next = known.upper_bound(at);
+    if (next != known.begin()) {
+        const Cell& candidate = std::prev(next)->second;
+        if (at < candidate.range.end) return candidate;
+    }
+    Cell made = make_cell(vertex, at);
+    const std::int64_t begin = made.range.begin;
+    return cells_[shape].emplace(begin, std::move(made)).first->second;
+}
+
+/// Owners' positions are among the leaves of `vertex`. Neighbours of the same shape are asked once.
+std::vector<Run> Query::runs_of_branches(int vertex, std::int64_t at) {
+    const int first_leaf = tree_.vertex(vertex).first_leaf;
+    std::vector<Run> runs;
+    runs.reserve(tree_.children(vertex).size());
+    int asked_shape = -1;
+    Run asked;
+    for (const int child : tree_.children(vertex)) {
+        const Vertex& branch = tree_.vertex(child);
+        if (branch.shape != asked_shape) asked = run_at(child, at);
+        asked_shape = branch.shape;
+        runs.push_back({asked.range, branch.first_leaf - first_leaf + asked.leaf, asked.odd});
+    }
+    return runs;
+}
+
+Cell Query::make_cell(int vertex, std::int64_t at) {
+    const std::vector<Run> runs = runs_of_branches(vertex, at);
+    Cell cell;
+    cell.range = {0, count_elems_};
+    for (const Run& run : runs) {
+        cell.range = intersect(cell.range, run.range);
+        cell.owners.push_back(run.leaf);
+        cell.odd ^= run.odd;
+    }
+    for (const Run& run : runs) {
+        cell.before.push_back(run.range.begin < cell.range.begin);
+        cell.after.push_back(run.range.end > cell.range.end);
+    }
+    cell.order = order_of_parts(runs, cell);
+    split(cell);
+    return cell;
+}
+
+void Query::split(Cell& cell) const {
+    const Range whole = cell.range;
+    const auto degree = static_cast<std::int64_t>(cell.order.size());
+    const std::int64_t granules = (whole.size() + granule_elems_ - 1) / granule_elems_;
+    const std::int64_t extra = granules % degree;
+    const std::int64_t rotation = (whole.begin / granule_elems_) % degree;
+    cell.parts.resize(cell.order.size());
+    std::int64_t begin = whole.begin;
+    for (int branch : cell.order) {
+        const bool gets_extra = (branch - rotation + degree) % degree < extra;
+        const std::int64_t share = granules / degree + (gets_extra ? 1 : 0);
+        const std::int64_t room = whole.end - begin;
+        const std::int64_t end =
+            share > room / granule_elems_ ? whole.end : begin + share * granule_elems_;
+        cell.parts[branch] = {begin, end};
+        begin = end;
+    }
+}
+
+Run Query::run_at(int vertex, std::int64_t at) {
+    if (tree_.is_leaf(vertex)) return {{0, count_elems_}, 0, false};
+    const Cell& cell = cell_at(vertex, at);
+    const auto holds = [&](int b) {
+        const Range part = cell.parts[b];
+        return part.begin <= at && at < part.end;
+    };
+    const auto position = std::find_if(cell.order.begin(), cell.order.end(), holds);
+    const auto branch = static_cast<std::size_t>(*position);
+    Run run{cell.parts[branch], cell.owners[branch], false};
+    extend_left(vertex, branch, &cell, run);
+    extend_right(vertex, branch, &cell, run);
+    return run;
+}
+
+/// Pieces of one branch join over a cut where its owner stays; `odd` is that of the run's first
+/// piece.
+void Query::extend_left(int vertex, std::size_t branch, const Cell* cell, Run& run) {
+    while (run.range.begin == cell->range.begin && cell->before[branch]) {
+        const Cell& left = cell_at(vertex, run.range.begin - 1);
+        const Range part = left.parts[branch];
+        if (part.empty() || part.end != run.range.begin) break;
+        run.range.begin = part.begin;
+        cell = &left;
+    }
+    const auto& order = cell->order;
+    const auto position =
+        std::find(order.begin(), order.end(), static_cast<int>(branch)) - order.begin();
+    run.odd = cell->odd != ((position & 1) != 0);
+}
+
+void Query::extend_right(int vertex, std::size_t branch, const Cell* cell, Run& run) {
+    while (run.range.end == cell->range.end && cell->after[branch]) {
+        const Cell& right = cell_at(vertex, run.range.end);
+        const Range part = right.parts[branch];
+        if (part.empty() || part.begin != run.range.end) break;
+        run.range.end = part.end;
+        cell = &right;
+    }
+}
+
+Interval Query::interval_at(int vertex, std::int64_t at) {
+    const Cell& cell = cell_at(vertex, at);
+    Interval interval{cell.range, cell.owners, cell.parts};
+    for (int& owner : interval.owners)
+        owner = tree_.rank_at(tree_.vertex(vertex).first_leaf + owner);
+    return interval;
+}
+
+std::vector<Interval> Query::intervals(int vertex, std::span<const Range> windows) {
+    std::vector<Interval> answer;
+    std::int64_t done = 0;
+    for (const Range& wanted : windows) {
+        const Range window = intersect(wanted, {done, count_elems_});
+        for (std::int64_t at = window.begin; at < window.end; at = done) {
+            answer.push_back(interval_at(vertex, at));
+            done = answer.back().range.end;
+        }
+    }
+    return answer;
+}
+
+std::vector<Range> parts_of_branch(const std::vector<Interval>& intervals, int branch) {
+    std::vector<Range> parts;
+    for (const Interval& interval : intervals)
+        append_joined(parts, interval.parts[static_cast<std::size_t>(branch)]);
+    return parts;
+}
+
+}  // namespace
+
+OwnershipMap::OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems)
+    : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems) {}
+
+std::vector<OwnedRange> OwnershipMap::owners(int vertex, Range window) const {
+    Query query(tree_, count_elems_, granule_elems_);
+    window = intersect(window, {0, count_elems_});
+    const int first_leaf = tree_.vertex(vertex).first_leaf;
+    std::vector<OwnedRange> answer;
+    for (std::int64_t at = window.begin; at < window.end; at = answer.back().range.end) {
+        const Run run = query.run_at(vertex, at);
+        answer.push_back({intersect(run.range, window), tree_.rank_at(first_leaf + run.leaf)});
+    }
+    return answer;
+}
+
+std::vector<Interval> OwnershipMap::intervals(int vertex, Range window) const {
+    return intervals(vertex, std::span(&window, 1));
+}
+
+std::vector<Interval> OwnershipMap::intervals(int vertex, std::span<const Range> windows) const {
+    return Query(tree_, count_elems_, granule_elems_).intervals(vertex, windows);
+}
+
+std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const {
+    Query query(tree_, count_elems_, granule_elems_);
+    std::vector<std::vector<Interval>> levels;
+    std::vector<Range> owned{{0, count_elems_}};
+    for (int child = tree_.leaf_of(rank); child != tree_.root();
+         child = tree_.vertex(child).parent) {
+        levels.push_back(query.intervals(tree_.vertex(child).parent, owned));
+        owned = parts_of_branch(levels.back(), tree_.vertex(child).branch);
+    }
+    return levels;
+}
+
+std::vector<Range> OwnershipMap::target(int rank, int vertex) const {
+    Query query(tree_, count_elems_, granule_elems_);
+    std::vector<Range> owned;
+    append_joined(owned, {0, count_elems_});
+    for (int child = tree_.leaf_of(rank); child != vertex; child = tree_.vertex(child).parent)
+        owned = parts_of_branch(query.intervals(tree_.vertex(child).parent, owned),
+                                tree_.vertex(child).branch);
+    return owned;
+}
+
+}  // namespace gradcoll

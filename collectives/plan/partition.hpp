@@ -1,0 +1,80 @@
+// collectives/plan/partition.hpp - who owns which elements at each vertex of the tree (FlexReduce
+// ownership). Pure arithmetic on half-open ranges; knows nothing of memory, MPI or codecs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collectives/plan/range.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+struct OwnedRange {
+    Range range;
+    int rank = -1;
+    friend bool operator==(const OwnedRange&, const OwnedRange&) = default;
+};
+
+/// An interval of a vertex between two neighbouring cuts: it has one owner in each branch before
+/// the vertex's reduce-scatter, and is split into one part a branch by it.
+struct Interval {
+    Range range;
+    std::vector<int> owners;  ///< rank that owns the interval in branch b, before
+    std::vector<Range>
+        parts;  ///< what that owner keeps afterwards (may be empty); disjoint, covering `range`
+};
+
+/// Ownership for `count_elems` elements cut only at multiples of `granule_elems` (and at the end).
+///
+/// For every inner vertex, leaves to root: the cuts are the union of the ownership boundaries of
+/// all branches; every interval between cuts has one owner a branch and is split into as many parts
+/// as there are branches, equal up to one granule. Which branches get the odd granules rotates with
+/// the interval's position, so that none is favoured.
+///
+/// Order of the parts: beside a cut stands the branch whose owner is the same on both sides of it
+/// (if there are several, the one with the shortest range, then the lowest), so that its two pieces
+/// join to one range; the others lie between in branch order. A branch wanted at both ends takes
+/// one end in even intervals and the other in odd ones. This needs only the interval's own owners,
+/// never a count of the intervals before it.
+///
+/// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
+/// (Vertex::shape), so a query costs time and memory in proportion to its answer and to the degrees
+/// of the different shapes below it, however often a shape is there. Immutable, thread safe; keeps
+/// a reference to `tree`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et al., MLSys
+/// 2019).
+class OwnershipMap {
+  public:
+    OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems);
+
+    std::int64_t count_elems() const { return count_elems_; }
+    std::int64_t granule_elems() const { return granule_elems_; }
+
+    /// Who owns the elements of `window` inside the subtree of `vertex` after the reduce-scatter of
+    /// `vertex` itself: ascending, gapless, clipped to `window`, neighbours of one rank joined.
+    std::vector<OwnedRange> owners(int vertex, Range window) const;
+
+    /// The intervals of inner vertex `vertex` that overlap `window`, whole (not clipped),
+    /// ascending.
+    std::vector<Interval> intervals(int vertex, Range window) const;
+
+    /// The same for several windows, ascending and disjoint; an interval that overlaps two of them
+    /// comes once.
+    std::vector<Interval> intervals(int vertex, std::span<const Range> windows) const;
+
+    /// For every vertex above `rank`, leaves to root: the intervals that the rank has a part in, as
+    /// intervals(vertex, what the rank owns before that vertex). One query for the whole path.
+    std::vector<std::vector<Interval>> intervals_above(int rank) const;
+
+    /// What `rank` owns after the reduce-scatter of `vertex` (one of its ancestors, or its own
+    /// leaf: everything): ascending, neighbours joined.
+    std::vector<Range> target(int rank, int vertex) const;
+
+  private:
+    const Tree& tree_;
+    std::int64_t count_elems_;
+    std::int64_t granule_elems_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,36 @@
+// collectives/plan/range.hpp - a run of neighbouring elements: what steps, ownership and the
+// verifier count in.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace gradcoll {
+
+/// Half-open range of elements [begin, end).
+struct Range {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+
+    std::int64_t size() const { return end - begin; }
+    bool empty() const { return end <= begin; }
+    friend bool operator==(const Range&, const Range&) = default;
+};
+
+inline Range intersect(Range a, Range b) {
+    const Range both{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+    return both.empty() ? Range{both.begin, both.begin} : both;
+}
+
+/// Adds `range` at the end of ascending `ranges`, joined to the last one if they touch; an empty
+/// one is dropped.
+inline void append_joined(std::vector<Range>& ranges, Range range) {
+    if (range.empty()) return;
+    if (!ranges.empty() && ranges.back().end == range.begin)
+        ranges.back().end = range.end;
+    else
+        ranges.push_back(range);
+}
+
+}  // namespace gradcoll

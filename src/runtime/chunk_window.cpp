@@ -1,0 +1,218 @@
+// runtime/chunk_window.cpp - making the window, and its turns: messages first, then local work.
+#include "runtime/chunk_window.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t completions_per_poll = 64;
+/// Local work between two looks at the network: some microseconds. A small step counts as this many
+/// elements.
+constexpr std::int64_t local_bytes_per_turn = 32768;
+constexpr std::int64_t least_elems_per_step = 256;
+
+/// Messages by reference are acknowledged, each in a stage of its own.
+std::uint32_t messages_a_step(const ExecutorOptions& options) {
+    return options.device ? 2 : 1;
+}
+
+/// By rank: who is sent to from the device, and received from, as the bytes lie there.
+std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
+    std::vector<bool> direct(static_cast<std::size_t>(channel.rank_count()));
+    if (side.mpi_takes_device_memory())
+        for (int peer = 0; peer < channel.rank_count(); ++peer)
+            direct[static_cast<std::size_t>(peer)] =
+                channel.is_carried_by_mpi(peer) && !side.shares_with(peer);
+    return direct;
+}
+
+}  // namespace
+
+std::size_t ChunkWindow::Parts::steps() const {
+    return std::max(body.step_count(), tail.step_count());
+}
+
+std::size_t ChunkWindow::Parts::messages() const {
+    return std::max(body.message_count(), tail.message_count());
+}
+
+std::size_t ChunkWindow::Parts::slots() const {
+    return std::max(plan->body.slots.size(), plan->tail.slots.size());
+}
+
+Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
+                                                  Channel& channel,
+                                                  const ExecutorOptions& options) {
+    Result<Program> body = Program::make(plan->body);
+    if (!body.ok()) return body.status();
+    Result<Program> tail = Program::make(plan->tail);
+    if (!tail.ok()) return tail.status();
+    const auto places = static_cast<std::size_t>(
+        std::clamp<std::int64_t>(plan->chunk_count, 1, options.chunks_in_flight));
+    auto memory = WindowMemory::make(*plan, places,
+                                     options.data_on_device ? &options.device->device() : nullptr);
+    if (!memory.ok()) return memory.status();
+    Parts parts{std::move(plan), std::move(*body),          std::move(*tail),
+                places,          std::move(memory).value(), nullptr};
+    parts.lane = channel.open_lane(places * parts.messages() * messages_a_step(options));
+    if (!options.cut_peers.empty()) parts.lane->cut_messages(options.cut_peers);
+    return parts;
+}
+
+Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Plan> plan,
+                                                       Channel& channel,
+                                                       const ExecutorOptions& options) {
+    const Result<TagLayout> tags =
+        TagLayout::make(channel.tag_limit(), plan->stage_count * messages_a_step(options));
+    if (!tags.ok()) return tags.status();
+    const Result<CodecTable> codecs = codecs_for(*plan);
+    if (!codecs.ok()) return codecs.status();
+    Result<Parts> parts = parts_for(std::move(plan), channel, options);
+    if (!parts.ok()) return parts.status();
+    const Operation operation{.plan = *parts->plan,
+                              .lane = *parts->lane,
+                              .tags = *tags,
+                              .codecs = *codecs,
+                              .timed = options.timed || options.trace,
+                              .trace = options.trace};
+    std::unique_ptr<ChunkWindow> window(
+        new ChunkWindow(std::move(parts).value(), operation, options));
+    if (options.device) GRADCOLL_TRY(window->join_device(channel, options.data_on_device));
+    window->make_runs();
+    return window;
+}
+
+ChunkWindow::ChunkWindow(Parts parts, const Operation& operation, const ExecutorOptions& options)
+    : parts_(std::move(parts)),
+      operation_(operation),
+      paced_(options.paced),
+      side_(options.device),
+      completions_(completions_per_poll) {}
+
+Status ChunkWindow::join_device(const Channel& channel, bool data_on_device) {
+    DeviceMessages::Room room;
+    room.places = static_cast<std::uint32_t>(parts_.places);
+    room.messages = parts_.messages();
+    room.slots = parts_.slots();
+    room.data_on_device = data_on_device;
+    room.direct = direct_peers(channel, *side_);
+    auto made = DeviceMessages::make(*side_, *parts_.lane, room);
+    if (!made.ok()) return made.status();
+    messages_ = std::move(made).value();
+    if (data_on_device) batch_ = std::make_unique<DeviceBatch>(parts_.places * parts_.steps());
+    return {};
+}
+
+void ChunkWindow::make_runs() {
+    const ChunkRun::Room room{parts_.steps(), parts_.slots(), operation_.trace != nullptr};
+    runs_.reserve(parts_.places);
+    for (std::uint32_t place = 0; place < parts_.places; ++place)
+        runs_.emplace_back(place, room, parts_.memory.of(place), messages_.get());
+}
+
+Status ChunkWindow::begin(const Binding& binding) {
+    if (messages_) messages_->begin_operation();
+    operation_.binding = binding;
+    oldest_chunk_ = next_chunk_ = 0;
+    begin_chunks();
+    return start_messages().status();
+}
+
+Result<bool> ChunkWindow::turn() {
+    GRADCOLL_TRY(retire_chunks());
+    begin_chunks();
+    const Result<bool> started = start_messages();
+    if (!started.ok()) return started.status();
+    const Result<bool> completed = take_completions();
+    if (!completed.ok()) return completed.status();
+    const Result<bool> worked = batch_ ? run_local_on_device() : run_local();
+    if (!worked.ok()) return worked.status();
+    GRADCOLL_TRY(retire_chunks());
+    return *started || *completed || *worked;
+}
+
+void ChunkWindow::drop() {
+    parts_.lane->abandon();
+    if (messages_) messages_->abandon();
+    for (ChunkRun& run : runs_) run.drop();
+}
+
+void ChunkWindow::begin_chunks() {
+    while (next_chunk_ < plan().chunk_count && !run_of(next_chunk_).active() &&
+           next_chunk_ - oldest_chunk_ < static_cast<std::int64_t>(runs_.size())) {
+        run_of(next_chunk_).begin(program_of(next_chunk_), next_chunk_, operation_);
+        ++next_chunk_;
+    }
+}
+
+Status ChunkWindow::retire_chunks() {
+    if (messages_)
+        for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+            GRADCOLL_TRY(run_of(chunk).settle(operation_));
+    while (oldest_chunk_ < next_chunk_ && !run_of(oldest_chunk_).active()) ++oldest_chunk_;
+    return {};
+}
+
+Result<bool> ChunkWindow::start_messages() {
+    bool any = false;
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk) {
+        const Result<bool> started = run_of(chunk).start_messages(operation_, pacer_of(chunk));
+        if (!started.ok()) return started.status();
+        any |= *started;
+    }
+    return any;
+}
+
+Result<bool> ChunkWindow::take_completions() {
+    const Result<std::size_t> count =
+        messages_ ? messages_->poll(operation_, completions_) : parts_.lane->poll(completions_);
+    if (!count.ok()) return count.status();
+    for (std::size_t i = 0; i < *count; ++i) {
+        Completion& done = completions_[i];
+        if (!done.status.ok()) return std::move(done.status);
+        runs_[ChunkRun::place_of(done.cookie)].finish_message(ChunkRun::step_of(done.cookie),
+                                                              done.received_bytes, operation_);
+    }
+    return *count > 0;
+}
+
+/// Local steps, those of older chunks first, until it is time to look after the network again.
+/// Messages that become ready leave at once. True if there was any. Errors: those of the lane.
+Result<bool> ChunkWindow::run_local() {
+    std::int64_t elems_left = local_bytes_per_turn / plan().spec.elem_bytes;
+    bool any = false;
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_ && elems_left > 0; ++chunk) {
+        ChunkRun& run = run_of(chunk);
+        while (elems_left > 0 && run.has_local()) {
+            any = true;
+            elems_left -= std::max(run.run_local(operation_), least_elems_per_step);
+            const Result<bool> started = run.start_messages(operation_, pacer_of(chunk));
+            if (!started.ok()) return started.status();
+        }
+    }
+    return any;
+}
+
+/// Everything that is ready, in as few launches as can be: the device does it in its own time.
+Result<bool> ChunkWindow::run_local_on_device() {
+    bool any = false;
+    for (;;) {
+        bool more = false;
+        for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk) {
+            more |= run_of(chunk).has_local();
+            run_of(chunk).batch_local(*batch_, operation_);
+        }
+        if (!more) return any;
+        any = true;
+        Status status = batch_->launch(*side_, operation_, messages_->invalid());
+        if (!status.ok()) operation_.fail(std::move(status));
+        for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+            run_of(chunk).finish_batched();
+        const Result<bool> started = start_messages();
+        if (!started.ok()) return started.status();
+    }
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,95 @@
+// runtime/chunk_window.hpp - the chunks of the running operation that are in flight, and a turn of
+// work for them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/plan/plan.hpp"
+#include "runtime/chunk_run.hpp"
+#include "runtime/device/device_batch.hpp"
+#include "runtime/device/device_messages.hpp"
+#include "runtime/executor_options.hpp"
+#include "runtime/operation.hpp"
+#include "runtime/program.hpp"
+#include "runtime/window_memory.hpp"
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+/// Chunk c begins when chunk c - window has ended: its place is free, and messages of one tag keep
+/// their order. Allocates only when it is made.
+class ChunkWindow {
+  public:
+    /// `channel` must outlive the window. Errors: unsupported and internal as Executor::make,
+    /// out_of_memory, those of Device.
+    static Result<std::unique_ptr<ChunkWindow>> make(std::shared_ptr<const Plan> plan,
+                                                     Channel& channel,
+                                                     const ExecutorOptions& options);
+
+    const Plan& plan() const { return *parts_.plan; }
+    Operation& operation() { return operation_; }
+    /// Starts an operation with its first chunks. Errors: transport errors only; then it is to be
+    /// dropped.
+    Status begin(const Binding& binding);
+    /// A bounded piece of what can be done now; true if there was anything. Errors: likewise.
+    Result<bool> turn();
+    bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
+    /// Forgets the operation and its messages.
+    void drop();
+
+  private:
+    /// What is made once for the plan.
+    struct Parts {
+        std::shared_ptr<const Plan> plan;
+        Program body, tail;
+        std::size_t places = 0;  ///< of chunks
+        WindowMemory memory;
+        std::unique_ptr<Lane> lane;
+
+        // The most that a chunk has of each.
+        std::size_t steps() const;
+        std::size_t messages() const;
+        std::size_t slots() const;
+    };
+    static Result<Parts> parts_for(std::shared_ptr<const Plan> plan, Channel& channel,
+                                   const ExecutorOptions& options);
+
+    ChunkWindow(Parts parts, const Operation& operation, const ExecutorOptions& options);
+    Status join_device(const Channel& channel, bool data_on_device);
+    void make_runs();
+
+    const Program& program_of(std::int64_t chunk) const {
+        return &plan().schedule_of(chunk) == &plan().tail ? parts_.tail : parts_.body;
+    }
+    ChunkRun& run_of(std::int64_t chunk) {
+        return runs_[static_cast<std::size_t>(chunk) % runs_.size()];
+    }
+    /// The chunk whose sends go before those of `chunk`, if there is one under way.
+    const ChunkRun* pacer_of(std::int64_t chunk) {
+        return paced_ && chunk > oldest_chunk_ ? &run_of(chunk - 1) : nullptr;
+    }
+    void begin_chunks();
+    Status retire_chunks();
+    Result<bool> start_messages();
+    Result<bool> take_completions();
+    Result<bool> run_local();
+    Result<bool> run_local_on_device();
+
+    Parts parts_;
+    Operation operation_;
+    bool paced_;
+    std::shared_ptr<DeviceSide> side_;          ///< null where no rank's device takes part
+    std::unique_ptr<DeviceMessages> messages_;  ///< null likewise: then the lane has them all
+    std::unique_ptr<DeviceBatch> batch_;        ///< null for data of the host
+    std::vector<ChunkRun> runs_;                ///< by place: chunk c is at c modulo their number
+    std::vector<Completion> completions_;
+    /// Chunks from the oldest to the next have begun, and the oldest has not ended.
+    std::int64_t oldest_chunk_ = 0;
+    std::int64_t next_chunk_ = 0;
+};
+
+}  // namespace gradcoll

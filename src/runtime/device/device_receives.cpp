@@ -1,0 +1,111 @@
+// runtime/device/device_receives.cpp - receives: room is made, the bytes arrive, and get to where
+// the data are.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/device/device_messages.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// What an acknowledgement says; only its coming counts.
+constexpr std::byte acknowledgement_byte{1};
+
+}  // namespace
+
+/// A receive that waited for steps may come to where the device still reads: directly, the place
+/// itself, else a mirror that an earlier message of the chunk is being copied in from. The user's
+/// stream reads nothing there any more: what comes was made with values of this rank.
+Status DeviceMessages::start_receive(Entry& entry) {
+    if (!room_.data_on_device || entry.message.step->dep_count == 0) return arrive(entry);
+    wait_for_mark(entry, State::awaiting_room);
+    DeviceStream& reader = is_direct(entry.message) ? side_.work() : side_.in();
+    return reader.record(*entry.mark);
+}
+
+Status DeviceMessages::arrive(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    entry.state = State::arriving;
+    std::byte* target = room_.data_on_device && !is_direct(message) ? message.mirror : message.data;
+    return lane_.start_recv(message.step->peer, message.tag, target, message.size_bytes,
+                            index_of(entry));
+}
+
+Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    // Also one that was damaged: its sender waits for the acknowledgement.
+    if (entry.received_bytes < message.size_bytes && may_refer(message))
+        return take_reference(entry, operation);
+    if (is_direct(message) && message.header_bytes() > 0) return fetch_header(entry);
+    report(entry, entry.received_bytes);
+    if (!room_.data_on_device || is_direct(message) || entry.received_bytes != message.size_bytes)
+        return end(entry);
+    if (message.slot().where() == Space::scratch) mirrored(message) = {true, false};
+    return copy_in(entry, message.mirror + message.header_bytes(), State::copying_in);
+}
+
+/// Steps on a device wait for the copy by themselves; those of the host wait for the report, which
+/// take_copy() makes.
+Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    const std::size_t header = message.header_bytes();
+    const std::byte* arrived = room_.data_on_device ? message.mirror : message.data;
+    const std::size_t reference_size =
+        entry.received_bytes - std::min(header, entry.received_bytes);
+    const auto peers_bytes =
+        side_.peers().resolve({arrived + header, reference_size}, message.size_bytes - header);
+    if (peers_bytes.ok()) {
+        GRADCOLL_TRY(copy_in(entry, *peers_bytes, State::copying_from_peer));
+        if (room_.data_on_device) report(entry, message.size_bytes);
+        return {};
+    }
+    operation.fail(Status(peers_bytes.status().code(),
+                          fmt::format("message from rank {} at level {}: {}", message.step->peer,
+                                      message.step->level, peers_bytes.status().message())));
+    report(entry, message.size_bytes);
+    return acknowledge(entry);
+}
+
+Status DeviceMessages::take_copy(Entry& entry) {
+    if (!room_.data_on_device) report(entry, entry.message.size_bytes);
+    return acknowledge(entry);
+}
+
+/// The host looks at it before the message counts as received.
+Status DeviceMessages::fetch_header(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    wait_for_mark(entry, State::fetching_header);
+    GRADCOLL_TRY(side_.in().copy(message.mirror, message.data, frame_header_bytes));
+    return side_.in().record(*entry.mark);
+}
+
+Status DeviceMessages::take_header(Entry& entry) {
+    report(entry, entry.received_bytes);
+    return end(entry);
+}
+
+/// After what the device has yet to do with the place; later work sees what came.
+Status DeviceMessages::copy_in(Entry& entry, const void* from, State state) {
+    const DeviceMessage& message = entry.message;
+    const std::size_t header = message.header_bytes();
+    if (room_.data_on_device && message.step->dep_count > 0) {
+        GRADCOLL_TRY(side_.work().record(*order_));
+        GRADCOLL_TRY(side_.in().wait_for(*order_));
+    }
+    GRADCOLL_TRY(side_.in().copy(message.data + header, from, message.size_bytes - header));
+    GRADCOLL_TRY(side_.in().record(*entry.mark));
+    if (room_.data_on_device) GRADCOLL_TRY(side_.work().wait_for(*entry.mark));
+    wait_for_mark(entry, state);
+    return {};
+}
+
+Status DeviceMessages::acknowledge(Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    entry.state = State::acknowledging;
+    entry.acknowledgement = acknowledgement_byte;
+    return lane_.start_send(message.step->peer, message.acknowledge_tag, &entry.acknowledgement, 1,
+                            index_of(entry) | acknowledgement_bit);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,32 @@
+// runtime/executor_options.hpp - how an executor walks its plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+namespace gradcoll {
+
+class DeviceSide;
+class Trace;
+
+struct ExecutorOptions {
+    int chunks_in_flight = 4;   ///< 1 to 16; the same on all ranks is best, but not needed
+    bool yield_always = false;  ///< ranks outnumber cores: give the core away at every idle turn
+    /// A send leaves when the same one of the chunk before has ended: so chunks go through the
+    /// levels one behind the other, also where a network shares its links fairly among all
+    /// messages, and work on different levels at the same time.
+    bool paced = false;
+    /// Ranks whose messages go in pieces (Lane::cut_messages); their executors know it, too.
+    std::vector<int> cut_peers = {};
+    bool timed = false;  ///< measure for RunStats
+    /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
+    /// must outlive the executor. With a trace everything is `timed`.
+    Trace* trace = nullptr;
+    double predicted_us = 0;  ///< of the whole operation, for the trace; 0: not known
+    /// The device that the data are on, or that reads what peers have on theirs; null: neither.
+    /// Data on a device: allreduces only. Other ranks need not do the same.
+    std::shared_ptr<DeviceSide> device = {};
+    bool data_on_device = false;
+};
+
+}  // namespace gradcoll

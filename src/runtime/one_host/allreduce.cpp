@@ -1,0 +1,106 @@
+// runtime/one_host/allreduce.cpp - the choice, and the ways in which everybody reads everybody.
+#include "runtime/one_host/allreduce.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "reduce/many.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Two heads of two pages each.
+constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes - 16;
+/// All slots of a rank fit into a second-level cache.
+constexpr std::size_t most_block_bytes = 256 << 10;
+
+/// A block has a cache line for every rank.
+std::size_t least_block_bytes(int rank_count) {
+    return SegmentGroup::whole_pages(static_cast<std::size_t>(rank_count) * 64);
+}
+
+/// The largest block with which bytes_a_rank() stays within the limit.
+std::size_t block_bytes_within(int rank_count, std::size_t limit) {
+    SegmentSizes sizes{usual_inline_bytes, most_block_bytes};
+    while (sizes.block_bytes > least_block_bytes(rank_count) &&
+           SegmentGroup::bytes_a_rank(rank_count, sizes) > limit)
+        sizes.block_bytes -= SegmentGroup::page_bytes;
+    return sizes.block_bytes;
+}
+
+}  // namespace
+
+OneHostChoices OneHostChoices::fitting(int rank_count, std::size_t bytes_a_rank) {
+    OneHostChoices choices;
+    choices.sizes = {usual_inline_bytes, block_bytes_within(rank_count, bytes_a_rank)};
+    choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 16 << 10;
+    choices.stream_min_bytes = 2 << 20;
+    return choices;
+}
+
+OneHostChoices OneHostChoices::with_blocks_of(int rank_count, std::size_t bytes) const {
+    OneHostChoices choices = *this;
+    choices.sizes.block_bytes =
+        std::clamp(bytes, least_block_bytes(rank_count),
+                   std::max(sizes.block_bytes, least_block_bytes(rank_count)));
+    return choices;
+}
+
+OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices)
+    : group_(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
+
+Status OneHostAllreduce::run(const OneHostCall& call) {
+    const std::size_t bytes = call.bytes();
+    group_.begin_call(call.signature);
+    if (group_.rank_count() > choices_.flat_ranks && bytes <= choices_.sizes.inline_bytes)
+        return tree(call);
+    if (bytes > choices_.flat_max_bytes || group_.rank_count() > choices_.flat_ranks)
+        return split(call);
+    return bytes <= choices_.sizes.inline_bytes ? flat_inline(call) : flat_in_blocks(call);
+}
+
+Status OneHostAllreduce::check_alike_or_leave() {
+    Status status = group_.check_alike();
+    if (!status.ok()) group_.leave();
+    return status;
+}
+
+bool OneHostAllreduce::streams(const OneHostCall& call) const {
+    return call.bytes() >= choices_.stream_min_bytes;
+}
+
+Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
+    std::memcpy(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    group_.announce(1);
+    group_.wait_for_all(1);
+    GRADCOLL_TRY(check_alike_or_leave());
+    const Sources& sources =
+        sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
+    reduce_many(call.reducer, sources, call.output, call.count, false);
+    return {};
+}
+
+/// The next block is copied in before this one is waited for, so that nobody waits for a copy. The
+/// sums stay in the caches: past them, beside reads of what another core has just written, they
+/// took three times as long (docs/benchmarks.md).
+Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
+    const CallBlocks blocks(call, choices_.sizes.block_bytes, 1);
+    for (std::size_t block = 0; block <= blocks.count(); ++block) {
+        if (block < blocks.count()) {
+            std::memcpy(group_.block_slot(group_.rank(), block), blocks.input(block),
+                        blocks.bytes(block));
+            group_.announce(static_cast<std::uint32_t>(block + 1));
+        }
+        if (block == 0) continue;
+        const std::size_t ready = block - 1;
+        group_.wait_for_all(static_cast<std::uint32_t>(block));
+        if (ready == 0) GRADCOLL_TRY(check_alike_or_leave());
+        const Sources& sources = sources_at(
+            [&](int rank) { return group_.block_slot(rank, ready); }, blocks.input(ready));
+        reduce_many(call.reducer, sources, blocks.output(ready), blocks.elems(ready), false);
+    }
+    group_.end_blocks(blocks.count());
+    return {};
+}
+
+}  // namespace gradcoll

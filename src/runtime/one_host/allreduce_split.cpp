@@ -1,0 +1,71 @@
+// runtime/one_host/allreduce_split.cpp - each rank combines its piece of every block.
+#include <cstring>
+
+#include "memory/copy.hpp"
+#include "reduce/many.hpp"
+#include "runtime/one_host/allreduce.hpp"
+
+namespace gradcoll {
+
+void OneHostAllreduce::copy_pieces_in(const CallBlocks& blocks, std::size_t block) {
+    const int mine = group_.rank();
+    std::byte* slot = group_.block_slot(mine, block);
+    const std::size_t begin = blocks.piece_offset(block, mine);
+    const std::size_t end = begin + blocks.piece_bytes(block, mine);
+    std::memcpy(slot, blocks.input(block), begin);
+    std::memcpy(slot + end, blocks.input(block) + end, blocks.bytes(block) - end);
+}
+
+void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& blocks,
+                                     std::size_t block) {
+    const int mine = group_.rank();
+    const std::size_t offset = blocks.piece_offset(block, mine);
+    const Sources& sources =
+        sources_at([&](int rank) { return group_.block_slot(rank, block) + offset; },
+                   blocks.input(block) + offset);
+    reduce_many(call.reducer, sources, group_.result_slot(mine, block),
+                blocks.piece_elems(block, mine), false);
+}
+
+/// Starts behind its own piece: ranks do not all read from the same one at a time.
+void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlocks& blocks,
+                                        std::size_t block) {
+    const bool streaming = streams(call);
+    for (int i = 0; i < group_.rank_count(); ++i) {
+        const int rank = (group_.rank() + i) % group_.rank_count();
+        std::byte* to = blocks.output(block) + blocks.piece_offset(block, rank);
+        const std::byte* from = group_.result_slot(rank, block);
+        const std::size_t bytes = blocks.piece_bytes(block, rank);
+        if (streaming)
+            copy_streaming(to, from, bytes);
+        else
+            std::memcpy(to, from, bytes);
+    }
+}
+
+/// In turn t block t is copied in, block t-1 combined and block t-2 copied out. A block slot is
+/// written again after four turns, when all have announced that they combined from it; a result
+/// slot likewise, as a rank that copied in block t has copied out block t-3.
+Status OneHostAllreduce::split(const OneHostCall& call) {
+    const CallBlocks blocks(call, choices_.sizes.block_bytes, group_.rank_count());
+    for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
+        const auto steps = static_cast<std::uint32_t>(2 * turn);
+        if (turn < blocks.count()) {
+            copy_pieces_in(blocks, turn);
+            group_.announce(steps + 1);
+        }
+        if (turn >= 1 && turn <= blocks.count()) {
+            group_.wait_for_all(steps - 1);
+            if (turn == 1) GRADCOLL_TRY(check_alike_or_leave());
+            combine_piece(call, blocks, turn - 1);
+            group_.announce(steps + 2);
+        }
+        if (turn < 2) continue;
+        group_.wait_for_all(steps);
+        copy_results_out(call, blocks, turn - 2);
+    }
+    group_.end_blocks(blocks.count());
+    return {};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,115 @@
+// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, two heads with the
+// inline slots behind them, block slots, result slots; each on pages of its own.
+#include "runtime/one_host/segment_group.hpp"
+
+#include <fmt/format.h>
+
+namespace gradcoll {
+
+/// The first bytes of the inline slot share its line: a short vector arrives with its flag.
+struct SegmentGroup::Head {
+    SharedWord announced;
+    std::atomic<std::uint64_t> signature;
+    std::byte inline_slot[1];
+};
+
+namespace {
+
+std::size_t head_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(2 * sizeof(std::uint64_t) + sizes.inline_bytes);
+}
+
+std::size_t block_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(sizes.block_bytes);
+}
+
+std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
+    constexpr std::size_t line_bytes = 64;
+    return SegmentGroup::whole_pages(sizes.block_bytes / static_cast<std::size_t>(rank_count) +
+                                     line_bytes);
+}
+
+}  // namespace
+
+std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
+    return page_bytes + 2 * head_bytes_of(sizes) +
+           block_slots * (block_bytes_of(sizes) + result_bytes_of(rank_count, sizes));
+}
+
+SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
+                           const Waiter& waiter)
+    : segment_(segment),
+      rank_(rank),
+      rank_count_(rank_count),
+      sizes_(sizes),
+      head_bytes_(head_bytes_of(sizes)),
+      block_bytes_(block_bytes_of(sizes)),
+      result_bytes_(result_bytes_of(rank_count, sizes)),
+      part_bytes_(bytes_a_rank(rank_count, sizes)),
+      waiter_(waiter) {}
+
+Sleepers& SegmentGroup::sleepers(int rank) const {
+    return *reinterpret_cast<Sleepers*>(part(rank));
+}
+
+SegmentGroup::Head& SegmentGroup::head(int rank) const {
+    return *reinterpret_cast<Head*>(part(rank) + page_bytes + (call_ & 1U) * head_bytes_);
+}
+
+void SegmentGroup::begin_call(std::uint64_t signature) {
+    ++call_;
+    head(rank_).signature.store(signature, std::memory_order_relaxed);
+}
+
+void SegmentGroup::leave() {
+    announce(left_step);
+    first_slot_ = 0;
+}
+
+bool SegmentGroup::has_left(int rank) const {
+    return head(rank).announced.load(std::memory_order_acquire) == word_value(left_step);
+}
+
+void SegmentGroup::announce(std::uint32_t step) {
+    raise(head(rank_).announced, word_value(step), sleepers(rank_));
+}
+
+void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
+    waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
+}
+
+void SegmentGroup::wait_for_all(std::uint32_t step) const {
+    for (int i = 1; i < rank_count_; ++i) wait_for((rank_ + i) % rank_count_, step);
+}
+
+bool SegmentGroup::is_alike(int rank) const {
+    return head(rank).signature.load(std::memory_order_relaxed) ==
+           head(rank_).signature.load(std::memory_order_relaxed);
+}
+
+Status SegmentGroup::check_alike() const {
+    for (int rank = 0; rank < rank_count_; ++rank)
+        if (!is_alike(rank))
+            return Status(Code::invalid_argument,
+                          fmt::format("count, datatype or op: rank {} and rank {} of the host "
+                                      "called with different ones; all ranks must use the same",
+                                      rank_, rank));
+    return {};
+}
+
+std::byte* SegmentGroup::inline_slot(int rank) const {
+    return head(rank).inline_slot;
+}
+
+std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
+    const std::size_t slot = (first_slot_ + block) % block_slots;
+    return part(rank) + page_bytes + 2 * head_bytes_ + slot * block_bytes_;
+}
+
+std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
+    const std::size_t slot = (first_slot_ + block) % block_slots;
+    return part(rank) + page_bytes + 2 * head_bytes_ + block_slots * block_bytes_ +
+           slot * result_bytes_;
+}
+
+}  // namespace gradcoll

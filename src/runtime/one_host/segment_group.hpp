@@ -1,0 +1,100 @@
+// runtime/one_host/segment_group.hpp - the ranks of one host around their shared segment: who has
+// written what for the current call, and waiting for it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "transport/shm/waiter.hpp"
+
+namespace gradcoll {
+
+/// How large the parts of a rank's shared memory are. The same on all ranks.
+struct SegmentSizes {
+    std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag
+    std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
+};
+
+/// One rank's view of the segment. For every call, each rank has a number of steps that it
+/// announces one after the other in one word; others wait for a step of that word. Calls take turns
+/// between two heads, each a word with the inline slot behind it: who begins a call has ended the
+/// one before, so whoever has seen all ranks begin a call may write to the head of the call before.
+/// Block slots are used round and round by one block after another, of one call or of several.
+///
+/// Used by one thread at a time. All ranks make the same calls in the same order.
+class SegmentGroup {
+  public:
+    /// Blocks that a rank can have under way in one call.
+    static constexpr std::size_t block_slots = 4;
+    /// What ranks write lies on pages of its own.
+    static constexpr std::size_t page_bytes = 4096;
+    static constexpr std::size_t whole_pages(std::size_t bytes) {
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    }
+
+    static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
+
+    /// `segment`: rank_count parts of bytes_a_rank(), all zero when the first rank begins, and
+    /// alive as long as this.
+    SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
+                 const Waiter& waiter);
+
+    int rank() const { return rank_; }
+    int rank_count() const { return rank_count_; }
+    const SegmentSizes& sizes() const { return sizes_; }
+
+    /// The next call begins. `signature`: what all ranks must have alike (count, type, op).
+    void begin_call(std::uint64_t signature);
+    /// Says that everything written before is there. Steps of a call count from 1.
+    void announce(std::uint32_t step);
+    /// Waits until the rank has announced the step of this call.
+    void wait_for(int rank, std::uint32_t step) const;
+    /// The same for all other ranks.
+    void wait_for_all(std::uint32_t step) const;
+    /// Whether a rank that has announced a step made the same call.
+    bool is_alike(int rank) const;
+    /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
+    /// that made another call.
+    Status check_alike() const;
+    /// Ends the call before its last step: nobody waits for this rank any more, and slots are used
+    /// from the first one on again. Every rank must end so.
+    void leave();
+    /// Whether a rank that has announced a step has left the call.
+    bool has_left(int rank) const;
+    /// Blocks of this call are over: those of the next one begin where they ended.
+    void end_blocks(std::size_t count) { first_slot_ = (first_slot_ + count) % block_slots; }
+
+    /// Of the current call. inline_bytes, beside the word.
+    std::byte* inline_slot(int rank) const;
+    /// Of a block of the current call. block_bytes.
+    std::byte* block_slot(int rank, std::size_t block) const;
+    /// Room for one of rank_count equal pieces of the block, rounded up to cache lines.
+    std::byte* result_slot(int rank, std::size_t block) const;
+
+  private:
+    struct Head;
+    Head& head(int rank) const;
+    Sleepers& sleepers(int rank) const;
+    std::byte* part(int rank) const {
+        return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
+    }
+    std::uint64_t word_value(std::uint32_t step) const { return call_ << step_bits | step; }
+
+    static constexpr int step_bits = 24;
+    static constexpr std::uint32_t left_step = (1U << step_bits) - 1;
+
+    std::byte* segment_;
+    int rank_;
+    int rank_count_;
+    SegmentSizes sizes_;
+    std::size_t head_bytes_;
+    std::size_t block_bytes_;
+    std::size_t result_bytes_;
+    std::size_t part_bytes_;
+    Waiter waiter_;
+    std::uint64_t call_ = 0;
+    std::size_t first_slot_ = 0;
+};
+
+}  // namespace gradcoll

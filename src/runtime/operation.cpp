@@ -1,0 +1,20 @@
+#include "runtime/operation.hpp"
+
+#include "runtime/program.hpp"
+
+namespace gradcoll {
+
+Result<CodecTable> codecs_for(const Plan& plan) {
+    CodecTable codecs;
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps) {
+            Codec& codec = codecs[static_cast<std::size_t>(step.codec)];
+            if (!uses_codec(step.kind) || codec.encode) continue;
+            const Result<Codec> found = codec_for(step.codec, plan.spec.type);
+            if (!found.ok()) return found.status();
+            codec = *found;
+        }
+    return codecs;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,48 @@
+#include "runtime/operation_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/units.hpp"
+#include "runtime/program.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Of the messages, in the order of their ids, so exact first.
+std::string codecs_of(const Plan& plan) {
+    std::array<bool, codec_count> used{};
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps)
+            if (is_message(step.kind)) used[static_cast<std::size_t>(step.codec)] = true;
+    std::string text;
+    for (std::size_t id = 0; id < used.size(); ++id)
+        if (used[id])
+            text.append(text.empty() ? " " : "+").append(name_of(static_cast<CodecId>(id)));
+    return text;
+}
+
+}  // namespace
+
+std::string operation_label(const Plan& plan) {
+    const PlanSpec& spec = plan.spec;
+    const auto bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
+    return fmt::format("{} {} {}{}", name_of(spec.collective),
+                       bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
+                       name_of(spec.type), codecs_of(plan));
+}
+
+void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns) {
+    const PlanSpec& spec = operation.plan.spec;
+    TraceSpan span;
+    span.name = "operation";
+    span.label = label;
+    span.begin_ns = begin_ns;
+    span.end_ns = now_ns();
+    span.bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
+    span.operation = operation.binding.sequence;
+    operation.trace->add_overlapping(span);
+}
+
+}  // namespace gradcoll

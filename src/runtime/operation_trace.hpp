@@ -1,0 +1,58 @@
+// runtime/operation_trace.hpp - what the trace says of an operation as a whole: its name, its span,
+// and the stretches in which it was waited for and had nothing to do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.hpp"
+#include "runtime/operation.hpp"
+
+namespace gradcoll {
+
+/// "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages; several: "exact+2:4".
+std::string operation_label(const Plan& plan);
+
+/// The operation has just ended. `label`: from Trace::label().
+void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns);
+
+/// Turns in a row that did nothing become one span "wait" of the trace. Without a trace it does
+/// nothing.
+class IdleSpan {
+  public:
+    /// Shorter ones are what a look at the network takes.
+    static constexpr std::uint64_t shortest_ns = 1000;
+
+    explicit IdleSpan(const Operation& operation) : operation_(operation) {}
+
+    void before_turn() {
+        if (operation_.trace) turn_begin_ns_ = now_ns();
+    }
+    void after_turn(bool was_idle) {
+        if (!operation_.trace) return;
+        if (was_idle) {
+            if (!idle_) begin_ns_ = turn_begin_ns_;
+        } else if (idle_ && turn_begin_ns_ - begin_ns_ >= shortest_ns) {
+            add();
+        }
+        idle_ = was_idle;
+    }
+
+  private:
+    /// Ends where the turn began that did something.
+    void add() const {
+        TraceSpan span;
+        span.name = "wait";
+        span.begin_ns = begin_ns_;
+        span.end_ns = turn_begin_ns_;
+        span.operation = operation_.binding.sequence;
+        operation_.trace->add(span);
+    }
+
+    const Operation& operation_;
+    std::uint64_t turn_begin_ns_ = 0;
+    std::uint64_t begin_ns_ = 0;
+    bool idle_ = false;
+};
+
+}  // namespace gradcoll

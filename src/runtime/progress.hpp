@@ -1,0 +1,21 @@
+// runtime/progress.hpp - how far an operation is, and what it has cost.
+#pragma once
+
+#include <cstdint>
+
+namespace gradcoll {
+
+enum class Progress : std::uint8_t { idle, advanced, complete };
+
+/// What one operation cost, added up since the object was made.
+struct RunStats {
+    std::uint64_t messages_sent = 0;
+    std::uint64_t bytes_sent = 0;         ///< on the wire, frame headers included
+    std::uint64_t sent_by_reference = 0;  ///< of the messages: to a peer that reads our device
+    std::uint64_t sent_from_device = 0;   ///< of the messages: by the MPI library as they lie there
+    // Measured only when ExecutorOptions::timed:
+    std::uint64_t codec_ns = 0;  ///< in encode, decode and decode_reduce
+    std::uint64_t wait_ns = 0;   ///< in wait(), outside of local steps
+};
+
+}  // namespace gradcoll

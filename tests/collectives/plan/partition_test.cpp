@@ -1,0 +1,185 @@
+// tests/collectives/plan/partition_test.cpp - who owns what at each vertex.
+#include "collectives/plan/partition.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/random_trees.hpp"
+
+namespace gradcoll {
+namespace {
+
+using namespace testing;
+
+std::int64_t total(const std::vector<Range>& ranges) {
+    std::int64_t sum = 0;
+    for (const Range& range : ranges) sum += range.size();
+    return sum;
+}
+
+TEST(Partition, OverlayOfTwoAndThreeCutsAtThirdsAndHalf) {
+    const Tree tree = two_level_tree({2, 3});
+    const OwnershipMap map(tree, 120, 1);
+    const auto intervals = map.intervals(tree.root(), Range{0, 120});
+    ASSERT_EQ(intervals.size(), 4U);
+    const Range ranges[] = {{0, 40}, {40, 60}, {60, 80}, {80, 120}};
+    const std::vector<int> owners[] = {{0, 2}, {0, 3}, {1, 3}, {1, 4}};
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(intervals[i].range, ranges[i]);
+        EXPECT_EQ(intervals[i].owners, owners[i]);
+    }
+}
+
+TEST(Partition, OfTwoAndThreeEveryRankEndsWithOneRangeOfAQuarterOrASixth) {
+    const Tree tree = two_level_tree({2, 3});
+    const OwnershipMap map(tree, 120, 1);
+    for (int rank = 0; rank < 5; ++rank) {
+        const auto target = map.target(rank, tree.root());
+        EXPECT_EQ(target.size(), 1U) << "rank " << rank;
+        EXPECT_EQ(total(target), rank < 2 ? 30 : 20) << "rank " << rank;
+    }
+}
+
+TEST(Partition, BranchesOf7And11And13Give29Intervals) {
+    const Tree tree = two_level_tree({7, 11, 13});
+    const OwnershipMap map(tree, 7 * 11 * 13 * 6, 1);
+    EXPECT_EQ(map.intervals(tree.root(), Range{0, map.count_elems()}).size(), 29U);
+}
+
+TEST(Partition, SymmetricTreesGiveEveryRankOneEqualRange) {
+    const Tree tree = two_level_tree({4, 4, 4});
+    const OwnershipMap map(tree, 1200, 1);
+    for (int rank = 0; rank < 12; ++rank) {
+        const auto target = map.target(rank, tree.root());
+        ASSERT_EQ(target.size(), 1U);
+        EXPECT_EQ(target.front().size(), 100);
+    }
+}
+
+TEST(Partition, OneRankOwnsEverything) {
+    const Tree tree = Tree::flat(1);
+    const OwnershipMap map(tree, 7, 16);
+    EXPECT_EQ(map.target(0, tree.root()), (std::vector<Range>{{0, 7}}));
+    EXPECT_EQ(map.owners(tree.root(), {2, 5}), (std::vector<OwnedRange>{{{2, 5}, 0}}));
+}
+
+TEST(Partition, FewerGranulesThanRanksLeaveSomeWithNothing) {
+    const Tree tree = two_level_tree({2, 3});
+    const OwnershipMap map(tree, 20, 16);
+    const auto owners = map.owners(tree.root(), {0, 20});
+    EXPECT_LE(owners.size(), 2U);
+    EXPECT_EQ(owners.back().range.end, 20);
+}
+
+TEST(Partition, OddGranulesGoToAllBranchesInTurn) {
+    // Every interval is one granule: each branch must get some of them.
+    const Tree tree = two_level_tree({40, 40});
+    const OwnershipMap map(tree, 40, 1);
+    std::int64_t first_branch = 0;
+    for (const OwnedRange& piece : map.owners(tree.root(), {0, 40}))
+        if (piece.rank < 40) first_branch += piece.range.size();
+    EXPECT_EQ(first_branch, 20);
+}
+
+struct RandomMaps : ::testing::Test {
+    template <class Check>
+    void for_each(std::uint64_t seeds, int most_ranks, Check check) {
+        for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+            SCOPED_TRACE(seed);
+            std::mt19937_64 random(seed);
+            const Tree tree = random_tree(
+                1 + static_cast<int>(random() % static_cast<unsigned>(most_ranks)), random);
+            const std::int64_t limits[] = {50, 5000, 1000000, std::int64_t{1} << 40};
+            const auto count = static_cast<std::int64_t>(
+                random() % static_cast<std::uint64_t>(limits[random() % 4]));
+            const std::int64_t granules[] = {1, 3, 16, 512};
+            check(tree, OwnershipMap(tree, count, granules[random() % 4]), random);
+            if (HasFatalFailure()) return;
+        }
+    }
+};
+
+TEST_F(RandomMaps, EveryElementHasOneOwnerAtEveryVertex) {
+    for_each(400, 64, [](const Tree& tree, const OwnershipMap& map, auto&) {
+        for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+            std::int64_t at = 0;
+            int last = -1;
+            for (const OwnedRange& piece : map.owners(vertex, {0, map.count_elems()})) {
+                ASSERT_EQ(piece.range.begin, at);
+                ASSERT_FALSE(piece.range.empty());
+                ASSERT_NE(piece.rank, last) << "neighbours are joined";
+                ASSERT_TRUE(piece.range.end % map.granule_elems() == 0 ||
+                            piece.range.end == map.count_elems());
+                at = piece.range.end;
+                last = piece.rank;
+            }
+            ASSERT_EQ(at, map.count_elems());
+        }
+    });
+}
+
+TEST_F(RandomMaps, TargetsAreWhatOwnersSay) {
+    for_each(200, 40, [](const Tree& tree, const OwnershipMap& map, auto&) {
+        std::vector<std::vector<Range>> owned(static_cast<std::size_t>(tree.rank_count()));
+        for (const OwnedRange& piece : map.owners(tree.root(), {0, map.count_elems()}))
+            append_joined(owned[static_cast<std::size_t>(piece.rank)], piece.range);
+        for (int rank = 0; rank < tree.rank_count(); ++rank)
+            ASSERT_EQ(map.target(rank, tree.root()), owned[static_cast<std::size_t>(rank)])
+                << "rank " << rank;
+    });
+}
+
+TEST_F(RandomMaps, AWindowSeesTheSameAsTheWhole) {
+    for_each(200, 40, [](const Tree& tree, const OwnershipMap& map, std::mt19937_64& random) {
+        if (map.count_elems() == 0) return;
+        const auto whole = map.owners(tree.root(), {0, map.count_elems()});
+        const auto bound = static_cast<std::uint64_t>(map.count_elems() + 1);
+        const auto a = static_cast<std::int64_t>(random() % bound);
+        const auto b = static_cast<std::int64_t>(random() % bound);
+        const Range window{std::min(a, b), std::max(a, b)};
+        std::vector<OwnedRange> clipped;
+        for (const OwnedRange& piece : whole)
+            if (!intersect(piece.range, window).empty())
+                clipped.push_back({intersect(piece.range, window), piece.rank});
+        ASSERT_EQ(map.owners(tree.root(), window), clipped);
+    });
+}
+
+TEST_F(RandomMaps, EveryBranchKeepsItsEqualShareOfEveryInterval) {
+    for_each(200, 40, [](const Tree& tree, const OwnershipMap& map, auto&) {
+        for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+            if (tree.is_leaf(vertex)) continue;
+            const auto degree = static_cast<std::int64_t>(tree.children(vertex).size());
+            for (const Interval& interval : map.intervals(vertex, Range{0, map.count_elems()})) {
+                ASSERT_EQ(total(interval.parts), interval.range.size());
+                for (const Range& part : interval.parts) {
+                    ASSERT_LT(part.size(),
+                              interval.range.size() / degree + 2 * map.granule_elems());
+                    ASSERT_GT(part.size(),
+                              interval.range.size() / degree - 2 * map.granule_elems());
+                }
+            }
+        }
+    });
+}
+
+TEST(Partition, ChainOfOneRankBranchesIsWorkedOutOnce) {
+    // Twelve levels: a query that worked intervals out three times at each would be slow here.
+    TreeSpec spec;
+    spec.rank = 0;
+    for (int rank = 1; rank <= 12; ++rank) {
+        TreeSpec leaf;
+        leaf.rank = rank;
+        TreeSpec parent;
+        parent.children = {spec, leaf};
+        spec = parent;
+    }
+    const Tree tree = Tree::make(spec).value();
+    const OwnershipMap map(tree, std::int64_t{1} << 33, 16);
+    std::int64_t sum = 0;
+    for (const OwnedRange& piece : map.owners(tree.root(), {0, map.count_elems()}))
+        sum += piece.range.size();
+    EXPECT_EQ(sum, map.count_elems());
+}
+
+}  // namespace
+}  // namespace gradcoll

@@ -1,0 +1,191 @@
+// Allreduce through shared memory: ranks as threads over plain memory, against a plain sum in rank
+// order.
+#include "runtime/one_host/allreduce.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace gradcoll {
+namespace {
+
+/// Small parts, so that short vectors already take many blocks.
+OneHostChoices small_choices() {
+    OneHostChoices choices;
+    choices.sizes = {240, 4096};
+    choices.flat_ranks = 4;
+    choices.flat_max_bytes = 2048;
+    choices.stream_min_bytes = 16384;
+    return choices;
+}
+
+struct Aligned {
+    void operator()(std::byte* area) const { std::free(area); }
+};
+
+/// A host: memory for so many ranks, and what each of them does in a thread of its own.
+class Host {
+  public:
+    Host(int rank_count, const OneHostChoices& choices)
+        : rank_count_(rank_count), choices_(choices) {
+        const std::size_t bytes = SegmentGroup::bytes_a_rank(rank_count, choices.sizes) *
+                                  static_cast<std::size_t>(rank_count);
+        area_.reset(static_cast<std::byte*>(std::aligned_alloc(4096, bytes)));
+        std::memset(area_.get(), 0, bytes);
+    }
+
+    void run(const std::function<void(int rank, OneHostAllreduce& host)>& body) {
+        std::vector<std::thread> threads;
+        for (int rank = 0; rank < rank_count_; ++rank)
+            threads.emplace_back([&, rank] {
+                SegmentGroup group(area_.get(), rank, rank_count_, choices_.sizes,
+                                   Waiter(/*outnumbered=*/true, nullptr, nullptr));
+                OneHostAllreduce host(group, choices_);
+                body(rank, host);
+            });
+        for (std::thread& thread : threads) thread.join();
+    }
+
+  private:
+    int rank_count_;
+    OneHostChoices choices_;
+    std::unique_ptr<std::byte, Aligned> area_;
+};
+
+std::vector<float> values_of(int rank, std::size_t call, std::size_t count) {
+    std::minstd_rand random(static_cast<unsigned>(rank + 1) * 7919U + static_cast<unsigned>(call));
+    std::uniform_real_distribution<float> values(-1, 1);
+    std::vector<float> out(count);
+    for (float& each : out) each = values(random);
+    return out;
+}
+
+std::vector<float> sums_in_rank_order(int rank_count, std::size_t call, std::size_t count) {
+    std::vector<float> sums(count, 0.0F);
+    for (int rank = 0; rank < rank_count; ++rank) {
+        const std::vector<float> values = values_of(rank, call, count);
+        for (std::size_t i = 0; i < count; ++i) sums[i] += values[i];
+    }
+    return sums;
+}
+
+/// Trees of more than 8 ranks sum by groups, whose bits differ.
+void expect_sums(const std::vector<float>& result, const std::vector<float>& sums, int ranks) {
+    if (ranks <= 8) {
+        ASSERT_EQ(result, sums);
+        return;
+    }
+    for (std::size_t i = 0; i < sums.size(); ++i) ASSERT_NEAR(result[i], sums[i], 1e-5F);
+}
+
+Reducer float_sum() {
+    return reducer_for(ReduceOp::sum, ElementType::f32);
+}
+
+/// Around every border: inline, one block, a block a rank, many rounds of the slots.
+const std::size_t counts[] = {0,   1,   15,   16,   17,   60,   61,   511,
+                              512, 513, 1023, 1024, 1025, 4096, 5000, 20011};
+
+class RanksOnAHost : public testing::TestWithParam<int> {};
+
+TEST_P(RanksOnAHost, AllGetTheSumInRankOrderBackToBack) {
+    const int ranks = GetParam();
+    Host host(ranks, small_choices());
+    std::vector<std::vector<float>> expected;
+    for (std::size_t call = 0; call < std::size(counts); ++call)
+        expected.push_back(sums_in_rank_order(ranks, call, counts[call]));
+
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
+        for (int round = 0; round < 3; ++round)
+            for (std::size_t call = 0; call < std::size(counts); ++call) {
+                const std::size_t count = counts[call];
+                std::vector<float> data = values_of(rank, call, count);
+                std::vector<float> apart(count + 1, 42.0F);
+                const bool in_place = (call + static_cast<std::size_t>(round)) % 2 == 0;
+                float* out = in_place ? data.data() : apart.data();
+                ASSERT_TRUE(
+                    allreduce.run({data.data(), out, count, float_sum(), 1000 + call}).ok());
+                const std::vector<float> result(out, out + count);
+                SCOPED_TRACE(testing::Message() << "rank " << rank << ", " << count << " elements");
+                expect_sums(result, expected[call], ranks);
+                EXPECT_EQ(apart[count], 42.0F);
+            }
+    });
+}
+
+TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
+    const int ranks = GetParam();
+    Host host(ranks, small_choices());
+    const std::size_t other_counts[] = {5, 600, 9000};
+    const std::vector<float> expected = sums_in_rank_order(ranks, 7, 3000);
+
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
+        for (const std::size_t other : other_counts) {
+            const std::size_t count = rank == ranks - 1 ? other : 700;
+            std::vector<float> data(count, 1.0F);
+            const Status status =
+                allreduce.run({data.data(), data.data(), count, float_sum(), count});
+            EXPECT_EQ(status.code(), Code::invalid_argument);
+            EXPECT_NE(status.message().find("count, datatype or op"), std::string::npos);
+
+            std::vector<float> good = values_of(rank, 7, 3000);
+            ASSERT_TRUE(allreduce.run({good.data(), good.data(), 3000, float_sum(), 3000}).ok());
+            expect_sums(good, expected, ranks);
+        }
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(OneHostAllreduce, RanksOnAHost, testing::Values(2, 3, 4, 5, 9, 20));
+
+TEST(OneHostAllreduce, TreesOfMoreThanOneLevelSumByGroupsOfRanks) {
+    constexpr int ranks = 70;
+    Host host(ranks, small_choices());
+
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
+        std::int32_t value = rank * rank;
+        ASSERT_TRUE(
+            allreduce.run({&value, &value, 1, reducer_for(ReduceOp::sum, ElementType::i32), 3})
+                .ok());
+        EXPECT_EQ(value, 69 * 70 * 139 / 6);
+    });
+}
+
+TEST(OneHostAllreduce, OddSizedElementsAndMisalignedBuffersAreReduced) {
+    constexpr std::size_t count = 3001;
+    Host host(3, small_choices());
+
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
+        std::vector<std::uint8_t> in(count + 3, static_cast<std::uint8_t>(1 << rank));
+        std::vector<std::uint8_t> out(count + 5, 0xee);
+        ASSERT_TRUE(allreduce
+                        .run({in.data() + 3, out.data() + 5, count,
+                              reducer_for(ReduceOp::bor, ElementType::u8), 1})
+                        .ok());
+        EXPECT_EQ(std::count(out.begin() + 5, out.end(), 7), static_cast<std::ptrdiff_t>(count));
+        EXPECT_EQ(out[4], 0xee);
+    });
+}
+
+TEST(OneHostChoices, BlocksFitIntoTheMemoryThatIsAllowed) {
+    for (const int ranks : {2, 4, 64})
+        for (const std::size_t limit : {std::size_t{128} << 10, std::size_t{2} << 20}) {
+            const OneHostChoices choices = OneHostChoices::fitting(ranks, limit);
+            EXPECT_LE(SegmentGroup::bytes_a_rank(ranks, choices.sizes), limit);
+            EXPECT_GE(choices.sizes.block_bytes, 4096U);
+        }
+}
+
+TEST(OneHostChoices, BlocksHaveALineForEveryRankHoweverSmallTheyAreWished) {
+    EXPECT_EQ(OneHostChoices::fitting(200, 1).sizes.block_bytes, 16384U);
+    const OneHostChoices choices = OneHostChoices::fitting(200, std::size_t{2} << 20);
+    EXPECT_EQ(choices.with_blocks_of(200, 1).sizes.block_bytes, 16384U);
+    EXPECT_EQ(choices.with_blocks_of(200, SIZE_MAX).sizes.block_bytes, choices.sizes.block_bytes);
+}
+
+}  // namespace
+}  // namespace gradcoll

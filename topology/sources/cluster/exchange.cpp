@@ -1,0 +1,93 @@
+// topology/sources/cluster/exchange.cpp - see exchange.hpp.
+#include "topology/sources/cluster/exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+namespace gradcoll {
+
+namespace {
+
+constexpr std::int64_t most_bytes = std::numeric_limits<int>::max();  // MPI counts in int
+
+/// A handle of MPI that is freed with its scope.
+template <class Handle, int (*Free)(Handle*)>
+struct Owned {
+    Handle handle;
+    explicit Owned(Handle null) : handle(null), null_(null) {}
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    ~Owned() {
+        if (handle != null_) Free(&handle);
+    }
+
+  private:
+    Handle null_;
+};
+using OwnedComm = Owned<MPI_Comm, PMPI_Comm_free>;
+using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
+
+/// Rank 0 says whether `bytes` (of rank 0) can be counted, so that all agree.
+Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
+    if (bytes >= 0 && bytes <= most_bytes) return {};
+    return {Code::unsupported, fmt::format("a topology of {} bytes is too large to send", bytes)};
+}
+
+}  // namespace
+
+Status gather_bytes(MPI_Comm comm, const std::string& mine, std::vector<std::string>& all) {
+    int rank = 0;
+    int size = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
+    const int mine_bytes = static_cast<int>(mine.size());
+    std::vector<int> sizes(rank == 0 ? static_cast<std::size_t>(size) : 0);
+    GRADCOLL_TRY(from_mpi(PMPI_Gather(&mine_bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, comm),
+                          "MPI_Gather"));
+    std::int64_t total = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+    GRADCOLL_TRY(agree_on_size(comm, total));
+    std::vector<int> starts(sizes.size());
+    std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
+    std::string joined(rank == 0 ? static_cast<std::size_t>(total) : 0, '\0');
+    GRADCOLL_TRY(from_mpi(PMPI_Gatherv(mine.data(), mine_bytes, MPI_BYTE, joined.data(),
+                                       sizes.data(), starts.data(), MPI_BYTE, 0, comm),
+                          "MPI_Gatherv"));
+    for (std::size_t r = 0; r < sizes.size(); ++r)
+        all.push_back(
+            joined.substr(static_cast<std::size_t>(starts[r]), static_cast<std::size_t>(sizes[r])));
+    return {};
+}
+
+Status share_bytes(MPI_Comm comm, std::string& bytes) {
+    auto size_bytes = static_cast<std::int64_t>(bytes.size());
+    GRADCOLL_TRY(agree_on_size(comm, size_bytes));
+    bytes.resize(static_cast<std::size_t>(size_bytes));
+    return from_mpi(PMPI_Bcast(bytes.data(), static_cast<int>(size_bytes), MPI_BYTE, 0, comm),
+                    "MPI_Bcast");
+}
+
+Status find_first_on_host(MPI_Comm comm, int rank, std::uint32_t& first) {
+    OwnedComm host(MPI_COMM_NULL);
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host.handle),
+        "MPI_Comm_split_type"));
+    first = static_cast<std::uint32_t>(rank);  // rank 0 there is the lowest: its value is the one
+    return from_mpi(PMPI_Bcast(&first, 1, MPI_UINT32_T, 0, host.handle), "MPI_Bcast");
+}
+
+Status find_world_ranks(MPI_Comm comm, const std::vector<int>& ranks, std::vector<int>& world) {
+    OwnedGroup mine(MPI_GROUP_NULL);
+    OwnedGroup all(MPI_GROUP_NULL);
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(comm, &mine.handle), "MPI_Comm_group"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(MPI_COMM_WORLD, &all.handle), "MPI_Comm_group"));
+    world.resize(ranks.size());
+    return from_mpi(PMPI_Group_translate_ranks(mine.handle, static_cast<int>(ranks.size()),
+                                               ranks.data(), all.handle, world.data()),
+                    "MPI_Group_translate_ranks");
+}
+
+}  // namespace gradcoll

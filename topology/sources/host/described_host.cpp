@@ -1,0 +1,63 @@
+// topology/sources/host/described_host.cpp - see described_host.hpp.
+#include "topology/sources/host/described_host.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "topology/sources/host/host_subtree.hpp"
+#include "topology/sources/host/machine.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+Result<std::vector<HostPath>> cores_of(const Result<Machine>& machine) {
+    if (!machine.ok()) return machine.status();
+    std::vector<HostPath> cores = machine->paths_of_cores();
+    if (cores.empty()) return Status(Code::invalid_argument, "the described host has no cores");
+    return cores;
+}
+
+Result<Machine> described_machine(std::string_view description) {
+    std::error_code ignored;
+    const bool is_path = description.ends_with(".xml") ||
+                         description.find('/') != description.npos ||
+                         std::filesystem::exists(description, ignored);
+    return is_path ? Machine::xml(std::string(description))
+                   : Machine::synthetic(std::string(description));
+}
+
+}  // namespace
+
+Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description) {
+    return cores_of(Machine::synthetic(std::string(description)));
+}
+
+Result<std::vector<HostPath>> cores_from_xml(std::string_view path) {
+    return cores_of(Machine::xml(std::string(path)));
+}
+
+Result<std::vector<HostPath>> described_cores(std::string_view description) {
+    return cores_of(described_machine(description));
+}
+
+Result<std::vector<HostPath>> described_gpus(std::string_view description,
+                                             std::vector<std::string>& notes) {
+    const Result<Machine> machine = described_machine(description);
+    if (!machine.ok()) return machine.status();
+    std::vector<HostPath> gpus;
+    for (auto& place : gpu_places(machine->gpus(), notes))
+        gpus.push_back({machine->host_name(), std::move(place)});
+    if (!gpus.empty()) return gpus;
+    notes.emplace_back("no GPU is described: ranks are dealt to cores");
+    return cores_of(machine);
+}
+
+Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks) {
+    const Result<std::vector<HostPath>> cores = described_cores(description);
+    if (!cores.ok()) return cores.status();
+    if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
+    return dealt_host(cores->front().host_name, *cores, ranks);
+}
+
+}  // namespace gradcoll

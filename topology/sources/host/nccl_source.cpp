@@ -1,0 +1,86 @@
+// topology/sources/host/nccl_source.cpp - hosts that all look like one NCCL topology file.
+#include <fmt/format.h>
+
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "topology/sources/host/host_subtree.hpp"
+#include "topology/sources/host/nccl.hpp"
+#include "topology/sources/host/sources.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+/// Vertices that ranks are dealt to.
+std::size_t count_places(const TreeSpec& spec) {
+    std::size_t count = spec.rank >= 0 && spec.kind == VertexKind::gpu ? 1 : 0;
+    bool has_leaves = false;
+    for (const TreeSpec& child : spec.children) {
+        has_leaves |= child.rank >= 0 && child.kind != VertexKind::gpu;
+        count += count_places(child);
+    }
+    return count + (has_leaves ? 1 : 0);
+}
+
+class NcclSource : public TreeSource {
+  public:
+    explicit NcclSource(std::string path) : path_(std::move(path)) {}
+
+    Needs needs() const override { return {Reports::host_names, false, {}}; }
+    const char* place_name() const override { return "GPU"; }
+
+    Status learn(const Job& job, TreeDraft& draft) override {
+        for (const JobHost& host : job.hosts) {
+            Result<TreeSpec> spec = host_with(ranks_of(host), gpus_of(host), draft.notes);
+            if (!spec.ok()) return spec.status();
+            spec->name = host.name;
+            draft.insides.push_back({host.ranks.front().rank, std::move(*spec)});
+        }
+        return {};
+    }
+
+    Result<std::size_t> places_on(const std::string&) override {
+        constexpr int more_than_gpus = 4096;
+        std::vector<int> ranks(more_than_gpus);
+        std::iota(ranks.begin(), ranks.end(), 0);
+        std::vector<std::string> notes;
+        const Result<TreeSpec> host = host_with(ranks, {}, notes);
+        if (!host.ok()) return host.status();
+        return count_places(*host);
+    }
+
+  private:
+    Result<TreeSpec> host_with(std::span<const int> ranks, std::span<const std::string> gpus,
+                               std::vector<std::string>& notes) {
+        GRADCOLL_TRY(open());
+        Result<TreeSpec> host = host_from_nccl(*text_, ranks, notes, gpus);
+        if (host.ok()) return host;
+        return Status(host.status().code(),
+                      fmt::format("file \"{}\": {}", path_, host.status().message()));
+    }
+    Status open() {
+        if (text_) return {};
+        Result<std::string> text = read_file(path_);
+        if (!text.ok()) return text.status();
+        text_ = std::move(*text);
+        return {};
+    }
+
+    std::string path_;
+    std::optional<std::string> text_;
+};
+
+}  // namespace
+
+std::unique_ptr<TreeSource> nccl_source(std::string path) {
+    return std::make_unique<NcclSource>(std::move(path));
+}
+
+bool holds_nccl_xml(const PathContent& content) {
+    return content.xml_element() == "system";
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,225 @@
+// topology/sources/job/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
+// where, and the tree of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+#include "topology/sources/job/foreseen.hpp"
+#include "topology/sources/job/job_tree.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// The number at the beginning of `text` without leading zeros, which is taken off.
+std::string_view take_number(std::string_view& text) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    std::string_view number = text.substr(0, end);
+    text.remove_prefix(end);
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
+/// n2 before n10.
+bool natural_less(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a;
+    const std::string_view whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view x = take_number(a);
+            const std::string_view y = take_number(b);
+            if (x.size() != y.size()) return x.size() < y.size();
+            if (x != y) return x < y;
+        } else {
+            if (a.front() != b.front()) return a.front() < b.front();
+            a.remove_prefix(1);
+            b.remove_prefix(1);
+        }
+    }
+    if (a.empty() != b.empty()) return a.empty();
+    return whole_a < whole_b;
+}
+
+/// Sources may differ about domain and case of a host's name.
+std::string bare_name(const std::string& host) {
+    std::string bare = host.substr(0, host.find('.'));
+    for (char& c : bare) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return bare;
+}
+
+/// All that are described or connected, in natural order.
+std::vector<std::string> known_hosts(std::vector<std::string> described,
+                                     const std::optional<SwitchTree>& switches) {
+    std::vector<std::string> names = std::move(described);
+    std::unordered_set<std::string> seen;
+    for (const std::string& name : names) seen.insert(bare_name(name));
+    if (switches)
+        for (const auto& [name, host] : switches->hosts)
+            if (seen.find(bare_name(name)) == seen.end()) names.push_back(name);
+    std::sort(names.begin(), names.end(), natural_less);
+    return names;
+}
+
+/// The same numbers on every machine, which the standard's distributions do not promise.
+/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+class SplitMix {
+  public:
+    explicit SplitMix(std::uint64_t seed) : state_(seed) {}
+    std::size_t below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
+
+  private:
+    std::uint64_t next() {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        return z ^ (z >> 31);
+    }
+    std::uint64_t state_;
+};
+
+void shuffle(std::vector<std::size_t>& places, std::uint64_t seed) {
+    SplitMix random(seed);
+    for (std::size_t left = places.size(); left > 1; --left)
+        std::swap(places[left - 1], places[random.below(left)]);
+}
+
+class ForeseenCluster {
+  public:
+    ForeseenCluster(const ClusterSpec& cluster, const JobSources& sources)
+        : cluster_(cluster),
+          origin_(sources.origin()),
+          inside_(*sources.source(Part::inside)),
+          between_(*sources.source(Part::between)) {
+        job_.can_be_measured = false;
+    }
+
+    Result<DiscoveredTree> tree() {
+        if (inside_.needs().reports == Reports::host_paths)
+            draft_.notes.push_back(
+                "nothing describes the insides of hosts: ranks of one are equally near");
+        GRADCOLL_TRY(between_.learn(job_, draft_));
+        GRADCOLL_TRY(find_hosts());
+        GRADCOLL_TRY(deal_ranks());
+        name_switches_hosts();
+        GRADCOLL_TRY(inside_.learn(job_, draft_));
+        Result<Tree> tree = combined_tree(draft_);
+        if (!tree.ok()) return tree.status();
+        return DiscoveredTree{std::move(*tree), origin(), std::move(draft_.notes)};
+    }
+
+  private:
+    Status find_hosts() {
+        std::vector<std::string> names = cluster_.hosts;
+        if (names.empty()) {
+            Result<std::vector<std::string>> described = inside_.host_names();
+            if (!described.ok()) return described.status();
+            names = known_hosts(std::move(*described), draft_.switches.tree);
+        }
+        if (names.empty())
+            return {Code::invalid_argument,
+                    "no hosts are given, and neither a hosts folder nor switches name any"};
+        for (const std::string& name : names) job_.hosts.emplace_back().name = name;
+        return {};
+    }
+
+    /// How many ranks `host` takes.
+    Result<std::size_t> rank_count_on(const JobHost& host) {
+        if (cluster_.ranks_per_host > 0) return static_cast<std::size_t>(cluster_.ranks_per_host);
+        const Result<std::size_t> places = inside_.places_on(host.name);
+        if (!places.ok()) return places;
+        return std::max(*places, std::size_t{1});
+    }
+
+    Status deal_ranks() {
+        std::vector<std::size_t> host_of_rank;
+        for (std::size_t h = 0; h < job_.hosts.size(); ++h) {
+            const Result<std::size_t> count = rank_count_on(job_.hosts[h]);
+            if (!count.ok()) return count.status();
+            if (*count > static_cast<std::size_t>(max_tree_ranks) - host_of_rank.size())
+                return {Code::invalid_argument,
+                        fmt::format("the hosts take more than {} ranks", max_tree_ranks)};
+            host_of_rank.insert(host_of_rank.end(), *count, h);
+        }
+        if (cluster_.order == RankOrder::shuffled) shuffle(host_of_rank, cluster_.seed);
+        for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
+            const int rank = static_cast<int>(r);
+            job_.hosts[host_of_rank[r]].ranks.push_back({rank, rank, {}});
+        }
+        rank_count_ = host_of_rank.size();
+        std::sort(job_.hosts.begin(), job_.hosts.end(), [](const JobHost& a, const JobHost& b) {
+            return a.ranks.front().rank < b.ranks.front().rank;
+        });
+        return {};
+    }
+
+    /// Where switches know hosts by their lowest rank, that is the host's name here.
+    void name_switches_hosts() {
+        if (!draft_.switches.tree || !draft_.switches.tree->by_rank) return;
+        const auto known = std::exchange(draft_.switches.tree->hosts, {});
+        for (const JobHost& host : job_.hosts)
+            if (const auto found = known.find(host.name); found != known.end())
+                draft_.switches.tree->hosts.emplace(std::to_string(host.ranks.front().rank),
+                                                    found->second);
+    }
+
+    std::string origin() const {
+        const std::string each = cluster_.ranks_per_host > 0
+                                     ? fmt::format("{} a host", cluster_.ranks_per_host)
+                                     : fmt::format("one a {}", inside_.place_name());
+        const std::string order = cluster_.order == RankOrder::in_order
+                                      ? "in order"
+                                      : fmt::format("shuffled with seed {}", cluster_.seed);
+        return fmt::format("{}{}{}; assumed: {} ranks on {} hosts, {}, {}", origin_,
+                           draft_.switches.origin.empty() ? "" : ", switches from ",
+                           draft_.switches.origin, rank_count_, job_.hosts.size(), each, order);
+    }
+
+    const ClusterSpec& cluster_;
+    const std::string& origin_;
+    TreeSource& inside_;
+    TreeSource& between_;
+    Job job_;
+    TreeDraft draft_;
+    std::size_t rank_count_ = 0;
+};
+
+Status check(const ClusterSpec& cluster) {
+    if (cluster.ranks_per_host >= 0 && cluster.ranks_per_host <= max_tree_ranks) return {};
+    return {Code::invalid_argument, fmt::format("ranks per host is {}; allowed are 0 to {}",
+                                                cluster.ranks_per_host, max_tree_ranks)};
+}
+
+/// A whole tree has its own ranks; without any it has one on each host.
+Job whole_job(const ClusterSpec& cluster) {
+    Job job;
+    const std::size_t count =
+        cluster.hosts.size() * static_cast<std::size_t>(std::max(1, cluster.ranks_per_host));
+    job.rank_count = static_cast<int>(std::min(count, static_cast<std::size_t>(max_tree_ranks)));
+    job.may_have_others = true;
+    return job;
+}
+
+}  // namespace
+
+Result<DiscoveredTree> foreseen_cluster(const ClusterSpec& cluster) {
+    GRADCOLL_TRY(check(cluster));
+    Result<WrittenSource> source = written_source(cluster.written);
+    if (source.ok()) source = resolved(std::move(*source));
+    if (!source.ok()) return source.status();
+    JobSources sources(*source);
+    if (sources.source(Part::whole)) return sources.tree_of(whole_job(cluster), {});
+    Result<DiscoveredTree> tree = ForeseenCluster(cluster, sources).tree();
+    if (!tree.ok()) return sources.about(tree.status());
+    return tree;
+}
+
+}  // namespace gradcoll
