@@ -2,9 +2,9 @@
  * MPI: the interposer is loaded into processes of any MPI and of none.
  *
  * A wrapper offers the user's call to the core. The core either serves it (returns 1 and the code
- * that the wrapper returns) or leaves it (returns 0); then the wrapper calls the next library with
+ * that the wrapper returns) or passes it (returns 0); then the wrapper calls the next library with
  * the user's own arguments, so that other PMPI tools see the call as it was. Offers never fail for
- * reasons of their own, and what the core leaves depends only on what all ranks know alike.
+ * reasons of their own, and what the core passes depends only on what all ranks know alike.
  *
  * Thread safety: as MPI's own calls. */
 #ifndef GRADCOLL_BASE_INTERPOSER_TABLE_H

@@ -18,7 +18,7 @@ Status check_process_option(OptionId id, std::string_view text);
 
 /// The values of this process, read at the first call, whichever thread makes it; those that
 /// check_process_option knows are allowed. Values that only src/api understands may still be
-/// broken: see settings_of_process(). Thread safe.
+/// broken: see checked_options(). Thread safe.
 const OptionSet& options_of_process();
 const std::string& option_text(OptionId id);
 OptionSource option_source(OptionId id);

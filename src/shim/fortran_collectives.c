@@ -2,7 +2,7 @@
  * Fortran bindings call PMPI_ functions, so that the C wrappers never see them. (MPICH's call the C
  * names.)
  *
- * A call that is left goes to the next Fortran function with the user's own arguments, inside the
+ * A call that passes goes to the next Fortran function with the user's own arguments, inside the
  * guard: a tool below that turns it into the C call comes back to our C wrapper, which lets it
  * pass. */
 #include "shim/fortran.h"

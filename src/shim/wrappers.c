@@ -1,6 +1,6 @@
 /* shim/wrappers.c - the C names. Each is: gate -> offer -> next, or next -> tell.
  *
- * What passes goes on with the user's own arguments; what is offered and left goes on inside the
+ * What passes goes on with the user's own arguments; what is offered and passes goes on inside the
  * guard, so that it is offered once, whatever a tool below us makes of it. */
 #include "shim/gate.h"
 #include "shim/mpi_version.h"

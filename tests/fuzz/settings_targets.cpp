@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/settings/config_dump.hpp"
+#include "api/settings/intercept_set.hpp"
 #include "api/settings/settings.hpp"
 #include "base/config_file.hpp"
 #include "base/text.hpp"

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "api/inspect/mpi.hpp"
+#include "api/inspect/mpi_identity.hpp"
 #include "base/options.hpp"
 #include "collectives/choose/policy.hpp"
 #include "compress/codec_id.hpp"

@@ -2,6 +2,10 @@
 
 #include <sched.h>
 
+#include <vector>
+
+#include "api/calls/device_allreduce.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/comm/started_calls.hpp"
 
 namespace gradcoll {
@@ -25,7 +29,7 @@ Status start_and_wait(Executor& executor, const Binding& binding) {
 
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras) {
-    auto lease = context.begin(kind, key, extras.device);
+    auto lease = context.plans().begin(kind, key, extras.device);
     if (!lease) return lease.status();
     if (extras.residual != nullptr) {
         GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
@@ -35,8 +39,55 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
     }
     binding.sequence = lease->sequence;
     const Status status = start_and_wait(*lease->executor, binding);
-    context.end(std::move(lease).value(), status);
+    context.plans().end(std::move(lease).value(), status);
     return status;
+}
+
+namespace {
+
+/// A copy in host memory of a vector that is there or on the device.
+Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
+                                         std::size_t size_bytes) {
+    const auto* const bytes = static_cast<const std::byte*>(from);
+    if (side == nullptr) return std::vector<std::byte>(bytes, bytes + size_bytes);
+    std::vector<std::byte> copy(size_bytes);
+    GRADCOLL_TRY(copy_from_device(*side, copy.data(), from, size_bytes));
+    return copy;
+}
+
+Status run_on_tree(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                   const CallKey& key, const BlockingExtras& extras) {
+    const Binding binding = binding_of(arguments, shape);
+    if (!key.compress || key.feedback || !context.error_sampling().takes_next())
+        return run_blocking(context, CallKind::allreduce, key, binding, extras);
+    DeviceSide* const side = extras.device.get();
+    const auto input = host_copy(side, binding.input, shape.size_bytes());
+    if (!input) return input.status();
+    GRADCOLL_TRY(run_blocking(context, CallKind::allreduce, key, binding, extras));
+    const auto result = host_copy(side, binding.output, shape.size_bytes());
+    if (!result) return result.status();
+    return measure_error(context.identity().private_comm(), arguments, shape, input->data(),
+                         result->data());
+}
+
+Status run_in_one_memory(CommContext& context, const ReduceArguments& arguments,
+                         const CallShape& shape, const Route& route, const BlockingExtras& extras) {
+    if (!route.one_host) return run_on_tree(context, arguments, shape, route.key, extras);
+    if (extras.device != nullptr)
+        return run_on_one_host_from_device(context, arguments, shape, *extras.device);
+    return context.one_host().allreduce(binding_of(arguments, shape), shape);
+}
+
+}  // namespace
+
+Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                     const Route& route, Residual* residual) {
+    const auto placed = place_call(context, arguments, shape);
+    if (!placed) return placed.status();
+    Route settled = route;
+    settled.key.in_place = is_in_place(placed->arguments);
+    return run_in_one_memory(context, placed->arguments, shape, settled,
+                             {residual, placed->device});
 }
 
 }  // namespace gradcoll

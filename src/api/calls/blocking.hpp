@@ -1,8 +1,9 @@
-// api/calls/blocking.hpp - an operation on the tree from begin to end, while the caller waits.
+// api/calls/blocking.hpp - operations from begin to end, while the caller waits.
 #pragma once
 
 #include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
+#include "api/edge/request.hpp"
 
 namespace gradcoll {
 
@@ -12,11 +13,17 @@ struct BlockingExtras {
     std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
 };
 
-/// Begins the operation, makes progress (also of persistent requests that are started, so that no
-/// rank waits for another in vain) until it is complete, and counts it. The binding's sequence and
-/// residual are filled in. Errors: those of the
-/// executor; invalid_argument if the residual does not fit.
+/// Begins the operation on the tree, makes progress (also of persistent requests that are started,
+/// so that no rank waits for another in vain) until it is complete, and counts it. The binding's
+/// sequence and residual are filled in. Errors: those of the executor; invalid_argument if the
+/// residual does not fit.
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras = {});
+
+/// Runs an allreduce that does not pass, from and to any memory, counts it, and measures its error
+/// if it is the turn of this call (which all ranks know alike). `arguments`: of the call, with
+/// separate buffers or in place. `residual`: of a route with feedback, else null.
+Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                     const Route& route, Residual* residual = nullptr);
 
 }  // namespace gradcoll

@@ -1,71 +1,23 @@
-// GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
-// layout.
 #include "api/calls/blocks.hpp"
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <vector>
 
-#include "api/calls/allreduce.hpp"
 #include "api/calls/blocking.hpp"
-#include "api/comm/attachments.hpp"
 #include "api/edge/signature.hpp"
-#include "gradcoll/collectives.h"
 
 namespace gradcoll {
 namespace {
-
-int group_size(MPI_Comm comm) {
-    int size = 0;
-    PMPI_Comm_size(comm, &size);
-    return size;
-}
-
-Outcome pass_reduce_scatter(CommContext* context, const ReduceArguments& arguments,
-                            const char* reason) {
-    ReduceArguments whole = arguments;
-    whole.count *= group_size(arguments.comm);
-    count_passed(context, CallKind::reduce_scatter_block, whole, reason);
-    const auto op = op_for_mpi(arguments.op, arguments.datatype);
-    if (!op) return op.status();
-    return Outcome::passed(PMPI_Reduce_scatter_block(arguments.sendbuf, arguments.recvbuf,
-                                                     static_cast<int>(arguments.count),
-                                                     arguments.datatype, *op, arguments.comm));
-}
-
-Status check_reduce_scatter(const ReduceArguments& arguments, int rank_count) {
-    GRADCOLL_TRY(check_reduce_scatter_but_overlap(arguments, rank_count));
-    const BufferPair buffers = buffers_of_reduce_scatter(arguments, rank_count);
-    return check_disjoint(buffers.send, buffers.receive);
-}
-
-Outcome pass_allgather(CommContext* context, const GatherArguments& a, const char* reason) {
-    ReduceArguments whole;
-    whole.count = a.recvcount * group_size(a.comm);
-    whole.datatype = a.recvtype;
-    whole.comm = a.comm;
-    count_passed(context, CallKind::allgather, whole, reason);
-    return Outcome::passed(PMPI_Allgather(a.sendbuf, static_cast<int>(a.sendcount), a.sendtype,
-                                          a.recvbuf, static_cast<int>(a.recvcount), a.recvtype,
-                                          a.comm));
-}
-
-Status check_gather_buffers(const GatherArguments& a, std::size_t block_bytes, int rank_count) {
-    const BufferPair buffers = buffers_of_gather(a, block_bytes, rank_count);
-    GRADCOLL_TRY(check_buffer(buffers.receive));
-    GRADCOLL_TRY(check_buffer(buffers.send));
-    return check_disjoint(buffers.send, buffers.receive);
-}
 
 /// Derived types go through packed copies: only this rank knows, and only it pays.
 class GatherBuffers {
   public:
     GatherBuffers(const GatherArguments& a, const CommContext& context, std::size_t block_bytes)
         : a_(a),
-          comm_(context.private_comm()),
-          rank_(context.rank()),
-          rank_count_(context.rank_count()) {
+          comm_(context.identity().private_comm()),
+          rank_(context.identity().rank()),
+          rank_count_(context.identity().rank_count()) {
         if (!is_plain(a.recvtype)) out_.resize(block_bytes * static_cast<std::size_t>(rank_count_));
         if (!a.in_place() && !is_plain(a.sendtype)) in_.resize(block_bytes);
     }
@@ -130,9 +82,9 @@ Route route_reduce_scatter(CommContext& context, const CallShape& shape, bool in
     RouteQuestion question;
     question.collective = Collective::reduce_scatter_block;
     question.in_place = in_place;
-    question.step = context.step();
+    question.step = context.settings().step();
     question.sums = shape.op == ReduceOp::sum;
-    return context.route(context.settings(), shape, question);
+    return context.route(context.settings().current(), shape, question);
 }
 
 Status check_gather_types(const GatherArguments& a) {
@@ -174,8 +126,9 @@ Route route_allgather(CommContext& context, const GatherArguments& a, std::size_
     question.collective = Collective::allgather;
     question.in_place = a.in_place();
     question.always_exact = always_exact;
-    question.step = context.step();
-    const auto vector_bytes = static_cast<std::int64_t>(block_bytes) * context.rank_count();
+    question.step = context.settings().step();
+    const auto vector_bytes =
+        static_cast<std::int64_t>(block_bytes) * context.identity().rank_count();
     CallShape bytes{vector_bytes, ElementType::u8, 1, ReduceOp::sum, {}};
     if (const auto element = uniform_element(a.recvtype); element && is_floating(element->type)) {
         const std::size_t elem_bytes = element_bytes(element->type);
@@ -184,10 +137,10 @@ Route route_allgather(CommContext& context, const GatherArguments& a, std::size_
                                elem_bytes,
                                ReduceOp::sum,
                                {}};
-        const Route route = context.route(context.settings(), floats, question);
+        const Route route = context.route(context.settings().current(), floats, question);
         if (route.key.compress) return route;
     }
-    return route_of(context.settings(), bytes, question);
+    return route_of(context.settings().current(), bytes, question);
 }
 
 Status gather_on_tree(CommContext& context, const GatherArguments& a, const CallKey& key,
@@ -198,70 +151,4 @@ Status gather_on_tree(CommContext& context, const GatherArguments& a, const Call
     return buffers.unpack_output();
 }
 
-namespace {
-
-Outcome reduce_scatter(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_comm(arguments.comm));
-    const auto found = context_of(arguments.comm);
-    if (!found) return found.status();
-    if (!*found) return pass_reduce_scatter(nullptr, arguments, "comm is an intercommunicator");
-    CommContext& context = **found;
-    const CallTimer timer(context);
-    GRADCOLL_TRY(check_reduce_scatter(arguments, context.rank_count()));
-    if (context.checks_calls())
-        GRADCOLL_TRY(context.check_alike(claims_of("GC_Reduce_scatter_block", arguments)));
-
-    Classified call =
-        classify(arguments.count * context.rank_count(), arguments.datatype, arguments.op);
-    if (call.pass_reason == nullptr && context.rank_count() == 1) {
-        copy_to_self(arguments, call.shape);
-        context.count_local_call(CallKind::reduce_scatter_block, call.shape.size_bytes());
-        return Status();
-    }
-    Route route;
-    route.pass_reason = call.pass_reason;
-    if (call.pass_reason == nullptr)
-        route = route_reduce_scatter(context, call.shape, is_in_place(arguments));
-    if (route.pass_reason == nullptr)
-        return run_blocking(context, CallKind::reduce_scatter_block, route.key,
-                            binding_of(arguments, call.shape));
-    return pass_reduce_scatter(&context, arguments, route.pass_reason);
-}
-
-Outcome allgather(const GatherArguments& a) {
-    GRADCOLL_TRY(check_gather_types(a));
-    const auto found = context_of(a.comm);
-    if (!found) return found.status();
-    if (!*found) return pass_allgather(nullptr, a, "comm is an intercommunicator");
-    CommContext& context = **found;
-    const CallTimer timer(context);
-    const auto block_bytes = block_bytes_of(a);
-    if (!block_bytes) return block_bytes.status();
-    GRADCOLL_TRY(check_gather_buffers(a, *block_bytes, context.rank_count()));
-    if (context.checks_calls())
-        GRADCOLL_TRY(context.check_alike(
-            {{"the call", "GC_Allgather"}, {"the size of a block", std::to_string(*block_bytes)}}));
-    Route route = route_allgather(context, a, *block_bytes, /*always_exact=*/false);
-    if (context.rank_count() == 1) route.pass_reason = "a single rank";
-    if (route.pass_reason == nullptr) return gather_on_tree(context, a, route.key, *block_bytes);
-    return pass_allgather(&context, a, route.pass_reason);
-}
-
-}  // namespace
 }  // namespace gradcoll
-
-using namespace gradcoll;
-
-extern "C" int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
-                                       MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    return at_boundary(comm, "GC_Reduce_scatter_block", [&] {
-        return reduce_scatter({sendbuf, recvbuf, recvcount, datatype, op, comm});
-    });
-}
-
-extern "C" int GC_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
-                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
-    return at_boundary(comm, "GC_Allgather", [&] {
-        return allgather({sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm});
-    });
-}

@@ -3,40 +3,15 @@
 #include <cstddef>
 #include <utility>
 
-#include "api/calls/allreduce.hpp"
-#include "api/edge/device_mpi.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// The memory of a buffer, whatever its datatype.
-struct Extent {
-    MPI_Aint shift = 0;  ///< from the buffer's address to its first byte
-    std::size_t size_bytes = 0;
-
-    std::byte* first_byte(const void* buffer) const {
-        return const_cast<std::byte*>(static_cast<const std::byte*>(buffer)) + shift;
-    }
-};
-
-Extent extent_of(MPI_Count count, MPI_Datatype datatype) {
-    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
-    if (count == 0 || PMPI_Type_get_extent(datatype, &lower_bound, &extent) != MPI_SUCCESS ||
-        PMPI_Type_get_true_extent(datatype, &true_lower_bound, &true_extent) != MPI_SUCCESS)
-        return {};
-    const MPI_Aint others = static_cast<MPI_Aint>(count - 1) * extent;
-    return {true_lower_bound + (others < 0 ? others : 0),
-            static_cast<std::size_t>((others < 0 ? -others : others) + true_extent)};
-}
-
-int device_of(const void* buffer, const Extent& extent) {
-    if (extent.size_bytes == 0) return host_memory;
-    return Devices::of_process().device_of(extent.first_byte(buffer));
-}
-
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
     const DevicePlugin& plugin = *Devices::of_process().plugin();
-    return context != nullptr ? context->device_side(plugin, number)
+    return context != nullptr ? context->devices().side(plugin, number)
                               : DeviceSide::make(plugin, number, {{}, false});
 }
 
@@ -47,22 +22,15 @@ Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t
     return side.finish_work();
 }
 
-CallMemory memory_in(const ReduceArguments& arguments, const Extent& extent) {
-    CallMemory memory;
-    memory.receive = device_of(arguments.recvbuf, extent);
-    memory.send = is_in_place(arguments) ? memory.receive : device_of(arguments.sendbuf, extent);
-    return memory;
+Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
+                              const CallShape& shape, const CallMemory& memory) {
+    if (is_in_place(arguments) || shape.count == 0) return {};
+    const auto side = side_of(&context, memory.device());
+    if (!side) return side.status();
+    return copy_and_finish(**side, arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
 }
 
 }  // namespace
-
-CallMemory memory_of(const ReduceArguments& arguments) {
-    return memory_in(arguments, extent_of(arguments.count, arguments.datatype));
-}
-
-CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape) {
-    return memory_in(arguments, {0, shape.size_bytes()});
-}
 
 Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
                               const CallMemory& memory) {
@@ -84,7 +52,7 @@ std::size_t HostTwin::room_bytes(const ReduceArguments& arguments) {
 
 Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
                                 const CallMemory& memory, std::byte* room) {
-    const Extent extent = extent_of(arguments.count, arguments.datatype);
+    const BufferExtent extent = extent_of(arguments.count, arguments.datatype);
     HostTwin twin;
     twin.arguments_ = arguments;
     twin.side_ = std::move(side);
@@ -128,12 +96,15 @@ Status HostTwin::give_back() const {
     return side_->finish_work();
 }
 
-Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
-                              const CallShape& shape, const CallMemory& memory) {
-    if (is_in_place(arguments) || shape.count == 0) return {};
-    const auto side = side_of(&context, memory.device());
-    if (!side) return side.status();
-    return copy_and_finish(**side, arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
+Status reduce_alone(CommContext& context, CallKind kind, const ReduceArguments& arguments,
+                    const CallShape& shape) {
+    const CallMemory memory = memory_of(arguments, shape);
+    if (memory.any_device())
+        GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
+    else
+        copy_to_self(arguments, shape);
+    context.statistics().count_local(kind, shape.size_bytes());
+    return {};
 }
 
 Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
@@ -152,15 +123,15 @@ Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& argum
     return placed;
 }
 
-Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,
-                               const CallShape& shape, DeviceSide& side) {
+Status run_on_one_host_from_device(CommContext& context, const ReduceArguments& arguments,
+                                   const CallShape& shape, DeviceSide& side) {
     const auto copy = side.staging(shape.size_bytes());
     if (!copy) return copy.status();
     Binding binding = binding_of(arguments, shape);
     GRADCOLL_TRY(copy_from_device(side, *copy, binding.input, shape.size_bytes()));
     void* const result_dev = binding.output;
     binding.input = binding.output = *copy;
-    GRADCOLL_TRY(context.run_on_host(binding, shape));
+    GRADCOLL_TRY(context.one_host().allreduce(binding, shape));
     return copy_and_finish(side, result_dev, *copy, shape.size_bytes());
 }
 

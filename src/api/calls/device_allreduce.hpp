@@ -6,28 +6,10 @@
 #include <memory>
 
 #include "api/comm/comm_context.hpp"
-#include "api/comm/route.hpp"
-#include "api/edge/request.hpp"
-#include "device/plugin.hpp"
+#include "api/edge/call_memory.hpp"
 #include "runtime/device/device_area.hpp"
 
 namespace gradcoll {
-
-/// Number of the device, or host_memory, by buffer.
-struct CallMemory {
-    int send = host_memory;  ///< in place: as `receive`
-    int receive = host_memory;
-
-    bool any_device() const { return send >= 0 || receive >= 0; }
-    /// Only the MPI library may touch some of it.
-    bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
-    /// One that takes part; only if any_device().
-    int device() const { return receive >= 0 ? receive : send; }
-};
-/// Of valid arguments. Derived types: where their first byte is.
-CallMemory memory_of(const ReduceArguments& arguments);
-/// The same for plain types, with fewer questions.
-CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape);
 
 /// The same call on copies in pinned memory of those buffers that are on a device.
 class HostTwin {
@@ -61,9 +43,9 @@ Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
 Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
                               const CallMemory& memory);
 
-/// The result on a tree of one rank.
-Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
-                              const CallShape& shape, const CallMemory& memory);
+/// On a tree of one rank the input is the result: copies and counts it. Errors: those of devices.
+Status reduce_alone(CommContext& context, CallKind kind, const ReduceArguments& arguments,
+                    const CallShape& shape);
 
 /// A call whose buffers are in one memory.
 struct PlacedCall {
@@ -75,9 +57,9 @@ struct PlacedCall {
 Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
                               const CallShape& shape);
 
-/// What the other ranks do with host memory and an engine of the host, with copies of the device's.
-Status run_on_host_from_device(CommContext& context, const ReduceArguments& arguments,
-                               const CallShape& shape, DeviceSide& side);
+/// What OneHost does with host memory, with copies of the device's.
+Status run_on_one_host_from_device(CommContext& context, const ReduceArguments& arguments,
+                                   const CallShape& shape, DeviceSide& side);
 
 /// A copy of memory of the device in the host's; waits for it.
 Status copy_from_device(DeviceSide& side, void* to, const void* from_dev, std::size_t size_bytes);

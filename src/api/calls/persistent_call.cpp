@@ -1,30 +1,11 @@
 #include "api/calls/persistent_call.hpp"
 
-#include <fmt/format.h>
 #include <sched.h>
 
-#include "api/calls/allreduce.hpp"
-#include "api/edge/device_mpi.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {
-
-Status check_codecs_fit(const Settings& settings, const Classified& call) {
-    if (!settings.ever_lossy()) return {};
-    if (call.pass_reason != nullptr)
-        return {Code::invalid_argument,
-                fmt::format("info asks for a lossy codec, but {}", call.pass_reason)};
-    if (!is_floating(call.shape.type))
-        return {
-            Code::invalid_argument,
-            fmt::format(
-                "info asks for a lossy codec, but datatype is {}; allowed are floating-point types",
-                name_of(call.shape.type))};
-    if (call.shape.op != ReduceOp::sum)
-        return {Code::invalid_op,
-                fmt::format("info asks for a lossy codec, but op is {}; allowed is MPI_SUM",
-                            name_of(call.shape.op))};
-    return {};
-}
 
 Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<CommContext> context,
                                                              const ReduceArguments& arguments,
@@ -55,27 +36,27 @@ PersistentCall::~PersistentCall() {
 }
 
 MPI_Comm PersistentCall::comm() const {
-    return context_ != nullptr ? context_->user_comm() : arguments_.comm;
+    return context_ != nullptr ? context_->identity().user_comm() : arguments_.comm;
 }
 
 Status PersistentCall::set_up() {
     const Classified call = classify(arguments_.count, arguments_.datatype, arguments_.op);
     shape_ = call.shape;
-    pass_reason_ = context_ == nullptr ? "comm is an intercommunicator" : call.pass_reason;
-    if (pass_reason_ != nullptr || context_->rank_count() == 1) return {};
+    pass_reason_ = context_ == nullptr ? PassReason::intercommunicator : call.pass_reason;
+    if (pass_reason_ != PassReason::none || context_->identity().rank_count() == 1) return {};
     tree_ = context_->tree_handle();
     wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
                       shape_.size_bytes() >= settings_.min_bytes &&
                       shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
-                      settings_.compress_comms.allows(context_->name()) &&
+                      settings_.compress_comms.allows(context_->identity().name()) &&
                       settings_.ever_compresses(shape_.type);
     const Route route = route_of(settings_, shape_, question_at(step_));
-    if (route.pass_reason != nullptr) return {};
+    if (route.passes()) return {};
     const auto phase = phase_of(route.key);
     if (!phase) return phase.status();
     if (wants_feedback_)  // all phases have the layout of this one
-        residual_ =
-            std::make_shared<Residual>(identity_of(*(*phase)->call, tree_->tree, context_->rank()));
+        residual_ = std::make_shared<Residual>(
+            identity_of(*(*phase)->call, tree_->tree, context_->identity().rank()));
     return {};
 }
 
@@ -92,9 +73,7 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     for (Phase& phase : phases_)
         if (phase.call->key() == key && phase.executor->data_device() == device_.get())
             return &phase;
-    auto call = number_.channel == nullptr
-                    ? context_->plan_apart(tree_->tree, settings_, key)
-                    : context_->plan_numbered(tree_->tree, settings_, key, *number_.channel);
+    auto call = context_->plans().plan_apart(tree_->tree, settings_, key, number_.channel);
     if (!call) return call.status();
     auto executor = (*call)->take_executor({.waited = true, .data_device = device_});
     if (!executor) return executor.status();
@@ -105,22 +84,22 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
 Route PersistentCall::route_of_start() {
     if (number_.channel == nullptr) return context_->route(settings_, shape_, question_at(step_));
     RouteQuestion question = question_at(step_);
-    question.comm_may_be_lossy = settings_.compress_comms.allows(context_->name());
+    question.comm_may_be_lossy = settings_.compress_comms.allows(context_->identity().name());
     Route route = route_of(settings_, shape_, question);
-    route.pass_reason = nullptr;
+    route.pass_reason = PassReason::none;
     return route;
 }
 
 Outcome PersistentCall::start() {
-    const char* reason = pass_reason_;
-    if (reason == nullptr && context_->rank_count() == 1) {
-        GRADCOLL_TRY(start_alone());
+    PassReason reason = pass_reason_;
+    if (reason == PassReason::none && context_->identity().rank_count() == 1) {
+        GRADCOLL_TRY(reduce_alone(*context_, CallKind::persistent, arguments_, shape_));
     } else {
         Route route;
-        if (reason == nullptr) route = route_of_start();
-        if (reason == nullptr) reason = route.pass_reason;
+        if (reason == PassReason::none) route = route_of_start();
+        if (reason == PassReason::none) reason = route.pass_reason;
         const Outcome begun =
-            reason != nullptr ? start_passing(reason) : Outcome(start_on_tree(route.key));
+            reason != PassReason::none ? start_passing(reason) : Outcome(start_on_tree(route.key));
         if (begun.mpi_code != MPI_SUCCESS) return begun;
     }
     started_ = true;
@@ -128,17 +107,7 @@ Outcome PersistentCall::start() {
     return Status();
 }
 
-Status PersistentCall::start_alone() {
-    const CallMemory memory = memory_of(arguments_, shape_);
-    if (memory.any_device())
-        GRADCOLL_TRY(copy_to_self_on_device(*context_, arguments_, shape_, memory));
-    else
-        copy_to_self(arguments_, shape_);
-    context_->count_local_call(CallKind::persistent, shape_.size_bytes());
-    return {};
-}
-
-Outcome PersistentCall::start_passing(const char* reason) {
+Outcome PersistentCall::start_passing(PassReason reason) {
     count_passed(context_.get(), CallKind::persistent, arguments_, reason);
     const CallMemory memory = memory_of(arguments_);
     if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
@@ -159,7 +128,8 @@ Status PersistentCall::start_on_tree(CallKey key) {
     running_ = *phase;
     before_ = running_->executor->stats();
     Binding binding = binding_of(placed->arguments, shape_);
-    binding.sequence = number_.channel == nullptr ? context_->next_sequence() : number_.number;
+    binding.sequence =
+        number_.channel == nullptr ? context_->plans().next_sequence() : number_.number;
     if (residual_ != nullptr) {
         const auto values = residual_->data_for(device_);
         if (!values) return values.status();
@@ -176,8 +146,8 @@ StartedCall::Turn PersistentCall::advance() {
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     if (progress.ok())
-        context_->count_tree_call(
-            {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0});
+        context_->statistics().count_served(record_of(
+            {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0}));
     status_ = progress.status();
     complete_.store(true, std::memory_order_release);
     return Turn::finished;

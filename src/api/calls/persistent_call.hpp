@@ -34,7 +34,6 @@ class PersistentCall final : public StartedCall {
 
     MPI_Comm comm() const;
     CommContext* context() const { return context_.get(); }
-    const std::shared_ptr<CommContext>& context_handle() const { return context_; }
     bool is_started() const { return started_; }
     std::uint64_t size_bytes() const { return shape_.size_bytes(); }
     void set_step(std::int64_t step) { step_ = step; }
@@ -62,8 +61,7 @@ class PersistentCall final : public StartedCall {
     RouteQuestion question_at(std::int64_t step) const;
     Route route_of_start();
     Result<Phase*> phase_of(const CallKey& key);
-    Outcome start_passing(const char* reason);
-    Status start_alone();
+    Outcome start_passing(PassReason reason);
     Status start_on_tree(CallKey key);
 
     std::shared_ptr<CommContext> context_;
@@ -72,7 +70,7 @@ class PersistentCall final : public StartedCall {
     Settings settings_;
     ChannelNumber number_;  ///< no channel: operations are numbered as they start
     CallShape shape_;
-    const char* pass_reason_ = nullptr;  ///< of every start; null: each start decides
+    PassReason pass_reason_ = PassReason::none;  ///< of every start; none: each start decides
     std::shared_ptr<Residual> residual_;
     std::list<Phase> phases_;             ///< stay where they are while one is running
     std::shared_ptr<DeviceSide> device_;  ///< of the buffers at the last start; null: the host
@@ -88,9 +86,5 @@ class PersistentCall final : public StartedCall {
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};
 };
-
-/// The codec settings of one request, given in its own info, must fit its type and op; those of the
-/// communicator just do not apply. Errors: invalid_argument, invalid_op.
-Status check_codecs_fit(const Settings& settings, const Classified& call);
 
 }  // namespace gradcoll

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
 
 namespace gradcoll {
@@ -79,76 +78,6 @@ ProgressThread& progress_thread() {
 
 Status give_to_progress_thread(std::shared_ptr<StartedCall> call) {
     return progress_thread().give(std::move(call));
-}
-
-Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
-                                                                MPI_Request* request) {
-    std::unique_ptr<NonblockingCall> call(new NonblockingCall);
-    auto lease = how.context->begin(CallKind::iallreduce, how.key, how.device);
-    if (!lease) return lease.status();
-    how.binding.sequence = lease->sequence;
-    GRADCOLL_TRY(lease->executor->start(how.binding));
-    call->lease_ = std::move(lease).value();
-    call->context_ = std::move(how.context);
-    call->copy_ = std::move(how.copy);
-    call->name_ = how.name;
-    GRADCOLL_TRY(call->make_request(how.binding.sequence));
-    *request = call->request_;
-    return call;
-}
-
-Status NonblockingCall::make_request(std::uint32_t sequence) {
-    if (!mpi_waits_for_generalized_requests) {
-        const auto tags = static_cast<std::uint32_t>(context_->tag_limit()) + 1;
-        token_ =
-            Token(context_->private_comm(), context_->rank(), static_cast<int>(sequence % tags));
-        return token_.receive(&request_);
-    }
-    auto ending = std::make_unique<Ending>();
-    ending->name = name_;
-    GRADCOLL_TRY(from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &request_),
-                          "MPI_Grequest_start"));
-    ending_ = ending.release();
-    return {};
-}
-
-StartedCall::Turn NonblockingCall::advance() {
-    const auto progress = lease_.executor->advance();
-    if (progress.ok() && *progress != Progress::complete)
-        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-    finish(progress.status());
-    return Turn::finished;
-}
-
-/// After the request is complete its state belongs to the thread that waits for it.
-void NonblockingCall::finish(const Status& status) {
-    context_->end(std::move(lease_), status);
-    if (ending_ == nullptr) return token_.send({name_, context_}, status);
-    ending_->status = status;
-    ending_->is_set.store(true, std::memory_order_release);
-    PMPI_Grequest_complete(request_);
-}
-
-int NonblockingCall::query(void* state, MPI_Status* status) {
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_UNDEFINED;
-    status->MPI_TAG = MPI_UNDEFINED;
-    const auto* ending = static_cast<const Ending*>(state);
-    if (!ending->is_set.load(std::memory_order_acquire)) return MPI_SUCCESS;
-    const Status& outcome = ending->status;
-    return outcome.ok() ? MPI_SUCCESS : keep_error(ending->name, outcome);
-}
-
-int NonblockingCall::free_ending(void* state) {
-    delete static_cast<Ending*>(state);
-    return MPI_SUCCESS;
-}
-
-/// What peers may already have got cannot be taken back: the operation goes on (MPI allows a cancel
-/// to do nothing).
-int NonblockingCall::cancel(void*, int) {
-    return MPI_SUCCESS;
 }
 
 }  // namespace gradcoll

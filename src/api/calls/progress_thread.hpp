@@ -2,61 +2,12 @@
 // completes through requests of MPI. Why a thread: docs/decisions/003.
 #pragma once
 
-#include <atomic>
 #include <memory>
 
-#include "api/calls/token.hpp"
-#include "api/comm/comm_context.hpp"
 #include "api/comm/started_calls.hpp"
+#include "base/status.hpp"
 
 namespace gradcoll {
-
-/// What a nonblocking operation begins with.
-struct NonblockingStart {
-    std::shared_ptr<CommContext> context;
-    CallKey key;
-    Binding binding;                    ///< its sequence is filled in
-    const char* name = "";              ///< static text: the call, for errors
-    std::unique_ptr<std::byte[]> copy;  ///< of the input if the binding needs one; kept to the end
-    std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
-};
-
-/// One nonblocking operation on the tree, started, with the request that the caller waits for: a
-/// generalized request, or a token where MPI has no good ones.
-class NonblockingCall final : public StartedCall {
-  public:
-    /// Begins and starts the operation on the calling thread, and makes the request. Errors: of
-    /// begin() and the executor; transport.
-    static Result<std::unique_ptr<NonblockingCall>> start(NonblockingStart how,
-                                                          MPI_Request* request);
-
-    /// Finished: counted, and the caller's request completed.
-    Turn advance() override;
-
-  private:
-    /// What the caller's thread reads when it completes the request; MPI frees it with the request.
-    struct Ending {
-        Status status;
-        const char* name = "";
-        /// Set last, read first by the caller's thread: it then sees the status and the values
-        /// whatever the MPI library does to hand memory from one thread to the other.
-        std::atomic<bool> is_set{false};
-    };
-    NonblockingCall() = default;
-    Status make_request(std::uint32_t sequence);
-    void finish(const Status& status);
-    static int query(void* state, MPI_Status* status);
-    static int free_ending(void* state);
-    static int cancel(void* state, int complete);
-
-    std::shared_ptr<CommContext> context_;
-    Lease lease_;
-    std::unique_ptr<std::byte[]> copy_;
-    const char* name_ = "";
-    Ending* ending_ = nullptr;  ///< of a generalized request, which owns it
-    Token token_;               ///< of another request
-    MPI_Request request_ = MPI_REQUEST_NULL;
-};
 
 /// Hands the operation, which has been started, to the thread, which is started at the first use
 /// and stopped in MPI_Finalize, after all operations. It sleeps while there is none. Thread safe.

@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "api/comm/comm_context.hpp"
+#include "api/comm/planned_call.hpp"
+#include "base/mpi/mpi.hpp"
 #include "runtime/device/device_area.hpp"
 
 namespace gradcoll {

@@ -11,7 +11,7 @@ namespace gradcoll {
 namespace {
 
 MPI_Comm comm_of(GC_Residual residual) {
-    return residual != nullptr ? residual->context->user_comm() : MPI_COMM_NULL;
+    return residual != nullptr ? residual->context->identity().user_comm() : MPI_COMM_NULL;
 }
 
 Status check_handle(GC_Residual residual) {
@@ -23,10 +23,12 @@ Status check_handle(GC_Residual residual) {
 Result<std::shared_ptr<Residual>> residual_for(CommContext& context, const CallShape& shape) {
     RouteQuestion question;
     question.feedback = true;
-    const CallKey key = route_of(context.settings(), shape, question).key;
-    const auto call = context.plan_apart(context.tree(), context.settings(), key);
+    const Settings& settings = context.settings().current();
+    const CallKey key = route_of(settings, shape, question).key;
+    const auto call = context.plans().plan_apart(context.tree(), settings, key);
     if (!call) return call.status();
-    return std::make_shared<Residual>(identity_of(**call, context.tree(), context.rank()));
+    return std::make_shared<Residual>(
+        identity_of(**call, context.tree(), context.identity().rank()));
 }
 
 Status create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, GC_Residual* out) {

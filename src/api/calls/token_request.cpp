@@ -10,7 +10,7 @@ namespace gradcoll {
 
 Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Request* request) {
     std::shared_ptr<TokenRequest> made(new TokenRequest);
-    const auto number = facts.context->next_channel_number();
+    const auto number = facts.context->plans().next_channel_number();
     if (!number) return number.status();
     auto call =
         PersistentCall::make_numbered(facts.context, facts.arguments, facts.settings, *number);
@@ -48,7 +48,7 @@ StartedCall::Turn TokenRequest::advance() {
 
 void TokenRequest::finish(const Outcome& outcome) noexcept {
     if (outcome.mpi_code != MPI_SUCCESS) facts_.on_failure(*this);
-    token_.send({facts_.name, facts_.context}, outcome);
+    token_.send({facts_.name, user_comm_of(facts_.context)}, outcome);
 }
 
 }  // namespace gradcoll

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "api/calls/persistent_call.hpp"
-#include "api/calls/token.hpp"
+#include "api/comm/token.hpp"
 
 namespace gradcoll {
 

@@ -7,7 +7,7 @@
 
 #include "api/edge/ending_comms.hpp"
 #include "api/edge/lifetime.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 
 namespace gradcoll {
 namespace {
@@ -18,15 +18,15 @@ struct Attachment {
     std::shared_ptr<CommContext> context;  ///< null: refused
 };
 
-std::mutex mutex;
-std::vector<Attachment*> attachments;  // in the order of their making; guarded by mutex
-std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under mutex
+std::mutex attachments_mutex;
+std::vector<Attachment*> attachments;  // in the order of their making; guarded by attachments_mutex
+std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under attachments_mutex
 
 int detach(MPI_Comm comm, int, void* value, void*) noexcept {
     note_end_of(comm);
     const std::unique_ptr<Attachment> attachment(static_cast<Attachment*>(value));
     {
-        const std::scoped_lock lock(mutex);
+        const std::scoped_lock lock(attachments_mutex);
         std::erase(attachments, attachment.get());
     }
     if (attachment->context != nullptr) attachment->context->forget_user_comm();
@@ -34,7 +34,7 @@ int detach(MPI_Comm comm, int, void* value, void*) noexcept {
 }
 
 Attachment* oldest_attachment() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(attachments_mutex);
     return attachments.empty() ? nullptr : attachments.front();
 }
 
@@ -45,12 +45,12 @@ void detach_all() {
         PMPI_Comm_delete_attr(oldest->comm, attachment_keyval);
     int keyval = attachment_keyval.exchange(MPI_KEYVAL_INVALID);
     PMPI_Comm_free_keyval(&keyval);
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(attachments_mutex);
     attachments.shrink_to_fit();
 }
 
 Status make_keyval() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(attachments_mutex);
     if (attachment_keyval != MPI_KEYVAL_INVALID) return {};
     int keyval = MPI_KEYVAL_INVALID;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, detach, &keyval, nullptr),
@@ -67,7 +67,7 @@ Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
     const KeepsComm keeps;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
                           "MPI_Comm_set_attr"));
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(attachments_mutex);
     attachments.push_back(attachment.release());
     return {};
 }

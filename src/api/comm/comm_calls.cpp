@@ -7,7 +7,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/request.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 #include "gradcoll/settings.h"
 
 namespace gradcoll {
@@ -32,7 +32,7 @@ template <class Change>
 Status change_settings(MPI_Comm comm, Change&& change) {
     const auto context = intra_context(comm);
     if (!context) return context.status();
-    SettingsText proposed = (*context)->settings_text();
+    SettingsText proposed = (*context)->settings().text();
     const Status complaint = change(proposed);
     return (*context)->change_settings(proposed, complaint);
 }
@@ -56,7 +56,7 @@ Status get_option(MPI_Comm comm, const char* key, std::string& out) {
     if (!id) return id.status();
     const auto context = attached_context(comm);
     if (!context) return context.status();
-    out = *context ? (*context)->settings_text()[*id] : SettingsText::from_environment()[*id];
+    out = *context ? (*context)->settings().text()[*id] : SettingsText::from_environment()[*id];
     return {};
 }
 
@@ -130,7 +130,7 @@ extern "C" int GC_Comm_set_stream(MPI_Comm comm, void* stream) {
         if (devices.look_for_plugin() == nullptr)
             return {Code::unsupported, fmt::format("stream = {}: no device is in use: {}", stream,
                                                    devices.why_inactive())};
-        return (*context)->set_user_stream(stream);
+        return (*context)->devices().set_user_stream(stream);
     });
 }
 

@@ -1,25 +1,17 @@
 #include "api/comm/numbered_channels.hpp"
 
-#include "api/calls/token.hpp"
-#include "api/edge/boundary.hpp"
 #include "runtime/tags.hpp"
 
 namespace gradcoll {
 
 Result<std::unique_ptr<NumberedChannel>> NumberedChannel::make(MPI_Comm parent) {
-    MPI_Comm comm = MPI_COMM_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(parent, &comm), "MPI_Comm_dup"));
-    std::unique_ptr<NumberedChannel> made(new NumberedChannel(comm));
-    GRADCOLL_TRY(return_errors(comm));
-    auto channel = MpiChannel::make(comm);
+    auto comm = PrivateComm::make(parent);
+    if (!comm) return comm.status();
+    auto channel = MpiChannel::make(comm->handle());
     if (!channel) return channel.status();
+    std::unique_ptr<NumberedChannel> made(new NumberedChannel(std::move(comm).value()));
     made->channel_ = std::move(channel).value();
     return made;
-}
-
-NumberedChannel::~NumberedChannel() {
-    channel_.reset();
-    if (mpi_is_running()) PMPI_Comm_free(&comm_);
 }
 
 Result<ChannelNumber> NumberedChannels::next(MPI_Comm parent) {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/mpi/mpi.hpp"
+#include "api/comm/private_comm.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 
 namespace gradcoll {
@@ -17,17 +17,14 @@ class NumberedChannel {
   public:
     /// Collective. Errors: transport.
     static Result<std::unique_ptr<NumberedChannel>> make(MPI_Comm parent);
-    ~NumberedChannel();
-    NumberedChannel(const NumberedChannel&) = delete;
-    NumberedChannel& operator=(const NumberedChannel&) = delete;
 
-    MPI_Comm comm() const { return comm_; }
+    MPI_Comm comm() const { return comm_.handle(); }
     MpiChannel& channel() { return *channel_; }
 
   private:
-    explicit NumberedChannel(MPI_Comm comm) : comm_(comm) {}
+    explicit NumberedChannel(PrivateComm comm) : comm_(std::move(comm)) {}
 
-    MPI_Comm comm_;
+    PrivateComm comm_;
     std::unique_ptr<MpiChannel> channel_;
 };
 

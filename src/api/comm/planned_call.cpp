@@ -14,14 +14,6 @@
 namespace gradcoll {
 namespace {
 
-/// The same vector with every codec exact and no residual: what the statistics compare with.
-PlanSpec exact_twin_of(PlanSpec spec) {
-    spec.choices = spec.choices.with_codec(CodecId::exact);
-    spec.down_codec = CodecId::exact;
-    spec.feedback = false;
-    return spec;
-}
-
 /// The verifier looks at all ranks' plans together, which costs time and memory in proportion to
 /// them.
 Status verify_all_ranks(const Tree& tree, const PlanSpec& spec) {
@@ -54,20 +46,6 @@ std::uint64_t residual_layout_of(const Plan& plan) {
 }
 
 }  // namespace
-
-Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
-    SendingCost cost;
-    cost.bytes = bytes_sent(plan);
-    cost.exact_bytes = cost.bytes;
-    cost.lossy = is_lossy(plan.spec);
-    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
-        cost.messages += plan.schedule_of(chunk).send_count;
-    if (!cost.lossy && !plan.spec.feedback) return cost;
-    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
-    if (!twin) return twin.status();
-    cost.exact_bytes = bytes_sent(*twin);
-    return cost;
-}
 
 Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
                                                        const Settings& settings,

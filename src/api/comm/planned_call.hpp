@@ -7,28 +7,11 @@
 #include <mutex>
 #include <vector>
 
-#include "api/settings/settings.hpp"
-#include "collectives/choose/policy.hpp"
-#include "collectives/plan/plan.hpp"
+#include "api/comm/call_decision.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/executor.hpp"
-#include "topology/tree.hpp"
 
 namespace gradcoll {
-
-/// What tells the shapes of one communicator apart while its settings stay the same. Only facts
-/// that all ranks know alike, but for `in_place`, which changes nothing that other ranks see.
-struct CallKey {
-    Collective collective = Collective::allreduce;
-    ElementType type = ElementType::f32;
-    CodecId phase = CodecId::exact;  ///< codec of the schedule's step, if there is a schedule
-    bool in_place = false;
-    bool feedback = false;
-    bool compress = false;  ///< use the settings' codecs; else all exact
-    std::uint32_t elem_bytes = 0;
-    std::int64_t count = 0;  ///< elements of the whole vector
-    friend bool operator==(const CallKey&, const CallKey&) = default;
-};
 
 /// What planning needs to know of a communicator. References must outlive the call.
 struct PlanningFacts {
@@ -47,19 +30,6 @@ struct ExecutorUse {
     bool waited = false;
     std::shared_ptr<DeviceSide> data_device = {};  ///< where the data are; null: on the host
 };
-
-/// How a shape is done, and why; the same on every rank but for `in_place`. Pure.
-Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key);
-
-/// What one rank sends for a call: message by message what its executor counts.
-struct SendingCost {
-    std::uint64_t bytes = 0;        ///< headers included
-    std::uint64_t exact_bytes = 0;  ///< the same call with every codec exact
-    std::uint64_t messages = 0;
-    bool lossy = false;  ///< any message of any rank is lossy
-};
-/// Pure. Errors: what make_plan says.
-Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);
 
 /// Used by one thread at a time, but for the executors of operations that nobody waits in.
 class PlannedCall {

@@ -1,54 +1,68 @@
 #include "api/comm/route.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Why a call is not compressed; both texts null: it is.
-struct ExactReason {
-    const char* text = nullptr;
-    /// The same for a call that passes to the MPI library because it is short, too; null: that it
-    /// is short says enough.
-    const char* if_short = nullptr;
+// In the order of ExactReason.
+constexpr const char* texts[] = {
+    nullptr,
+    "no lossy codec is set",
+    "this kind of call is never compressed",
+    "only MPI_SUM is ever compressed",
+    "the codec is not defined for the datatype",
+    "vector is shorter than gc_min_bytes",
+    "vector is longer than gc_max_bytes",
+    "GC_COMPRESS_COMMS leaves the communicator exact",
+    "gc_compress_calls leaves the call exact",
 };
+static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
 
 ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& shape,
                                      const RouteQuestion& question) {
     // Every codec is defined for fp32.
-    if (!settings.compresses(ElementType::f32, question.step))
-        return {"no lossy codec is set", nullptr};
-    if (question.always_exact) return {"this kind of call is never compressed", nullptr};
-    if (!question.sums) return {"only MPI_SUM is ever compressed", nullptr};
-    if (!settings.compresses(shape.type, question.step))
-        return {"the codec is not defined for the datatype", nullptr};
-    if (shape.size_bytes() < settings.min_bytes)
-        return {"vector is shorter than gc_min_bytes", nullptr};
+    if (!settings.compresses(ElementType::f32, question.step)) return ExactReason::no_lossy_codec;
+    if (question.always_exact) return ExactReason::never_compressed;
+    if (!question.sums) return ExactReason::not_a_sum;
+    if (!settings.compresses(shape.type, question.step)) return ExactReason::codec_not_defined;
+    if (shape.size_bytes() < settings.min_bytes) return ExactReason::below_min_bytes;
     if (settings.max_bytes && shape.size_bytes() > *settings.max_bytes)
-        return {"vector is longer than gc_max_bytes",
-                "vector is longer than gc_max_bytes, and exact ones shorter than "
-                "gc_tree_min_bytes pass"};
-    if (!question.comm_may_be_lossy)
-        return {"GC_COMPRESS_COMMS leaves the communicator exact",
-                "GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
-                "gc_tree_min_bytes pass"};
-    return {};
+        return ExactReason::above_max_bytes;
+    return question.comm_may_be_lossy ? ExactReason::none : ExactReason::comm_left_out;
 }
 
 ExactReason exact_reason(const Settings& settings, const CallShape& shape,
                          const RouteQuestion& question) {
     const ExactReason reason = reason_but_for_the_calls(settings, shape, question);
-    if (reason.text != nullptr || settings.compress_calls.allows(question.call)) return reason;
-    return {"gc_compress_calls leaves the call exact",
-            "gc_compress_calls leaves the call exact, and exact vectors shorter than "
-            "gc_tree_min_bytes pass"};
+    if (reason != ExactReason::none || settings.compress_calls.allows(question.call)) return reason;
+    return ExactReason::call_left_out;
+}
+
+/// Of an exact vector that is too short for the tree.
+PassReason reason_if_short(ExactReason exact) {
+    switch (exact) {
+        case ExactReason::above_max_bytes:
+            return PassReason::short_beyond_max_bytes;
+        case ExactReason::comm_left_out:
+            return PassReason::short_in_exact_comm;
+        case ExactReason::call_left_out:
+            return PassReason::short_in_exact_call;
+        default:
+            return PassReason::short_vector;
+    }
 }
 
 }  // namespace
 
-bool leave_host_way(const SettingsText& text, const Settings& settings) {
+const char* text_of(ExactReason reason) {
+    return texts[static_cast<std::size_t>(reason)];
+}
+
+bool allows_one_host(const SettingsText& text, const Settings& settings) {
     constexpr std::string_view discovered[] = {"auto", "discover", "hwloc"};
     const std::string_view topology = trimmed(text[OptionId::topology]);
     const bool is_discovered =
@@ -62,15 +76,15 @@ bool leave_host_way(const SettingsText& text, const Settings& settings) {
 
 bool is_compressible(const Settings& settings, const CallShape& shape,
                      const RouteQuestion& question) {
-    return reason_but_for_the_calls(settings, shape, question).text == nullptr;
+    return reason_but_for_the_calls(settings, shape, question) == ExactReason::none;
 }
 
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question) {
     const ExactReason exact = exact_reason(settings, shape, question);
-    const bool compress = exact.text == nullptr;
+    const bool compress = exact == ExactReason::none;
 
     Route route;
-    route.exact_reason = exact.text;
+    route.exact_reason = exact;
     route.key.collective = question.collective;
     route.key.type = shape.type;
     route.key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);
@@ -80,11 +94,10 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.compress = compress;
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
-    route.on_host = !compress && !question.feedback && question.has_host_way;
-    if (!compress && !question.feedback && !route.on_host &&
+    route.one_host = !compress && !question.feedback && question.one_host;
+    if (!compress && !question.feedback && !route.one_host &&
         shape.size_bytes() < settings.tree_min_bytes)
-        route.pass_reason =
-            exact.if_short != nullptr ? exact.if_short : "vector is shorter than gc_tree_min_bytes";
+        route.pass_reason = reason_if_short(exact);
     return route;
 }
 

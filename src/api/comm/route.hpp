@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "api/comm/planned_call.hpp"
+#include "api/comm/call_decision.hpp"
 #include "api/edge/request.hpp"
 #include "api/settings/settings.hpp"
 
@@ -19,15 +19,34 @@ struct RouteQuestion {
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
     bool always_exact = false;      ///< a kind of call that is never compressed
     bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
-    bool has_host_way = false;      ///< an allreduce that is waited for, and all ranks share memory
+    bool one_host = false;          ///< an allreduce that is waited for, and OneHost is open
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
 };
 
+/// Why a call is not compressed. The last three are told even if the call passes because it is
+/// short: but for them it would be compressed, and long enough.
+enum class ExactReason : std::uint8_t {
+    none,  ///< it is compressed
+    no_lossy_codec,
+    never_compressed,  ///< this kind of call
+    not_a_sum,
+    codec_not_defined,
+    below_min_bytes,
+    above_max_bytes,
+    comm_left_out,
+    call_left_out,
+    count
+};
+/// For explanations; static. Null for `none`.
+const char* text_of(ExactReason reason);
+
 struct Route {
-    const char* pass_reason = nullptr;   ///< static text; null: to the tree
-    const char* exact_reason = nullptr;  ///< static text: why not compressed; null: it is
-    bool on_host = false;                ///< not over the tree, but through the host's memory
+    PassReason pass_reason = PassReason::none;  ///< none: to the tree, or over one host
+    ExactReason exact_reason = ExactReason::none;
+    bool one_host = false;  ///< not over the tree, but through the memory that all ranks share
     CallKey key;
+
+    bool passes() const { return pass_reason != PassReason::none; }
 };
 
 /// Whether the call would be compressed if gc_compress_calls allowed all: such calls of a
@@ -38,7 +57,7 @@ bool is_compressible(const Settings& settings, const CallShape& shape,
 /// Whether the settings leave it to the library how ranks of one host reduce exact vectors: the
 /// tree is discovered, and nobody chose exchanges or chunks. Then no tree is needed where all ranks
 /// share memory.
-bool leave_host_way(const SettingsText& text, const Settings& settings);
+bool allows_one_host(const SettingsText& text, const Settings& settings);
 
 /// `shape.count` counts the whole vector.
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question);

@@ -7,14 +7,14 @@
 namespace gradcoll {
 namespace {
 
-std::mutex mutex;
-std::vector<StartedCall*> calls;  // guarded by mutex
+std::mutex calls_mutex;
+std::vector<StartedCall*> calls;  // guarded by calls_mutex
 std::atomic<std::size_t> call_count{0};
 
 }  // namespace
 
 void add_started_call(StartedCall& call) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(calls_mutex);
     calls.push_back(&call);
     call_count = calls.size();
 }
@@ -24,7 +24,7 @@ bool any_started_calls() {
 }
 
 bool advance_started_calls() {
-    const std::unique_lock lock(mutex, std::try_to_lock);
+    const std::unique_lock lock(calls_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return true;
     bool advanced = false;
     std::erase_if(calls, [&advanced](StartedCall* call) {

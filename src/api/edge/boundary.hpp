@@ -70,4 +70,18 @@ int at_boundary(MPI_Comm comm, const char* call, Body&& body) noexcept {
     }
 }
 
+/// The same for calls that may be made without a running MPI: `body` returns Status, no error
+/// handler is called, the code is returned and the message kept for GC_Error_string.
+template <class Body>
+int without_mpi(const char* call, Body&& body) noexcept try {
+    try {
+        const Status status = body();
+        return status.ok() ? MPI_SUCCESS : keep_error(call, status);
+    } catch (...) {
+        return keep_error(call, status_of_current_exception());
+    }
+} catch (...) {  // no memory left even for the message
+    return MPI_ERR_NO_MEM;
+}
+
 }  // namespace gradcoll

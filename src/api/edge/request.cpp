@@ -6,7 +6,8 @@
 #include <climits>
 #include <limits>
 
-#include "api/edge/device_mpi.hpp"
+#include "api/edge/mpi_reach.hpp"
+#include "api/edge/signature.hpp"
 #include "device/plugin.hpp"
 
 namespace gradcoll {
@@ -15,16 +16,6 @@ namespace {
 bool is_sixteen_bit_float(MPI_Datatype datatype) {
     const auto known = known_type(datatype);
     return known && (known->type == ElementType::f16 || known->type == ElementType::bf16);
-}
-
-bool is_named(MPI_Datatype datatype) {
-    int integers = 0;
-    int addresses = 0;
-    int datatypes = 0;
-    int combiner = 0;
-    return PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner) ==
-               MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
 }
 
 /// Bytes of one element if it is one contiguous piece at displacement 0, else 0.
@@ -163,13 +154,14 @@ Status check_allreduce(const ReduceArguments& arguments, Reach reach) {
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
     const auto known = known_type(datatype);
-    if (!known) return {{}, "datatype is derived, or has no kernels here"};
+    if (!known) return {{}, PassReason::unknown_datatype};
     const auto reduce_op = known_op(op);
-    if (!reduce_op) return {{}, "op is user-defined, or has no kernels here"};
+    if (!reduce_op) return {{}, PassReason::unknown_op};
     const Reducer reducer =
         op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
-    if (!reducer) return {{}, "op is not defined for the datatype"};
-    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer}, nullptr};
+    if (!reducer) return {{}, PassReason::op_not_defined};
+    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer},
+            PassReason::none};
 }
 
 Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {

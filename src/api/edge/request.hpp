@@ -1,5 +1,5 @@
 // api/edge/request.hpp - one reduction as the caller gave it: checked, and either understood or
-// with a reason to pass it on.
+// with a reason to pass to the MPI library.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/element_types.hpp"
+#include "api/edge/pass_reason.hpp"
 
 namespace gradcoll {
 
@@ -69,11 +70,13 @@ inline bool is_in_place(const ReduceArguments& arguments) {
 /// Bytes from the first to the last element of a buffer; 0 for types that are not plain.
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype);
 
-/// Either a shape for the tree, or why the call is for the MPI library. Rests only on count,
+/// Either a shape for the tree, or why the call passes to the MPI library. Rests only on count,
 /// datatype and op.
 struct Classified {
     CallShape shape;
-    const char* pass_reason = nullptr;  ///< static text; null: `shape` is for the tree
+    PassReason pass_reason = PassReason::none;  ///< none: `shape` is for the tree
+
+    bool passes() const { return pass_reason != PassReason::none; }
 };
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op);
 

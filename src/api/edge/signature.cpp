@@ -21,10 +21,6 @@ Envelope envelope_of(MPI_Datatype datatype) {
     return e;
 }
 
-bool is_named(MPI_Datatype datatype) {
-    return envelope_of(datatype).combiner == MPI_COMBINER_NAMED;
-}
-
 /// The types that a derived type was made of; frees those that MPI_Type_get_contents made handles
 /// for.
 class Contents {
@@ -78,6 +74,10 @@ MPI_Aint extent_of(MPI_Datatype datatype) {
 }
 
 }  // namespace
+
+bool is_named(MPI_Datatype datatype) {
+    return envelope_of(datatype).combiner == MPI_COMBINER_NAMED;
+}
 
 std::optional<KnownType> uniform_element(MPI_Datatype datatype) {
     if (const auto known = known_type(datatype)) return known;

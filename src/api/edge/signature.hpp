@@ -8,6 +8,9 @@
 
 namespace gradcoll {
 
+/// Whether it is one of MPI's own, not made of others.
+bool is_named(MPI_Datatype datatype);
+
 /// The one element type that all of a datatype's basic elements have; empty if they differ or are
 /// not known. Depends on the type's signature only, which MPI makes equal on all ranks of a
 /// collective, however each rank describes its memory.

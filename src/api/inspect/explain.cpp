@@ -35,7 +35,7 @@ std::uint64_t bytes_of(const ReduceArguments& call) {
 /// Where the value that holds comes from: the process, or what was said for the communicator.
 ExplainedSetting explained(OptionId id, const SettingsText& text) {
     const OptionInfo& row = info_of(id);
-    const OptionValue& process = settings_of_process()[id];
+    const OptionValue& process = checked_options()[id];
     ExplainedSetting setting;
     setting.name = row.info_key.empty() ? row.variable : row.info_key;
     setting.value = text[id];
@@ -134,7 +134,7 @@ std::vector<ExplainedTerm> terms_of(const Tree& tree, const Settings& settings,
     return terms;
 }
 
-ExplainedPlan plan_on_host(const ExplainFacts& facts, const CallKey& key) {
+ExplainedPlan plan_over_one_host(const ExplainFacts& facts, const CallKey& key) {
     const Tuning& tuning = *facts.settings.tuning;
     const Forecast forecast = forecast_shared_memory(tuning, facts.tree.tree.rank_count(),
                                                      key.count * key.elem_bytes, key.in_place);
@@ -205,21 +205,20 @@ Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int
 }
 
 Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out) {
-    if (route.pass_reason != nullptr) {
-        out.pass_reason = route.pass_reason;
+    if (route.passes()) {
+        out.pass_reason = text_of(route.pass_reason);
         return {};
     }
-    if (route.on_host) {
-        out.destination = Destination::host;
-        out.exact_reason = route.exact_reason;
-        out.plan = plan_on_host(facts, route.key);
+    out.exact_reason = route.exact_reason != ExactReason::none ? text_of(route.exact_reason) : "";
+    if (route.one_host) {
+        out.destination = Destination::one_host;
+        out.plan = plan_over_one_host(facts, route.key);
         return {};
     }
     out.destination = Destination::tree;
     auto plan = plan_for(facts, route.key);
     if (!plan) return plan.status();
     out.plan = std::move(plan).value();
-    out.exact_reason = route.exact_reason == nullptr ? "" : route.exact_reason;
     if (!out.plan.sends.lossy && out.exact_reason.empty())
         out.exact_reason = "no level of this tree has a lossy codec";
     return {};

@@ -1,7 +1,7 @@
 #include "api/inspect/foreseen.hpp"
 
-#include "api/settings/info.hpp"
-#include "api/settings/tuning.hpp"
+#include "api/settings/info_keys.hpp"
+#include "api/settings/process_tuning.hpp"
 #include "collectives/predict/model.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
@@ -10,8 +10,8 @@ namespace gradcoll {
 Route ForeseenComm::route_of(const CallShape& shape) const {
     RouteQuestion question;
     question.sums = shape.op == ReduceOp::sum;
-    question.has_host_way =
-        leave_host_way(text, settings) && !connects_hosts(tree.tree, tree.tree.root());
+    question.one_host =
+        allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root());
     question.comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD");
     return gradcoll::route_of(settings, shape, question);
 }

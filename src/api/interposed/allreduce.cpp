@@ -1,10 +1,12 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
-#include "api/calls/allreduce.hpp"
+#include "api/calls/blocking.hpp"
+#include "api/calls/nonblocking_call.hpp"
 #include "api/calls/progress_thread.hpp"
-#include "api/calls/run_allreduce.hpp"
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/interposed/entries.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
+#include "api/interposed/offered_comm.hpp"
 #include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
@@ -12,40 +14,42 @@ namespace {
 
 /// A call that the tree will do: its arguments with overlap settled.
 struct Admitted {
-    const char* left_because = nullptr;  ///< static text; null: admitted
+    PassReason pass_reason = PassReason::none;  ///< none: admitted
     std::shared_ptr<CommContext> context;
     CallShape shape;
     Route route;
     ReduceArguments arguments;
     std::unique_ptr<std::byte[]> copy;
+
+    bool passes() const { return pass_reason != PassReason::none; }
 };
 
-Admitted left(const char* reason) {
+Admitted passing(PassReason reason) {
     Admitted out;
-    out.left_because = reason;
+    out.pass_reason = reason;
     return out;
 }
 
 /// What only this rank knows (its buffers) is looked at before the communicator counts the call.
 Admitted admit(const ReduceArguments& arguments, bool blocking) {
-    if (!check_handles(arguments).ok()) return left(wrong_arguments);
+    if (!check_handles(arguments).ok()) return passing(PassReason::wrong_arguments);
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
-    if (call.pass_reason != nullptr) return left(call.pass_reason);
+    if (call.passes()) return passing(call.pass_reason);
     const Reach reach = blocking ? Reach::host_and_devices : Reach::host;
-    if (!check_buffers(arguments, reach).ok()) return left(unusable_buffer);
+    if (!check_buffers(arguments, reach).ok()) return passing(PassReason::unusable_buffer);
     const OfferedSize size{
         call.shape.size_bytes(),
         call.shape.op == ReduceOp::sum && process_settings().ever_compresses(call.shape.type),
         /*may_attach=*/blocking};
     OfferedComm found = comm_for_offer(arguments.comm, size);
-    if (found.left_because != nullptr) return left(found.left_because);
-    if (!blocking && !found.context->all_ranks_have_threads())
-        return left("nonblocking calls need MPI_THREAD_MULTIPLE");
+    if (found.passes()) return passing(found.pass_reason);
+    if (!blocking && !found.context->identity().all_ranks_have_threads())
+        return passing(PassReason::nonblocking_without_threads);
     SettledInput input =
         settle_input({"sendbuf", arguments.sendbuf, call.shape.size_bytes()},
                      {"recvbuf", arguments.recvbuf, call.shape.size_bytes()}, arguments.recvbuf,
                      /*mpi_takes_it=*/false);
-    if (input.left_because != nullptr) return left(input.left_because);
+    if (input.passes()) return passing(input.pass_reason);
 
     Admitted out;
     out.context = std::move(found.context);
@@ -55,15 +59,16 @@ Admitted admit(const ReduceArguments& arguments, bool blocking) {
     out.copy = std::move(input.copy);
     out.route = route_in(*out.context, out.shape,
                          {.in_place = is_in_place(out.arguments), .blocking = blocking});
-    out.left_because = out.route.pass_reason;
+    out.pass_reason = out.route.pass_reason;
     return out;
 }
 
 Offer allreduce(const OfferedCall& call, const ReduceArguments& arguments) {
     const Admitted admitted = admit(arguments, /*blocking=*/true);
-    if (admitted.left_because != nullptr) return Offer::left(admitted.left_because);
-    if (admitted.context->checks_calls()) {
-        const Status alike = admitted.context->check_alike(claims_of(call.name, arguments));
+    if (admitted.passes()) return Offer::passed(admitted.pass_reason);
+    if (admitted.context->settings().checks_calls()) {
+        const Status alike =
+            admitted.context->settings().check_alike(claims_of(call.name, arguments));
         if (!alike.ok()) return Offer::served(alike);
     }
     return Offer::served(
@@ -80,22 +85,13 @@ Status start(const OfferedCall& call, Admitted admitted, MPI_Request* request) {
 }
 
 Offer iallreduce(const OfferedCall& call, const ReduceArguments& arguments, MPI_Request* request) {
-    if (request == nullptr) return Offer::left(wrong_arguments);
+    if (request == nullptr) return Offer::passed(PassReason::wrong_arguments);
     Admitted admitted = admit(arguments, /*blocking=*/false);
-    if (admitted.left_because != nullptr) return Offer::left(admitted.left_because);
+    if (admitted.passes()) return Offer::passed(admitted.pass_reason);
     return Offer::served(start(call, std::move(admitted), request));
 }
 
 }  // namespace
-
-ReduceArguments arguments_of(const GC_Reduce_call& call) {
-    return {call.sendbuf,
-            call.recvbuf,
-            call.count,
-            handle_of<MPI_Datatype>(call.datatype),
-            handle_of<MPI_Op>(call.op),
-            handle_of<MPI_Comm>(call.comm)};
-}
 
 int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
     const ReduceArguments arguments = arguments_of(*call);

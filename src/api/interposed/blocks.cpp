@@ -2,12 +2,13 @@
 // unchanged programs.
 #include <cstring>
 
-#include "api/calls/allreduce.hpp"
 #include "api/calls/blocking.hpp"
 #include "api/calls/blocks.hpp"
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/calls/reduction.hpp"
+#include "api/interposed/entries.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
+#include "api/interposed/offered_comm.hpp"
 #include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
@@ -24,30 +25,31 @@ int rank_count_of(MPI_Comm comm) {
 
 Offer reduce_scatter_block(const OfferedCall& call, ReduceArguments arguments) {
     const int rank_count = rank_count_of(arguments.comm);
-    if (rank_count == 0) return Offer::left("comm is an intercommunicator");
+    if (rank_count == 0) return Offer::passed(PassReason::intercommunicator);
     if (arguments.recvbuf == MPI_IN_PLACE ||
         !check_reduce_scatter_but_overlap(arguments, rank_count).ok())
-        return Offer::left(wrong_arguments);
+        return Offer::passed(PassReason::wrong_arguments);
     const Classified whole =
         classify(arguments.count * rank_count, arguments.datatype, arguments.op);
-    if (whole.pass_reason != nullptr) return Offer::left(whole.pass_reason);
+    if (whole.passes()) return Offer::passed(whole.pass_reason);
     const bool may_be_lossy =
         whole.shape.op == ReduceOp::sum && process_settings().ever_compresses(whole.shape.type);
     const OfferedComm found =
         comm_for_offer(arguments.comm, {whole.shape.size_bytes(), may_be_lossy, true});
-    if (found.left_because != nullptr) return Offer::left(found.left_because);
+    if (found.passes()) return Offer::passed(found.pass_reason);
     CommContext& context = *found.context;
     const BufferPair buffers = buffers_of_reduce_scatter(arguments, rank_count);
     const SettledInput input = is_in_place(arguments)
-                                   ? SettledInput{nullptr, MPI_IN_PLACE, nullptr}
+                                   ? SettledInput{PassReason::none, MPI_IN_PLACE, nullptr}
                                    : settle_input(buffers.send, buffers.receive, arguments.recvbuf);
-    if (input.left_because != nullptr) return Offer::left(input.left_because);
+    if (input.passes()) return Offer::passed(input.pass_reason);
     arguments.sendbuf = input.sendbuf;
 
     const Route route = route_reduce_scatter(context, whole.shape, is_in_place(arguments));
-    if (route.pass_reason != nullptr) return Offer::left(route.pass_reason);
-    if (context.checks_calls())
-        if (const Status alike = context.check_alike(claims_of(call.name, arguments)); !alike.ok())
+    if (route.passes()) return Offer::passed(route.pass_reason);
+    if (context.settings().checks_calls())
+        if (const Status alike = context.settings().check_alike(claims_of(call.name, arguments));
+            !alike.ok())
             return Offer::served(alike);
     return Offer::served(
         run_blocking(context, call.kind, route.key, binding_of(arguments, whole.shape)));
@@ -69,8 +71,8 @@ MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
 /// Like reduce_scatter_block if all blocks have one size, which all ranks know alike.
 Offer reduce_scatter(OfferedCall& call, const void* recvcounts, std::size_t count_bytes) {
     const int rank_count = rank_count_of(call.arguments.comm);
-    if (rank_count == 0) return Offer::left("comm is an intercommunicator");
-    if (recvcounts == nullptr) return Offer::left(wrong_arguments);
+    if (rank_count == 0) return Offer::passed(PassReason::intercommunicator);
+    if (recvcounts == nullptr) return Offer::passed(PassReason::wrong_arguments);
     const MPI_Count first = count_at(recvcounts, count_bytes, 0);
     bool all_alike = true;
     call.arguments.count = 0;
@@ -79,7 +81,7 @@ Offer reduce_scatter(OfferedCall& call, const void* recvcounts, std::size_t coun
         call.arguments.count += count;
         all_alike = all_alike && count == first;
     }
-    if (!all_alike) return Offer::left("blocks differ in size");
+    if (!all_alike) return Offer::passed(PassReason::unequal_blocks);
     ReduceArguments block = call.arguments;
     block.count = first;
     return reduce_scatter_block(call, block);
@@ -87,25 +89,27 @@ Offer reduce_scatter(OfferedCall& call, const void* recvcounts, std::size_t coun
 
 /// What all ranks see of an allgather, and where this rank's blocks lie.
 struct CheckedGather {
-    const char* left_because = nullptr;
+    PassReason pass_reason = PassReason::none;
     std::size_t block_bytes = 0;
     BufferPair buffers;
+
+    bool passes() const { return pass_reason != PassReason::none; }
 };
 
 CheckedGather check_gather(const GatherArguments& arguments) {
     CheckedGather out;
     const int rank_count = rank_count_of(arguments.comm);
     if (rank_count == 0)
-        out.left_because = "comm is an intercommunicator";
+        out.pass_reason = PassReason::intercommunicator;
     else if (arguments.recvbuf == MPI_IN_PLACE || !check_gather_types(arguments).ok())
-        out.left_because = wrong_arguments;
-    if (out.left_because != nullptr) return out;
+        out.pass_reason = PassReason::wrong_arguments;
+    if (out.passes()) return out;
     const auto block_bytes = block_bytes_of(arguments);
     if (block_bytes) out.block_bytes = *block_bytes;
     out.buffers = buffers_of_gather(arguments, out.block_bytes, rank_count);
     if (!block_bytes || !check_buffer(out.buffers.receive).ok() ||
         !check_buffer(out.buffers.send).ok())
-        out.left_because = wrong_arguments;
+        out.pass_reason = PassReason::wrong_arguments;
     return out;
 }
 
@@ -132,28 +136,28 @@ SettledInput settle_gather(const GatherArguments& arguments, const CheckedGather
 /// themselves.
 Offer allgather(const OfferedCall& call, GatherArguments arguments) {
     const CheckedGather checked = check_gather(arguments);
-    if (checked.left_because != nullptr) return Offer::left(checked.left_because);
+    if (checked.passes()) return Offer::passed(checked.pass_reason);
     const int rank_count = rank_count_of(arguments.comm);
     const std::uint64_t vector_bytes = checked.block_bytes * static_cast<std::uint64_t>(rank_count);
     const OfferedComm found =
         comm_for_offer(arguments.comm, {vector_bytes, /*may_be_lossy=*/false, true});
-    if (found.left_because != nullptr) return Offer::left(found.left_because);
+    if (found.passes()) return Offer::passed(found.pass_reason);
     CommContext& context = *found.context;
-    if (!is_committed(arguments.recvtype, context.private_comm()) ||
+    if (!is_committed(arguments.recvtype, context.identity().private_comm()) ||
         (arguments.sendbuf != MPI_IN_PLACE &&
-         !is_committed(arguments.sendtype, context.private_comm())))
-        return Offer::left(wrong_arguments);
-    const SettledInput input = settle_gather(arguments, checked, context.rank());
-    if (input.left_because != nullptr) return Offer::left(input.left_because);
+         !is_committed(arguments.sendtype, context.identity().private_comm())))
+        return Offer::passed(PassReason::wrong_arguments);
+    const SettledInput input = settle_gather(arguments, checked, context.identity().rank());
+    if (input.passes()) return Offer::passed(input.pass_reason);
     arguments.sendbuf = input.sendbuf;
 
     const Route route =
         route_allgather(context, arguments, checked.block_bytes, /*always_exact=*/true);
-    if (route.pass_reason != nullptr) return Offer::left(route.pass_reason);
-    if (context.checks_calls())
-        if (const Status alike =
-                context.check_alike({{"the call", call.name},
-                                     {"the size of a block", std::to_string(checked.block_bytes)}});
+    if (route.passes()) return Offer::passed(route.pass_reason);
+    if (context.settings().checks_calls())
+        if (const Status alike = context.settings().check_alike(
+                {{"the call", call.name},
+                 {"the size of a block", std::to_string(checked.block_bytes)}});
             !alike.ok())
             return Offer::served(alike);
     return Offer::served(gather_on_tree(context, arguments, route.key, checked.block_bytes));

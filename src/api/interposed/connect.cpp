@@ -1,19 +1,13 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
-#include "api/edge/handle_bits.hpp"
-#include "api/interposed/calls.hpp"
-#include "api/interposed/fortran.hpp"
+#include "api/edge/boundary.hpp"
+#include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/info.hpp"
-#include "api/interposed/persistent.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
-
-void take_new_info(GC_Handle comm, GC_Handle info) {
-    info_was_set(handle_of<MPI_Comm>(comm), handle_of<MPI_Info>(info));
-}
 
 /// Other levels are for other tools.
 void pcontrol(int level) noexcept try {
@@ -32,7 +26,7 @@ constexpr GC_Interposer_table table = {
     .allgather = offer_allgather,
     .started = requests_started,
     .freeing = request_freeing,
-    .info_was_set = take_new_info,
+    .info_was_set = info_was_set,
     .pcontrol = pcontrol,
     .comm_of_fortran = comm_of_fortran,
     .datatype_of_fortran = datatype_of_fortran,

@@ -1,13 +1,14 @@
 #include "api/interposed/gate.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <mutex>
 
-#include "api/interposed/offer.hpp"
+#include "api/comm/served_sizes.hpp"
 #include "api/observe/observe.hpp"
+#include "api/settings/settings.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -17,19 +18,12 @@ constexpr std::uint64_t largest_element_bytes = 8;
 
 struct State {
     GC_Gate* gate = nullptr;
-    std::uint64_t least_bytes = std::numeric_limits<std::uint64_t>::max();  ///< of a served vector
     bool starts = false;
     bool on = true;
 };
 std::mutex mutex;
 State state;  // guarded by mutex
 std::atomic<bool> on{true};
-
-/// Bytes of the smallest vector that can take the tree under these settings.
-std::uint64_t least_bytes_of(const Settings& settings) {
-    return settings.ever_lossy() ? std::min(settings.tree_min_bytes, settings.min_bytes)
-                                 : settings.tree_min_bytes;
-}
 
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
@@ -54,7 +48,7 @@ std::int64_t gate_of(int call) {
     if (!state.on) return never;
     if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted_calls().has(static_cast<GC_Intercepted>(call))) return never;
-    return least_count(call, state.least_bytes);
+    return least_count(call, least_served_bytes());
 }
 
 void update() {
@@ -63,21 +57,31 @@ void update() {
         __atomic_store_n(&state.gate->least_count[call], gate_of(call), __ATOMIC_RELAXED);
 }
 
-}  // namespace
-
-void open_gate(GC_Gate* gate) {
-    const std::uint64_t least_bytes = least_bytes_of(process_settings());
+void lock_and_update() {
     const std::scoped_lock lock(mutex);
-    state.gate = gate;
-    state.least_bytes = std::min(state.least_bytes, least_bytes);
     update();
 }
 
-void widen_gate_for(const Settings& settings, bool all_sizes) {
+}  // namespace
+
+bool interposer_enabled() {
+    const auto enabled = parse_switch(checked_options().text(OptionId::enable));
+    return !enabled.ok() || *enabled;
+}
+
+const InterceptSet& intercepted_calls() {
+    static const InterceptSet set = [] {
+        auto parsed = InterceptSet::parse(checked_options().text(OptionId::intercept));
+        return parsed ? std::move(parsed).value() : InterceptSet();
+    }();
+    return set;
+}
+
+void open_gate(GC_Gate* gate) {
+    serve_from(process_settings().least_tree_bytes());
+    when_served_sizes_fall(lock_and_update);
     const std::scoped_lock lock(mutex);
-    const std::uint64_t least_bytes = all_sizes ? 0 : least_bytes_of(settings);
-    if (least_bytes >= state.least_bytes) return;
-    state.least_bytes = least_bytes;
+    state.gate = gate;
     update();
 }
 

@@ -1,24 +1,24 @@
 // api/interposed/gate.hpp - the smallest counts that the interposer offers at all: saves the way
-// through the core for calls that it would leave anyway.
+// through the core for calls that would pass anyway.
 #pragma once
 
-#include "api/settings/settings.hpp"
+#include "api/settings/intercept_set.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll {
 
-/// From now on `gate` is kept up to date. All here is thread safe.
-void open_gate(GC_Gate* gate);
+/// GC_ENABLE and GC_INTERCEPT of this process. All here is thread safe.
+bool interposer_enabled();
+const InterceptSet& intercepted_calls();
 
-/// A communicator has these settings now: calls that they serve must be offered. `all_sizes`: also
-/// the shortest.
-void widen_gate_for(const Settings& settings, bool all_sizes);
+/// From now on `gate` is kept up to date: calls that a communicator serves are offered.
+void open_gate(GC_Gate* gate);
 
 /// Whether there are persistent requests that were served: their starts must be seen, also while
 /// interception is off.
 void offer_starts(bool wanted);
 
-/// MPI_Pcontrol: off leaves all new calls.
+/// MPI_Pcontrol: off, all new calls pass.
 void set_interception(bool on);
 bool interception_is_on();
 

@@ -2,18 +2,9 @@
 
 #include "api/comm/attachments.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/info.hpp"
-#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
-
-Settings default_settings() {
-    SettingsText text;
-    for (const OptionInfo& row : option_table()) text.set(row.id, row.default_value);
-    auto settings = Settings::parse(text);
-    return settings ? std::move(settings).value() : Settings();
-}
 
 GC_Intercepted intercepted(CallKind kind) {
     switch (kind) {
@@ -44,98 +35,24 @@ std::uint64_t vector_bytes(const OfferedCall& call) {
     return bytes * static_cast<std::uint64_t>(ranks);
 }
 
-/// Whether some call of this size could be served under the settings of the process.
-bool is_worth_attaching(const OfferedSize& size) {
-    const Settings& settings = process_settings();
-    return size.bytes >= settings.tree_min_bytes ||
-           (size.may_be_lossy && size.bytes >= settings.min_bytes);
-}
-
-Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm) {
-    auto context = attach_without_info(comm);
-    if (!context) return context;
-    GRADCOLL_TRY(take_info_of(comm, **context));
-    return context;
-}
-
-/// A failure is the same on every rank: it is said once and remembered, so that nobody tries again.
-OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
-    if (context) return {std::move(context).value(), nullptr};
-    int rank = 0;
-    PMPI_Comm_rank(comm, &rank);
-    log(rank == 0 ? LogLevel::warn : LogLevel::debug,
-        "calls on communicator '{}' pass to the MPI library: {}", name_of_comm(comm),
-        context.status().message());
-    if (const Status noted = refuse(comm); !noted.ok()) log(LogLevel::debug, "{}", noted.message());
-    return {nullptr, "the communicator could not be attached"};
-}
-
-/// What is known of the communicator without asking other ranks; nothing if it is not attached, but
-/// could be.
-OfferedComm known_comm(MPI_Comm comm) {
-    auto attached = attached_context(comm);
-    if (!attached) return {nullptr, "the communicator is not valid"};
-    if (*attached != nullptr) {
-        const char* reason = (*attached)->rank_count() == 1 ? "a single rank" : nullptr;
-        return {std::move(attached).value(), reason};
-    }
-    int is_inter = 0;
-    int rank_count = 1;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    PMPI_Comm_size(comm, &rank_count);
-    if (is_inter != 0) return {nullptr, "comm is an intercommunicator"};
-    if (rank_count == 1) return {nullptr, "a single rank"};
-    if (const auto refused = is_refused(comm); !refused || *refused)
-        return {nullptr, "the communicator could not be attached"};
-    return {};
-}
-
-bool is_decided(const OfferedComm& found) {
-    return found.context != nullptr || found.left_because != nullptr;
-}
-
 }  // namespace
 
-const Settings& process_settings() {
-    static const Settings settings = [] {
-        auto parsed = Settings::parse(SettingsText::from_environment());
-        return parsed ? std::move(parsed).value() : default_settings();
-    }();
-    return settings;
+PassReason reason_to_pass(const OfferedCall& call) {
+    if (call.arguments.comm == MPI_COMM_NULL) return PassReason::wrong_arguments;
+    if (!interception_is_on()) return PassReason::interception_off;
+    if (!intercepted_calls().has(intercepted(call.kind))) return PassReason::not_intercepted;
+    return PassReason::none;
 }
 
-const char* reason_to_leave(const OfferedCall& call) {
-    if (call.arguments.comm == MPI_COMM_NULL) return wrong_arguments;
-    if (!interception_is_on()) return "MPI_Pcontrol has switched interception off";
-    if (!intercepted_calls().has(intercepted(call.kind)))
-        return "GC_INTERCEPT leaves this kind of call out";
-    return nullptr;
-}
-
-void count_left(const OfferedCall& call, const char* reason) {
+void count_passed(const OfferedCall& call, PassReason reason) {
     const MPI_Comm comm = call.arguments.comm;
     if (comm == MPI_COMM_NULL) return;
-    const std::uint64_t bytes = reason != wrong_arguments ? vector_bytes(call) : 0;
+    const std::uint64_t bytes = reason != PassReason::wrong_arguments ? vector_bytes(call) : 0;
     const auto attached = attached_context(comm);
     if (attached && *attached != nullptr)
-        (*attached)->count_passed(call.kind, bytes, reason);
+        (*attached)->statistics().count_passed(call.kind, bytes, reason);
     else
         count_unattached(comm, call.kind, bytes, reason);
-}
-
-OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
-    OfferedComm found = known_comm(comm);
-    if (is_decided(found)) return found;
-    if (!is_worth_attaching(size))
-        return {nullptr, "vector is too short to attach its communicator"};
-    if (!size.may_attach) return {nullptr, "communicator is not attached"};
-    return or_refused(comm, attach_and_take_info(comm));
-}
-
-OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
-    OfferedComm found = known_comm(comm);
-    attached_now = !is_decided(found);
-    return attached_now ? or_refused(comm, attach_without_info(comm)) : found;
 }
 
 }  // namespace gradcoll

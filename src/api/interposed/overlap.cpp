@@ -11,7 +11,7 @@ SettledInput settle_input(const BufferArgument& send, const BufferArgument& rece
     if (send.data == MPI_IN_PLACE || check_disjoint(send, receive).ok()) return input;
     if (send.data == in_place_address) {
         input.sendbuf = MPI_IN_PLACE;
-        if (!mpi_takes_it) input.left_because = "one buffer for input and result";
+        if (!mpi_takes_it) input.pass_reason = PassReason::aliased_buffer;
         return input;
     }
     input.copy.reset(new std::byte[send.size_bytes]);

@@ -12,11 +12,12 @@ namespace gradcoll {
 
 /// What became of the input.
 struct SettledInput {
-    /// Static text: the MPI library raises an error for this on this rank alone, as it would
-    /// without us.
-    const char* left_because = nullptr;
+    /// The MPI library raises an error for this on this rank alone, as it would without us.
+    PassReason pass_reason = PassReason::none;
     const void* sendbuf = nullptr;  ///< the caller's, MPI_IN_PLACE, or `copy`
     std::unique_ptr<std::byte[]> copy;
+
+    bool passes() const { return pass_reason != PassReason::none; }
 };
 
 /// `in_place_address`: where an input in place would lie in `receive`. An input of no bytes is

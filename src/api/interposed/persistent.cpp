@@ -1,17 +1,17 @@
-#include "api/interposed/persistent.hpp"
-
+// MPI_Allreduce_init of unchanged programs, and the starts and the end of such requests.
 #include <mutex>
 #include <unordered_map>
 
-#include "api/calls/allreduce.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/calls/token_request.hpp"
-#include "api/edge/handle_bits.hpp"
 #include "api/edge/lifetime.hpp"
-#include "api/interposed/calls.hpp"
+#include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
+#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
+#include "api/interposed/offered_comm.hpp"
 #include "api/interposed/overlap.hpp"
-#include "api/settings/info.hpp"
+#include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -80,13 +80,13 @@ GC_Handle handle_at(const void* handles, int index) {
 /// The communicator's settings and over them those of the request; only the former, with a warning,
 /// if all is not well with the latter. Collective.
 Settings settings_for(const CommContext& context, MPI_Info info) {
-    SettingsText proposed = context.settings_text();
+    SettingsText proposed = context.settings().text();
     const Status complaint = add_info(info, proposed);
-    auto settings = context.agreed_settings(proposed, complaint);
+    auto settings = context.settings().agree(proposed, complaint);
     if (settings) return std::move(settings).value();
-    log(context.rank() == 0 ? LogLevel::warn : LogLevel::debug,
+    log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
         "{}: the gc_* keys of info are ignored: {}", call_name, settings.status().message());
-    return context.settings();
+    return context.settings().current();
 }
 
 /// A step of the schedule at which the request is compressible; 0 if there is none.
@@ -100,13 +100,13 @@ std::int64_t lossy_step(const Settings& settings, const CallShape& shape, RouteQ
 }
 
 /// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this
-/// is one of the calls that gc_compress_calls allows. Null, or a reason to leave the request.
-const char* fix_route(CommContext& context, const ReduceArguments& arguments,
-                      const CallShape& shape, Settings& settings) {
+/// is one of the calls that gc_compress_calls allows. None, or a reason to pass the request.
+PassReason fix_route(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+                     Settings& settings) {
     RouteQuestion question;
     question.in_place = is_in_place(arguments);
     question.sums = shape.op == ReduceOp::sum;
-    question.comm_may_be_lossy = settings.compress_comms.allows(context.name());
+    question.comm_may_be_lossy = settings.compress_comms.allows(context.identity().name());
     question.step = lossy_step(settings, shape, question);
     const Route route = context.route(settings, shape, question);
     settings.compress_calls = route.key.compress ? CallFilter() : CallFilter::parse("!0-").value();
@@ -128,30 +128,32 @@ Offer serve(TokenRequest::Facts facts, MPI_Request* request) {
 
 Offer allreduce_init(const OfferedCall& call, MPI_Info info, MPI_Request* request) {
     const ReduceArguments& arguments = call.arguments;
-    if (request == nullptr || !check_handles(arguments).ok()) return Offer::left(wrong_arguments);
-    const auto [shape, pass_reason] = classify(arguments.count, arguments.datatype, arguments.op);
-    if (pass_reason != nullptr) return Offer::left(pass_reason);
-    if (!check_buffers(arguments).ok()) return Offer::left(unusable_buffer);
+    if (request == nullptr || !check_handles(arguments).ok())
+        return Offer::passed(PassReason::wrong_arguments);
+    const Classified classified = classify(arguments.count, arguments.datatype, arguments.op);
+    if (classified.passes()) return Offer::passed(classified.pass_reason);
+    const CallShape& shape = classified.shape;
+    if (!check_buffers(arguments).ok()) return Offer::passed(PassReason::unusable_buffer);
     const bool may_be_lossy =
         shape.op == ReduceOp::sum && process_settings().ever_compresses(shape.type);
     OfferedComm found =
         comm_for_offer(arguments.comm, {shape.size_bytes(), may_be_lossy, /*may_attach=*/true});
-    if (found.left_because != nullptr) return Offer::left(found.left_because);
-    if (!found.context->all_ranks_have_threads())
-        return Offer::left("persistent requests need MPI_THREAD_MULTIPLE");
+    if (found.passes()) return Offer::passed(found.pass_reason);
+    if (!found.context->identity().all_ranks_have_threads())
+        return Offer::passed(PassReason::persistent_without_threads);
     SettledInput input =
         settle_input({"sendbuf", arguments.sendbuf, shape.size_bytes()},
                      {"recvbuf", arguments.recvbuf, shape.size_bytes()}, arguments.recvbuf);
-    if (input.left_because != nullptr) return Offer::left(input.left_because);
-    const Status alike = found.context->check_alike(claims_of(call.name, arguments));
+    if (input.passes()) return Offer::passed(input.pass_reason);
+    const Status alike = found.context->settings().check_alike(claims_of(call.name, arguments));
     if (!alike.ok()) return Offer::served(alike);
 
     TokenRequest::Facts facts;
     facts.arguments = arguments;
     facts.arguments.sendbuf = input.sendbuf;
     facts.settings = settings_for(*found.context, info);
-    const char* reason = fix_route(*found.context, facts.arguments, shape, facts.settings);
-    if (reason != nullptr) return Offer::left(reason);
+    const PassReason reason = fix_route(*found.context, facts.arguments, shape, facts.settings);
+    if (reason != PassReason::none) return Offer::passed(reason);
     facts.context = std::move(found.context);
     facts.name = call.name;
     facts.copied_from = input.copy != nullptr ? arguments.sendbuf : nullptr;

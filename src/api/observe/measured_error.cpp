@@ -4,8 +4,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "api/observe/observe.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
 #include "reduce/half.hpp"
 
 namespace gradcoll {
@@ -48,13 +51,19 @@ Difference difference(const void* result, const void* exact, std::size_t count) 
     return out;
 }
 
-/// With the MPI library, on the private communicator.
-Status sum_exactly(const CommContext& context, const ReduceArguments& arguments, const void* input,
+/// Without a report nobody reads the errors.
+std::uint64_t wanted_period() {
+    if (!report_is_wanted()) return 0;
+    return static_cast<std::uint64_t>(
+        parse_integer(option_text(OptionId::report_error), 0, 1'000'000).value());
+}
+
+Status sum_exactly(MPI_Comm comm, const ReduceArguments& arguments, const void* input,
                    void* exact) {
     ReduceArguments twin = arguments;
     twin.sendbuf = input;
     twin.recvbuf = exact;
-    twin.comm = context.private_comm();
+    twin.comm = comm;
     const Outcome outcome = pass_allreduce(twin);
     GRADCOLL_TRY(outcome.status);
     return from_mpi(outcome.mpi_code, "MPI_Allreduce");
@@ -76,13 +85,20 @@ Difference difference_of(ElementType type, const void* result, const void* exact
     }
 }
 
-Status measure_error(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+Result<ErrorSampling> ErrorSampling::make(MPI_Comm comm) {
+    ErrorSampling sampling;
+    sampling.period_ = wanted_period();
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&sampling.period_, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
+    return sampling;
+}
+
+Status measure_error(MPI_Comm comm, const ReduceArguments& arguments, const CallShape& shape,
                      const std::byte* input, const std::byte* result) {
     std::vector<std::byte> exact(shape.size_bytes());
-    GRADCOLL_TRY(sum_exactly(context, arguments, input, exact.data()));
+    GRADCOLL_TRY(sum_exactly(comm, arguments, input, exact.data()));
     const Difference found =
         difference_of(shape.type, result, exact.data(), static_cast<std::size_t>(shape.count));
-    observe_error(context.private_comm(), shape.size_bytes(), found.max_abs, found.relative_l2);
+    observe_error(comm, shape.size_bytes(), found.max_abs, found.relative_l2);
     return {};
 }
 

@@ -3,9 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
+#include <cstdint>
 
-#include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
 
 namespace gradcoll {
@@ -19,9 +18,26 @@ struct Difference {
 Difference difference_of(ElementType type, const void* result, const void* exact,
                          std::size_t count);
 
-/// Makes the exact sum with the MPI library, and tells the report how far `result` is from it.
-/// Collective. `input` and `result`: of this rank, in host memory. Errors: those of MPI_Allreduce.
-Status measure_error(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+/// Which compressed blocking allreduces of a communicator are measured: the first, and then every
+/// so many.
+class ErrorSampling {
+  public:
+    /// Collective: as GC_REPORT_ERROR of rank 0 says, if GC_REPORT asks for a report there. Errors:
+    /// transport.
+    static Result<ErrorSampling> make(MPI_Comm comm);
+
+    /// Every rank asks once for each call.
+    bool takes_next() { return period_ != 0 && calls_++ % period_ == 0; }
+
+  private:
+    std::uint64_t period_ = 0;  ///< 0: none
+    std::uint64_t calls_ = 0;
+};
+
+/// Makes the exact sum with the MPI library on `comm`, private, and tells the report how far
+/// `result` is from it. Collective. `input` and `result`: of this rank, in host memory. Errors:
+/// those of MPI_Allreduce.
+Status measure_error(MPI_Comm comm, const ReduceArguments& arguments, const CallShape& shape,
                      const std::byte* input, const std::byte* result);
 
 }  // namespace gradcoll

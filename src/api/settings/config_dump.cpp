@@ -58,11 +58,11 @@ std::string config_table(const OptionSet& settings) {
 }
 
 std::string config_table() {
-    return config_table(settings_of_process());
+    return config_table(checked_options());
 }
 
 void dump_config_once(int world_rank) {
-    const auto wanted = parse_switch(settings_of_process().text(OptionId::dump_config));
+    const auto wanted = parse_switch(checked_options().text(OptionId::dump_config));
     if (world_rank != 0 || !wanted.ok() || !*wanted) return;
     static std::once_flag once;
     std::call_once(once, [] { std::fputs(config_table().c_str(), stderr); });

@@ -11,7 +11,7 @@ namespace gradcoll {
 /// A line `NAME = VALUE # PLACE` for every setting, in columns; reads as a configuration file that
 /// says the same (values with bytes that cannot be printed excepted).
 std::string config_table(const OptionSet& settings);
-/// That of settings_of_process().
+/// That of checked_options().
 std::string config_table();
 
 /// If GC_DUMP_CONFIG is on and this is rank 0: prints the table to stderr, once per process. Thread

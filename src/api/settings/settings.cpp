@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <mutex>
 
+#include "api/settings/intercept_set.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {
-
-/// As in GC_INTERCEPT; the order of GC_Intercepted.
-constexpr std::string_view intercept_names[] = {"allreduce",      "iallreduce",
-                                                "allreduce_init", "reduce_scatter_block",
-                                                "reduce_scatter", "allgather"};
-static_assert(std::size(intercept_names) == GC_CALL_START);
 
 template <class T>
 Status take(T& out, Result<T> value) {
@@ -131,10 +126,15 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
 
 }  // namespace
 
+SettingsText SettingsText::defaults() {
+    SettingsText text;
+    for (const OptionInfo& row : option_table()) text.set(row.id, row.default_value);
+    return text;
+}
+
 SettingsText SettingsText::from_environment() {
     SettingsText text;
-    for (const OptionInfo& row : option_table())
-        text.set(row.id, settings_of_process().text(row.id));
+    for (const OptionInfo& row : option_table()) text.set(row.id, checked_options().text(row.id));
     return text;
 }
 
@@ -168,7 +168,7 @@ Status check_setting(OptionId id, std::string_view text) {
     return read_setting(id, word, scratch);
 }
 
-const OptionSet& settings_of_process() {
+const OptionSet& checked_options() {
     static const OptionSet& settings = [&]() -> const OptionSet& {
         auto* set = new OptionSet(options_of_process());
         set->leave_out_what_fails([](OptionId id, std::string_view text) -> Status {
@@ -184,7 +184,7 @@ const OptionSet& settings_of_process() {
 
 void warn_about_settings() {
     static std::once_flag once;
-    std::call_once(once, [] { warn_about_options(settings_of_process()); });
+    std::call_once(once, [] { warn_about_options(checked_options()); });
 }
 
 Result<Settings> Settings::parse(const SettingsText& text) {
@@ -198,32 +198,13 @@ Result<Settings> Settings::parse(const SettingsText& text) {
     return out;
 }
 
-Result<InterceptSet> InterceptSet::parse(std::string_view text) {
-    InterceptSet set;
-    set.bits_.reset();
-    for (const std::string_view word : split_at_commas(text)) {
-        const auto* name = std::find(std::begin(intercept_names), std::end(intercept_names), word);
-        if (name == std::end(intercept_names))
-            return Status(Code::invalid_argument,
-                          fmt::format("'{}' is no call that can be served; allowed: {}",
-                                      printable(word), info_of(OptionId::intercept).allowed));
-        set.bits_.set(static_cast<std::size_t>(name - std::begin(intercept_names)));
-    }
-    set.bits_[GC_CALL_START] = set.bits_[GC_CALL_ALLREDUCE_INIT];
-    return set;
-}
-
-const InterceptSet& intercepted_calls() {
-    static const InterceptSet set = [] {
-        auto parsed = InterceptSet::parse(settings_of_process().text(OptionId::intercept));
-        return parsed ? std::move(parsed).value() : InterceptSet();
+const Settings& process_settings() {
+    static const Settings settings = [] {
+        auto parsed = Settings::parse(SettingsText::from_environment());
+        if (!parsed) parsed = Settings::parse(SettingsText::defaults());
+        return parsed ? std::move(parsed).value() : Settings();
     }();
-    return set;
-}
-
-bool interposer_enabled() {
-    const auto enabled = parse_switch(settings_of_process().text(OptionId::enable));
-    return !enabled.ok() || *enabled;
+    return settings;
 }
 
 CodecId Settings::codec_of(int level, std::int64_t step) const {
@@ -249,6 +230,10 @@ bool Settings::ever_compresses(ElementType type) const {
 
 bool Settings::ever_lossy() const {
     return ever_compresses(ElementType::f32);  // every codec is defined for it
+}
+
+std::uint64_t Settings::least_tree_bytes() const {
+    return ever_lossy() ? std::min(tree_min_bytes, min_bytes) : tree_min_bytes;
 }
 
 }  // namespace gradcoll

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,7 +12,6 @@
 
 #include "api/settings/codec_schedule.hpp"
 #include "api/settings/compress_filter.hpp"
-#include "base/interposer_table.h"
 #include "base/options.hpp"
 #include "base/status.hpp"
 #include "collectives/choose/policy.hpp"
@@ -25,7 +23,9 @@ namespace gradcoll {
 /// believed.
 class SettingsText {
   public:
-    /// What settings_of_process() holds.
+    /// Every setting at its default.
+    static SettingsText defaults();
+    /// What checked_options() holds.
     static SettingsText from_environment();
 
     const std::string& operator[](OptionId id) const { return texts_[index(id)]; }
@@ -46,7 +46,7 @@ Status check_setting(OptionId id, std::string_view text);
 
 /// options_of_process() without the values that check_setting() refuses: what holds for
 /// communicators that say nothing, with its places. Thread safe.
-const OptionSet& settings_of_process();
+const OptionSet& checked_options();
 /// Logs, once per process, what is ignored of the environment and the file, and why.
 void warn_about_settings();
 
@@ -75,7 +75,7 @@ struct Settings {
     bool feedback = true;
     CompressIf compress_if = CompressIf::always;
     CheckLevel check = CheckLevel::off;
-    /// Never null; no text says it: a communicator puts in its rank 0's (api/tuning.hpp).
+    /// Never null; no text says it: a communicator puts in its rank 0's (process_tuning.hpp).
     std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();
 
     /// Errors: invalid_argument naming the info key, the value and what is allowed.
@@ -89,26 +89,11 @@ struct Settings {
     bool ever_compresses(ElementType type) const;
     /// Whether some level is lossy at some step, whatever the type.
     bool ever_lossy() const;
+    /// Bytes of the smallest vector that can take the tree.
+    std::uint64_t least_tree_bytes() const;
 };
 
-/// The MPI calls that the interposer may serve.
-class InterceptSet {
-  public:
-    /// All of them.
-    InterceptSet() { bits_.set(); }
-
-    /// Comma separated names such as "allreduce,allgather"; allreduce_init brings `start` along.
-    /// Errors: invalid_argument naming the word and what is allowed.
-    static Result<InterceptSet> parse(std::string_view text);
-
-    bool has(GC_Intercepted call) const { return bits_[call]; }
-
-  private:
-    std::bitset<GC_CALL_KINDS> bits_;
-};
-
-/// GC_INTERCEPT and GC_ENABLE of this process. Thread safe.
-const InterceptSet& intercepted_calls();
-bool interposer_enabled();
+/// The settings of this process (file, environment, defaults). Thread safe.
+const Settings& process_settings();
 
 }  // namespace gradcoll

@@ -37,7 +37,7 @@ Status measure(const Options& options, Tuning& tuning) {
     const Group cores(MPI_COMM_WORLD, place.rank < place.cores);
     GRADCOLL_TRY(measure_kernels(options, cores, tuning));
     GRADCOLL_TRY(measure_links(options, MPI_COMM_WORLD, place, tuning));
-    if (place.hosts == 1 && cores.size() > 1) measure_host_way(options, cores, tuning);
+    if (place.hosts == 1 && cores.size() > 1) measure_one_host(options, cores, tuning);
     return {};
 }
 

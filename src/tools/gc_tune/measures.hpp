@@ -27,7 +27,7 @@ gradcoll::Status measure_links(const Options& options, MPI_Comm everybody, const
                                gradcoll::Tuning& tuning);
 
 /// Exact allreduces of the ranks of `group`, which are all of one host. Collective over everybody.
-void measure_host_way(const Options& options, const Group& group, gradcoll::Tuning& tuning);
+void measure_one_host(const Options& options, const Group& group, gradcoll::Tuning& tuning);
 
 /// What was found, for people.
 std::string summary_of(const gradcoll::Tuning& tuning);

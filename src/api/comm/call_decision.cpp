@@ -1,0 +1,75 @@
+#include "api/comm/call_decision.hpp"
+
+#include "collectives/build/planner.hpp"
+
+namespace gradcoll {
+namespace {
+
+CodecId supported(CodecId codec, ElementType type) {
+    return codec_supports(codec, type) ? codec : CodecId::exact;
+}
+
+/// By level, with nothing that the element type cannot have.
+std::vector<CodecId> level_codecs_of(const Tree& tree, const Settings& settings,
+                                     const CallKey& key) {
+    std::vector<CodecId> codecs;
+    for (int level = 0; level < tree.height(); ++level) {
+        const CodecId codec = settings.schedule.empty() ? settings.codec_of(level, 0) : key.phase;
+        codecs.push_back(supported(codec, key.type));
+    }
+    return codecs;
+}
+
+PolicyOptions options_of(const Tree& tree, const Settings& settings, const CallKey& key) {
+    PolicyOptions options;
+    options.feedback = key.feedback;
+    options.compress_if = settings.compress_if;
+    options.chunks_in_flight = settings.chunks_in_flight;
+    options.tuning = settings.tuning.get();
+    options.level_exchanges = settings.exchange;
+    // A residual's layout must not change with the codecs, and they weigh in on automatic
+    // exchanges.
+    if (key.feedback) options.level_exchanges = {ExchangeWish::direct};
+    if (settings.chunk_bytes)
+        options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
+    if (!key.compress) return options;
+    options.level_codecs = level_codecs_of(tree, settings, key);
+    if (settings.down_codec) options.down_codec = supported(*settings.down_codec, key.type);
+    return options;
+}
+
+/// The same vector with every codec exact and no residual: what the statistics compare with.
+PlanSpec exact_twin_of(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    spec.feedback = false;
+    return spec;
+}
+
+}  // namespace
+
+Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key) {
+    PlanSpec call;
+    call.collective = key.collective;
+    call.count_elems = key.count;
+    call.type = key.type;
+    call.elem_bytes = key.elem_bytes;
+    call.in_place = key.in_place;
+    return decide(tree, call, options_of(tree, settings, key));
+}
+
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
+    SendingCost cost;
+    cost.bytes = bytes_sent(plan);
+    cost.exact_bytes = cost.bytes;
+    cost.lossy = is_lossy(plan.spec);
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
+        cost.messages += plan.schedule_of(chunk).send_count;
+    if (!cost.lossy && !plan.spec.feedback) return cost;
+    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
+    if (!twin) return twin.status();
+    cost.exact_bytes = bytes_sent(*twin);
+    return cost;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,49 @@
+// api/comm/comm_identity.hpp - who a communicator is to us: the caller's handle and our duplicate,
+// its ranks and its name.
+#pragma once
+
+#include <string>
+
+#include "api/comm/private_comm.hpp"
+
+namespace gradcoll {
+
+/// All but the caller's handle stays as it was when the communicator was attached.
+class CommIdentity {
+  public:
+    /// Collective over `comm`, an intracommunicator. Errors: transport.
+    static Result<CommIdentity> make(MPI_Comm comm);
+
+    /// The caller's communicator; MPI_COMM_NULL once it has been freed.
+    const MPI_Comm& user_comm() const { return user_comm_; }
+    void forget_user_comm() { user_comm_ = MPI_COMM_NULL; }
+    MPI_Comm private_comm() const { return private_comm_.handle(); }
+    int rank() const { return rank_; }
+    int rank_count() const { return rank_count_; }
+    /// As rank 0 had it: names belong to a rank, and GC_COMPRESS_COMMS must mean the same on all.
+    const std::string& name() const { return name_; }
+    /// More than one rank, and all of them on this host.
+    bool is_one_host() const { return is_one_host_; }
+    /// Whether this rank gives its core away while it waits (GC_YIELD). Local: nobody else sees
+    /// what it does.
+    bool yields() const { return yields_; }
+    /// Whether MPI_THREAD_MULTIPLE holds on every rank.
+    bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
+
+  private:
+    explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
+    Status learn_name();
+    Status count_ranks();
+    Status ask_for_threads();
+
+    MPI_Comm user_comm_ = MPI_COMM_NULL;
+    PrivateComm private_comm_;
+    int rank_ = 0;
+    int rank_count_ = 1;
+    std::string name_;
+    bool is_one_host_ = false;
+    bool yields_ = false;
+    bool all_ranks_have_threads_ = false;
+};
+
+}  // namespace gradcoll

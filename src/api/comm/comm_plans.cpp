@@ -1,0 +1,111 @@
+#include "api/comm/comm_plans.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "transport/routed/make_channel.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t most_cached_calls = 64;
+
+/// Whether the caller waits in the call.
+constexpr bool is_waited(CallKind kind) {
+    return kind != CallKind::iallreduce;
+}
+
+}  // namespace
+
+CallRecord record_of(const TreeCall& call) {
+    const CallKey& key = call.planned.key();
+    CallRecord record;
+    record.kind = call.kind;
+    record.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes;
+    record.lossy = call.planned.lossy();
+    record.bytes_sent = call.after.bytes_sent - call.before.bytes_sent;
+    record.bytes_sent_exact = call.planned.exact_bytes();
+    record.messages_sent = call.after.messages_sent - call.before.messages_sent;
+    record.total_ns = call.total_ns;
+    record.codec_ns = call.after.codec_ns - call.before.codec_ns;
+    record.wire_ns = call.after.wait_ns - call.before.wait_ns;
+    return record;
+}
+
+CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
+    : comm_(comm), statistics_(statistics) {
+    cache_.reserve(most_cached_calls);
+}
+
+Status CommPlans::open_channel(std::uint64_t shm_bytes) {
+    if (shm_bytes == 0) {
+        auto channel = MpiChannel::make(comm_.private_comm());
+        if (!channel) return channel.status();
+        channel_ = std::move(channel).value();
+        return {};
+    }
+    auto channel = make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)});
+    if (!channel) return channel.status();
+    channel_ = std::move(channel).value();
+    return {};
+}
+
+void CommPlans::plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
+    tree_ = std::move(tree);
+    settings_ = &settings;
+    cache_.clear();
+}
+
+Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
+                                                           const Settings& settings,
+                                                           const CallKey& key,
+                                                           NumberedChannel* channel) const {
+    Channel& over = channel != nullptr ? channel->channel() : *channel_;
+    return PlannedCall::make({tree, comm_.rank(), over, comm_.yields(), reader_}, settings, key);
+}
+
+void CommPlans::make_room_in_cache() {
+    if (cache_.size() < most_cached_calls) return;
+    const auto oldest =
+        std::min_element(cache_.begin(), cache_.end(),
+                         [](const auto& a, const auto& b) { return a->last_use < b->last_use; });
+    cache_.erase(oldest);
+}
+
+Result<std::shared_ptr<PlannedCall>> CommPlans::cached_call(const CallKey& key) {
+    for (const auto& call : cache_)
+        if (call->key() == key) return call;
+    auto call = plan_apart(tree_->tree, *settings_, key);
+    if (!call) return call.status();
+    make_room_in_cache();
+    cache_.push_back(*call);
+    return call;
+}
+
+Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
+                               const std::shared_ptr<DeviceSide>& data_device) {
+    auto call = cached_call(key);
+    if (!call) return call.status();
+    (*call)->last_use = ++uses_;
+    auto executor = (*call)->take_executor({is_waited(kind), data_device});
+    if (!executor) return executor.status();
+    Lease lease;
+    lease.call = std::move(call).value();
+    lease.executor = std::move(executor).value();
+    lease.before = lease.executor->stats();
+    lease.sequence = next_sequence();
+    lease.kind = kind;
+    lease.begin_ns = now_ns();
+    return lease;
+}
+
+void CommPlans::end(Lease lease, const Status& outcome) {
+    if (!outcome.ok()) return;
+    const bool waited = is_waited(lease.kind);
+    statistics_.count_served(
+        record_of({lease.kind, *lease.call, lease.before, lease.executor->stats(),
+                   waited ? now_ns() - lease.begin_ns : 0}));
+    lease.call->give_back(std::move(lease.executor), waited);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,92 @@
+// api/comm/comm_plans.hpp - the planned calls of one communicator: those that are kept for the next
+// call of their shape, and operations that are under way.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/comm/comm_identity.hpp"
+#include "api/comm/numbered_channels.hpp"
+#include "api/comm/planned_call.hpp"
+#include "api/observe/comm_statistics.hpp"
+#include "topology/sources/job/discover.hpp"
+
+namespace gradcoll {
+
+/// An operation under way: its plan, an executor of its own, and its number.
+struct Lease {
+    std::shared_ptr<PlannedCall> call;
+    std::unique_ptr<Executor> executor;
+    RunStats before;
+    std::uint32_t sequence = 0;
+    CallKind kind = CallKind::allreduce;
+    std::uint64_t begin_ns = 0;
+};
+
+/// An operation on the tree that has ended.
+struct TreeCall {
+    CallKind kind = CallKind::allreduce;
+    const PlannedCall& planned;
+    RunStats before;
+    RunStats after;
+    std::uint64_t total_ns = 0;  ///< 0: nobody waited for it all the time
+};
+/// For the statistics.
+CallRecord record_of(const TreeCall& call);
+
+/// Plans, their executors and the channels under them. Operations are begun by one thread at a
+/// time, in one order on every rank; any thread may end them.
+class CommPlans {
+  public:
+    /// The references must outlive the plans.
+    CommPlans(const CommIdentity& comm, CommStatistics& statistics);
+
+    /// Collective. Messages between ranks of one host go through so much of their memory a rank; 0:
+    /// through the MPI library. Errors: those of the channels.
+    Status open_channel(std::uint64_t shm_bytes);
+    /// Devices of this host are read by `reader`; null: none is.
+    void read_devices_with(std::shared_ptr<DeviceSide> reader) { reader_ = std::move(reader); }
+    /// Calls are planned for these from now on; what was planned is forgotten. `settings` must
+    /// outlive the plans.
+    void plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings);
+
+    /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
+    /// or new ones. Every rank begins its operations in the same order. Never waits for other
+    /// ranks. `data_device`: where the data are; null: on the host.
+    Result<Lease> begin(CallKind kind, const CallKey& key,
+                        const std::shared_ptr<DeviceSide>& data_device = nullptr);
+    /// Counts the operation; its executor is used again unless the operation failed.
+    void end(Lease lease, const Status& outcome);
+
+    /// For operations with settings of their own: a plan that is not cached, and the number that
+    /// begin() would give. `channel`: that its messages go over; null: the communicator's.
+    Result<std::shared_ptr<PlannedCall>> plan_apart(const Tree& tree, const Settings& settings,
+                                                    const CallKey& key,
+                                                    NumberedChannel* channel = nullptr) const;
+    std::uint32_t next_sequence() { return sequence_++; }
+    /// A number for a request that ranks may start in different orders. Collective. Errors: those
+    /// of NumberedChannels.
+    Result<ChannelNumber> next_channel_number() {
+        return numbered_channels_.next(comm_.private_comm());
+    }
+    int tag_limit() const { return channel_->tag_limit(); }
+
+  private:
+    Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
+    void make_room_in_cache();
+
+    const CommIdentity& comm_;
+    CommStatistics& statistics_;
+    NumberedChannels numbered_channels_;
+    std::unique_ptr<Channel> channel_;
+    std::shared_ptr<DeviceSide> reader_;
+    std::shared_ptr<const DiscoveredTree> tree_;
+    const Settings* settings_ = nullptr;
+    std::uint64_t uses_ = 0;
+    std::uint32_t sequence_ = 0;
+    /// Goes before the channel: its executors hold lanes of it.
+    std::vector<std::shared_ptr<PlannedCall>> cache_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,35 @@
+#include "api/comm/comm_settings.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) {
+    std::vector<Claim> claims;
+    for (const OptionInfo& row : option_table())
+        if (!row.info_key.empty()) claims.push_back({row.info_key, text[row.id]});
+    const OptionInfo& comms = info_of(OptionId::compress_comms);
+    claims.push_back({comms.variable, text[comms.id]});
+    claims.push_back({"the outcome of the argument check", complaint.message()});
+    return claims;
+}
+
+}  // namespace
+
+Result<Settings> CommSettings::agree(const SettingsText& proposed, const Status& complaint) const {
+    GRADCOLL_TRY(agree_on(comm_, claims_of(proposed, complaint)));
+    if (!complaint.ok()) return complaint;
+    auto settings = Settings::parse(proposed);
+    if (settings) settings->tuning = tuning_;
+    return settings;
+}
+
+void CommSettings::take(const SettingsText& text, Settings settings) {
+    text_ = text;
+    current_ = std::move(settings);
+}
+
+Status CommSettings::check_alike(const std::vector<Claim>& claims) const {
+    return checks_calls() ? agree_on(comm_, claims) : Status();
+}
+
+}  // namespace gradcoll

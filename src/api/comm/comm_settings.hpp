@@ -1,0 +1,46 @@
+// api/comm/comm_settings.hpp - the settings that the ranks of one communicator have agreed on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "api/comm/agreement.hpp"
+#include "api/settings/settings.hpp"
+
+namespace gradcoll {
+
+/// Before the first take() there are none.
+class CommSettings {
+  public:
+    /// `comm`: private. `tuning`: the same on all ranks.
+    CommSettings(MPI_Comm comm, std::shared_ptr<const Tuning> tuning)
+        : comm_(comm), tuning_(std::move(tuning)) {}
+
+    const Settings& current() const { return current_; }
+    const SettingsText& text() const { return text_; }
+    /// Of training, for the settings' schedule.
+    std::int64_t step() const { return step_; }
+    void set_step(std::int64_t step) { step_ = step; }
+
+    /// Collective: the proposed settings, if all ranks propose the same and they are allowed.
+    /// `complaint`: what this rank found wrong with its arguments already (empty: nothing); then
+    /// all ranks fail. Changes nothing.
+    Result<Settings> agree(const SettingsText& proposed, const Status& complaint) const;
+    /// What agree() has said of `text` holds from now on.
+    void take(const SettingsText& text, Settings settings);
+
+    /// With gc_check=collective: fails on all ranks if their claims differ. Collective then, else
+    /// nothing.
+    Status check_alike(const std::vector<Claim>& claims) const;
+    bool checks_calls() const { return current_.check == CheckLevel::collective; }
+
+  private:
+    MPI_Comm comm_;
+    std::shared_ptr<const Tuning> tuning_;
+    SettingsText text_;
+    Settings current_;
+    std::int64_t step_ = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,40 @@
+#include "api/comm/comm_tree.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "api/comm/comm_devices.hpp"
+#include "base/log.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// True if no communicator of this rank, of this size or larger, had notes on that topology.
+bool is_news(const std::string& topology, int rank_count) {
+    static std::mutex mutex;
+    static auto& largest_told = *new std::map<std::string, int>;  // alive while others end
+    const std::scoped_lock lock(mutex);
+    int& largest = largest_told[topology];
+    if (largest >= rank_count) return false;
+    largest = rank_count;
+    return true;
+}
+
+}  // namespace
+
+void tell_notes(const DiscoveredTree& tree, const std::string& topology, int rank) {
+    if (tree.notes.empty() || !is_news(topology, tree.tree.rank_count()) || rank != 0) return;
+    for (const std::string& note : tree.notes) log(LogLevel::warn, "GC_TOPOLOGY: {}", note);
+}
+
+Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
+                                                        const std::string& topology) {
+    const Device* device = device_in_use();
+    auto tree = discover_tree(comm.private_comm(), topology,
+                              device != nullptr ? device->place().bus_id : std::string());
+    if (!tree) return tree.status();
+    tell_notes(*tree, topology, comm.rank());
+    return std::make_shared<const DiscoveredTree>(std::move(tree).value());
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,23 @@
+// api/comm/comm_tree.hpp - the tree of a communicator, and what was assumed about the machine for
+// it, told to people once.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/comm/comm_identity.hpp"
+#include "topology/sources/job/discover.hpp"
+
+namespace gradcoll {
+
+/// Collective: discover_tree() and tell_notes(). Errors: those of the former.
+Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
+                                                        const std::string& topology);
+
+/// Rank 0 of the communicator warns of each note of its tree. Communicators that are derived from
+/// one that was warned about stay quiet (their notes are in GC_TREE_ORIGIN): as such count those of
+/// at most its size that ask for the same topology and have a rank of it as rank 0. Every rank of
+/// the communicator has to call it. Thread safe.
+void tell_notes(const DiscoveredTree& tree, const std::string& topology, int rank);
+
+}  // namespace gradcoll

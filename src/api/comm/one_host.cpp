@@ -1,0 +1,167 @@
+#include "api/comm/one_host.hpp"
+
+#include <fmt/format.h>
+
+#include "api/comm/route.hpp"
+#include "api/comm/started_calls.hpp"
+#include "api/observe/observe.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/units.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "runtime/binding.hpp"
+#include "runtime/one_host/allreduce.hpp"
+#include "transport/shm/segment.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Differs for calls that differ: multiplied by odd numbers, so that no two counts are alike.
+std::uint64_t signature_of(const CallShape& shape) {
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
+    const std::uint64_t kind =
+        static_cast<std::uint64_t>(shape.type) << 8U | static_cast<std::uint64_t>(shape.op);
+    return (static_cast<std::uint64_t>(shape.count) * odd) ^ kind;
+}
+
+/// The memory bounds the blocks whatever was tuned.
+OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemorySizes& sizes) {
+    if (sizes.flat_max_bytes > 0)
+        choices.flat_max_bytes = static_cast<std::size_t>(sizes.flat_max_bytes);
+    if (sizes.stream_min_bytes > 0)
+        choices.stream_min_bytes = static_cast<std::size_t>(sizes.stream_min_bytes);
+    if (sizes.piece_bytes == 0) return choices;
+    return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
+}
+
+/// One allreduce in the trace, with its prediction, from its making to its end. Nothing without a
+/// trace.
+class OneHostSpan {
+  public:
+    OneHostSpan(const Tuning& tuning, int rank_count, const Binding& binding,
+                const CallShape& shape)
+        : tuning_(tuning),
+          rank_count_(rank_count),
+          binding_(binding),
+          shape_(shape),
+          begin_ns_(process_trace() == nullptr ? 0 : now_ns()) {}
+    ~OneHostSpan() {
+        if (begin_ns_ != 0) add_to(*process_trace());
+    }
+    OneHostSpan(const OneHostSpan&) = delete;
+    OneHostSpan& operator=(const OneHostSpan&) = delete;
+
+  private:
+    void add_to(Trace& trace) const {
+        const std::uint64_t bytes = shape_.size_bytes();
+        const Forecast forecast =
+            forecast_shared_memory(tuning_, rank_count_, static_cast<std::int64_t>(bytes),
+                                   binding_.input == binding_.output);
+        TraceSpan span;
+        span.name = "operation";
+        span.begin_ns = begin_ns_;
+        span.end_ns = now_ns();
+        span.bytes = bytes;
+        span.operation = binding_.sequence;
+        span.label =
+            trace.label(fmt::format("allreduce {} {} shared memory",
+                                    bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
+                                    name_of(shape_.type)),
+                        forecast.total_us);
+        trace.add_overlapping(span);
+    }
+
+    const Tuning& tuning_;
+    int rank_count_;
+    const Binding& binding_;
+    const CallShape& shape_;
+    std::uint64_t begin_ns_;  ///< 0: there is no trace
+};
+
+}  // namespace
+
+/// The shared memory and the allreduce in it. While it waits, messages of the MPI library and
+/// operations that are started make progress.
+class OneHostEngine {
+  public:
+    /// Collective. Errors, the same on every rank: those of SharedSegment.
+    static Result<std::unique_ptr<OneHostEngine>> make(const CommIdentity& comm,
+                                                       const Settings& settings) {
+        const OneHostChoices choices =
+            tuned(OneHostChoices::fitting(comm.rank_count(), settings.shm_bytes), comm.rank_count(),
+                  settings.tuning->shm);
+        auto segment = SharedSegment::make(
+            comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes));
+        if (!segment) return segment.status();
+        return std::make_unique<OneHostEngine>(comm, std::move(segment).value(), choices);
+    }
+
+    OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSegment> segment,
+                  const OneHostChoices& choices)
+        : comm_(comm.private_comm()),
+          segment_(std::move(segment)),
+          group_(segment_->data(), comm.rank(), comm.rank_count(), choices.sizes,
+                 Waiter(comm.yields(), go_on, this)),
+          allreduce_(group_, choices) {}
+    OneHostEngine(const OneHostEngine&) = delete;
+    OneHostEngine& operator=(const OneHostEngine&) = delete;
+
+    Status allreduce(const Binding& binding, const CallShape& shape) {
+        return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                               shape.reducer, signature_of(shape)});
+    }
+
+  private:
+    /// A look for a message that nobody sends is how MPI is asked to go on.
+    static bool go_on(void* engine) {
+        int found = 0;
+        PMPI_Iprobe(MPI_ANY_SOURCE, 0, static_cast<OneHostEngine*>(engine)->comm_, &found,
+                    MPI_STATUS_IGNORE);
+        return any_started_calls() && advance_started_calls();
+    }
+
+    MPI_Comm comm_;
+    std::unique_ptr<SharedSegment> segment_;
+    SegmentGroup group_;
+    OneHostAllreduce allreduce_;
+};
+
+OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)
+    : comm_(comm), settings_(settings), statistics_(statistics) {}
+
+OneHost::~OneHost() = default;
+
+void OneHost::settings_changed() {
+    engine_.reset();
+    may_open_ = comm_.is_one_host() && allows_one_host(settings_.text(), settings_.current());
+}
+
+bool OneHost::open() {
+    if (engine_ != nullptr || !may_open_) return may_open_;
+    auto engine = OneHostEngine::make(comm_, settings_.current());
+    if (engine) {
+        engine_ = std::move(engine).value();
+        return true;
+    }
+    may_open_ = false;
+    log(comm_.rank() == 0 ? LogLevel::warn : LogLevel::debug,
+        "ranks of communicator '{}' cannot share memory and use messages instead: {}", comm_.name(),
+        engine.status().message());
+    return false;
+}
+
+Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
+    const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
+    {
+        const OneHostSpan span(*settings_.current().tuning, comm_.rank_count(), binding, shape);
+        GRADCOLL_TRY(engine_->allreduce(binding, shape));
+    }
+    CallRecord record;
+    if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
+    record.kind = CallKind::allreduce;
+    record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
+    statistics_.count_served(record);
+    return {};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,86 @@
+#include "api/comm/token.hpp"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// A failure whose error handler has not been called yet: that is for the thread that completes the
+/// request.
+struct Failure {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Token::Sender sender;
+    std::string message;
+};
+std::mutex failures_mutex;
+std::vector<Failure> failures;  // guarded by failures_mutex
+
+void add_failure(Failure failure) {
+    const std::scoped_lock lock(failures_mutex);
+    failures.push_back(std::move(failure));
+}
+
+bool take_failure(MPI_Comm comm, Failure& out) {
+    const std::scoped_lock lock(failures_mutex);
+    for (auto at = failures.begin(); at != failures.end(); ++at) {
+        if (at->comm != comm) continue;
+        out = std::move(*at);
+        failures.erase(at);
+        return true;
+    }
+    return false;
+}
+
+/// The error handler of private communicators.
+void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature is MPI's
+    int error_class = MPI_SUCCESS;
+    PMPI_Error_class(*code, &error_class);
+    Failure failure;
+    if (error_class != MPI_ERR_TRUNCATE || !take_failure(*comm, failure)) return;
+    Outcome outcome{Status(Code::internal, std::move(failure.message))};
+    outcome.mpi_code = *code;
+    keep_error(failure.sender.name, outcome);  // it is in the log already
+    const MPI_Comm user = *failure.sender.user_comm;
+    PMPI_Comm_call_errhandler(user == MPI_COMM_NULL ? MPI_COMM_WORLD : user, *code);
+}
+
+/// Nothing arrives there.
+char nothing = 0;
+
+}  // namespace
+
+Status Token::receive(MPI_Request* request) const {
+    return from_mpi(PMPI_Irecv(&nothing, 0, MPI_BYTE, rank_, tag_, comm_, request), "MPI_Irecv");
+}
+
+Status Token::receive_persistent(MPI_Request* request) const {
+    return from_mpi(PMPI_Recv_init(&nothing, 0, MPI_BYTE, rank_, tag_, comm_, request),
+                    "MPI_Recv_init");
+}
+
+void Token::send(const Sender& sender, const Outcome& outcome) const noexcept try {
+    const bool failed = outcome.mpi_code != MPI_SUCCESS;
+    if (failed) {
+        log(LogLevel::error, "{}: {}", sender.name, outcome.status.message());
+        add_failure({comm_, sender, outcome.status.message()});
+    }
+    const Status sent =
+        from_mpi(PMPI_Send(&nothing, failed ? 1 : 0, MPI_BYTE, rank_, tag_, comm_), "MPI_Send");
+    if (!sent.ok()) log(LogLevel::error, "{}: {}", sender.name, sent.message());
+} catch (...) {
+    log(LogLevel::error, "{}: {}", sender.name, status_of_current_exception().message());
+}
+
+Status return_errors(MPI_Comm comm) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_create_errhandler(raise_failure, &handler),
+                          "MPI_Comm_create_errhandler"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_errhandler(comm, handler), "MPI_Comm_set_errhandler"));
+    return from_mpi(PMPI_Errhandler_free(&handler), "MPI_Errhandler_free");
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,45 @@
+#include "api/edge/pass_reason.hpp"
+
+#include <cstddef>
+#include <iterator>
+
+namespace gradcoll {
+namespace {
+
+// In the order of PassReason.
+constexpr const char* texts[] = {
+    nullptr,
+    "datatype is derived, or has no kernels here",
+    "op is user-defined, or has no kernels here",
+    "op is not defined for the datatype",
+    "comm is an intercommunicator",
+    "a single rank",
+    "communicator is not attached",
+    "nonblocking calls need MPI_THREAD_MULTIPLE",
+    "persistent requests need MPI_THREAD_MULTIPLE",
+    "a buffer is memory of a device that is not in use",
+    "vector is shorter than gc_tree_min_bytes",
+    "vector is longer than gc_max_bytes, and exact ones shorter than gc_tree_min_bytes pass",
+    "GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
+    "gc_tree_min_bytes pass",
+    "gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
+    "pass",
+    "vector is too short to attach its communicator",
+    "MPI_Pcontrol has switched interception off",
+    "GC_INTERCEPT leaves this kind of call out",
+    "wrong arguments are for the MPI library to refuse",
+    "a buffer is null or in the memory of a GPU",
+    "one buffer for input and result",
+    "blocks differ in size",
+    "the communicator is not valid",
+    "the communicator could not be attached",
+};
+static_assert(std::size(texts) == static_cast<std::size_t>(PassReason::count));
+
+}  // namespace
+
+const char* text_of(PassReason reason) {
+    return texts[static_cast<std::size_t>(reason)];
+}
+
+}  // namespace gradcoll

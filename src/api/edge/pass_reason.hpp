@@ -1,0 +1,46 @@
+// api/edge/pass_reason.hpp - why a call passes to the MPI library.
+#pragma once
+
+#include <cstdint>
+
+namespace gradcoll {
+
+/// Rests only on what all ranks know alike, or they would part ways and hang. Exceptions lie in
+/// this rank's own arguments: most of them the MPI library refuses.
+enum class PassReason : std::uint8_t {
+    none,  ///< it does not pass
+
+    // what the library cannot do
+    unknown_datatype,
+    unknown_op,
+    op_not_defined,
+    intercommunicator,
+    single_rank,
+    not_attached,
+    nonblocking_without_threads,
+    persistent_without_threads,
+    device_not_in_use,
+
+    // what is not worth it, or not wanted
+    short_vector,
+    short_beyond_max_bytes,  ///< exact because of gc_max_bytes, and short
+    short_in_exact_comm,     ///< exact because of GC_COMPRESS_COMMS, and short
+    short_in_exact_call,     ///< exact because of gc_compress_calls, and short
+    short_of_attaching,
+    interception_off,
+    not_intercepted,
+
+    // what an unchanged program does
+    wrong_arguments,
+    unusable_buffer,
+    aliased_buffer,
+    unequal_blocks,
+    invalid_comm,
+    attaching_failed,
+    count
+};
+
+/// For reports, logs and explanations; static. Null for `none`.
+const char* text_of(PassReason reason);
+
+}  // namespace gradcoll

@@ -1,0 +1,201 @@
+#include "api/inspect/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.hpp"
+#include "collectives/draw/decision_text.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::string counted(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string exchange_text(const ExplainedLevel& level) {
+    std::string text;
+    for (std::size_t i = 0; i < level.with.size(); ++i) {
+        if (level.with[i] == 0) continue;
+        const auto exchange = static_cast<Exchange>(i);
+        const std::string_view name = name_of(exchange);
+        if (level.with[i] == level.vertices)
+            return exchange == Exchange::merged ? "merged with the level above"
+                                                : fmt::format("{} exchange", name);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ",
+                            text.empty() && exchange != Exchange::merged
+                                ? fmt::format("{} exchange", name)
+                                : std::string(name),
+                            level.with[i]);
+    }
+    return text;
+}
+
+std::string level_text(const ExplainedLevel& level) {
+    const std::string branches =
+        level.least_branches == level.most_branches
+            ? fmt::format("{}", level.most_branches)
+            : fmt::format("{} to {}", level.least_branches, level.most_branches);
+    return fmt::format("  level {}: {} of {} branches, {}, {}\n", level.level,
+                       counted(level.vertices, "vertex", "vertices"), branches,
+                       exchange_text(level), name_of(level.codec));
+}
+
+std::string chunk_text(const ExplainedPlan& plan) {
+    const std::string granule = fmt::format("cut at multiples of {} elements", plan.granule_elems);
+    if (plan.chunk_count <= 1) return fmt::format("  in one piece, {}\n", granule);
+    return fmt::format("  in {} chunks of {} elements, {} under way at once, {}\n",
+                       plan.chunk_count, plan.chunk_elems, plan.chunks_in_flight, granule);
+}
+
+std::string sends_text(const Explanation& e) {
+    const SendingCost& sends = e.plan.sends;
+    std::string text = fmt::format(
+        "  rank {} sends {} bytes ({}) in {}", e.rank, sends.bytes, bytes_text(sends.bytes),
+        counted(static_cast<std::int64_t>(sends.messages), "message", "messages"));
+    if (sends.lossy && sends.bytes > 0)
+        text +=
+            fmt::format("; exact it would be {} bytes, {:.3g} times as many", sends.exact_bytes,
+                        static_cast<double>(sends.exact_bytes) / static_cast<double>(sends.bytes));
+    return text + "\n";
+}
+
+std::string codecs_text(const ExplainedPlan& plan) {
+    std::string text;
+    for (const CodecVerdict& verdict : plan.codecs) text += text_of(verdict);
+    return text;
+}
+
+/// Alpha and beta of every level, what they make of one chunk, and the sum.
+std::string prediction_text(const ExplainedPlan& plan) {
+    std::string text;
+    for (const ExplainedTerm& term : plan.terms)
+        text += fmt::format(
+            "  {}: {} of latency (alpha {:.3g} us) + {} for bytes (beta {:.3g} GB/s; both: {}) + "
+            "{} "
+            "on cores ({})\n",
+            term.what, seconds_text(term.latency_us * 1e-6), term.alpha_us,
+            seconds_text(term.link_us * 1e-6), term.beta_gbytes_per_s, term.link_source,
+            seconds_text(term.core_us * 1e-6), term.codec_source);
+    return text + codecs_text(plan) +
+           fmt::format(
+               "  about {} by the model that chose the plan: for comparing, not a promise\n",
+               seconds_text(plan.predicted_us * 1e-6));
+}
+
+nlohmann::json terms_json(const ExplainedPlan& plan) {
+    auto terms = nlohmann::json::array();
+    for (const ExplainedTerm& term : plan.terms)
+        terms.push_back({{"what", term.what},
+                         {"latency_us", term.latency_us},
+                         {"link_us", term.link_us},
+                         {"core_us", term.core_us},
+                         {"alpha_us", term.alpha_us},
+                         {"beta_gbytes_per_s", term.beta_gbytes_per_s},
+                         {"link_source", term.link_source},
+                         {"codec_source", term.codec_source}});
+    return terms;
+}
+
+std::string plan_text(const Explanation& e) {
+    std::string text = "plan\n";
+    for (const ExplainedLevel& level : e.plan.levels) text += level_text(level);
+    text += fmt::format("  on the way down: {}\n", name_of(e.plan.down_codec));
+    text += chunk_text(e.plan) + sends_text(e);
+    return text + prediction_text(e.plan);
+}
+
+std::string route_text(const Explanation& e) {
+    switch (e.destination) {
+        case Destination::mpi:
+            return fmt::format("passes to MPI_Allreduce: {}\n", e.pass_reason);
+        case Destination::local:
+            return "stays on its one rank: the vector is copied, nothing is sent\n";
+        case Destination::one_host:
+            return fmt::format("goes through the memory that all its ranks share, exact: {}\n",
+                               e.exact_reason);
+        case Destination::tree:
+            break;
+    }
+    if (e.exact_reason.empty()) return "goes over the tree, compressed\n";
+    return fmt::format("goes over the tree, exact: {}\n", e.exact_reason);
+}
+
+std::string settings_text(const Explanation& e) {
+    if (e.settings.empty()) return {};
+    std::string text = "decided by\n";
+    for (const ExplainedSetting& setting : e.settings)
+        text += fmt::format("  {} = {} ({})\n", setting.name, setting.value, setting.source);
+    return text;
+}
+
+nlohmann::json plan_json(const ExplainedPlan& plan) {
+    auto levels = nlohmann::json::array();
+    for (const ExplainedLevel& level : plan.levels) {
+        levels.push_back({{"level", level.level},
+                          {"vertices", level.vertices},
+                          {"least_branches", level.least_branches},
+                          {"most_branches", level.most_branches},
+                          {"codec", name_of(level.codec)}});
+        for (std::size_t i = 0; i < level.with.size(); ++i)
+            levels.back()[std::string(name_of(static_cast<Exchange>(i)))] = level.with[i];
+    }
+    return {{"levels", levels},
+            {"down_codec", name_of(plan.down_codec)},
+            {"granule_elems", plan.granule_elems},
+            {"chunk_elems", plan.chunk_elems},
+            {"chunks", plan.chunk_count},
+            {"chunks_in_flight", plan.chunks_in_flight},
+            {"predicted_us", plan.predicted_us},
+            {"terms", terms_json(plan)},
+            {"codec_why", codecs_text(plan)}};
+}
+
+constexpr std::string_view name_of(Destination destination) {
+    constexpr std::string_view names[] = {"mpi", "tree", "host", "local"};
+    return names[static_cast<std::size_t>(destination)];
+}
+
+}  // namespace
+
+std::string text_of(const Explanation& e) {
+    std::string text =
+        fmt::format("allreduce of {} {}, {}: {} on {}\n", e.count, e.datatype, e.op,
+                    bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
+    if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
+    text += route_text(e);
+    if (e.destination == Destination::tree) text += plan_text(e);
+    if (e.destination == Destination::one_host) text += "prediction\n" + prediction_text(e.plan);
+    return text + settings_text(e);
+}
+
+std::string json_of(const Explanation& e) {
+    const bool on_tree = e.destination == Destination::tree;
+    nlohmann::json json = {
+        {"call",
+         {{"count", e.count}, {"datatype", e.datatype}, {"op", e.op}, {"bytes", e.size_bytes}}},
+        {"ranks", e.rank_count},
+        {"rank", e.rank},
+        {"tree", e.tree},
+        {"tree_origin", e.origin},
+        {"route", name_of(e.destination)},
+        {"pass_reason", e.pass_reason},
+        {"compressed", on_tree && e.exact_reason.empty()},
+        {"exact_reason", e.exact_reason},
+        {"sends",
+         {{"bytes", e.plan.sends.bytes},
+          {"exact_bytes", e.plan.sends.exact_bytes},
+          {"messages", e.plan.sends.messages}}}};
+    if (on_tree) json["plan"] = plan_json(e.plan);
+    if (e.destination == Destination::one_host)
+        json["prediction"] = {{"predicted_us", e.plan.predicted_us}, {"terms", terms_json(e.plan)}};
+    json["settings"] = nlohmann::json::array();
+    for (const ExplainedSetting& setting : e.settings)
+        json["settings"].push_back(
+            {{"name", setting.name}, {"value", setting.value}, {"source", setting.source}});
+    return json.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) +
+           "\n";
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,223 @@
+#include "api/inspect/process_facts.hpp"
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/inspect/mpi_identity.hpp"
+#include "api/settings/settings.hpp"
+#include "base/cpu.hpp"
+#include "base/options.hpp"
+#include "build_facts.hpp"
+#include "collectives/choose/policy.hpp"
+#include "compress/codec.hpp"
+#include "device/plugin.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Texts that never move and never go.
+const char* kept(std::string text) {
+    static auto& texts = *new std::deque<std::string>;
+    static auto& mutex = *new std::mutex;
+    const std::scoped_lock lock(mutex);
+    return texts.emplace_back(std::move(text)).c_str();
+}
+
+const char* kept(std::string_view text) {
+    return kept(std::string(text));
+}
+
+GC_Setting told(const OptionInfo& row) {
+    const OptionValue& value = checked_options()[row.id];
+    const bool from_file = value.source == OptionSource::config_file;
+    GC_Setting setting;
+    setting.variable = kept(row.variable);
+    setting.info_key = kept(row.info_key);
+    setting.value = kept(value.text);
+    setting.default_value = kept(row.default_value);
+    setting.allowed = kept(row.allowed);
+    setting.help = kept(row.help);
+    setting.source = kept(name_of(value.source));
+    setting.place = from_file ? kept(value.place) : "";
+    return setting;
+}
+
+std::string sets_of_this_cpu() {
+    std::string text;
+    for (const InstructionSet set :
+         {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
+        if (cpu_has(set)) text += fmt::format("{}{}", text.empty() ? "" : " ", name_of(set));
+    return text;
+}
+
+InstructionSet set_of_codecs() {
+    for (const InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2})
+        if (set <= best_instruction_set() && kernels_available(set)) return set;
+    return InstructionSet::scalar;
+}
+
+GC_Build make_build() {
+    const std::string mpi_text = mpi_library_text();
+    const MpiIdentity seen = mpi_identity_from(mpi_text);
+    GC_Build build;
+    build.version = build_facts::version;
+    build.revision = build_facts::revision;
+    build.build_type = build_facts::build_type;
+    build.compiler = build_facts::compiler;
+    build.sanitizers = build_facts::sanitizers;
+    build.mpi_built = kept(mpi_built_for().text());
+    build.mpi_seen = kept(seen.text());
+    build.mpi_text = kept(mpi_text);
+    build.mpi_matches = are_compatible(mpi_built_for(), seen) ? 1 : 0;
+    build.cpu_found = kept(sets_of_this_cpu());
+    build.cpu_reduce = kept(name_of(best_instruction_set()));
+    build.cpu_codecs = kept(name_of(set_of_codecs()));
+    build.cuda_kernels = build_facts::cuda_kernels;
+    return build;
+}
+
+constexpr ElementType floating_types[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
+                                          ElementType::f64};
+
+std::string types_of(CodecId codec) {
+    if (codec_supports(codec, ElementType::i32)) return "all types";
+    std::string text;
+    for (const ElementType type : floating_types)
+        if (codec_supports(codec, type))
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(type));
+    return text;
+}
+
+/// "keeps ...; sums of fp16, bf16, fp32, fp64; fp32 takes 1/1.88 of the bytes"
+std::string text_of(CodecId codec) {
+    constexpr std::size_t count = lossy_block_elems;
+    constexpr std::size_t raw = count * sizeof(float);
+    const std::size_t bytes = encoded_bytes(codec, sizeof(float), count);
+    if (bytes == raw) return fmt::format("{}; {}", description_of(codec), types_of(codec));
+    return fmt::format("{}; sums of {}; fp32 takes 1/{:.3g} of the bytes", description_of(codec),
+                       types_of(codec), static_cast<double>(raw) / static_cast<double>(bytes));
+}
+
+using Entries = std::vector<GC_List_entry>;
+
+Entries codecs() {
+    Entries entries;
+    for (int id = 0; id < codec_count; ++id) {
+        const auto codec = static_cast<CodecId>(id);
+        entries.push_back({kept(name_of(codec)), kept(text_of(codec))});
+    }
+    return entries;
+}
+
+Entries exchanges() {
+    return {{"direct", "every branch sends its part to every other at once: one round"},
+            {"ring", "branches pass parts to their neighbour: many rounds, one sender each"},
+            {"recursive", "branches swap halves, quarters and so on: few rounds, one sender each"},
+            {"single",
+             "every branch sends everything to every other once, and nothing comes back: for short "
+             "exact vectors"}};
+}
+
+Entries levels() {
+    constexpr std::pair<VertexKind, std::string_view> kinds[] = {
+        {VertexKind::rank, "a leaf: one MPI process"},
+        {VertexKind::core, "processes bound to one core"},
+        {VertexKind::cache, "cores that share a level 3 cache or a larger one"},
+        {VertexKind::numa, "cores that share memory of their own"},
+        {VertexKind::package, "a processor in its socket"},
+        {VertexKind::bridge, "devices below one PCI bridge"},
+        {VertexKind::gpu, "a GPU, above or at the processes that use it"},
+        {VertexKind::host, "processes that share memory"},
+        {VertexKind::fabric_switch, "hosts at one switch; only in written trees"},
+        {VertexKind::group, "anything else that belongs together"}};
+    Entries entries;
+    for (const auto& [kind, text] : kinds) entries.push_back({kept(name_of(kind)), kept(text)});
+    return entries;
+}
+
+Entries tree_sources() {
+    return {
+        {"auto", "hwloc inside hosts, SLURM's addresses between them if there are any"},
+        {"flat", "all ranks below one vertex"},
+        {"((0 1) (2 3 4))", "an expression: parentheses are vertices, numbers ranks"},
+        {"json:FILE", "a tree with kinds, names, bandwidths and latencies"},
+        {"file:PATH", "whatever of these forms the file or folder holds"},
+        {"hwloc", "inside a host: where each rank is bound"},
+        {"synthetic:STRING", "inside: as an hwloc string such as pack:2 core:4 pu:1 describes"},
+        {"xml:FILE", "inside: as a file that lstopo wrote describes"},
+        {"hosts:PATH", "inside: a file of lines HOST SYNTHETIC-OR-XML, or a folder of HOST.xml"},
+        {"gpus:PATH", "inside: as xml or hosts, with ranks on GPUs instead of cores"},
+        {"nccl:FILE", "inside: as an NCCL topology file describes"},
+        {"slurm", "between: SLURM's addresses, else its topology.yaml or topology.conf"},
+        {"probe", "between: measured; probe:CACHE-FILE keeps it for the next run"},
+        {"hwloc+file:FILE",
+         "between: switches from SLURM, InfiniBand, CSV or MPICH files, or a probe's cache"}};
+}
+
+Entries collectives() {
+    return {{"MPI_Allreduce", "GC_Allreduce, GC_Allreduce_c, GC_Allreduce_residual"},
+            {"MPI_Iallreduce", "GC_Iallreduce, GC_Iallreduce_c"},
+            {"MPI_Allreduce_init", "GC_Allreduce_init, GC_Start, GC_Test, GC_Wait"},
+            {"MPI_Reduce_scatter_block", "GC_Reduce_scatter_block"},
+            {"MPI_Reduce_scatter", "the interposer alone, where all blocks have one size"},
+            {"MPI_Allgather", "GC_Allgather"}};
+}
+
+Entries complaints() {
+    Entries entries;
+    for (const OptionComplaint& complaint : checked_options().complaints())
+        entries.push_back({"", kept(complaint.text)});
+    return entries;
+}
+
+std::string text_of(const DevicePlugin& plugin, int number) {
+    const Result<Device*> device = plugin.device(number);
+    if (!device.ok()) return device.status().message();
+    const DevicePlace& place = (*device)->place();
+    return fmt::format("{}, PCI {}", place.name, place.bus_id);
+}
+
+Entries devices() {
+    const DevicePlugin* plugin = Devices::of_process().look_for_plugin();
+    if (plugin == nullptr) return {{"none", kept(Devices::of_process().why_inactive())}};
+    Entries entries{{kept(std::string_view(plugin->name)), "active"}};
+    for (int number = 0; number < plugin->device_count(); ++number)
+        entries.push_back({kept(std::to_string(number)), kept(text_of(*plugin, number))});
+    return entries;
+}
+
+}  // namespace
+
+const std::vector<GC_Setting>& settings_told() {
+    static const auto& settings = *new auto([] {
+        std::vector<GC_Setting> rows;
+        for (const OptionInfo& row : option_table()) rows.push_back(told(row));
+        return rows;
+    }());
+    return settings;
+}
+
+const GC_Build& build_told() {
+    static const GC_Build build = make_build();
+    return build;
+}
+
+const std::vector<GC_List_entry>* list_told(GC_List list) {
+    if (list == GC_LIST_DEVICES) {  // loads a plug-in, which other questions should not
+        static const auto& of_process = *new Entries(devices());
+        return &of_process;
+    }
+    // In the order of GC_List.
+    static const auto& lists = *new std::vector<Entries>{
+        codecs(), exchanges(), levels(), tree_sources(), collectives(), complaints()};
+    const auto index = static_cast<std::size_t>(list);
+    return index < lists.size() ? &lists[index] : nullptr;
+}
+
+}  // namespace gradcoll

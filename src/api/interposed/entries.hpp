@@ -1,0 +1,29 @@
+// api/interposed/entries.hpp - the entries of the interposer's table (base/interposer_table.h) that
+// serve calls.
+#pragma once
+
+#include <cstddef>
+
+#include "base/interposer_table.h"
+
+namespace gradcoll {
+
+int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept;
+int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept;
+int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept;
+int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
+                         std::size_t count_bytes, int* code) noexcept;
+int offer_allgather(const GC_Gather_call* call, int* code) noexcept;
+
+// persistent.cpp: MPI_Allreduce_init, and the starts and the end of such requests
+int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
+                         int* code) noexcept;
+/// After MPI has started `count` requests.
+void requests_started(int count, const void* handles) noexcept;
+/// Before MPI frees the request.
+void request_freeing(const void* handle) noexcept;
+
+/// new_info.cpp: the program has put an info object on a communicator.
+void info_was_set(GC_Handle comm, GC_Handle info) noexcept;
+
+}  // namespace gradcoll

@@ -1,0 +1,32 @@
+// api/interposed/offered_comm.hpp - the context of a communicator that an unchanged program makes
+// calls on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "api/comm/comm_context.hpp"
+
+namespace gradcoll {
+
+/// What a call brings to the question whether its communicator is worth attaching.
+struct OfferedSize {
+    std::uint64_t bytes = 0;    ///< of the whole vector
+    bool may_be_lossy = false;  ///< the settings of the process compress its kind, type and op
+    bool may_attach = false;    ///< blocking: attaching waits for other ranks
+};
+
+/// The context of a communicator (not null) whose calls may be served; attaches it if the call is
+/// worth it. Without one `pass_reason` says why. Collective only where `size.may_attach`.
+struct OfferedComm {
+    std::shared_ptr<CommContext> context;
+    PassReason pass_reason = PassReason::none;
+
+    bool passes() const { return pass_reason != PassReason::none; }
+};
+OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size);
+/// The same for a communicator whose info has gc_* keys: attached whatever the size of its calls.
+/// If it is attached just now, the caller takes all its info.
+OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now);
+
+}  // namespace gradcoll

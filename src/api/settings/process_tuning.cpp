@@ -1,0 +1,77 @@
+#include "api/settings/process_tuning.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/options.hpp"
+#include "collectives/predict/tuning_file/tuning_file.hpp"
+
+namespace gradcoll {
+namespace {
+
+using SharedTuning = std::shared_ptr<const Tuning>;
+
+/// The file as it was read; without text the shipped figures hold.
+struct ProcessTuning {
+    std::string text;
+    SharedTuning tuning = std::make_shared<const Tuning>();
+};
+
+ProcessTuning read_process_tuning() {
+    ProcessTuning read;
+    const std::string& path = option_text(OptionId::tuning_file);
+    if (path.empty()) return read;
+    Result<std::string> text = read_tuning_text(path);
+    Result<Tuning> tuning = text.ok() ? tuning_from(*text, path) : text.status();
+    if (!tuning.ok()) {
+        log(LogLevel::warn, "GC_TUNING_FILE: {}; ignored, the shipped figures hold",
+            tuning.status().message());
+        return read;
+    }
+    read.text = std::move(*text);
+    read.tuning = std::make_shared<const Tuning>(std::move(*tuning));
+    return read;
+}
+
+/// Never destroyed: calls may still come while the process leaves.
+const ProcessTuning& process_tuning() {
+    static const ProcessTuning& tuning = *new ProcessTuning(read_process_tuning());
+    return tuning;
+}
+
+Result<std::string> text_of_rank_0(MPI_Comm comm, bool is_rank_0) {
+    std::string text = is_rank_0 ? process_tuning().text : std::string();
+    std::uint64_t bytes = text.size();
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
+    if (bytes > largest_tuning_bytes)
+        return Status(Code::internal, fmt::format("a tuning of {} bytes was sent", bytes));
+    text.resize(bytes);
+    if (bytes > 0)
+        GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, 0, comm),
+                              "MPI_Bcast"));
+    return text;
+}
+
+}  // namespace
+
+SharedTuning tuning_of_process() {
+    return process_tuning().tuning;
+}
+
+Result<SharedTuning> tuning_of_rank_0(MPI_Comm comm) {
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    const Result<std::string> text = text_of_rank_0(comm, rank == 0);
+    if (!text.ok()) return text.status();
+    if (rank == 0) return tuning_of_process();
+    if (text->empty()) return std::make_shared<const Tuning>();
+    Result<Tuning> tuning = tuning_from(*text, "rank 0's GC_TUNING_FILE");
+    if (!tuning.ok()) return tuning.status();
+    return std::make_shared<const Tuning>(std::move(*tuning));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,82 @@
+// tests/api/interposed/support.hpp - the interposer's table with MPI's own types.
+#pragma once
+
+#include <type_traits>
+
+#include "api/api_support.hpp"
+#include "base/interposer_table.h"
+
+namespace gradcoll::test {
+
+template <class Handle>
+GC_Handle bits(Handle handle) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<GC_Handle>(handle);
+    else
+        return static_cast<GC_Handle>(handle);
+}
+
+/// Of floats: beyond GC_TREE_MIN_BYTES.
+inline constexpr int long_count = 100'000;
+
+struct Answer {
+    bool served = false;
+    int code = -1;  ///< of a served call
+};
+
+class Table {
+  public:
+    Table(const GC_Interposer_table* table, const GC_Gate* gate) : table_(table), gate_(gate) {}
+
+    const GC_Interposer_table* operator->() const { return table_; }
+    std::int64_t least(GC_Intercepted kind) const { return gate_->least_count[kind]; }
+
+    Answer allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                     MPI_Comm comm) const {
+        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        return asked([&](int* code) { return table_->allreduce(&call, code); });
+    }
+    Answer iallreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                      MPI_Comm comm, MPI_Request* request) const {
+        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        return asked([&](int* code) { return table_->iallreduce(&call, request, code); });
+    }
+    Answer reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
+                                MPI_Op op, MPI_Comm comm) const {
+        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        return asked([&](int* code) { return table_->reduce_scatter_block(&call, code); });
+    }
+    template <class Count>
+    Answer reduce_scatter(const void* in, void* out, const Count* counts, MPI_Datatype type,
+                          MPI_Op op, MPI_Comm comm) const {
+        const GC_Reduce_call call{in, out, 0, bits(type), bits(op), bits(comm)};
+        return asked(
+            [&](int* code) { return table_->reduce_scatter(&call, counts, sizeof(Count), code); });
+    }
+    Answer allgather(const void* in, std::int64_t send_count, MPI_Datatype send_type, void* out,
+                     std::int64_t recv_count, MPI_Datatype recv_type, MPI_Comm comm) const {
+        const GC_Gather_call call{in,         send_count,      bits(send_type), out,
+                                  recv_count, bits(recv_type), bits(comm)};
+        return asked([&](int* code) { return table_->allgather(&call, code); });
+    }
+
+  private:
+    template <class Ask>
+    static Answer asked(Ask&& ask) {
+        Answer answer;
+        answer.served = ask(&answer.code) != 0;
+        return answer;
+    }
+
+    const GC_Interposer_table* table_;
+    const GC_Gate* gate_;
+};
+
+/// Connected once, as the interposer does it.
+inline const Table& connected() {
+    static GC_Gate gate = {};
+    static const Table table(GC_Interposer_connect(GC_INTERPOSER_VERSION, &gate), &gate);
+    return table;
+}
+
+}  // namespace gradcoll::test

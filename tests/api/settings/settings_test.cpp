@@ -1,0 +1,158 @@
+#include "api/settings/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "api/interposed/gate.hpp"
+#include "api/settings/intercept_set.hpp"
+
+namespace gradcoll {
+namespace {
+
+TEST(Settings, DefaultsAreExactWithFeedbackOn) {
+    const auto settings = Settings::parse(SettingsText::defaults());
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_FALSE(settings->ever_lossy());
+    EXPECT_TRUE(settings->feedback);
+    EXPECT_EQ(settings->min_bytes, 65536U);
+    EXPECT_EQ(settings->check, CheckLevel::off);
+    EXPECT_FALSE(settings->chunk_bytes.has_value());
+}
+
+TEST(Settings, LevelCodecsRepeatTheLast) {
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::level_codecs, "exact, 2:4");
+    const auto settings = Settings::parse(text);
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(settings->codec_of(0, 0), CodecId::exact);
+    EXPECT_EQ(settings->codec_of(1, 0), CodecId::nm_2_4);
+    EXPECT_EQ(settings->codec_of(9, 0), CodecId::nm_2_4);
+}
+
+TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::schedule, "0:2:4");
+    text.say(OptionId::codec, "bf16");
+    EXPECT_EQ(text[OptionId::schedule], "");
+    EXPECT_EQ(Settings::parse(text)->codec_of(0, 0), CodecId::bf16);
+    text.say(OptionId::level_codecs, "1:4");
+    EXPECT_EQ(text[OptionId::codec], "exact");
+}
+
+TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::codec, "bf16");
+    const auto settings = Settings::parse(text);
+    EXPECT_TRUE(settings->compresses(ElementType::f32, 0));
+    EXPECT_FALSE(settings->compresses(ElementType::f64, 0));
+    EXPECT_FALSE(settings->compresses(ElementType::i32, 0));
+}
+
+TEST(Settings, EveryBadValueNamesItsKey) {
+    const std::pair<OptionId, const char*> bad[] = {
+        {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
+        {OptionId::down_codec, "x"},        {OptionId::min_bytes, "-1"},
+        {OptionId::tree_min_bytes, "1X"},   {OptionId::exchange, "star"},
+        {OptionId::chunk_bytes, "small"},   {OptionId::chunks_in_flight, "17"},
+        {OptionId::schedule, "3:2:4"},      {OptionId::feedback, "maybe"},
+        {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
+        {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
+        {OptionId::compress_comms, "a,,b"}, {OptionId::compress_calls, "3/2"}};
+    for (const auto& [id, value] : bad) {
+        SettingsText text = SettingsText::defaults();
+        text.set(id, value);
+        const auto settings = Settings::parse(text);
+        ASSERT_FALSE(settings.ok()) << value;
+        const OptionInfo& info = info_of(id);
+        const std::string_view name = info.info_key.empty() ? info.variable : info.info_key;
+        EXPECT_NE(settings.status().message().find(name), std::string::npos)
+            << settings.status().message();
+    }
+}
+
+TEST(Settings, CompressionHasLimitsAndFiltersThatAllowAllUntilTheyAreSet) {
+    const auto standard = Settings::parse(SettingsText::defaults());
+    EXPECT_FALSE(standard->max_bytes.has_value());
+    EXPECT_TRUE(standard->compress_comms.allows("MPI_COMM_WORLD"));
+    EXPECT_TRUE(standard->compress_calls.allows(0));
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::max_bytes, "1G");
+    text.say(OptionId::compress_comms, "ddp*");
+    text.say(OptionId::compress_calls, "10-");
+    const auto settings = Settings::parse(text);
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(settings->max_bytes, std::uint64_t{1} << 30);
+    EXPECT_FALSE(settings->compress_comms.allows("MPI_COMM_WORLD"));
+    EXPECT_FALSE(settings->compress_calls.allows(9));
+}
+
+TEST(CheckSetting, KnowsEveryDefaultAndABadValueOfEverySettingThatHasOne) {
+    for (const OptionInfo& row : option_table())
+        EXPECT_TRUE(row.default_value.empty() || check_setting(row.id, row.default_value).ok())
+            << row.variable;
+    constexpr OptionId free_text[] = {OptionId::config_file, OptionId::report_file, OptionId::trace,
+                                      OptionId::tuning_file};
+    for (const OptionInfo& row : option_table()) {
+        const bool free =
+            std::find(std::begin(free_text), std::end(free_text), row.id) != std::end(free_text);
+        EXPECT_EQ(check_setting(row.id, "no, such\nthing,,").ok(), free) << row.variable;
+    }
+}
+
+TEST(CheckSetting, TreesAreReadAsFarAsTheTextTells) {
+    for (const char* good : {"flat", "((0 1) (2-4))", "json:nowhere.json", "hosts:x", "0"})
+        EXPECT_TRUE(check_setting(OptionId::topology, good).ok()) << good;
+    for (const char* bad : {"((0 1)", "(0 0)", "(1 2)", "json:", "flatt", "()"})
+        EXPECT_FALSE(check_setting(OptionId::topology, bad).ok()) << bad;
+}
+
+TEST(InterceptSet, HoldsTheNamedCallsAndStartsWithPersistentOnes) {
+    const auto set = InterceptSet::parse("allreduce, allgather");
+    ASSERT_TRUE(set.ok()) << set.status().message();
+    EXPECT_TRUE(set->has(GC_CALL_ALLREDUCE));
+    EXPECT_TRUE(set->has(GC_CALL_ALLGATHER));
+    EXPECT_FALSE(set->has(GC_CALL_IALLREDUCE));
+    EXPECT_FALSE(set->has(GC_CALL_START));
+    EXPECT_TRUE(InterceptSet::parse("allreduce_init")->has(GC_CALL_START));
+    const auto all = InterceptSet::parse(
+        "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,allgather");
+    for (int call = 0; call < GC_CALL_KINDS; ++call)
+        EXPECT_TRUE(all->has(static_cast<GC_Intercepted>(call))) << call;
+    EXPECT_NE(InterceptSet::parse("allreduce,bcast").status().message().find("'bcast'"),
+              std::string::npos);
+}
+
+TEST(SettingsOfProcess, LeaveOutWhatIsNotAllowedAndSayWhere) {
+    const auto run = [] {
+        setenv("GC_CODEC", "9:4", 1);
+        setenv("GC_COMPRESS_CALLS", "5-4", 1);
+        setenv("GC_LOG", "info", 1);
+        setenv("GC_ENABLE", "perhaps", 1);
+        const SettingsText text = SettingsText::from_environment();
+        warn_about_settings();
+        warn_about_settings();
+        std::exit(Settings::parse(text).ok() && text[OptionId::codec] == "exact" &&
+                          option_source(OptionId::log) == OptionSource::environment &&
+                          interposer_enabled() && intercepted_calls().has(GC_CALL_ALLREDUCE)
+                      ? 0
+                      : 1);
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(0),
+                "^gradcoll warn: environment: GC_ENABLE=perhaps is not allowed: on, off; ignored, "
+                "on .default. holds\n"
+                "gradcoll warn: environment: GC_CODEC=9:4: codec \"9:4\" is unknown; [^\n]*; "
+                "ignored, exact .default. holds\n"
+                "gradcoll warn: environment: GC_COMPRESS_CALLS=5-4: entry '5-4': it ends before it "
+                "begins; [^\n]*; ignored, all .default. holds\n$");
+}
+
+TEST(Settings, UnknownKeysNameTheNearest) {
+    EXPECT_TRUE(option_of_key("gc_codec").ok());
+    EXPECT_NE(option_of_key("gc_codek").status().message().find("gc_codec"), std::string::npos);
+    EXPECT_FALSE(option_of_key("").ok());
+}
+
+}  // namespace
+}  // namespace gradcoll
