@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "topology/tree.hpp"
 
 namespace gradcoll {
 

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "base/text.hpp"
-#include "topology/sources/job/written.hpp"
 #include "topology/files.hpp"
 
 namespace gradcoll {

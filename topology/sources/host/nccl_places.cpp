@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
-#include "topology/sources/host/nccl.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gradcoll {

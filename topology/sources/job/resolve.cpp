@@ -4,9 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
-#include "topology/fabric/formats.hpp"
-#include "topology/probe/cache.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/text.hpp"
 
 namespace gradcoll {
 
