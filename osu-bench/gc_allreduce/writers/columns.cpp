@@ -7,7 +7,7 @@ namespace {
 Value integer(auto value) {
     return static_cast<std::int64_t>(value);
 }
-Value yes_no(bool value) {
+Value yes_or_no_value(bool value) {
     return std::string(value ? "yes" : "no");
 }
 
@@ -29,8 +29,8 @@ void add_configuration(Columns& columns, const Options& options, const Row& row)
                                       {"op", options.op},
                                       {"data", options.data},
                                       {"seed", integer(options.seed)},
-                                      {"in_place", yes_no(options.in_place)},
-                                      {"feedback", yes_no(options.feedback)},
+                                      {"in_place", yes_or_no_value(options.in_place)},
+                                      {"feedback", yes_or_no_value(options.feedback)},
                                       {"settings", joined_settings(options)},
                                       {"size_bytes", integer(row.size_bytes)},
                                       {"count", integer(row.count)},

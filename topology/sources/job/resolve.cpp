@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
