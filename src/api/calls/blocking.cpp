@@ -38,7 +38,7 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
         binding.residual = *values;
     }
     binding.sequence = lease->sequence;
-    const Status status = start_and_wait(*lease->executor, binding);
+    Status status = start_and_wait(*lease->executor, binding);
     context.plans().end(std::move(lease).value(), status);
     return status;
 }

@@ -97,11 +97,11 @@ Status check_gather_types(const GatherArguments& a) {
 }
 
 Result<std::size_t> block_bytes_of(const GatherArguments& a) {
-    const auto receive = data_bytes(a.recvtype);
+    auto receive = data_bytes(a.recvtype);
     if (!receive) return receive;
     const std::size_t block = *receive * static_cast<std::size_t>(a.recvcount);
     if (a.in_place()) return block;
-    const auto send = data_bytes(a.sendtype);
+    auto send = data_bytes(a.sendtype);
     if (!send) return send;
     if (*send * static_cast<std::size_t>(a.sendcount) != block)
         return Status(

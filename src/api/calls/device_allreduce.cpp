@@ -41,7 +41,7 @@ Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& argum
     if (!room) return room.status();
     auto twin = HostTwin::make(*side, arguments, memory, *room);
     if (!twin) return twin.status();
-    const Outcome outcome = pass_allreduce(twin->arguments());
+    Outcome outcome = pass_allreduce(twin->arguments());
     if (outcome.status.ok() && outcome.mpi_code == MPI_SUCCESS) GRADCOLL_TRY(twin->give_back());
     return outcome;
 }

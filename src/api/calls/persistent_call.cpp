@@ -98,7 +98,7 @@ Outcome PersistentCall::start() {
         Route route;
         if (reason == PassReason::none) route = route_of_start();
         if (reason == PassReason::none) reason = route.pass_reason;
-        const Outcome begun =
+        Outcome begun =
             reason != PassReason::none ? start_passing(reason) : Outcome(start_on_tree(route.key));
         if (begun.mpi_code != MPI_SUCCESS) return begun;
     }

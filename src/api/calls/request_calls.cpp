@@ -62,7 +62,7 @@ Result<Settings> request_settings(const CommContext& context, const ReduceArgume
     const Status complaint = add_info(info, proposed);
     auto settings = context.settings().agree(proposed, complaint);
     if (!settings) return settings;
-    const auto own = settings_in(info);
+    auto own = settings_in(info);
     if (!own) return own;
     GRADCOLL_TRY(
         check_codecs_fit(*own, classify(arguments.count, arguments.datatype, arguments.op)));

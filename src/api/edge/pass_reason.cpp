@@ -20,10 +20,10 @@ constexpr const char* texts[] = {
     "a buffer is memory of a device that is not in use",
     "vector is shorter than gc_tree_min_bytes",
     "vector is longer than gc_max_bytes, and exact ones shorter than gc_tree_min_bytes pass",
-    "GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
-    "gc_tree_min_bytes pass",
-    "gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
-    "pass",
+    ("GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
+     "gc_tree_min_bytes pass"),
+    ("gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
+     "pass"),
     "vector is too short to attach its communicator",
     "MPI_Pcontrol has switched interception off",
     "GC_INTERCEPT leaves this kind of call out",

@@ -73,7 +73,7 @@ Status take_info(CommContext& context, MPI_Info info) {
 Status take_info_of(MPI_Comm comm, CommContext& context) {
     MPI_Info info = MPI_INFO_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
-    const Status status = take_info(context, info);
+    Status status = take_info(context, info);
     if (info != MPI_INFO_NULL) PMPI_Info_free(&info);
     return status;
 }

@@ -172,7 +172,7 @@ const OptionSet& checked_options() {
     static const OptionSet& settings = [&]() -> const OptionSet& {
         auto* set = new OptionSet(options_of_process());
         set->leave_out_what_fails([](OptionId id, std::string_view text) -> Status {
-            const Status status = check_setting(id, text);
+            Status status = check_setting(id, text);
             if (status.ok()) return status;
             return {status.code(), fmt::format("{}={}: {}", info_of(id).variable, printable(text),
                                                status.message())};
