@@ -9,9 +9,7 @@
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 struct TreeWalk::Branches {
     int vertex = 0;

@@ -56,8 +56,4 @@ struct OpenedMemory {
 /// What scripts take for "there is no such device here", not for a failure.
 inline constexpr int no_device_status = 77;
 
-/// name: "host", or a device plug-in by its name in lower case ("cuda"). Ranks of one host take its
-/// devices round and round. Collective over MPI_COMM_WORLD; the answer is this rank's alone.
-OpenedMemory open_memory(const std::string& name);
-
 }  // namespace gradcoll::bench

@@ -115,7 +115,6 @@ class VirtualSwitches {
     }
 
   private:
-
     std::unordered_map<std::string, int> member_of_;  ///< of a group as written
     std::unordered_map<std::string, int> id_of_;
     std::vector<std::string> names_;

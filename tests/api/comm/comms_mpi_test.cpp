@@ -218,8 +218,8 @@ TEST(Inspect, CommunicatorsThatAreNotAttachedHaveEmptyStatistics) {
 
 TEST(Inspect, TreesComeInEveryFormAndEqualOnAllRanks) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
-    for (const GC_Tree_format format : {GC_TREE_TEXT, GC_TREE_JSON, GC_TREE_DOT, GC_TREE_EXPRESSION,
-                                        GC_TREE_ORIGIN}) {
+    for (const GC_Tree_format format :
+         {GC_TREE_TEXT, GC_TREE_JSON, GC_TREE_DOT, GC_TREE_EXPRESSION, GC_TREE_ORIGIN}) {
         std::size_t length = 0;
         ASSERT_EQ(GC_Comm_get_tree(comm, format, nullptr, &length), MPI_SUCCESS);
         std::vector<char> text(length);

@@ -129,7 +129,8 @@ Result<double> ProbeMeter::send_bulk(int peer) {
         }
         const auto factor =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / *took_ns), 2, 8);
-        bytes = static_cast<std::int32_t>(std::min<std::int64_t>(bytes * factor, longest_message_bytes));
+        bytes = static_cast<std::int32_t>(
+            std::min<std::int64_t>(bytes * factor, longest_message_bytes));
     }
 }
 

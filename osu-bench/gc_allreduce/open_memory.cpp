@@ -1,5 +1,5 @@
-// memory.cpp - the host's memory.
-#include "memory.hpp"
+// open_memory.cpp - the host's memory, and whose name stands for another.
+#include "open_memory.hpp"
 
 #include <fmt/format.h>
 
