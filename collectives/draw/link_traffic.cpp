@@ -26,7 +26,8 @@ Result<LinkTraffic> LinkTraffic::of(const Tree& tree, const PlanSpec& spec) {
 }
 
 Status LinkTraffic::count(const PlanSpec& spec) {
-    counts_.resize(static_cast<std::size_t>(tree_->vertex_count() * tree_->height()));
+    counts_.resize(static_cast<std::size_t>(tree_->vertex_count()) *
+                   static_cast<std::size_t>(tree_->height()));
     for (int rank = 0; rank < tree_->rank_count(); ++rank) {
         const auto plan = make_plan(*tree_, spec, rank);
         if (!plan.ok()) return plan.status();
@@ -60,7 +61,7 @@ std::vector<LevelBytes> LinkTraffic::by_level(int vertex) const {
     if (!counted_) return expected_by_level(vertex);
     std::vector<LevelBytes> levels;
     for (int level = 0; level < tree_->height(); ++level) {
-        LevelBytes bytes = counts_[static_cast<std::size_t>(vertex * tree_->height() + level)];
+        LevelBytes bytes = counts_[place_of(vertex, level)];
         bytes.level = level;
         if (bytes.up > 0 || bytes.down > 0) levels.push_back(bytes);
     }

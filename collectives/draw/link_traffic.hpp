@@ -39,9 +39,11 @@ class LinkTraffic {
     explicit LinkTraffic(const Tree& tree) : tree_(&tree) {}
     Status count(const PlanSpec& spec);
     void add(const Plan& plan, const Schedule& schedule, double times);
-    LevelBytes& counted_at(int vertex, int level) {
-        return counts_[static_cast<std::size_t>(vertex * tree_->height() + level)];
+    std::size_t place_of(int vertex, int level) const {
+        return static_cast<std::size_t>(vertex) * static_cast<std::size_t>(tree_->height()) +
+               static_cast<std::size_t>(level);
     }
+    LevelBytes& counted_at(int vertex, int level) { return counts_[place_of(vertex, level)]; }
     std::vector<LevelBytes> expected_by_level(int vertex) const;
 
     const Tree* tree_;

@@ -116,8 +116,8 @@ Cell Query::make_cell(int vertex, std::int64_t at) {
         cell.odd ^= run.odd;
     }
     for (const Run& run : runs) {
-        cell.before.push_back(run.range.begin < cell.range.begin);
-        cell.after.push_back(run.range.end > cell.range.end);
+        cell.before.push_back(run.range.begin < cell.range.begin ? 1 : 0);
+        cell.after.push_back(run.range.end > cell.range.end ? 1 : 0);
     }
     cell.order = order_of_parts(runs, cell);
     split(cell);

@@ -109,9 +109,10 @@ std::vector<char> framed_down(const Tree& tree, const PlanSpec& spec) {
     std::vector<char> framed(static_cast<std::size_t>(tree.vertex_count()), 0);
     for (const int vertex : tree.inner_vertices()) {
         const int above = tree.vertex(vertex).parent;
-        framed[static_cast<std::size_t>(vertex)] =
-            (above < 0 || framed[static_cast<std::size_t>(above)] != 0) &&
-            spec.choices.of(vertex).codec != CodecId::exact && spec.down_codec != CodecId::exact;
+        const bool is_framed = (above < 0 || framed[at(above)] != 0) &&
+                               spec.choices.of(vertex).codec != CodecId::exact &&
+                               spec.down_codec != CodecId::exact;
+        framed[at(vertex)] = is_framed ? 1 : 0;
     }
     return framed;
 }

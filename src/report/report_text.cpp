@@ -28,7 +28,7 @@ std::string counted(std::uint64_t count, std::string_view noun) {
     return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
 }
 
-std::string or_dash(bool known, std::string text) {
+std::string or_dash(bool known, const std::string& text) {
     return known ? text : "-";
 }
 

@@ -28,7 +28,8 @@ Result<TagLayout> TagLayout::make(int tag_limit, std::uint32_t stage_count) {
         return Status(Code::unsupported,
                       fmt::format("tag limit of the channel: {}; at least {} is needed", tag_limit,
                                   guaranteed_tag_limit));
-    const TagLayout layout(std::bit_width(static_cast<std::uint32_t>(tag_limit) + 1) - 1);
+    const TagLayout layout(
+        static_cast<int>(std::bit_width(static_cast<std::uint32_t>(tag_limit) + 1)) - 1);
     if (stage_count > layout.stage_count())
         return Status(Code::unsupported,
                       fmt::format("plan with {} message stages: tags up to {} have room for {}",

@@ -54,7 +54,7 @@ std::vector<Round> allgather_rounds(int degree, int branch) {
 }
 
 int round_count(int degree) {
-    return std::bit_width(static_cast<unsigned>(degree - 1));
+    return static_cast<int>(std::bit_width(static_cast<unsigned>(degree - 1)));
 }
 
 }  // namespace gradcoll::recursive

@@ -221,6 +221,7 @@ int forget_id(MPI_Comm comm, int, void*, void*) noexcept {
 
 void note_id(MPI_Comm comm, int keyval, Report::CommId id) {
     const KeepsComm keeps;
+    // An attribute is a pointer; this one is a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
     PMPI_Comm_set_attr(comm, keyval, reinterpret_cast<void*>(static_cast<std::uintptr_t>(id) + 1));
 }
 
