@@ -1,5 +1,5 @@
-# How a build from nothing is short: several files of a module in one compilation, large headers parsed once, and no
-# optimiser for what reads a command line. GRADCOLL_FAST_BUILD=OFF leaves all of it out.
+# How a build from nothing is short: several files of a module in one compilation, large headers parsed once.
+# GRADCOLL_FAST_BUILD=OFF leaves both out.
 
 # gradcoll_in_batches(TARGETS...): several files of a target at a time. Files with options of their own stay alone.
 function(gradcoll_in_batches)

@@ -16,7 +16,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# Together they save two thirds of the time of a build from nothing (docs/building.md). Off in debug builds: there one
+# Together they save half of the time of a build from nothing (docs/building.md). Off in debug builds: there one
 # changed file is one compilation, and each file must include what it uses.
 set(fast ON)
 if(CMAKE_BUILD_TYPE MATCHES "Deb")

@@ -4,6 +4,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/request.hpp"
+#include "base/clock.hpp"
 
 namespace gradcoll {
 namespace {
@@ -28,7 +29,7 @@ Status get_stats(MPI_Comm comm, GC_Stats* out) {
     out->bytes_sent = stats.bytes_sent;
     out->bytes_sent_exact = stats.bytes_sent_exact;
     out->messages_sent = stats.messages_sent;
-    out->seconds_total = static_cast<double>(stats.nanoseconds) * 1e-9;
+    out->seconds_total = seconds_of(stats.nanoseconds);
     out->last_pass_reason = stats.last_pass_reason;
     return {};
 }
