@@ -5,12 +5,23 @@ import subprocess
 from pathlib import Path
 
 
-def first_line(command):
+def output_of(command):
     try:
         text = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return text.strip().splitlines()[0] if text.strip() else ""
+    return text.strip()
+
+
+def first_line(command):
+    return output_of(command).partition("\n")[0]
+
+
+def mpi_version(launcher):
+    """In one line. MPICH's launcher writes a page: HYDRA build details, then its version."""
+    text = output_of([launcher, "--version"])
+    hydra = re.search(r"^HYDRA.*?Version:\s*(\S+)", text, re.DOTALL)
+    return f"MPICH {hydra[1]}" if hydra else text.partition("\n")[0]
 
 
 def processor():
@@ -33,7 +44,7 @@ def revision(root):
 
 def describe(root, launchers):
     """Lines of Markdown. launchers: {family: mpirun of the build}."""
-    mpis = [line for line in (first_line([launcher, "--version"]) for launcher in launchers.values()) if line]
+    mpis = [version for version in map(mpi_version, launchers.values()) if version]
     cores = len(os.sched_getaffinity(0))
     return [f"{cores} cores of {processor()}, {system()}, kernel {os.uname().release}, {first_line(['c++', '--version'])}.",
             f"MPI: {'; '.join(mpis) or 'none'}. Gradcoll at {revision(root)}."]

@@ -1,5 +1,4 @@
-// What the lossy codecs cost on normally distributed values: the figures of docs/compression.md,
-// within 0.02.
+// What the lossy codecs cost on normally distributed values: the figures of this file, within 0.02.
 #include <cmath>
 
 #include "compress/codec_cases.hpp"
