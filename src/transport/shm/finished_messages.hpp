@@ -2,6 +2,7 @@
 // reported yet.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -19,7 +20,14 @@ class FinishedMessages {
 
     void add(Completion done) { done_.push_back(std::move(done)); }
     /// Hands out the oldest ones.
-    std::size_t take(std::span<Completion> out);
+    std::size_t take(std::span<Completion> out) {
+        const std::size_t count = std::min(out.size(), done_.size());
+        if (count == 0) return 0;
+        const auto end = done_.begin() + static_cast<std::ptrdiff_t>(count);
+        std::move(done_.begin(), end, out.begin());
+        done_.erase(done_.begin(), end);
+        return count;
+    }
     void forget() { done_.clear(); }
 
   private:
