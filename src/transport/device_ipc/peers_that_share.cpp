@@ -79,14 +79,11 @@ bool Probe::reads(const Showing& peer) {
            *static_cast<const std::uint64_t*>(pinned_) == peer.token;
 }
 
-/// Owns the communicator of a host's ranks.
+/// The ranks of a host.
 struct HostComm {
-    MPI_Comm comm = MPI_COMM_NULL;
+    OwnedComm comm;
     int rank = 0;
     int size = 1;
-    ~HostComm() {
-        if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
-    }
 };
 
 /// Every rank of the host shows itself, reads the others, and says whom it can read.
@@ -94,9 +91,9 @@ Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vect
     const auto size = static_cast<std::size_t>(host.size);
     const auto self = static_cast<std::size_t>(host.rank);
     std::vector<Showing> all(size);
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, host.comm),
-        "MPI_Allgather"));
+    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own,
+                                         MPI_BYTE, host.comm.handle),
+                          "MPI_Allgather"));
     std::vector<std::uint8_t> mine(size), can_read(size * size);
     if (probe != nullptr && own.shown != 0)
         for (std::size_t peer = 0; peer < size; ++peer)
@@ -104,7 +101,7 @@ Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vect
     if (probe != nullptr) probe->forget_peers();
     // Also tells everybody that nobody reads any more.
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(mine.data(), host.size, MPI_BYTE, can_read.data(),
-                                         host.size, MPI_BYTE, host.comm),
+                                         host.size, MPI_BYTE, host.comm.handle),
                           "MPI_Allgather"));
     for (std::size_t peer = 0; peer < size; ++peer)
         shares[static_cast<std::size_t>(all[peer].rank)] =
@@ -126,11 +123,11 @@ Result<std::vector<bool>> peers_that_share(MPI_Comm comm, Device* device) {
     if (any == 0) return shares;
 
     HostComm host;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm),
-                 "MPI_Comm_split_type"));
-    PMPI_Comm_rank(host.comm, &host.rank);
-    PMPI_Comm_size(host.comm, &host.size);
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm.handle),
+        "MPI_Comm_split_type"));
+    PMPI_Comm_rank(host.comm.handle, &host.rank);
+    PMPI_Comm_size(host.comm.handle, &host.size);
     const std::unique_ptr<Probe> probe =
         device != nullptr ? std::make_unique<Probe>(*device) : nullptr;
     own.token = 0x6772616400000000ULL + static_cast<std::uint32_t>(own.rank);

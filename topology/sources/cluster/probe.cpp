@@ -123,26 +123,6 @@ class ProbeCacheFile {
     std::vector<std::string>& notes_;
 };
 
-/// A communicator of our own, on which no user's message can be taken for ours and errors return.
-class PrivateComm {
-  public:
-    PrivateComm() = default;
-    PrivateComm(const PrivateComm&) = delete;
-    PrivateComm& operator=(const PrivateComm&) = delete;
-    ~PrivateComm() {
-        if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
-    }
-    Status duplicate(MPI_Comm comm) {
-        GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"));
-        return from_mpi(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN),
-                        "MPI_Comm_set_errhandler");
-    }
-    MPI_Comm get() const { return comm_; }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-};
-
 Status check_hosts(std::span<const ProbeHost> hosts, int size, const std::string& job) {
     std::unordered_set<int> ranks;
     for (const ProbeHost& host : hosts)
@@ -249,9 +229,12 @@ Result<SwitchTree> probe_switches(MPI_Comm comm, std::span<const ProbeHost> host
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
     GRADCOLL_TRY(check_hosts(hosts, size, options.job));
-    PrivateComm own;
-    GRADCOLL_TRY(own.duplicate(comm));
-    return Probe(own.get(), hosts, options).run(rank);
+    // On a communicator of our own no user's message can be taken for ours, and errors return.
+    OwnedComm own;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &own.handle), "MPI_Comm_dup"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_errhandler(own.handle, MPI_ERRORS_RETURN),
+                          "MPI_Comm_set_errhandler"));
+    return Probe(own.handle, hosts, options).run(rank);
 }
 
 }  // namespace gradcoll
