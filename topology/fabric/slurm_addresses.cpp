@@ -9,6 +9,7 @@
 
 #include "base/index.hpp"
 #include "base/text.hpp"
+#include "topology/fabric/disjoint_sets.hpp"
 #include "topology/fabric/slurm.hpp"
 
 namespace gradcoll {
@@ -88,21 +89,17 @@ class VirtualSwitches {
             const auto [place, is_new] = id_of_.try_emplace(name, static_cast<int>(names_.size()));
             if (is_new) {
                 names_.push_back(std::move(name));
-                above_.push_back(place->second);
+                groups_.add();
             }
             first = first < 0 ? place->second : first;
-            above_[at(group_of(place->second))] = group_of(first);
+            groups_.join(place->second, first);
         }
         member_of_.emplace(text, first);
         return first;
     }
 
     /// The member that stands for the group.
-    int group_of(int member) {
-        while (above_[at(member)] != member)
-            member = above_[at(member)] = above_[at(above_[at(member)])];
-        return member;
-    }
+    int group_of(int member) { return groups_.find(member); }
 
     /// Of each group, by the member that stands for it.
     std::vector<std::string> names_of_groups() {
@@ -118,7 +115,7 @@ class VirtualSwitches {
     std::unordered_map<std::string, int> member_of_;  ///< of a group as written
     std::unordered_map<std::string, int> id_of_;
     std::vector<std::string> names_;
-    std::vector<int> above_;
+    DisjointSets groups_;
 };
 
 struct HostPathUp {
