@@ -213,13 +213,8 @@ Result<Plan> Planner::plan(int rank) const {
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);
     plan.chunk_count = (spec_.count_elems + chunk - 1) / chunk;
     const std::int64_t rest = spec_.count_elems % chunk;
-    auto body = schedule(rank, chunk);
-    if (!body.ok()) return body.status();
-    plan.body = std::move(*body);
-    if (rest == 0) return plan;
-    auto tail = schedule(rank, rest);
-    if (!tail.ok()) return tail.status();
-    plan.tail = std::move(*tail);
+    plan.body = GRADCOLL_VALUE(schedule(rank, chunk));
+    if (rest > 0) plan.tail = GRADCOLL_VALUE(schedule(rank, rest));
     return plan;
 }
 

@@ -73,12 +73,11 @@ Status LinkTraffic::count(const PlanSpec& spec) {
     counts_.resize(static_cast<std::size_t>(tree_->vertex_count()) *
                    static_cast<std::size_t>(tree_->height()));
     for (int rank = 0; rank < tree_->rank_count(); ++rank) {
-        const auto plan = make_plan(*tree_, spec, rank);
-        if (!plan.ok()) return plan.status();
-        if (plan->chunk_count == 0) continue;
-        const bool has_tail = plan->tail.count_elems > 0;
-        add(*plan, plan->body, static_cast<double>(plan->chunk_count - (has_tail ? 1 : 0)));
-        if (has_tail) add(*plan, plan->tail, 1);
+        const auto plan = GRADCOLL_VALUE(make_plan(*tree_, spec, rank));
+        if (plan.chunk_count == 0) continue;
+        const bool has_tail = plan.tail.count_elems > 0;
+        add(plan, plan.body, static_cast<double>(plan.chunk_count - (has_tail ? 1 : 0)));
+        if (has_tail) add(plan, plan.tail, 1);
     }
     return {};
 }
@@ -140,11 +139,10 @@ Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::st
         return Status(Code::invalid_argument,
                       fmt::format("collective is {}: only the plan of an allreduce is drawn",
                                   name_of(spec.collective)));
-    auto traffic = LinkTraffic::of(tree, spec);
-    if (!traffic.ok()) return traffic.status();
+    LinkTraffic traffic = GRADCOLL_VALUE(LinkTraffic::of(tree, spec));
     const std::int64_t chunk =
         spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
-    PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(*traffic), {}, -1};
+    PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(traffic), {}, -1};
     picture.chunk_count = chunk > 0 ? (spec.count_elems + chunk - 1) / chunk : 0;
     const PlannedTree planned(tree, spec);
     picture.ranks =

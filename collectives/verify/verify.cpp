@@ -47,9 +47,8 @@ Status check_chunk(std::span<const Plan> plans, bool tail) {
         GRADCOLL_TRY(check_alone(plan, schedule));
         all.schedules.push_back(&schedule);
     }
-    const Result<std::vector<Event>> events = match_and_order(all);
-    if (!events.ok()) return events.status();
-    return check_contributions(all, *events);
+    const std::vector<Event> events = GRADCOLL_VALUE(match_and_order(all));
+    return check_contributions(all, events);
 }
 
 /// The steps of one kind that name `peer`, by stage.
@@ -67,15 +66,13 @@ Result<std::map<int, std::uint32_t>> messages_with(const Schedule& schedule, int
 /// One direction, one chunk.
 Status check_messages(const Plan& from, const Schedule& sender, const Plan& to,
                       const Schedule& receiver) {
-    const auto sends = messages_with(sender, from.rank, StepKind::send, to.rank);
-    if (!sends.ok()) return sends.status();
-    const auto recvs = messages_with(receiver, to.rank, StepKind::recv, from.rank);
-    if (!recvs.ok()) return recvs.status();
-    for (const auto& [stage, step] : *sends)
-        if (!recvs->contains(stage)) return broken(from.rank, step, "nobody receives");
-    for (const auto& [stage, step] : *recvs) {
-        const auto send = sends->find(stage);
-        if (send == sends->end()) return broken(to.rank, step, "nobody sends this message");
+    const auto sends = GRADCOLL_VALUE(messages_with(sender, from.rank, StepKind::send, to.rank));
+    const auto recvs = GRADCOLL_VALUE(messages_with(receiver, to.rank, StepKind::recv, from.rank));
+    for (const auto& [stage, step] : sends)
+        if (!recvs.contains(stage)) return broken(from.rank, step, "nobody receives");
+    for (const auto& [stage, step] : recvs) {
+        const auto send = sends.find(stage);
+        if (send == sends.end()) return broken(to.rank, step, "nobody sends this message");
         const std::string wrong = mismatch_of(sender.steps[send->second], sender, from.rank,
                                               receiver.steps[step], receiver, from.spec.elem_bytes);
         if (!wrong.empty()) return broken(to.rank, step, wrong);

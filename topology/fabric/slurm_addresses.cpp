@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -81,11 +80,10 @@ class VirtualSwitches {
     Result<int> member_of(std::string_view text) {
         const auto known = member_of_.find(std::string(text));
         if (known != member_of_.end()) return known->second;
-        Result<std::vector<std::string>> names =
-            names_of_host_list(text, max_fabric_nodes - names_.size());
-        if (!names.ok()) return names.status();
+        std::vector<std::string> names =
+            GRADCOLL_VALUE(names_of_host_list(text, max_fabric_nodes - names_.size()));
         int first = -1;
-        for (std::string& name : *names) {
+        for (std::string& name : names) {
             const auto [place, is_new] = id_of_.try_emplace(name, static_cast<int>(names_.size()));
             if (is_new) {
                 names_.push_back(std::move(name));
@@ -171,12 +169,11 @@ class Cables {
 
 Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts) {
     VirtualSwitches switches;
-    const Result<std::vector<HostPathUp>> paths = paths_up(hosts, switches);
-    if (!paths.ok()) return paths.status();
+    const std::vector<HostPathUp> paths = GRADCOLL_VALUE(paths_up(hosts, switches));
     const std::vector<std::string> names = switches.names_of_groups();
     FabricBuilder builder;
     Cables cables(builder);
-    for (const HostPathUp& path : *paths) {
+    for (const HostPathUp& path : paths) {
         int upper = -1;
         for (const int member : path.members) {
             const int lower =
@@ -188,8 +185,8 @@ Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts) 
     }
     Fabric& fabric = builder.fabric();
     fabric.rooted = true;
-    if (paths->empty()) fabric.notes.emplace_back("SLURM names no switches above the hosts");
-    return paths->empty() ? std::move(fabric) : builder.take();
+    if (paths.empty()) fabric.notes.emplace_back("SLURM names no switches above the hosts");
+    return paths.empty() ? std::move(fabric) : builder.take();
 }
 
 }  // namespace gradcoll

@@ -74,10 +74,9 @@ Status SlurmFabric::add_children(int upper, std::string_view list, bool are_host
         return {};
     }
     const std::size_t left = std::size_t{max_fabric_cables} - fabric_.fabric().cables.size();
-    Result<std::vector<std::string>> names =
-        names_of_host_list(list, std::min<std::size_t>(left, max_fabric_nodes));
-    if (!names.ok()) return names.status();
-    for (std::string& name : *names) {
+    std::vector<std::string> names =
+        GRADCOLL_VALUE(names_of_host_list(list, std::min<std::size_t>(left, max_fabric_nodes)));
+    for (std::string& name : names) {
         fabric_.add_cable(upper, are_hosts ? fabric_.host_named(name) : fabric_.switch_named(name),
                           gbytes_per_s);
         if (!are_hosts) named_below_.push_back(std::move(name));

@@ -91,10 +91,9 @@ class PeerMapping {
     }
 
     Status open() {
-        const auto base = device_.open(handle_);
-        if (!base.ok()) return base.status();
-        base_ = *base;
-        const auto mapped = device_.allocation_of(*base);
+        const auto base = GRADCOLL_VALUE(device_.open(handle_));
+        base_ = base;
+        const auto mapped = device_.allocation_of(base);
         size_bytes_ = mapped.ok() ? mapped->size_bytes : origin_.size_bytes;
         return {};
     }
@@ -190,11 +189,10 @@ Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& a
         found->last_use = ++uses;
         return found->handle;
     }
-    const auto handle = device.share(allocation);
-    if (!handle.ok()) return handle.status();
+    const auto handle = GRADCOLL_VALUE(device.share(allocation));
     if (own.size() == most_mappings) own.erase(oldest(own));
-    own.push_back({allocation.id, *handle, ++uses});
-    return *handle;
+    own.push_back({allocation.id, handle, ++uses});
+    return handle;
 }
 
 Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& reference) {
@@ -208,9 +206,8 @@ Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& r
         return found->mapping.get();
     }
     if (mappings.size() == most_mappings) mappings.erase(oldest(mappings));
-    auto mapping = PeerMapping::of(device, reference.allocation, reference.handle);
-    if (!mapping.ok()) return mapping.status();
-    mappings.push_back({std::move(mapping).value(), ++uses});
+    auto mapping = GRADCOLL_VALUE(PeerMapping::of(device, reference.allocation, reference.handle));
+    mappings.push_back({std::move(mapping), ++uses});
     return mappings.back().mapping.get();
 }
 
@@ -223,18 +220,16 @@ PeerDeviceMemory::~PeerDeviceMemory() = default;
 
 Status PeerDeviceMemory::refer(const void* data, std::size_t size_bytes,
                                std::span<std::byte, reference_bytes> out) {
-    const auto allocation = impl_->device.allocation_of(data);
-    if (!allocation.ok()) return allocation.status();
-    const auto handle = impl_->handle_of(*allocation);
-    if (!handle.ok()) return handle.status();
+    const DeviceAllocation allocation = GRADCOLL_VALUE(impl_->device.allocation_of(data));
+    const DeviceHandle handle = GRADCOLL_VALUE(impl_->handle_of(allocation));
     Reference reference;
     reference.magic = magic;
     reference.offset_bytes = static_cast<std::uint64_t>(static_cast<const std::byte*>(data) -
-                                                        static_cast<std::byte*>(allocation->base));
+                                                        static_cast<std::byte*>(allocation.base));
     reference.size_bytes = size_bytes;
-    reference.allocation = {getpid(), reinterpret_cast<std::uintptr_t>(allocation->base),
-                            allocation->size_bytes, allocation->id};
-    reference.handle = *handle;
+    reference.allocation = {getpid(), reinterpret_cast<std::uintptr_t>(allocation.base),
+                            allocation.size_bytes, allocation.id};
+    reference.handle = handle;
     std::memcpy(out.data(), &reference, sizeof reference);
     return {};
 }
@@ -247,10 +242,9 @@ Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
     Reference reference;
     std::memcpy(&reference, bytes.data(), sizeof reference);
     GRADCOLL_TRY(check(reference, expected_bytes));
-    const auto mapping = impl_->mapping_of(reference);
-    if (!mapping.ok()) return mapping.status();
-    GRADCOLL_TRY(check_range(reference, (*mapping)->size_bytes()));
-    return static_cast<const void*>((*mapping)->base() + reference.offset_bytes);
+    const auto mapping = GRADCOLL_VALUE(impl_->mapping_of(reference));
+    GRADCOLL_TRY(check_range(reference, mapping->size_bytes()));
+    return static_cast<const void*>(mapping->base() + reference.offset_bytes);
 }
 
 }  // namespace gradcoll

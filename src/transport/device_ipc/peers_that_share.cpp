@@ -53,18 +53,10 @@ Status Probe::copy_and_wait(void* to, const void* from) {
 }
 
 Status Probe::show(Showing& showing) {
-    auto stream = device_.make_stream();
-    if (!stream.ok()) return stream.status();
-    stream_ = std::move(stream).value();
-    auto mark = device_.make_mark();
-    if (!mark.ok()) return mark.status();
-    mark_ = std::move(mark).value();
-    const auto on_device = device_.allocate(sizeof(std::uint64_t));
-    if (!on_device.ok()) return on_device.status();
-    on_device_ = *on_device;
-    const auto pinned = device_.allocate_pinned(sizeof(std::uint64_t));
-    if (!pinned.ok()) return pinned.status();
-    pinned_ = *pinned;
+    stream_ = GRADCOLL_VALUE(device_.make_stream());
+    mark_ = GRADCOLL_VALUE(device_.make_mark());
+    on_device_ = GRADCOLL_VALUE(device_.allocate(sizeof(std::uint64_t)));
+    pinned_ = GRADCOLL_VALUE(device_.allocate_pinned(sizeof(std::uint64_t)));
     *static_cast<std::uint64_t*>(pinned_) = showing.token;
     GRADCOLL_TRY(copy_and_wait(on_device_, pinned_));
     return peers_->refer(on_device_, sizeof(std::uint64_t), showing.reference);

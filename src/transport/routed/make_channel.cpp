@@ -81,11 +81,11 @@ Result<PeerMemory> probe_reading(const HostComm& host) {
     std::uint64_t found = ~next.value;
     const ssize_t count =
         read_process(static_cast<pid_t>(next.process), next.address, &found, sizeof found);
-    const auto permitted = all_say(host.comm.handle, count == sizeof found && found == next.value);
-    if (!permitted.ok()) return permitted.status();
+    const auto permitted =
+        GRADCOLL_VALUE(all_say(host.comm.handle, count == sizeof found && found == next.value));
     PeerMemory memory;
     memory.least_bytes = least_read_bytes;
-    if (!*permitted) return memory;
+    if (!permitted) return memory;
     for (const Secret& secret : all) memory.processes.push_back(static_cast<pid_t>(secret.process));
     return memory;
 }
@@ -98,29 +98,25 @@ Result<std::unique_ptr<Channel>> join(std::unique_ptr<MpiChannel> mpi, const Hos
     GRADCOLL_TRY(from_mpi(
         PMPI_Allgather(&rank, 1, MPI_INT, parts.ranks.data(), 1, MPI_INT, host.comm.handle),
         "MPI_Allgather"));
-    Result<PeerMemory> memory = read_peers ? probe_reading(host) : PeerMemory{};
-    if (!memory.ok()) return memory.status();
-    auto channel = RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory).value());
-    if (!channel.ok()) return channel.status();
-    return std::unique_ptr<Channel>(std::move(channel).value());
+    PeerMemory memory = GRADCOLL_VALUE(read_peers ? probe_reading(host) : PeerMemory{});
+    auto channel =
+        GRADCOLL_VALUE(RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory)));
+    return std::unique_ptr<Channel>(std::move(channel));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
-    auto mpi = MpiChannel::make(comm);
-    if (!mpi.ok()) return mpi.status();
-    const auto host = host_comm_of(comm, (*mpi)->rank());
-    if (!host.ok()) return host.status();
-    const bool alone = host->size == 1;
+    auto mpi = GRADCOLL_VALUE(MpiChannel::make(comm));
+    const auto host = GRADCOLL_VALUE(host_comm_of(comm, mpi->rank()));
+    const bool alone = host.size == 1;
     auto segment = alone ? Result<std::unique_ptr<SharedSegment>>(std::unique_ptr<SharedSegment>())
-                         : make_segment(*host, options);
-    if (!segment.ok() && host->rank == 0)
+                         : make_segment(host, options);
+    if (!segment.ok() && host.rank == 0)
         log(LogLevel::info, "messages inside hosts go through MPI: {}", segment.status().message());
-    const auto all_have_it = all_say(comm, segment.ok());
-    if (!all_have_it.ok()) return all_have_it.status();
-    if (alone || !*all_have_it) return std::unique_ptr<Channel>(std::move(mpi).value());
-    return join(std::move(mpi).value(), *host, std::move(segment).value(), options.read_peers);
+    const auto all_have_it = GRADCOLL_VALUE(all_say(comm, segment.ok()));
+    if (alone || !all_have_it) return std::unique_ptr<Channel>(std::move(mpi));
+    return join(std::move(mpi), host, std::move(segment).value(), options.read_peers);
 }
 
 }  // namespace gradcoll

@@ -94,11 +94,9 @@ Result<std::unique_ptr<RoutedChannel>> RoutedChannel::make(std::unique_ptr<MpiCh
         made->places_[static_cast<std::size_t>(host.ranks[place])] = static_cast<int>(place);
     const SharedSegment& segment = *made->segment_;
     const auto ranks_here = static_cast<int>(host.ranks.size());
-    auto shm =
+    made->shm_ = GRADCOLL_VALUE(
         ShmChannel::make({segment.data(), segment.bytes_a_rank(), host.own_place, ranks_here},
-                         std::move(host.ranks), std::move(memory));
-    if (!shm.ok()) return shm.status();
-    made->shm_ = std::move(shm).value();
+                         std::move(host.ranks), std::move(memory)));
     return made;
 }
 

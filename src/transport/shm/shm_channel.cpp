@@ -75,14 +75,14 @@ ShmChannel::ShmChannel(const ShmPlace& place, const ShmLayout& layout,
 Result<std::unique_ptr<ShmChannel>> ShmChannel::make(const ShmPlace& place,
                                                      std::vector<int> rank_names,
                                                      PeerMemory memory) {
-    const auto layout = ShmLayout::make(place.memory, place.rank_count, place.bytes_a_rank);
-    if (!layout.ok()) return layout.status();
+    const auto layout =
+        GRADCOLL_VALUE(ShmLayout::make(place.memory, place.rank_count, place.bytes_a_rank));
     if (rank_names.empty()) {
         rank_names.resize(static_cast<std::size_t>(place.rank_count));
         std::iota(rank_names.begin(), rank_names.end(), 0);
     }
     return std::unique_ptr<ShmChannel>(
-        new ShmChannel(place, *layout, rank_names, std::move(memory)));
+        new ShmChannel(place, layout, rank_names, std::move(memory)));
 }
 
 std::unique_ptr<Lane> ShmChannel::open_lane(std::size_t capacity) {

@@ -35,20 +35,18 @@ Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& wh
 
 /// Errors: io; invalid_argument naming the file.
 Result<Switches> switches_from_file(const std::string& path) {
-    const Result<std::string> text = read_file(path);
-    if (!text.ok()) return text.status();
-    const auto format = fabric_format_of(*text);
+    const std::string text = GRADCOLL_VALUE(read_file(path));
+    const auto format = fabric_format_of(text);
     if (!format)
         return Status(Code::invalid_argument,
                       fmt::format("file \"{}\" holds no switches in a format that is known", path));
-    return switches_of(fabric_from(*text, *format), fmt::format("file \"{}\"", path),
+    return switches_of(fabric_from(text, *format), fmt::format("file \"{}\"", path),
                        fmt::format("{} {}", name_of(*format), path));
 }
 
 Result<Switches> switches_from_cache(const std::string& path) {
-    const Result<std::string> text = read_file(path);
-    if (!text.ok()) return text.status();
-    Result<SwitchTree> tree = switches_from_probe_cache(*text);
+    const std::string text = GRADCOLL_VALUE(read_file(path));
+    Result<SwitchTree> tree = switches_from_probe_cache(text);
     if (!tree.ok()) return about(fmt::format("probe cache \"{}\"", path), tree.status());
     return Switches{std::move(*tree), fmt::format("measurements in {}", path)};
 }
@@ -97,8 +95,7 @@ std::vector<std::filesystem::path> slurm_folders() {
 
 /// Its errors say themselves where they are from.
 Result<Switches> from_addresses(std::span<const SlurmAddress> addresses) {
-    const Result<Fabric> fabric = fabric_from_slurm_addresses(addresses);
-    if (!fabric.ok()) return fabric.status();
+    const Fabric fabric = GRADCOLL_VALUE(fabric_from_slurm_addresses(addresses));
     return switches_of(fabric, "SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR");
 }
 

@@ -82,24 +82,22 @@ Result<const DescribedSource::Places*> DescribedSource::places_of(const std::str
 
 Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
     GRADCOLL_TRY(open());
-    const auto places = places_of(host_name);
-    if (!places.ok()) return places.status();
-    return *places == nullptr ? 0 : (*places)->paths.size();
+    const auto places = GRADCOLL_VALUE(places_of(host_name));
+    return places == nullptr ? 0 : places->paths.size();
 }
 
 Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
     GRADCOLL_TRY(open());
     Notes undescribed;
     for (const JobHost& host : job.hosts) {
-        const auto places = places_of(host.name);
-        if (!places.ok()) return places.status();
-        if (*places == nullptr) {
+        const auto places = GRADCOLL_VALUE(places_of(host.name));
+        if (places == nullptr) {
             undescribed.push_back(host.name);
             draft.insides.push_back(subtree_as_told(host));
             continue;
         }
-        draft.notes.insert(draft.notes.end(), (*places)->notes.begin(), (*places)->notes.end());
-        draft.insides.push_back(subtree_as_described(host, (*places)->paths));
+        draft.notes.insert(draft.notes.end(), places->notes.begin(), places->notes.end());
+        draft.insides.push_back(subtree_as_described(host, places->paths));
     }
     if (undescribed.empty()) return {};
     if (undescribed.size() == job.hosts.size())
@@ -125,9 +123,7 @@ class HostsSource : public DescribedSource {
   private:
     Status open() override {
         if (hosts_) return {};
-        Result<HostsFile> hosts = HostsFile::read(value());
-        if (!hosts.ok()) return hosts.status();
-        hosts_ = std::move(*hosts);
+        hosts_ = GRADCOLL_VALUE(HostsFile::read(value()));
         return {};
     }
     std::optional<std::string> description_of(const std::string& host_name) const override {
@@ -161,11 +157,10 @@ class GpusSource : public TreeSource {
   private:
     Status open() {
         if (found_) return {};
-        const Result<PathContent> content = content_at(path_);
-        if (!content.ok()) return content.status();
-        if (holds_nccl_xml(*content))
+        const PathContent content = GRADCOLL_VALUE(content_at(path_));
+        if (holds_nccl_xml(content))
             found_ = nccl_source(path_);
-        else if (holds_hwloc_xml(*content))
+        else if (holds_hwloc_xml(content))
             found_ = std::make_unique<DescribedSource>(path_, described_gpus, place_name());
         else
             found_ = std::make_unique<HostsSource>(path_, described_gpus, place_name());

@@ -208,9 +208,7 @@ Result<RankReport> report_from(std::string_view bytes, std::size_t rank_count) {
         !reader.text(path_bytes, reader.size_left()) || reader.size_left() != 0)
         return Status(Code::corrupt,
                       fmt::format("host report of {} bytes is malformed", bytes.size()));
-    Result<HostPath> path = host_path_from(path_bytes);
-    if (!path.ok()) return path.status();
-    report.path = std::move(*path);
+    report.path = GRADCOLL_VALUE(host_path_from(path_bytes));
     return report;
 }
 

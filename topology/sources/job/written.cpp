@@ -129,10 +129,9 @@ std::string allowed_at(Part part) {
 
 Status resolve_file(WrittenPart& written) {
     if (written.row->make) return {};
-    const Result<PathContent> content = content_at(written.value);
-    if (!content.ok()) return content.status();
+    const PathContent content = GRADCOLL_VALUE(content_at(written.value));
     const Part part = written.row->part;
-    const SourceRow* row = row_for(*content);
+    const SourceRow* row = row_for(content);
     if (!row || (part != Part::whole && row->part != part))
         return {Code::invalid_argument,
                 fmt::format("\"{}\" {}; expected {}", written.value,
@@ -177,9 +176,8 @@ Result<WrittenSource> written_source(const std::string& text) {
 }
 
 Status check_written(const std::string& text) {
-    const Result<WrittenSource> source = written_source(text);
-    if (!source.ok()) return source.status();
-    for (const auto& [row, value] : source->parts)
+    const WrittenSource source = GRADCOLL_VALUE(written_source(text));
+    for (const auto& [row, value] : source.parts)
         if (row->make) GRADCOLL_TRY(row->make(value)->check_text());
     return {};
 }
