@@ -97,9 +97,8 @@ int cuda_device_of(const void* pointer) {
 }
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::make(int number) {
-    Result<DevicePlace> place = place_of(number);
-    if (!place.ok()) return place.status();
-    return std::unique_ptr<CudaDevice>(new CudaDevice(number, std::move(place).value()));
+    DevicePlace place = GRADCOLL_VALUE(place_of(number));
+    return std::unique_ptr<CudaDevice>(new CudaDevice(number, std::move(place)));
 }
 
 CudaDevice::CudaDevice(int number, DevicePlace place)
