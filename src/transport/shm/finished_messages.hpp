@@ -1,9 +1,10 @@
-// transport/shm/finished_messages.hpp - the messages of one lane that have ended and were not
-// reported yet.
+// transport/shm/finished_messages.hpp - the messages of one lane: how it starts them, and those
+// that have ended and were not reported yet.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,5 +34,18 @@ class FinishedMessages {
   private:
     std::vector<Completion> done_;
 };
+
+/// A message as its lane starts it.
+template <class Byte>
+struct MessageRequest {
+    FinishedMessages* lane = nullptr;
+    Byte* data = nullptr;
+    std::size_t size_bytes = 0;
+    std::uint32_t cookie = 0;
+    int peer = -1;
+    int tag = -1;
+};
+using SendRequest = MessageRequest<const std::byte>;
+using RecvRequest = MessageRequest<std::byte>;
 
 }  // namespace gradcoll
