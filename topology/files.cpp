@@ -66,9 +66,7 @@ Result<PathContent> content_at(const std::string& path) {
     std::error_code ignored;
     content.is_folder = std::filesystem::is_directory(path, ignored);
     if (content.is_folder) return content;
-    Result<std::string> text = read_file(path);
-    if (!text.ok()) return text.status();
-    content.text = std::move(*text);
+    content.text = GRADCOLL_VALUE(read_file(path));
     if (content.text.starts_with(byte_order_mark)) content.text.erase(0, byte_order_mark.size());
     return content;
 }

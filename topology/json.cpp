@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "topology/json_value.hpp"
 #include "topology/rank_ledger.hpp"
 #include "topology/text.hpp"
 #include "topology/vertex.hpp"
@@ -21,15 +21,6 @@ using Json = nlohmann::json;
 Status wrong(std::string_view pointer, const std::string& what) {
     return {Code::invalid_argument,
             fmt::format("topology JSON: {}: {}", pointer.empty() ? "/" : pointer, what)};
-}
-
-/// A value as it stands in the text, shortened.
-std::string shown(const Json& value) {
-    std::string text = value.is_structured()
-                           ? (value.is_array() ? "an array" : "an object")
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() > 40) text = text.substr(0, 40) + "...";
-    return text;
 }
 
 /// What both forms say about a single vertex.

@@ -126,9 +126,8 @@ std::string Tree::serialize() const {
 }
 
 Result<Tree> Tree::deserialize(std::string_view bytes) {
-    Result<std::vector<Vertex>> vertices = TreeReader(bytes).read();
-    if (!vertices.ok()) return vertices.status();
-    return assembled(std::move(*vertices));
+    std::vector<Vertex> vertices = GRADCOLL_VALUE(TreeReader(bytes).read());
+    return assembled(std::move(vertices));
 }
 
 }  // namespace gradcoll

@@ -16,9 +16,8 @@ Result<std::vector<T>> list_from(std::string_view text, Item item) {
     std::vector<T> list;
     while (true) {
         const std::size_t comma = text.find(',');
-        Result<T> entry = item(text.substr(0, comma));
-        if (!entry.ok()) return entry.status();
-        list.push_back(*entry);
+        T entry = GRADCOLL_VALUE(item(text.substr(0, comma)));
+        list.push_back(entry);
         if (comma == std::string_view::npos) return list;
         text.remove_prefix(comma + 1);
     }

@@ -6,11 +6,14 @@
 #include <algorithm>
 
 #include "collectives/build/merge.hpp"
+#include "collectives/build/planner.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {
 
 namespace {
+
+constexpr double bytes_per_us = 1e3;  // of 1 GB/s
 
 /// `planned`: where `map` is of. A single exchange leaves everybody what was there.
 std::vector<RankShares> shares_of(const Tree& tree, const PlannedTree& planned,
@@ -54,16 +57,92 @@ int busiest_entry(const Outline& outline, const LinkTraffic& traffic) {
 
 }  // namespace
 
+Result<LinkTraffic> LinkTraffic::of(const Tree& tree, const PlanSpec& spec) {
+    LinkTraffic traffic(tree);
+    traffic.counted_ = tree.rank_count() <= counted_ranks;
+    if (traffic.counted_) {
+        GRADCOLL_TRY(traffic.count(spec));
+    } else {
+        if (const auto first = make_plan(tree, spec, 0); !first.ok()) return first.status();
+        traffic.expected_ = expected_loads(tree, spec);
+    }
+    return traffic;
+}
+
+Status LinkTraffic::count(const PlanSpec& spec) {
+    counts_.resize(static_cast<std::size_t>(tree_->vertex_count()) *
+                   static_cast<std::size_t>(tree_->height()));
+    for (int rank = 0; rank < tree_->rank_count(); ++rank) {
+        const auto plan = GRADCOLL_VALUE(make_plan(*tree_, spec, rank));
+        if (plan.chunk_count == 0) continue;
+        const bool has_tail = plan.tail.count_elems > 0;
+        add(plan, plan.body, static_cast<double>(plan.chunk_count - (has_tail ? 1 : 0)));
+        if (has_tail) add(plan, plan.tail, 1);
+    }
+    return {};
+}
+
+void LinkTraffic::add(const Plan& plan, const Schedule& schedule, double times) {
+    for (const Step& step : schedule.steps) {
+        if (step.kind != StepKind::send) continue;
+        const double bytes =
+            times * static_cast<double>(message_bytes(step, schedule, plan.spec.elem_bytes));
+        visit_links_between(*tree_, plan.rank, step.peer, [&](int vertex, bool goes_up) {
+            LevelBytes& link = counts_[place_of(vertex, step.level)];
+            (goes_up ? link.up : link.down) += bytes;
+        });
+    }
+}
+
+std::vector<LevelBytes> LinkTraffic::by_level(int vertex) const {
+    if (!counted_) return expected_by_level(vertex);
+    std::vector<LevelBytes> levels;
+    for (int level = 0; level < tree_->height(); ++level) {
+        LevelBytes bytes = counts_[place_of(vertex, level)];
+        bytes.level = level;
+        if (bytes.up > 0 || bytes.down > 0) levels.push_back(bytes);
+    }
+    return levels;
+}
+
+std::vector<LevelBytes> LinkTraffic::expected_by_level(int vertex) const {
+    std::vector<LevelBytes> levels;
+    double share = 1;
+    for (int at = vertex; at != tree_->root();) {
+        const ExpectedLoad& load = expected_[static_cast<std::size_t>(at)];
+        levels.push_back(
+            {tree_->vertex(load.vertex).height - 1, share * load.here, share * load.here});
+        share *= load.of_above;
+        at = load.vertex;
+    }
+    return levels;
+}
+
+LevelBytes LinkTraffic::total(int vertex) const {
+    LevelBytes sum;
+    for (const LevelBytes& level : by_level(vertex)) {
+        sum.up += level.up;
+        sum.down += level.down;
+    }
+    return sum;
+}
+
+double LinkTraffic::time_us(int vertex) const {
+    const double bandwidth = tree_->vertex(vertex).uplink.bandwidth_gbytes_per_s;
+    if (bandwidth <= 0) return 0;
+    const LevelBytes bytes = total(vertex);
+    return std::max(bytes.up, bytes.down) / (bandwidth * bytes_per_us);
+}
+
 Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::string note) {
     if (spec.collective != Collective::allreduce)
         return Status(Code::invalid_argument,
                       fmt::format("collective is {}: only the plan of an allreduce is drawn",
                                   name_of(spec.collective)));
-    auto traffic = LinkTraffic::of(tree, spec);
-    if (!traffic.ok()) return traffic.status();
+    LinkTraffic traffic = GRADCOLL_VALUE(LinkTraffic::of(tree, spec));
     const std::int64_t chunk =
         spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
-    PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(*traffic), {}, -1};
+    PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(traffic), {}, -1};
     picture.chunk_count = chunk > 0 ? (spec.count_elems + chunk - 1) / chunk : 0;
     const PlannedTree planned(tree, spec);
     picture.ranks =

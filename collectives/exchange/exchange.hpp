@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "collectives/exchange/round.hpp"
+#include "collectives/exchange/rounds.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll {

@@ -9,7 +9,6 @@
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
-namespace {}  // namespace
 
 struct TreeWalk::Branches {
     int vertex = 0;

@@ -1,7 +1,10 @@
-// collectives/verify/verify.cpp - proves properties of all ranks' plans together.
+// collectives/verify/verify.cpp - proves properties of all ranks' plans together, and what can be
+// proved of some of them without all the others.
 #include "collectives/verify/verify.hpp"
 
 #include <fmt/format.h>
+
+#include <map>
 
 #include "collectives/verify/ensemble.hpp"
 
@@ -30,18 +33,51 @@ Status check_agreement(const Tree& tree, std::span<const Plan> plans) {
     return {};
 }
 
+Status check_alone(const Plan& plan, const Schedule& schedule) {
+    const Solo solo{plan.spec, plan.rank_count, plan.stage_count, plan.rank, schedule};
+    GRADCOLL_TRY(check_structure(solo));
+    return check_ordering(solo);
+}
+
 Status check_chunk(std::span<const Plan> plans, bool tail) {
     const Plan& first = plans.front();
     Ensemble all{first.spec, first.rank_count, first.stage_count, {}};
-    for (const Plan& plan : plans) all.schedules.push_back(tail ? &plan.tail : &plan.body);
-    for (int rank = 0; rank < all.rank_count; ++rank) {
-        const Solo solo{all.spec, all.rank_count, all.stage_count, rank, all.schedule(rank)};
-        GRADCOLL_TRY(check_structure(solo));
-        GRADCOLL_TRY(check_ordering(solo));
+    for (const Plan& plan : plans) {
+        const Schedule& schedule = tail ? plan.tail : plan.body;
+        GRADCOLL_TRY(check_alone(plan, schedule));
+        all.schedules.push_back(&schedule);
     }
-    const Result<std::vector<Event>> events = match_and_order(all);
-    if (!events.ok()) return events.status();
-    return check_contributions(all, *events);
+    const std::vector<Event> events = GRADCOLL_VALUE(match_and_order(all));
+    return check_contributions(all, events);
+}
+
+/// The steps of one kind that name `peer`, by stage.
+Result<std::map<int, std::uint32_t>> messages_with(const Schedule& schedule, int rank,
+                                                   StepKind kind, int peer) {
+    std::map<int, std::uint32_t> steps;
+    for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        if (step.kind == kind && step.peer == peer && !steps.emplace(step.stage, i).second)
+            return broken(rank, i, "a second message with the same peer and stage");
+    }
+    return steps;
+}
+
+/// One direction, one chunk.
+Status check_messages(const Plan& from, const Schedule& sender, const Plan& to,
+                      const Schedule& receiver) {
+    const auto sends = GRADCOLL_VALUE(messages_with(sender, from.rank, StepKind::send, to.rank));
+    const auto recvs = GRADCOLL_VALUE(messages_with(receiver, to.rank, StepKind::recv, from.rank));
+    for (const auto& [stage, step] : sends)
+        if (!recvs.contains(stage)) return broken(from.rank, step, "nobody receives");
+    for (const auto& [stage, step] : recvs) {
+        const auto send = sends.find(stage);
+        if (send == sends.end()) return broken(to.rank, step, "nobody sends this message");
+        const std::string wrong = mismatch_of(sender.steps[send->second], sender, from.rank,
+                                              receiver.steps[step], receiver, from.spec.elem_bytes);
+        if (!wrong.empty()) return broken(to.rank, step, wrong);
+    }
+    return {};
 }
 
 }  // namespace
@@ -55,6 +91,22 @@ Status verify(const Tree& tree, std::span<const Plan> plans) {
     if (plans.front().chunk_count == 0) return {};
     GRADCOLL_TRY(check_chunk(plans, false));
     return plans.front().tail.count_elems > 0 ? check_chunk(plans, true) : Status{};
+}
+
+Status verify_alone(const Plan& plan) {
+    if (plan.chunk_count == 0) return {};
+    GRADCOLL_TRY(check_alone(plan, plan.body));
+    return plan.tail.count_elems > 0 ? check_alone(plan, plan.tail) : Status{};
+}
+
+Status verify_messages(const Plan& a, const Plan& b) {
+    if (a.spec != b.spec || a.chunk_count != b.chunk_count || a.stage_count != b.stage_count)
+        return {Code::internal, fmt::format("the plans of ranks {} and {} are not of the same call",
+                                            a.rank, b.rank)};
+    GRADCOLL_TRY(check_messages(a, a.body, b, b.body));
+    GRADCOLL_TRY(check_messages(b, b.body, a, a.body));
+    GRADCOLL_TRY(check_messages(a, a.tail, b, b.tail));
+    return check_messages(b, b.tail, a, a.tail);
 }
 
 }  // namespace gradcoll

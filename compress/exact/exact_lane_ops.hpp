@@ -64,33 +64,20 @@ struct ExactLaneIntegerSum {
 
 template <class Launcher, template <class> class Op>
 BatchKernel exact_float_kernel(ElementType type) {
-    switch (type) {
-        case ElementType::f16:
-            return Launcher::template kernel<ElementwiseJob<Op<Fp16>>>();
-        case ElementType::bf16:
-            return Launcher::template kernel<ElementwiseJob<Op<Bf16>>>();
-        case ElementType::f32:
-            return Launcher::template kernel<ElementwiseJob<Op<Fp32>>>();
-        case ElementType::f64:
-            return Launcher::template kernel<ElementwiseJob<Op<Fp64>>>();
-        default:
-            return {};
-    }
+    if (type == ElementType::f16) return Launcher::template kernel<ElementwiseJob<Op<Fp16>>>();
+    if (type == ElementType::bf16) return Launcher::template kernel<ElementwiseJob<Op<Bf16>>>();
+    if (type == ElementType::f32) return Launcher::template kernel<ElementwiseJob<Op<Fp32>>>();
+    if (type == ElementType::f64) return Launcher::template kernel<ElementwiseJob<Op<Fp64>>>();
+    return {};
 }
 template <class Launcher, template <class> class Op>
 BatchKernel exact_bits_kernel(ElementType type) {
-    switch (element_bytes(type)) {
-        case 1:
-            return Launcher::template kernel<ElementwiseJob<Op<std::uint8_t>>>();
-        case 2:
-            return Launcher::template kernel<ElementwiseJob<Op<std::uint16_t>>>();
-        case 4:
-            return Launcher::template kernel<ElementwiseJob<Op<std::uint32_t>>>();
-        case 8:
-            return Launcher::template kernel<ElementwiseJob<Op<std::uint64_t>>>();
-        default:
-            return {};  // opaque: its size is not known
-    }
+    const std::size_t bytes = element_bytes(type);
+    if (bytes == 1) return Launcher::template kernel<ElementwiseJob<Op<std::uint8_t>>>();
+    if (bytes == 2) return Launcher::template kernel<ElementwiseJob<Op<std::uint16_t>>>();
+    if (bytes == 4) return Launcher::template kernel<ElementwiseJob<Op<std::uint32_t>>>();
+    if (bytes == 8) return Launcher::template kernel<ElementwiseJob<Op<std::uint64_t>>>();
+    return {};  // opaque: its size is not known
 }
 
 /// Integers have no residual: it is left alone.

@@ -49,18 +49,11 @@ BatchKernel kernel_for_work(CodecWork work) {
 /// The kernel that Launcher makes of a job; no launch if N:M is not defined for the type.
 template <class Launcher, class S>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
-    switch (type) {
-        case ElementType::f16:
-            return kernel_for_work<Launcher, S, Fp16>(work);
-        case ElementType::bf16:
-            return kernel_for_work<Launcher, S, Bf16>(work);
-        case ElementType::f32:
-            return kernel_for_work<Launcher, S, Fp32>(work);
-        case ElementType::f64:
-            return kernel_for_work<Launcher, S, Fp64>(work);
-        default:
-            return {};
-    }
+    if (type == ElementType::f16) return kernel_for_work<Launcher, S, Fp16>(work);
+    if (type == ElementType::bf16) return kernel_for_work<Launcher, S, Bf16>(work);
+    if (type == ElementType::f32) return kernel_for_work<Launcher, S, Fp32>(work);
+    if (type == ElementType::f64) return kernel_for_work<Launcher, S, Fp64>(work);
+    return {};
 }
 
 }  // namespace gradcoll::nm

@@ -49,39 +49,23 @@ Kernels kernels_of() {
 
 template <template <class Shape, class Format> class Block, class Shape>
 Kernels kernels_for_type(ElementType type) {
-    switch (type) {
-        case ElementType::f16:
-            return kernels_of<Block<Shape, Fp16>>();
-        case ElementType::bf16:
-            return kernels_of<Block<Shape, Bf16>>();
-        case ElementType::f32:
-            return kernels_of<Block<Shape, Fp32>>();
-        case ElementType::f64:
-            return kernels_of<Block<Shape, Fp64>>();
-        default:
-            return {};
-    }
+    if (type == ElementType::f16) return kernels_of<Block<Shape, Fp16>>();
+    if (type == ElementType::bf16) return kernels_of<Block<Shape, Bf16>>();
+    if (type == ElementType::f32) return kernels_of<Block<Shape, Fp32>>();
+    if (type == ElementType::f64) return kernels_of<Block<Shape, Fp64>>();
+    return {};
 }
 
 /// `Block` is the instruction set's block coder (nm_block.hpp).
 template <template <class Shape, class Format> class Block>
 Kernels kernels_for(CodecId id, ElementType type) {
-    switch (id) {
-        case CodecId::nm_1_4:
-            return kernels_for_type<Block, Shape<1, 4>>(type);
-        case CodecId::nm_2_4:
-            return kernels_for_type<Block, Shape<2, 4>>(type);
-        case CodecId::nm_1_8:
-            return kernels_for_type<Block, Shape<1, 8>>(type);
-        case CodecId::nm_2_8:
-            return kernels_for_type<Block, Shape<2, 8>>(type);
-        case CodecId::nm_4_8:
-            return kernels_for_type<Block, Shape<4, 8>>(type);
-        case CodecId::nm_1_16:
-            return kernels_for_type<Block, Shape<1, 16>>(type);
-        default:
-            return {};
-    }
+    if (id == CodecId::nm_1_4) return kernels_for_type<Block, Shape<1, 4>>(type);
+    if (id == CodecId::nm_2_4) return kernels_for_type<Block, Shape<2, 4>>(type);
+    if (id == CodecId::nm_1_8) return kernels_for_type<Block, Shape<1, 8>>(type);
+    if (id == CodecId::nm_2_8) return kernels_for_type<Block, Shape<2, 8>>(type);
+    if (id == CodecId::nm_4_8) return kernels_for_type<Block, Shape<4, 8>>(type);
+    if (id == CodecId::nm_1_16) return kernels_for_type<Block, Shape<1, 16>>(type);
+    return {};
 }
 
 }  // namespace

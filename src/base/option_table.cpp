@@ -18,13 +18,6 @@ constexpr OptionInfo table[] = {
 };
 static_assert(std::size(table) == static_cast<std::size_t>(OptionId::count));
 
-std::string lower(std::string_view text) {
-    std::string out(text);
-    for (char& c : out)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return out;
-}
-
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
@@ -50,10 +43,10 @@ std::string suggested_option(std::string_view bare_name) {
 
 Result<OptionId> option_of_name(std::string_view name) {
     constexpr std::string_view small_prefix = "gc_";
-    std::string wanted = lower(name);
+    std::string wanted = lower_case(name);
     if (!wanted.starts_with(small_prefix)) wanted.insert(0, small_prefix);
     for (const OptionInfo& row : table)
-        if (lower(row.variable) == wanted) return row.id;
+        if (lower_case(row.variable) == wanted) return row.id;
     return Status(Code::invalid_argument,
                   fmt::format("{} is not a setting and is ignored{}", printable(name),
                               suggested_option(wanted.substr(small_prefix.size()))));

@@ -69,10 +69,20 @@ class [[nodiscard]] Result {
 
 }  // namespace gradcoll
 
-/// Leaves the function with the Status if it is not ok. One of the only two check macros of the
+/// Leaves the function with the Status if it is not ok. With the next one all check macros of the
 /// house.
 #define GRADCOLL_TRY(expression)                                                        \
     do {                                                                                \
         if (::gradcoll::Status gradcoll_status_ = (expression); !gradcoll_status_.ok()) \
             return gradcoll_status_;                                                    \
     } while (false)
+
+/// The value of a Result; if it has none, leaves the function with its Status. Only for a whole
+/// initializer or right side of an assignment: nothing else of an expression is then left half
+/// done.
+#define GRADCOLL_VALUE(expression)                                    \
+    __extension__({                                                   \
+        auto gradcoll_result_ = (expression);                         \
+        if (!gradcoll_result_.ok()) return gradcoll_result_.status(); \
+        std::move(gradcoll_result_).value();                          \
+    })

@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::size_t longest_printed = 80;
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return lower(x) == lower(y); });
-}
-
 /// The power of two that a unit stands for.
 std::optional<unsigned> shift_of_unit(std::string_view unit) {
     constexpr std::pair<std::string_view, unsigned> units[] = {
@@ -56,6 +47,17 @@ std::string_view trimmed(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(blanks);
     if (begin == std::string_view::npos) return {};
     return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
+}
+
+std::string lower_case(std::string_view text) {
+    std::string lowered(text);
+    for (char& c : lowered) c = lower(c);
+    return lowered;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {

@@ -16,6 +16,13 @@ namespace gradcoll {
 /// Without the blanks around it.
 std::string_view trimmed(std::string_view text);
 
+/// ASCII only, whatever the locale is; other bytes stay as they are.
+constexpr char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+std::string lower_case(std::string_view text);
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+
 /// "a, b,c" -> "a" "b" "c"; every comma separates, so "a," has an empty second word. At least one
 /// word.
 std::vector<std::string_view> split_at_commas(std::string_view text);

@@ -6,9 +6,8 @@ namespace gradcoll {
 
 Status wait_until_passed(DeviceMark& mark) {
     for (;;) {
-        const Result<bool> passed = mark.passed();
-        if (!passed.ok()) return passed.status();
-        if (*passed) return {};
+        const bool passed = GRADCOLL_VALUE(mark.passed());
+        if (passed) return {};
         sched_yield();
     }
 }

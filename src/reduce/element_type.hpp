@@ -27,27 +27,9 @@ enum class ElementType : std::uint8_t {
 
 /// Bytes of one element; 0 for opaque.
 constexpr std::size_t element_bytes(ElementType type) {
-    switch (type) {
-        case ElementType::i8:
-        case ElementType::u8:
-            return 1;
-        case ElementType::f16:
-        case ElementType::bf16:
-        case ElementType::i16:
-        case ElementType::u16:
-            return 2;
-        case ElementType::f32:
-        case ElementType::i32:
-        case ElementType::u32:
-            return 4;
-        case ElementType::f64:
-        case ElementType::i64:
-        case ElementType::u64:
-            return 8;
-        case ElementType::opaque:
-            return 0;
-    }
-    return 0;
+    // In the order of the enum.
+    constexpr std::size_t bytes[] = {2, 2, 4, 8, 1, 1, 2, 2, 4, 4, 8, 8, 0};
+    return bytes[static_cast<std::size_t>(type)];
 }
 
 constexpr bool is_floating(ElementType type) {

@@ -113,113 +113,71 @@ struct LaneBxor {
 // The tables: the kernel for an op and a type, made by Launcher::kernel<Job>(). No launch: not
 // defined.
 
+template <class Launcher, class Apply>
+BatchKernel kernel_with() {
+    return Launcher::template kernel<ElementwiseJob<Apply>>();
+}
+
 template <class Launcher, template <class, class> class Apply, class Op>
 BatchKernel float_kernel(ElementType type) {
-    switch (type) {
-        case ElementType::f16:
-            return Launcher::template kernel<ElementwiseJob<Apply<Fp16, Op>>>();
-        case ElementType::bf16:
-            return Launcher::template kernel<ElementwiseJob<Apply<Bf16, Op>>>();
-        case ElementType::f32:
-            return Launcher::template kernel<ElementwiseJob<Apply<Fp32, Op>>>();
-        case ElementType::f64:
-            return Launcher::template kernel<ElementwiseJob<Apply<Fp64, Op>>>();
-        default:
-            return {};
-    }
+    if (type == ElementType::f16) return kernel_with<Launcher, Apply<Fp16, Op>>();
+    if (type == ElementType::bf16) return kernel_with<Launcher, Apply<Bf16, Op>>();
+    if (type == ElementType::f32) return kernel_with<Launcher, Apply<Fp32, Op>>();
+    if (type == ElementType::f64) return kernel_with<Launcher, Apply<Fp64, Op>>();
+    return {};
 }
 
 /// For ops whose result has the same bits whether the elements are signed or not.
 template <class Launcher, class Op>
 BatchKernel signless_kernel(ElementType type) {
     if (is_floating(type)) return {};
-    switch (element_bytes(type)) {
-        case 1:
-            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint8_t, Op>>>();
-        case 2:
-            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint16_t, Op>>>();
-        case 4:
-            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint32_t, Op>>>();
-        case 8:
-            return Launcher::template kernel<ElementwiseJob<IntegerCombine<std::uint64_t, Op>>>();
-        default:
-            return {};
-    }
+    const std::size_t bytes = element_bytes(type);
+    if (bytes == 1) return kernel_with<Launcher, IntegerCombine<std::uint8_t, Op>>();
+    if (bytes == 2) return kernel_with<Launcher, IntegerCombine<std::uint16_t, Op>>();
+    if (bytes == 4) return kernel_with<Launcher, IntegerCombine<std::uint32_t, Op>>();
+    if (bytes == 8) return kernel_with<Launcher, IntegerCombine<std::uint64_t, Op>>();
+    return {};
 }
 
 template <class Launcher, class Op>
 BatchKernel comparing_kernel(ElementType type) {
-    switch (type) {
-        case ElementType::i8:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int8_t, Op>>>();
-        case ElementType::u8:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint8_t, Op>>>();
-        case ElementType::i16:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int16_t, Op>>>();
-        case ElementType::u16:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint16_t, Op>>>();
-        case ElementType::i32:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int32_t, Op>>>();
-        case ElementType::u32:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint32_t, Op>>>();
-        case ElementType::i64:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::int64_t, Op>>>();
-        case ElementType::u64:
-            return Launcher::template kernel<ElementwiseJob<IntegerChoose<std::uint64_t, Op>>>();
-        default:
-            return {};
-    }
+    if (type == ElementType::i8) return kernel_with<Launcher, IntegerChoose<std::int8_t, Op>>();
+    if (type == ElementType::u8) return kernel_with<Launcher, IntegerChoose<std::uint8_t, Op>>();
+    if (type == ElementType::i16) return kernel_with<Launcher, IntegerChoose<std::int16_t, Op>>();
+    if (type == ElementType::u16) return kernel_with<Launcher, IntegerChoose<std::uint16_t, Op>>();
+    if (type == ElementType::i32) return kernel_with<Launcher, IntegerChoose<std::int32_t, Op>>();
+    if (type == ElementType::u32) return kernel_with<Launcher, IntegerChoose<std::uint32_t, Op>>();
+    if (type == ElementType::i64) return kernel_with<Launcher, IntegerChoose<std::int64_t, Op>>();
+    if (type == ElementType::u64) return kernel_with<Launcher, IntegerChoose<std::uint64_t, Op>>();
+    return {};
 }
 
 /// sum, prod, min and max.
 template <class Launcher>
 BatchKernel arithmetic_float_kernel(ReduceOp op, ElementType type) {
-    switch (op) {
-        case ReduceOp::sum:
-            return float_kernel<Launcher, FloatCombine, LaneSum>(type);
-        case ReduceOp::prod:
-            return float_kernel<Launcher, FloatCombine, LaneProd>(type);
-        case ReduceOp::min:
-            return float_kernel<Launcher, FloatChoose, LaneMin>(type);
-        case ReduceOp::max:
-            return float_kernel<Launcher, FloatChoose, LaneMax>(type);
-        default:
-            return {};
-    }
+    if (op == ReduceOp::sum) return float_kernel<Launcher, FloatCombine, LaneSum>(type);
+    if (op == ReduceOp::prod) return float_kernel<Launcher, FloatCombine, LaneProd>(type);
+    if (op == ReduceOp::min) return float_kernel<Launcher, FloatChoose, LaneMin>(type);
+    if (op == ReduceOp::max) return float_kernel<Launcher, FloatChoose, LaneMax>(type);
+    return {};
 }
 template <class Launcher>
 BatchKernel arithmetic_integer_kernel(ReduceOp op, ElementType type) {
-    switch (op) {
-        case ReduceOp::sum:
-            return signless_kernel<Launcher, LaneSum>(type);
-        case ReduceOp::prod:
-            return signless_kernel<Launcher, LaneProd>(type);
-        case ReduceOp::min:
-            return comparing_kernel<Launcher, LaneMin>(type);
-        case ReduceOp::max:
-            return comparing_kernel<Launcher, LaneMax>(type);
-        default:
-            return {};
-    }
+    if (op == ReduceOp::sum) return signless_kernel<Launcher, LaneSum>(type);
+    if (op == ReduceOp::prod) return signless_kernel<Launcher, LaneProd>(type);
+    if (op == ReduceOp::min) return comparing_kernel<Launcher, LaneMin>(type);
+    if (op == ReduceOp::max) return comparing_kernel<Launcher, LaneMax>(type);
+    return {};
 }
 template <class Launcher>
 BatchKernel logical_kernel(ReduceOp op, ElementType type) {
-    switch (op) {
-        case ReduceOp::land:
-            return signless_kernel<Launcher, LaneLand>(type);
-        case ReduceOp::lor:
-            return signless_kernel<Launcher, LaneLor>(type);
-        case ReduceOp::lxor:
-            return signless_kernel<Launcher, LaneLxor>(type);
-        case ReduceOp::band:
-            return signless_kernel<Launcher, LaneBand>(type);
-        case ReduceOp::bor:
-            return signless_kernel<Launcher, LaneBor>(type);
-        case ReduceOp::bxor:
-            return signless_kernel<Launcher, LaneBxor>(type);
-        default:
-            return {};
-    }
+    if (op == ReduceOp::land) return signless_kernel<Launcher, LaneLand>(type);
+    if (op == ReduceOp::lor) return signless_kernel<Launcher, LaneLor>(type);
+    if (op == ReduceOp::lxor) return signless_kernel<Launcher, LaneLxor>(type);
+    if (op == ReduceOp::band) return signless_kernel<Launcher, LaneBand>(type);
+    if (op == ReduceOp::bor) return signless_kernel<Launcher, LaneBor>(type);
+    if (op == ReduceOp::bxor) return signless_kernel<Launcher, LaneBxor>(type);
+    return {};
 }
 
 }  // namespace gradcoll

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "collectives/predict/links.hpp"
 #include "runtime/program.hpp"
 
 namespace gradcoll {
@@ -17,16 +18,10 @@ bool is_slow(const Tree& tree, int vertex) {
     return rate > 0 && rate <= slow_gbytes_per_s;
 }
 
-/// Vertices come after their parents, so of two that differ the later one is not above the other.
 bool pass_slow_link(const Tree& tree, int rank, int peer) {
-    int one = tree.leaf_of(rank);
-    int other = tree.leaf_of(peer);
     bool slow = false;
-    while (one != other) {
-        int& later = one > other ? one : other;
-        slow = slow || is_slow(tree, later);
-        later = tree.vertex(later).parent;
-    }
+    visit_links_between(tree, rank, peer,
+                        [&](int vertex, bool) { slow = slow || is_slow(tree, vertex); });
     return slow;
 }
 

@@ -9,6 +9,7 @@
 #include "fuzz/promises.hpp"
 #include "fuzz/topology_inputs.hpp"
 #include "fuzz/topology_trees.hpp"
+#include "topology/dealt_host.hpp"
 #include "topology/fabric/formats.hpp"
 #include "topology/fabric/slurm.hpp"
 #include "topology/sources/host/gpu_places.hpp"

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "topology/dealt_host.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/outline.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"
 #include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/foreseen.hpp"

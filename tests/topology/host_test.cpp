@@ -6,8 +6,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "topology/dealt_host.hpp"
 #include "topology/random_tree.hpp"
-#include "topology/sources/host/described_host.hpp"
 #include "topology/sources/host/machine.hpp"
 #include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/reports.hpp"

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <set>
 
+#include "topology/dealt_host.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/sources/host/described_host.hpp"
-#include "topology/sources/host/host_subtree.hpp"
 
 namespace gradcoll {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "topology/draw/draw.hpp"
 #include "topology/draw/entry_words.hpp"
-#include "topology/draw/legend.hpp"
 #include "topology/draw/style.hpp"
 #include "topology/draw/words.hpp"
 

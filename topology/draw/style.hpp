@@ -1,8 +1,11 @@
-// topology/draw/style.hpp - shapes, colours and widths of the drawings.
+// topology/draw/style.hpp - shapes, colours and widths of the drawings, and the legend that says
+// what they mean.
 #pragma once
 
+#include <string>
 #include <string_view>
 
+#include "topology/draw/outline.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -20,5 +23,9 @@ inline constexpr std::string_view marked_colour = "#dc2626";
 /// Width of a line for a link: by the logarithm of its bandwidth, from 1.2 at 0.1 GB/s on, two for
 /// every factor of ten; 1.2 where it is not known.
 double link_width(const Uplink& link);
+
+/// A row of a table in Graphviz's HTML-like form: the kinds, folds and link widths that the outline
+/// shows.
+std::string legend_row(const Tree& tree, const Outline& outline);
 
 }  // namespace gradcoll

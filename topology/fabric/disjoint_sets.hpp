@@ -11,8 +11,14 @@ namespace gradcoll {
 /// A set is named by its lowest member, so that the order of joining does not matter.
 class DisjointSets {
   public:
-    explicit DisjointSets(std::size_t count) : parent_(count) {
+    explicit DisjointSets(std::size_t count = 0) : parent_(count) {
         std::iota(parent_.begin(), parent_.end(), 0);
+    }
+
+    /// One more, alone; answers with it.
+    int add() {
+        parent_.push_back(static_cast<int>(parent_.size()));
+        return parent_.back();
     }
 
     int find(int member) {

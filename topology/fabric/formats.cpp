@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <vector>
 
 #include "topology/fabric/lines.hpp"
@@ -19,11 +18,8 @@ struct Format {
     Result<Fabric> (*read)(std::string_view text);
 };
 
-bool starts_ignoring_case(std::string_view line, std::string_view small) {
-    if (line.size() < small.size()) return false;
-    for (std::size_t i = 0; i < small.size(); ++i)
-        if (std::tolower(static_cast<unsigned char>(line[i])) != small[i]) return false;
-    return true;
+bool starts_ignoring_case(std::string_view line, std::string_view begin) {
+    return equal_ignoring_case(line.substr(0, begin.size()), begin);
 }
 
 bool is_slurm_conf(std::string_view line) {

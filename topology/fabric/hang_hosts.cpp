@@ -20,12 +20,6 @@ std::string without_domain(std::string_view name) {
     return std::string(is_address ? name : first);
 }
 
-std::string lower_case(std::string text) {
-    for (char& c : text)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    return text;
-}
-
 /// Finds hosts by name, less and less exactly. A shortened name that stands for several hosts of
 /// the source stands for none.
 class HostIndex {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/index.hpp"
 #include "base/text.hpp"
+#include "topology/fabric/disjoint_sets.hpp"
 #include "topology/fabric/slurm.hpp"
 
 namespace gradcoll {
@@ -80,29 +80,24 @@ class VirtualSwitches {
     Result<int> member_of(std::string_view text) {
         const auto known = member_of_.find(std::string(text));
         if (known != member_of_.end()) return known->second;
-        Result<std::vector<std::string>> names =
-            names_of_host_list(text, max_fabric_nodes - names_.size());
-        if (!names.ok()) return names.status();
+        std::vector<std::string> names =
+            GRADCOLL_VALUE(names_of_host_list(text, max_fabric_nodes - names_.size()));
         int first = -1;
-        for (std::string& name : *names) {
+        for (std::string& name : names) {
             const auto [place, is_new] = id_of_.try_emplace(name, static_cast<int>(names_.size()));
             if (is_new) {
                 names_.push_back(std::move(name));
-                above_.push_back(place->second);
+                groups_.add();
             }
             first = first < 0 ? place->second : first;
-            above_[at(group_of(place->second))] = group_of(first);
+            groups_.join(place->second, first);
         }
         member_of_.emplace(text, first);
         return first;
     }
 
     /// The member that stands for the group.
-    int group_of(int member) {
-        while (above_[at(member)] != member)
-            member = above_[at(member)] = above_[at(above_[at(member)])];
-        return member;
-    }
+    int group_of(int member) { return groups_.find(member); }
 
     /// Of each group, by the member that stands for it.
     std::vector<std::string> names_of_groups() {
@@ -118,7 +113,7 @@ class VirtualSwitches {
     std::unordered_map<std::string, int> member_of_;  ///< of a group as written
     std::unordered_map<std::string, int> id_of_;
     std::vector<std::string> names_;
-    std::vector<int> above_;
+    DisjointSets groups_;
 };
 
 struct HostPathUp {
@@ -174,12 +169,11 @@ class Cables {
 
 Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts) {
     VirtualSwitches switches;
-    const Result<std::vector<HostPathUp>> paths = paths_up(hosts, switches);
-    if (!paths.ok()) return paths.status();
+    const std::vector<HostPathUp> paths = GRADCOLL_VALUE(paths_up(hosts, switches));
     const std::vector<std::string> names = switches.names_of_groups();
     FabricBuilder builder;
     Cables cables(builder);
-    for (const HostPathUp& path : *paths) {
+    for (const HostPathUp& path : paths) {
         int upper = -1;
         for (const int member : path.members) {
             const int lower =
@@ -191,8 +185,8 @@ Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts) 
     }
     Fabric& fabric = builder.fabric();
     fabric.rooted = true;
-    if (paths->empty()) fabric.notes.emplace_back("SLURM names no switches above the hosts");
-    return paths->empty() ? std::move(fabric) : builder.take();
+    if (paths.empty()) fabric.notes.emplace_back("SLURM names no switches above the hosts");
+    return paths.empty() ? std::move(fabric) : builder.take();
 }
 
 }  // namespace gradcoll

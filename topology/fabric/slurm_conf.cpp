@@ -115,14 +115,14 @@ class ConfReader {
         return is_sizes(first.key) ? Status() : fabric_.add(entry, number);
     }
 
-    static bool is_sizes(std::string_view key) { return equal_but_for_case(key, "BlockSizes"); }
+    static bool is_sizes(std::string_view key) { return equal_ignoring_case(key, "BlockSizes"); }
 
     /// What the line is about.
     Status begin(const Pair& pair, SlurmSwitch& entry) {
         entry.name = pair.value;
-        if (equal_but_for_case(pair.key, "SwitchName")) return {};
-        if (equal_but_for_case(pair.key, "BlockName")) return {};
-        if (equal_but_for_case(pair.key, "RingName")) {
+        if (equal_ignoring_case(pair.key, "SwitchName")) return {};
+        if (equal_ignoring_case(pair.key, "BlockName")) return {};
+        if (equal_ignoring_case(pair.key, "RingName")) {
             fabric_.note("a ring is taken as one switch");
             return {};
         }
@@ -137,12 +137,12 @@ class ConfReader {
 
     /// What it says of it.
     Status go_on(const Pair& first, const Pair& pair, SlurmSwitch& entry) {
-        const bool is_switch = equal_but_for_case(first.key, "SwitchName");
-        if (equal_but_for_case(pair.key, "Nodes") && !is_sizes(first.key))
+        const bool is_switch = equal_ignoring_case(first.key, "SwitchName");
+        if (equal_ignoring_case(pair.key, "Nodes") && !is_sizes(first.key))
             return once(entry.nodes, pair);
-        if (equal_but_for_case(pair.key, "Switches") && is_switch)
+        if (equal_ignoring_case(pair.key, "Switches") && is_switch)
             return once(entry.switches, pair);
-        if (equal_but_for_case(pair.key, "LinkSpeed") && is_switch) {
+        if (equal_ignoring_case(pair.key, "LinkSpeed") && is_switch) {
             entry.gbytes_per_s = link_speed(pair.value);
             return {};
         }

@@ -17,10 +17,6 @@ namespace gradcoll {
 
 namespace {
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 Status wrong_in(int line, const std::string& what) {
     return {Code::invalid_argument, fmt::format("line {}: {}", line, what)};
 }
@@ -37,11 +33,6 @@ Status check_name(std::string_view name) {
 }
 
 }  // namespace
-
-bool equal_but_for_case(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return lower(x) == lower(y); });
-}
 
 void SlurmFabric::note(std::string text) {
     std::vector<std::string>& notes = fabric_.fabric().notes;
@@ -68,16 +59,15 @@ Status SlurmFabric::add(const SlurmSwitch& entry, int line) {
 Status SlurmFabric::add_children(int upper, std::string_view list, bool are_hosts,
                                  double gbytes_per_s) {
     if (list.empty()) return {};
-    if (are_hosts && equal_but_for_case(list, "ALL")) {
+    if (are_hosts && equal_ignoring_case(list, "ALL")) {
         names_all_ = true;
         note("a switch has ALL nodes: those that no other one names hang below the root");
         return {};
     }
     const std::size_t left = std::size_t{max_fabric_cables} - fabric_.fabric().cables.size();
-    Result<std::vector<std::string>> names =
-        names_of_host_list(list, std::min<std::size_t>(left, max_fabric_nodes));
-    if (!names.ok()) return names.status();
-    for (std::string& name : *names) {
+    std::vector<std::string> names =
+        GRADCOLL_VALUE(names_of_host_list(list, std::min<std::size_t>(left, max_fabric_nodes)));
+    for (std::string& name : names) {
         fabric_.add_cable(upper, are_hosts ? fabric_.host_named(name) : fabric_.switch_named(name),
                           gbytes_per_s);
         if (!are_hosts) named_below_.push_back(std::move(name));
@@ -119,7 +109,7 @@ std::optional<double> gbytes_per_s_of_link_speed(std::string_view text) {
     unit.remove_prefix(1);
     const bool bytes = unit == "B/s" || unit == "B" || unit == "Bps";
     const bool bits = unit.empty() || unit == "b" || unit == "b/s" || unit == "bps" ||
-                      equal_but_for_case(unit, "bit") || equal_but_for_case(unit, "bit/s");
+                      equal_ignoring_case(unit, "bit") || equal_ignoring_case(unit, "bit/s");
     const double gbytes = number * prefix->second / (bytes ? 1 : 8);
     return (bytes || bits) && gbytes <= 1e9 ? std::optional(gbytes) : std::nullopt;
 }

@@ -1,5 +1,6 @@
 // topology/fabric/slurm_fabric.hpp - what topology.conf and topology.yaml have in common: named
-// switches (or blocks) with lists of what is below them.
+// switches (or blocks) with lists of what is below them. SLURM compares the words of its files as
+// equal_ignoring_case() does.
 #pragma once
 
 #include <optional>
@@ -46,8 +47,5 @@ class SlurmFabric {
 /// (bit or byte a second: 100G, 100Gb/s, 100Gbit/s, 12.5GB/s, also with M and T); one without a
 /// unit up to 1600 is Gbit/s. Nothing for any other text.
 std::optional<double> gbytes_per_s_of_link_speed(std::string_view text);
-
-/// As SLURM compares the words of its files; ASCII only.
-bool equal_but_for_case(std::string_view a, std::string_view b);
 
 }  // namespace gradcoll

@@ -89,7 +89,7 @@ class YamlReader {
         for (const YAML::Node& topology : topologies) {
             const YAML::Node is_default = topology["cluster_default"];
             if (!chosen && is_default && is_default.IsScalar() &&
-                equal_but_for_case(is_default.Scalar(), "true"))
+                equal_ignoring_case(is_default.Scalar(), "true"))
                 chosen.emplace(topology);
             if (!with_switches && has_switches(topology)) with_switches.emplace(topology);
         }

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
+
+#include "topology/json_value.hpp"
 
 namespace gradcoll {
 
@@ -31,15 +32,6 @@ void add_uplink(OrderedJson& json, const Uplink& uplink) {
 
 Status wrong(const std::string& place, const std::string& what) {
     return {Code::invalid_argument, fmt::format("probe cache: {}: {}", place, what)};
-}
-
-/// A value as it stands in the text, shortened.
-std::string shown(const Json& value) {
-    std::string text = value.is_structured()
-                           ? (value.is_array() ? "an array" : "an object")
-                           : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (text.size() > 40) text = text.substr(0, 40) + "...";
-    return text;
 }
 
 /// Null if the key is absent.

@@ -104,11 +104,10 @@ bool Figures::settled(Signal signal, HostPair pair) const {
 Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
     if (reversed)
         for (HostPair& pair : pairs) std::swap(pair.from, pair.to);
-    const Result<std::vector<double>> figures = ruler_.measure(signal, pairs);
-    if (!figures.ok()) return figures.status();
+    const std::vector<double> figures = GRADCOLL_VALUE(ruler_.measure(signal, pairs));
     ++rounds_;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
-        const double figure = (*figures)[i];
+        const double figure = figures[i];
         if (!(figure > 0) || !std::isfinite(figure))
             return {Code::internal, fmt::format("probe: hosts {} and {} measured {}, which is no "
                                                 "positive figure",
@@ -142,10 +141,9 @@ Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<
     for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
     std::vector<std::vector<double>> seen(groups.size());
     for (int repeat = 0; repeat < repeats_of(Signal::stream).least && !spent(); ++repeat) {
-        const Result<std::vector<double>> costs = ruler_.measure(Signal::stream, pairs);
-        if (!costs.ok()) return costs.status();
+        const std::vector<double> costs = GRADCOLL_VALUE(ruler_.measure(Signal::stream, pairs));
         ++rounds_;
-        auto cost = costs->begin();
+        auto cost = costs.begin();
         for (std::size_t g = 0; g < groups.size(); ++g) {
             double sum = 0;
             for (std::size_t i = 0; i < groups[g].size(); ++i) sum += 1 / *cost++;

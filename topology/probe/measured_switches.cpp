@@ -54,12 +54,10 @@ Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> 
     const auto count = static_cast<int>(host_names.size());
     Figures figures(ruler, count);
     Branches branches(count);
-    const Result<int> root = found_root(branches, figures);
-    if (!root.ok()) return root.status();
-    Result<std::vector<Uplink>> uplinks =
-        measured_uplinks(branches, figures, *root, branches.node_count());
-    if (!uplinks.ok()) return uplinks.status();
-    SwitchTree tree = switches_from(branches, *root, *uplinks, host_names);
+    const int root = GRADCOLL_VALUE(found_root(branches, figures));
+    std::vector<Uplink> uplinks =
+        GRADCOLL_VALUE(measured_uplinks(branches, figures, root, branches.node_count()));
+    SwitchTree tree = switches_from(branches, root, uplinks, host_names);
     tree.notes.push_back(
         fmt::format("probe: {} hosts measured in {} rounds", count, figures.rounds()));
     if (figures.spent())

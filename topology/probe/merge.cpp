@@ -70,9 +70,7 @@ class Merger {
         }
         if (trees.size() % 2 != 0) merged.push_back(trees.back());
         while (!tasks.empty()) {
-            Result<std::vector<Task>> next = resolve_all(tasks);
-            if (!next.ok()) return next.status();
-            tasks = std::move(*next);
+            tasks = GRADCOLL_VALUE(resolve_all(tasks));
         }
         trees = std::move(merged);
         return {};

@@ -58,12 +58,11 @@ Result<std::vector<int>> split_all(Branches& branches, Figures& figures, Signal 
     std::vector<std::vector<int>> groups;
     for (const int vertex : vertices)
         groups.push_back(branches.host_of_each(branches.children(vertex)));
-    Result<std::vector<Sets>> sets = sets_of(figures, signal, groups);
-    if (!sets.ok()) return sets.status();
+    std::vector<Sets> sets = GRADCOLL_VALUE(sets_of(figures, signal, groups));
     std::vector<int> again;
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const bool whole = groups[g].size() <= few;
-        const Sets chosen = whole ? (*sets)[g] : innermost((*sets)[g]);
+        const Sets chosen = whole ? sets[g] : innermost(sets[g]);
         branches.group_children(vertices[g], chosen);
         if (whole || chosen.empty()) continue;
         figures.forget(signal, groups[g]);
@@ -93,9 +92,7 @@ std::vector<std::vector<int>> sets_apart(const Figures& figures, Signal signal,
 Status split(Branches& branches, Figures& figures, Signal signal, int root) {
     for (std::vector<int> level : branches.levels(root))
         while (!level.empty() && !figures.spent()) {
-            Result<std::vector<int>> again = split_all(branches, figures, signal, level);
-            if (!again.ok()) return again.status();
-            level = std::move(*again);
+            level = GRADCOLL_VALUE(split_all(branches, figures, signal, level));
         }
     return {};
 }

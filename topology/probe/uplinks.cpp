@@ -71,10 +71,9 @@ class Uplinks {
             groups.push_back(senders(vertex, branch));
         }
         if (groups.empty()) return {};
-        const Result<std::vector<double>> rates = figures_.rates_together(groups);
-        if (!rates.ok()) return rates.status();
+        const std::vector<double> rates = GRADCOLL_VALUE(figures_.rates_together(groups));
         for (std::size_t i = 0; i < nodes.size(); ++i)
-            of(nodes[i]).bandwidth_gbytes_per_s = (*rates)[i];
+            of(nodes[i]).bandwidth_gbytes_per_s = rates[i];
         return {};
     }
 

@@ -1,14 +1,44 @@
-// collectives/build/flexreduce/transfer.hpp - how one message becomes steps: straight from memory
-// where it is one range, through a scratch slot where it is several or encoded.
+// collectives/build/flexreduce/transfer.hpp - a schedule under construction, and how one message
+// becomes steps of it: straight from memory where it is one range, through a scratch slot where it
+// is several or encoded.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "collectives/build/flexreduce/level.hpp"
-#include "collectives/build/flexreduce/step_list.hpp"
+#include "collectives/plan/hazards.hpp"
+#include "collectives/plan/plan.hpp"
+#include "collectives/plan/schedule.hpp"
 
 namespace gradcoll {
+
+/// Hands out scratch, adds steps, finds what each must wait for.
+class StepList {
+  public:
+    /// `schedule` brings count_elems, first elements and work_bytes.
+    StepList(const PlanSpec& spec, Schedule schedule);
+
+    /// A new piece of scratch for a message.
+    Slot message_slot(std::uint64_t size_bytes);
+    /// A slot inside an existing one.
+    Slot slot_at(std::uint64_t offset_bytes, std::uint64_t size_bytes);
+    const SlotExtent& extent(Slot slot) const { return schedule_.slots[slot.index]; }
+
+    /// Appends `step`; its dependencies follow from what it and the steps before it read and write.
+    void add(Step step);
+
+    /// Errors: internal if a step waits for more steps than Step::dep_count can say.
+    Result<Schedule> finish() &&;
+
+  private:
+    std::vector<std::uint32_t> without_implied(const std::vector<std::uint32_t>& deps) const;
+
+    const PlanSpec& spec_;
+    Schedule schedule_;
+    Hazards hazards_;
+    std::size_t most_deps_ = 0;
+};
 
 /// A message in scratch: the whole, and the place of each of its ranges.
 struct Parcel {
@@ -48,7 +78,8 @@ class Transfer {
     StepList& steps() { return steps_; }
 
   private:
-    Step step(StepKind kind, Slot from, Slot to, Range range) const;
+    Step step(StepKind kind, Slot from, Slot to, Range range, CodecId codec) const;
+    void add_message(int peer, Step message);
 
     const PlanSpec& spec_;
     StepList& steps_;

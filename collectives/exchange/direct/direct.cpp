@@ -1,5 +1,6 @@
-// collectives/exchange/direct/direct.cpp - direct exchange: all pairs of branches at once.
-#include "collectives/exchange/direct/direct.hpp"
+// collectives/exchange/direct/direct.cpp - direct exchange: all pairs of branches at once, one
+// round. Fewest steps; what a vertex of few branches, or short messages, want.
+#include "collectives/exchange/rounds.hpp"
 
 namespace gradcoll::direct {
 
@@ -9,16 +10,6 @@ std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
         if (other == branch) continue;
         round.sends.push_back({other, {other}});
         round.recvs.push_back({other, {branch}});
-    }
-    return {round};
-}
-
-std::vector<Round> allgather_rounds(int degree, int branch) {
-    Round round;
-    for (int other = 0; other < degree; ++other) {
-        if (other == branch) continue;
-        round.sends.push_back({other, {branch}});
-        round.recvs.push_back({other, {other}});
     }
     return {round};
 }

@@ -1,8 +1,15 @@
-// collectives/exchange/recursive/recursive.cpp - recursive halving and doubling.
-#include "collectives/exchange/recursive/recursive.hpp"
-
-#include <algorithm>
+// collectives/exchange/recursive/recursive.cpp - recursive halving on the way up, doubling on the
+// way down: ceil(log2(degree)) rounds with one message in and one out, for every degree. Each
+// branch sends and receives degree - 1 parts a phase, no more than a direct exchange or a ring.
+//
+// A power of two: partners at distance degree/2, degree/4 ... swap halves (Thakur, Rabenseifner,
+// Gropp, "Optimization of Collective Communication Operations in MPICH", IJHPCA 2005). Any other
+// degree: no branch is folded into another; the distances are ceil(degree/2), half of that rounded
+// up and so on, and branches send round the circle instead of to a partner (Traeff, "Optimal,
+// Non-pipelined Reduce-scatter and Allreduce Algorithms", arXiv 2410.14234, 2024).
 #include <bit>
+
+#include "collectives/exchange/rounds.hpp"
 
 namespace gradcoll::recursive {
 namespace {
@@ -35,6 +42,7 @@ Round circle(int degree, int branch, int held, int half) {
 
 }  // namespace
 
+/// A branch sends what it does not need itself and never again touches it.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     std::vector<Round> rounds;
     for (int held = degree; held > 1;) {
@@ -43,13 +51,6 @@ std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
                                                  : circle(degree, branch, held, half));
         held = half;
     }
-    return rounds;
-}
-
-std::vector<Round> allgather_rounds(int degree, int branch) {
-    std::vector<Round> rounds = reduce_scatter_rounds(degree, branch);
-    std::reverse(rounds.begin(), rounds.end());
-    for (Round& round : rounds) std::swap(round.sends, round.recvs);
     return rounds;
 }
 

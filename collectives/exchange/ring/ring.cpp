@@ -1,5 +1,8 @@
-// collectives/exchange/ring/ring.cpp - ring exchange from branch to branch.
-#include "collectives/exchange/ring/ring.hpp"
+// collectives/exchange/ring/ring.cpp - ring exchange: degree - 1 rounds, always from a branch to
+// the next one. One message in and one out a round: no branch is hit by several senders at once.
+// Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
+// JPDC 2009.
+#include "collectives/exchange/rounds.hpp"
 
 namespace gradcoll::ring {
 namespace {
@@ -18,10 +21,12 @@ std::vector<Round> rounds(int degree, int branch, int lead) {
 
 }  // namespace
 
+/// Part p starts at branch p + 1 and collects one contribution a round until it reaches branch p.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     return rounds(degree, branch, 1);
 }
 
+/// Part p starts at branch p and is passed on until all have it.
 std::vector<Round> allgather_rounds(int degree, int branch) {
     return rounds(degree, branch, 0);
 }

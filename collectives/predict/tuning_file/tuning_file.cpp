@@ -269,9 +269,8 @@ Result<std::string> read_tuning_text(const std::string& path) {
 }
 
 Result<Tuning> read_tuning(const std::string& path) {
-    const Result<std::string> text = read_tuning_text(path);
-    if (!text.ok()) return text.status();
-    return tuning_from(*text, path);
+    const std::string text = GRADCOLL_VALUE(read_tuning_text(path));
+    return tuning_from(text, path);
 }
 
 }  // namespace gradcoll

@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <utility>
+
 #include "base/status.hpp"
 
 namespace gradcoll {
@@ -24,6 +26,28 @@ inline constexpr bool mpi_takes_aliased_buffers = false;
 inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
 #endif
+
+/// A handle of MPI that is freed with its scope.
+template <class Handle, int (*Free)(Handle*)>
+class Owned {
+  public:
+    explicit Owned(Handle null) : handle(null), null_(null) {}
+    Owned(Owned&& other) noexcept
+        : handle(std::exchange(other.handle, other.null_)), null_(other.null_) {}
+    Owned& operator=(Owned&&) = delete;
+    ~Owned() {
+        if (handle != null_) Free(&handle);
+    }
+
+    Handle handle;
+
+  private:
+    Handle null_;
+};
+using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
+struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
+    OwnedComm() : Owned(MPI_COMM_NULL) {}
+};
 
 /// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
 Status from_mpi(int mpi_code, const char* call);

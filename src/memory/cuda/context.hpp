@@ -49,9 +49,8 @@ class DeviceContext {
     /// The same for callers that tell errors apart.
     template <class Call>
     Status run_for_error(cudaError_t& error, Call call) {
-        const Result<CUcontext> context = handle();
-        if (!context.ok()) return context.status();
-        const CurrentContext current(*context);
+        const CUcontext context = GRADCOLL_VALUE(handle());
+        const CurrentContext current(context);
         GRADCOLL_TRY(current.status());
         error = call();
         return {};

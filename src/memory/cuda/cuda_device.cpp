@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <utility>
 
+#include "base/text.hpp"
 #include "memory/cuda/cuda_stream.hpp"
 
 namespace gradcoll {
@@ -58,19 +58,12 @@ bool ask(const void* pointer, const std::array<Question, count>& questions) {
                                      count, names, answers, address_of(pointer)) == CUDA_SUCCESS;
 }
 
-/// "0000:3b:00.0", as Linux writes it.
-std::string in_lower_case(std::string text) {
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
 Result<DevicePlace> place_of(int number) {
     DevicePlace place;
     char text[64] = {};
     GRADCOLL_TRY(
         from_cuda(cudaDeviceGetPCIBusId(text, sizeof text, number), "cudaDeviceGetPCIBusId"));
-    place.bus_id = in_lower_case(text);
+    place.bus_id = lower_case(text);  // "0000:3b:00.0", as Linux writes it
     CUdevice device = 0;
     GRADCOLL_TRY(from_cuda(cuda_driver()->device_get(&device, number), "cuDeviceGet"));
     CUuuid uuid{};
@@ -97,9 +90,8 @@ int cuda_device_of(const void* pointer) {
 }
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::make(int number) {
-    Result<DevicePlace> place = place_of(number);
-    if (!place.ok()) return place.status();
-    return std::unique_ptr<CudaDevice>(new CudaDevice(number, std::move(place).value()));
+    DevicePlace place = GRADCOLL_VALUE(place_of(number));
+    return std::unique_ptr<CudaDevice>(new CudaDevice(number, std::move(place)));
 }
 
 CudaDevice::CudaDevice(int number, DevicePlace place)

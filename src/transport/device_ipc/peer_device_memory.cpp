@@ -4,16 +4,112 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "transport/device_ipc/mapping.hpp"
-
 namespace gradcoll {
 namespace {
+
+/// An allocation of a process, as that process sees it.
+struct AllocationOrigin {
+    std::int64_t process = 0;
+    std::uint64_t base = 0;
+    std::uint64_t size_bytes = 0;
+    std::uint64_t id = 0;
+    friend bool operator==(const AllocationOrigin&, const AllocationOrigin&) = default;
+};
+
+// A peer's allocation, mapped into this process.
+
+class PeerMapping;
+
+struct Registry {
+    std::mutex mutex;
+    std::vector<std::weak_ptr<PeerMapping>> mappings;
+};
+
+/// Never destroyed: communicators may be freed while the process leaves.
+Registry& registry() {
+    static Registry& registry = *new Registry;
+    return registry;
+}
+
+/// One mapping for all who use the same allocation through the same device. Closed when the last of
+/// them lets go, or when something else turns out to lie at its address in its process: then it
+/// was released there, and nobody will refer to it again. Immutable but for that.
+class PeerMapping {
+  public:
+    PeerMapping(const PeerMapping&) = delete;
+    PeerMapping& operator=(const PeerMapping&) = delete;
+    ~PeerMapping() { close(); }
+
+    const AllocationOrigin& origin() const { return origin_; }
+    const DeviceHandle& handle() const { return handle_; }
+    /// False once it was found released: then there is no base.
+    bool is_open() const { return base_.load(std::memory_order_acquire) != nullptr; }
+    const std::byte* base() const {
+        return static_cast<const std::byte*>(base_.load(std::memory_order_acquire));
+    }
+    std::size_t size_bytes() const { return size_bytes_; }
+
+    /// Finds or makes it. Takes a lock: keep what it gives. Thread safe. Errors: those of
+    /// Device::open.
+    static Result<std::shared_ptr<const PeerMapping>> of(Device& device,
+                                                         const AllocationOrigin& origin,
+                                                         const DeviceHandle& handle) {
+        Registry& known = registry();
+        const std::scoped_lock lock(known.mutex);
+        std::erase_if(known.mappings, [](const auto& entry) { return entry.expired(); });
+        for (const auto& entry : known.mappings) {
+            const std::shared_ptr<PeerMapping> mapping = entry.lock();
+            if (mapping == nullptr || &mapping->device_ != &device) continue;
+            if (mapping->origin_ == origin && mapping->handle_ == handle && mapping->is_open())
+                return std::shared_ptr<const PeerMapping>(mapping);
+            // A driver may refuse to map what has come to the place of something that is still
+            // mapped.
+            if (mapping->is_outdated_by(origin)) mapping->close();
+        }
+        std::shared_ptr<PeerMapping> made(new PeerMapping(device, origin, handle));
+        GRADCOLL_TRY(made->open());
+        known.mappings.push_back(made);
+        return std::shared_ptr<const PeerMapping>(made);
+    }
+
+  private:
+    PeerMapping(Device& device, const AllocationOrigin& origin, const DeviceHandle& handle)
+        : device_(device), origin_(origin), handle_(handle) {}
+    bool is_outdated_by(const AllocationOrigin& origin) const {
+        const std::uint64_t mine = origin_.base, other = origin.base;
+        const bool overlap =
+            mine < other ? other - mine < origin_.size_bytes : mine - other < origin.size_bytes;
+        return overlap && origin_.process == origin.process && origin_ != origin;
+    }
+
+    Status open() {
+        const auto base = GRADCOLL_VALUE(device_.open(handle_));
+        base_ = base;
+        const auto mapped = device_.allocation_of(base);
+        size_bytes_ = mapped.ok() ? mapped->size_bytes : origin_.size_bytes;
+        return {};
+    }
+
+    void close() {
+        if (void* base = base_.exchange(nullptr); base != nullptr) device_.close(base);
+    }
+
+    Device& device_;
+    const AllocationOrigin origin_;
+    const DeviceHandle handle_;
+    std::atomic<void*> base_{nullptr};
+    std::size_t size_bytes_ = 0;  ///< as the device tells; else as the origin does
+};
+
+// References to bytes in such allocations.
 
 constexpr std::uint64_t magic = 0x31304d4544464352;  // "RCFDEM01", little endian
 
@@ -93,11 +189,10 @@ Result<DeviceHandle> PeerDeviceMemory::Impl::handle_of(const DeviceAllocation& a
         found->last_use = ++uses;
         return found->handle;
     }
-    const auto handle = device.share(allocation);
-    if (!handle.ok()) return handle.status();
+    const auto handle = GRADCOLL_VALUE(device.share(allocation));
     if (own.size() == most_mappings) own.erase(oldest(own));
-    own.push_back({allocation.id, *handle, ++uses});
-    return *handle;
+    own.push_back({allocation.id, handle, ++uses});
+    return handle;
 }
 
 Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& reference) {
@@ -111,9 +206,8 @@ Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& r
         return found->mapping.get();
     }
     if (mappings.size() == most_mappings) mappings.erase(oldest(mappings));
-    auto mapping = PeerMapping::of(device, reference.allocation, reference.handle);
-    if (!mapping.ok()) return mapping.status();
-    mappings.push_back({std::move(mapping).value(), ++uses});
+    auto mapping = GRADCOLL_VALUE(PeerMapping::of(device, reference.allocation, reference.handle));
+    mappings.push_back({std::move(mapping), ++uses});
     return mappings.back().mapping.get();
 }
 
@@ -126,18 +220,16 @@ PeerDeviceMemory::~PeerDeviceMemory() = default;
 
 Status PeerDeviceMemory::refer(const void* data, std::size_t size_bytes,
                                std::span<std::byte, reference_bytes> out) {
-    const auto allocation = impl_->device.allocation_of(data);
-    if (!allocation.ok()) return allocation.status();
-    const auto handle = impl_->handle_of(*allocation);
-    if (!handle.ok()) return handle.status();
+    const DeviceAllocation allocation = GRADCOLL_VALUE(impl_->device.allocation_of(data));
+    const DeviceHandle handle = GRADCOLL_VALUE(impl_->handle_of(allocation));
     Reference reference;
     reference.magic = magic;
     reference.offset_bytes = static_cast<std::uint64_t>(static_cast<const std::byte*>(data) -
-                                                        static_cast<std::byte*>(allocation->base));
+                                                        static_cast<std::byte*>(allocation.base));
     reference.size_bytes = size_bytes;
-    reference.allocation = {getpid(), reinterpret_cast<std::uintptr_t>(allocation->base),
-                            allocation->size_bytes, allocation->id};
-    reference.handle = *handle;
+    reference.allocation = {getpid(), reinterpret_cast<std::uintptr_t>(allocation.base),
+                            allocation.size_bytes, allocation.id};
+    reference.handle = handle;
     std::memcpy(out.data(), &reference, sizeof reference);
     return {};
 }
@@ -150,10 +242,9 @@ Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
     Reference reference;
     std::memcpy(&reference, bytes.data(), sizeof reference);
     GRADCOLL_TRY(check(reference, expected_bytes));
-    const auto mapping = impl_->mapping_of(reference);
-    if (!mapping.ok()) return mapping.status();
-    GRADCOLL_TRY(check_range(reference, (*mapping)->size_bytes()));
-    return static_cast<const void*>((*mapping)->base() + reference.offset_bytes);
+    const auto mapping = GRADCOLL_VALUE(impl_->mapping_of(reference));
+    GRADCOLL_TRY(check_range(reference, mapping->size_bytes()));
+    return static_cast<const void*>(mapping->base() + reference.offset_bytes);
 }
 
 }  // namespace gradcoll

@@ -53,18 +53,10 @@ Status Probe::copy_and_wait(void* to, const void* from) {
 }
 
 Status Probe::show(Showing& showing) {
-    auto stream = device_.make_stream();
-    if (!stream.ok()) return stream.status();
-    stream_ = std::move(stream).value();
-    auto mark = device_.make_mark();
-    if (!mark.ok()) return mark.status();
-    mark_ = std::move(mark).value();
-    const auto on_device = device_.allocate(sizeof(std::uint64_t));
-    if (!on_device.ok()) return on_device.status();
-    on_device_ = *on_device;
-    const auto pinned = device_.allocate_pinned(sizeof(std::uint64_t));
-    if (!pinned.ok()) return pinned.status();
-    pinned_ = *pinned;
+    stream_ = GRADCOLL_VALUE(device_.make_stream());
+    mark_ = GRADCOLL_VALUE(device_.make_mark());
+    on_device_ = GRADCOLL_VALUE(device_.allocate(sizeof(std::uint64_t)));
+    pinned_ = GRADCOLL_VALUE(device_.allocate_pinned(sizeof(std::uint64_t)));
     *static_cast<std::uint64_t*>(pinned_) = showing.token;
     GRADCOLL_TRY(copy_and_wait(on_device_, pinned_));
     return peers_->refer(on_device_, sizeof(std::uint64_t), showing.reference);
@@ -79,14 +71,11 @@ bool Probe::reads(const Showing& peer) {
            *static_cast<const std::uint64_t*>(pinned_) == peer.token;
 }
 
-/// Owns the communicator of a host's ranks.
+/// The ranks of a host.
 struct HostComm {
-    MPI_Comm comm = MPI_COMM_NULL;
+    OwnedComm comm;
     int rank = 0;
     int size = 1;
-    ~HostComm() {
-        if (comm != MPI_COMM_NULL) PMPI_Comm_free(&comm);
-    }
 };
 
 /// Every rank of the host shows itself, reads the others, and says whom it can read.
@@ -94,9 +83,9 @@ Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vect
     const auto size = static_cast<std::size_t>(host.size);
     const auto self = static_cast<std::size_t>(host.rank);
     std::vector<Showing> all(size);
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, host.comm),
-        "MPI_Allgather"));
+    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own,
+                                         MPI_BYTE, host.comm.handle),
+                          "MPI_Allgather"));
     std::vector<std::uint8_t> mine(size), can_read(size * size);
     if (probe != nullptr && own.shown != 0)
         for (std::size_t peer = 0; peer < size; ++peer)
@@ -104,7 +93,7 @@ Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vect
     if (probe != nullptr) probe->forget_peers();
     // Also tells everybody that nobody reads any more.
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(mine.data(), host.size, MPI_BYTE, can_read.data(),
-                                         host.size, MPI_BYTE, host.comm),
+                                         host.size, MPI_BYTE, host.comm.handle),
                           "MPI_Allgather"));
     for (std::size_t peer = 0; peer < size; ++peer)
         shares[static_cast<std::size_t>(all[peer].rank)] =
@@ -126,11 +115,11 @@ Result<std::vector<bool>> peers_that_share(MPI_Comm comm, Device* device) {
     if (any == 0) return shares;
 
     HostComm host;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm),
-                 "MPI_Comm_split_type"));
-    PMPI_Comm_rank(host.comm, &host.rank);
-    PMPI_Comm_size(host.comm, &host.size);
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm.handle),
+        "MPI_Comm_split_type"));
+    PMPI_Comm_rank(host.comm.handle, &host.rank);
+    PMPI_Comm_size(host.comm.handle, &host.size);
     const std::unique_ptr<Probe> probe =
         device != nullptr ? std::make_unique<Probe>(*device) : nullptr;
     own.token = 0x6772616400000000ULL + static_cast<std::uint32_t>(own.rank);

@@ -40,9 +40,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
     std::unique_ptr<MpiChannel> channel(new MpiChannel(comm));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &channel->rank_), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &channel->rank_count_), "MPI_Comm_size"));
-    Result<int> limit = tag_limit_of(comm);
-    if (!limit.ok()) return limit.status();
-    channel->tag_limit_ = *limit;
+    channel->tag_limit_ = GRADCOLL_VALUE(tag_limit_of(comm));
     channel->unasked_bytes_ = unasked_bytes_of_library();
     return channel;
 }

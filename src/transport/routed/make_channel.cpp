@@ -20,39 +20,24 @@ constexpr std::size_t least_cells_bytes = std::size_t{128} << 10;
 /// Below, copies through cells are faster (transport/shm/README.md has the figures).
 constexpr std::size_t least_read_bytes = std::size_t{512} << 10;
 
-/// The ranks of this host; frees itself.
-class HostComm {
-  public:
-    static Result<HostComm> split(MPI_Comm comm, int rank) {
-        HostComm host;
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host.handle_),
-            "MPI_Comm_split_type"));
-        PMPI_Comm_set_errhandler(host.handle_, MPI_ERRORS_RETURN);
-        PMPI_Comm_rank(host.handle_, &host.rank_);
-        PMPI_Comm_size(host.handle_, &host.size_);
-        return host;
-    }
-    HostComm(HostComm&& other) noexcept
-        : handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
-          rank_(other.rank_),
-          size_(other.size_) {}
-    HostComm& operator=(HostComm&&) = delete;
-    ~HostComm() {
-        if (handle_ != MPI_COMM_NULL) PMPI_Comm_free(&handle_);
-    }
-
-    MPI_Comm handle() const { return handle_; }
-    int rank() const { return rank_; }
-    int size() const { return size_; }
-
-  private:
-    HostComm() = default;
-
-    MPI_Comm handle_ = MPI_COMM_NULL;
-    int rank_ = 0;
-    int size_ = 1;
+/// The ranks of this host.
+struct HostComm {
+    OwnedComm comm;
+    int rank = 0;
+    int size = 1;
 };
+
+Result<HostComm> host_comm_of(MPI_Comm comm, int rank) {
+    HostComm host;
+    MPI_Comm& handle = host.comm.handle;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &handle),
+                 "MPI_Comm_split_type"));
+    PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(handle, &host.rank);
+    PMPI_Comm_size(handle, &host.size);
+    return host;
+}
 
 std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
     if (options.cells_bytes > 0) return std::max(options.cells_bytes, least_cells_bytes);
@@ -63,8 +48,8 @@ std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
 Result<std::unique_ptr<SharedSegment>> make_segment(const HostComm& host,
                                                     const ChannelOptions& options) {
     return SharedSegment::make(
-        host.handle(),
-        ShmLayout::bytes_a_rank_for(host.size(), cells_bytes_of(options, host.size())));
+        host.comm.handle,
+        ShmLayout::bytes_a_rank_for(host.size, cells_bytes_of(options, host.size)));
 }
 
 /// The lowest of all ranks' answers.
@@ -88,54 +73,50 @@ Result<PeerMemory> probe_reading(const HostComm& host) {
     std::random_device random;
     const std::uint64_t number = std::uint64_t{random()} << 32 | random();
     const Secret mine{getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
-    std::vector<Secret> all(static_cast<std::size_t>(host.size()));
+    std::vector<Secret> all(static_cast<std::size_t>(host.size));
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
-                                         MPI_BYTE, host.handle()),
+                                         MPI_BYTE, host.comm.handle),
                           "MPI_Allgather"));
-    const Secret& next = all[static_cast<std::size_t>((host.rank() + 1) % host.size())];
+    const Secret& next = all[static_cast<std::size_t>((host.rank + 1) % host.size)];
     std::uint64_t found = ~next.value;
     const ssize_t count =
         read_process(static_cast<pid_t>(next.process), next.address, &found, sizeof found);
-    const auto permitted = all_say(host.handle(), count == sizeof found && found == next.value);
-    if (!permitted.ok()) return permitted.status();
+    const auto permitted =
+        GRADCOLL_VALUE(all_say(host.comm.handle, count == sizeof found && found == next.value));
     PeerMemory memory;
     memory.least_bytes = least_read_bytes;
-    if (!*permitted) return memory;
+    if (!permitted) return memory;
     for (const Secret& secret : all) memory.processes.push_back(static_cast<pid_t>(secret.process));
     return memory;
 }
 
 Result<std::unique_ptr<Channel>> join(std::unique_ptr<MpiChannel> mpi, const HostComm& host,
                                       std::unique_ptr<SharedSegment> segment, bool read_peers) {
-    RoutedChannel::Host parts{std::vector<int>(static_cast<std::size_t>(host.size())), host.rank(),
+    RoutedChannel::Host parts{std::vector<int>(static_cast<std::size_t>(host.size)), host.rank,
                               std::move(segment)};
     const int rank = mpi->rank();
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allgather(&rank, 1, MPI_INT, parts.ranks.data(), 1, MPI_INT, host.handle()),
-                 "MPI_Allgather"));
-    Result<PeerMemory> memory = read_peers ? probe_reading(host) : PeerMemory{};
-    if (!memory.ok()) return memory.status();
-    auto channel = RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory).value());
-    if (!channel.ok()) return channel.status();
-    return std::unique_ptr<Channel>(std::move(channel).value());
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allgather(&rank, 1, MPI_INT, parts.ranks.data(), 1, MPI_INT, host.comm.handle),
+        "MPI_Allgather"));
+    PeerMemory memory = GRADCOLL_VALUE(read_peers ? probe_reading(host) : PeerMemory{});
+    auto channel =
+        GRADCOLL_VALUE(RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory)));
+    return std::unique_ptr<Channel>(std::move(channel));
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
-    auto mpi = MpiChannel::make(comm);
-    if (!mpi.ok()) return mpi.status();
-    const auto host = HostComm::split(comm, (*mpi)->rank());
-    if (!host.ok()) return host.status();
-    const bool alone = host->size() == 1;
+    auto mpi = GRADCOLL_VALUE(MpiChannel::make(comm));
+    const auto host = GRADCOLL_VALUE(host_comm_of(comm, mpi->rank()));
+    const bool alone = host.size == 1;
     auto segment = alone ? Result<std::unique_ptr<SharedSegment>>(std::unique_ptr<SharedSegment>())
-                         : make_segment(*host, options);
-    if (!segment.ok() && host->rank() == 0)
+                         : make_segment(host, options);
+    if (!segment.ok() && host.rank == 0)
         log(LogLevel::info, "messages inside hosts go through MPI: {}", segment.status().message());
-    const auto all_have_it = all_say(comm, segment.ok());
-    if (!all_have_it.ok()) return all_have_it.status();
-    if (alone || !*all_have_it) return std::unique_ptr<Channel>(std::move(mpi).value());
-    return join(std::move(mpi).value(), *host, std::move(segment).value(), options.read_peers);
+    const auto all_have_it = GRADCOLL_VALUE(all_say(comm, segment.ok()));
+    if (alone || !all_have_it) return std::unique_ptr<Channel>(std::move(mpi));
+    return join(std::move(mpi), host, std::move(segment).value(), options.read_peers);
 }
 
 }  // namespace gradcoll

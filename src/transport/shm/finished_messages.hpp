@@ -1,8 +1,10 @@
-// transport/shm/finished_messages.hpp - the messages of one lane that have ended and were not
-// reported yet.
+// transport/shm/finished_messages.hpp - the messages of one lane: how it starts them, and those
+// that have ended and were not reported yet.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,11 +21,31 @@ class FinishedMessages {
 
     void add(Completion done) { done_.push_back(std::move(done)); }
     /// Hands out the oldest ones.
-    std::size_t take(std::span<Completion> out);
+    std::size_t take(std::span<Completion> out) {
+        const std::size_t count = std::min(out.size(), done_.size());
+        if (count == 0) return 0;
+        const auto end = done_.begin() + static_cast<std::ptrdiff_t>(count);
+        std::move(done_.begin(), end, out.begin());
+        done_.erase(done_.begin(), end);
+        return count;
+    }
     void forget() { done_.clear(); }
 
   private:
     std::vector<Completion> done_;
 };
+
+/// A message as its lane starts it.
+template <class Byte>
+struct MessageRequest {
+    FinishedMessages* lane = nullptr;
+    Byte* data = nullptr;
+    std::size_t size_bytes = 0;
+    std::uint32_t cookie = 0;
+    int peer = -1;
+    int tag = -1;
+};
+using SendRequest = MessageRequest<const std::byte>;
+using RecvRequest = MessageRequest<std::byte>;
 
 }  // namespace gradcoll

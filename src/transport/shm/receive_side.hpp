@@ -14,15 +14,6 @@
 
 namespace gradcoll {
 
-struct RecvRequest {
-    FinishedMessages* lane = nullptr;
-    std::byte* data = nullptr;
-    std::size_t size_bytes = 0;
-    std::uint32_t cookie = 0;
-    int peer = -1;
-    int tag = -1;
-};
-
 /// A receive is posted until it meets a message, and met until that message's bytes are here or are
 /// known not to come. It is reported only when its sender has been told all that it waits for: the
 /// receiver may stop polling then. Thread safe only from outside.

@@ -14,15 +14,6 @@
 
 namespace gradcoll {
 
-struct SendRequest {
-    FinishedMessages* lane = nullptr;
-    const std::byte* data = nullptr;
-    std::size_t size_bytes = 0;
-    std::uint32_t cookie = 0;
-    int peer = -1;
-    int tag = -1;
-};
-
 /// Small messages leave in their record, middle ones in cells: both end at once. Larger ones are
 /// announced, and leave when their peer asks for them. Thread safe only from outside.
 class SendSide {

@@ -13,23 +13,6 @@ namespace {
 
 constexpr std::int64_t most_mpi_bytes = std::numeric_limits<int>::max();  // MPI counts in int
 
-/// A handle of MPI that is freed with its scope.
-template <class Handle, int (*Free)(Handle*)>
-struct Owned {
-    Handle handle;
-    explicit Owned(Handle null) : handle(null), null_(null) {}
-    Owned(const Owned&) = delete;
-    Owned& operator=(const Owned&) = delete;
-    ~Owned() {
-        if (handle != null_) Free(&handle);
-    }
-
-  private:
-    Handle null_;
-};
-using OwnedComm = Owned<MPI_Comm, PMPI_Comm_free>;
-using OwnedGroup = Owned<MPI_Group, PMPI_Group_free>;
-
 /// Rank 0 says whether `bytes` (of rank 0) can be counted, so that all agree.
 Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
@@ -71,7 +54,7 @@ Status share_bytes(MPI_Comm comm, std::string& bytes) {
 }
 
 Status find_first_on_host(MPI_Comm comm, int rank, std::uint32_t& first) {
-    OwnedComm host(MPI_COMM_NULL);
+    OwnedComm host;
     GRADCOLL_TRY(from_mpi(
         PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host.handle),
         "MPI_Comm_split_type"));

@@ -1,14 +1,21 @@
 // topology/sources/cluster/probe.cpp - the collective part: who measures, who waits, and the same
-// answer for all.
+// answer for all; and the file that one run's measurements are kept in for the next, which is read
+// with distrust and written at once or not at all.
 #include "topology/sources/cluster/probe.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "topology/bytes.hpp"
+#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
 #include "topology/sources/cluster/exchange.hpp"
@@ -20,24 +27,100 @@ namespace {
 
 constexpr std::uint64_t limit_ns = 60'000'000'000;
 
-/// A communicator of our own, on which no user's message can be taken for ours and errors return.
-class PrivateComm {
+bool all_different(std::span<const ProbeHost> hosts) {
+    std::unordered_set<std::string> names;
+    for (const ProbeHost& host : hosts)
+        if (host.name.empty() || !names.insert(host.name).second) return false;
+    return true;
+}
+
+/// The reason if it did not work.
+std::string replace_file(const std::string& path, const std::string& text) {
+    const std::string temporary = fmt::format("{}.{}.new", path, getpid());
+    std::error_code error;
+    {
+        std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+        file << text;
+        file.close();
+        if (!file) error = std::make_error_code(std::errc::io_error);
+    }
+    if (!error) std::filesystem::rename(temporary, path, error);
+    if (!error) return {};
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    return error.message();
+}
+
+/// Where one run's measurements meet the next. Whatever is wrong with the file becomes a note.
+class ProbeCacheFile {
   public:
-    PrivateComm() = default;
-    PrivateComm(const PrivateComm&) = delete;
-    PrivateComm& operator=(const PrivateComm&) = delete;
-    ~PrivateComm() {
-        if (comm_ != MPI_COMM_NULL) PMPI_Comm_free(&comm_);
+    /// An empty path: nothing is kept. Names that two hosts share cannot be kept, either.
+    ProbeCacheFile(std::string path, std::span<const ProbeHost> hosts,
+                   std::vector<std::string>& notes)
+        : path_(std::move(path)), hosts_(hosts), notes_(notes) {
+        if (path_.empty() || all_different(hosts_)) return;
+        notes_.push_back(fmt::format(
+            "probe cache {}: not used, since hosts of this job have no names of their own", path_));
+        path_.clear();
     }
-    Status duplicate(MPI_Comm comm) {
-        GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &comm_), "MPI_Comm_dup"));
-        return from_mpi(PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN),
-                        "MPI_Comm_set_errhandler");
+
+    /// The tree of these hosts, by_rank, if the file covers all of them.
+    std::optional<SwitchTree> load() {
+        std::error_code ignored;
+        if (path_.empty() || !std::filesystem::exists(path_, ignored)) return {};
+        const Result<std::string> text = read_file(path_);
+        if (!text.ok()) return nothing(text.status().message());
+        if (!is_probe_cache(*text))
+            return nothing(
+                fmt::format("{} holds no measurements of the probe: measured anew, and the file is "
+                            "left as it is",
+                            std::exchange(path_, {})));
+        Result<SwitchTree> cached = switches_from_probe_cache(*text);
+        if (!cached.ok())
+            return nothing(fmt::format("{}: {}: measured anew", path_, cached.status().message()));
+        return by_rank(std::move(*cached));
     }
-    MPI_Comm get() const { return comm_; }
+
+    /// `tree` is by_rank. The file is replaced at once or not at all; one that is not ours stays.
+    void store(SwitchTree tree) {
+        if (path_.empty()) return;
+        std::unordered_map<std::string, SwitchTree::Host> by_name;
+        for (const ProbeHost& host : hosts_)
+            by_name[host.name] = tree.hosts.at(std::to_string(host.lowest_rank));
+        tree.hosts = std::move(by_name);
+        tree.by_rank = false;
+        const std::string reason = replace_file(path_, probe_cache_text(tree));
+        notes_.push_back(reason.empty()
+                             ? fmt::format("probe: kept in {}", path_)
+                             : fmt::format("probe: could not be kept in {}: {}", path_, reason));
+    }
 
   private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
+    std::nullopt_t nothing(std::string note) const {
+        notes_.push_back(std::move(note));
+        return std::nullopt;
+    }
+
+    std::optional<SwitchTree> by_rank(SwitchTree cached) const {
+        if (cached.by_rank)
+            return nothing(fmt::format("{} names hosts by rank: measured anew", path_));
+        SwitchTree tree;
+        for (const ProbeHost& host : hosts_) {
+            const auto found = cached.hosts.find(host.name);
+            if (found == cached.hosts.end())
+                return nothing(
+                    fmt::format("{} does not have host {}: measured anew", path_, host.name));
+            tree.hosts[std::to_string(host.lowest_rank)] = found->second;
+        }
+        tree.switches = std::move(cached.switches);
+        tree.by_rank = true;
+        notes_.push_back(fmt::format("probe: read from {}", path_));
+        return tree;
+    }
+
+    std::string path_;
+    std::span<const ProbeHost> hosts_;
+    std::vector<std::string>& notes_;
 };
 
 Status check_hosts(std::span<const ProbeHost> hosts, int size, const std::string& job) {
@@ -146,9 +229,12 @@ Result<SwitchTree> probe_switches(MPI_Comm comm, std::span<const ProbeHost> host
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
     GRADCOLL_TRY(check_hosts(hosts, size, options.job));
-    PrivateComm own;
-    GRADCOLL_TRY(own.duplicate(comm));
-    return Probe(own.get(), hosts, options).run(rank);
+    // On a communicator of our own no user's message can be taken for ours, and errors return.
+    OwnedComm own;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &own.handle), "MPI_Comm_dup"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_errhandler(own.handle, MPI_ERRORS_RETURN),
+                          "MPI_Comm_set_errhandler"));
+    return Probe(own.handle, hosts, options).run(rank);
 }
 
 }  // namespace gradcoll

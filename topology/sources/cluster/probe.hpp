@@ -8,9 +8,14 @@
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
-#include "topology/sources/cluster/probe_cache_file.hpp"
 
 namespace gradcoll {
+
+/// One host as all ranks know it.
+struct ProbeHost {
+    int lowest_rank = 0;  ///< in the communicator: this rank measures for the host
+    std::string name;
+};
 
 struct ProbeOptions {
     std::string cache_file;  ///< read on rank 0 if it covers all hosts by name, else written there;

@@ -121,14 +121,13 @@ Result<std::uint64_t> ProbeMeter::send_three(int peer, std::int32_t bytes) {
 Result<double> ProbeMeter::send_bulk(int peer) {
     std::int32_t bytes = least_bytes;
     while (true) {
-        const Result<std::uint64_t> took_ns = send_three(peer, bytes);
-        if (!took_ns.ok()) return took_ns.status();
-        if (*took_ns >= time_of_message_ns || bytes == longest_message_bytes) {
+        const std::uint64_t took_ns = GRADCOLL_VALUE(send_three(peer, bytes));
+        if (took_ns >= time_of_message_ns || bytes == longest_message_bytes) {
             GRADCOLL_TRY(send_messages(peer, {least_bytes, 0, 0, 1}));
-            return static_cast<double>(*took_ns) / bytes;
+            return static_cast<double>(took_ns) / bytes;
         }
         const auto factor =
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / *took_ns), 2, 8);
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / took_ns), 2, 8);
         bytes = static_cast<std::int32_t>(
             std::min<std::int64_t>(bytes * factor, longest_message_bytes));
     }

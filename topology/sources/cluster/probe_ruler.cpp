@@ -46,9 +46,7 @@ Result<double> taken_figure(ProbeMeter& meter, Order order) {
 Status do_duty(ProbeMeter& meter, Order order, double& figure) {
     if (order.duty == Duty::answer_pings) return meter.answer_pings(order.peer);
     if (!has_figure(order.duty)) return meter.receive_messages(order.peer);
-    const Result<double> found = taken_figure(meter, order);
-    if (!found.ok()) return found.status();
-    figure = *found;
+    figure = GRADCOLL_VALUE(taken_figure(meter, order));
     return {};
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"
 
 namespace gradcoll {
@@ -51,13 +50,6 @@ Result<std::vector<HostPath>> described_gpus(std::string_view description,
     if (!gpus.empty()) return gpus;
     notes.emplace_back("no GPU is described: ranks are dealt to cores");
     return cores_of(machine);
-}
-
-Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks) {
-    const Result<std::vector<HostPath>> cores = described_cores(description);
-    if (!cores.ok()) return cores.status();
-    if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
-    return dealt_host(cores->front().host_name, *cores, ranks);
 }
 
 }  // namespace gradcoll

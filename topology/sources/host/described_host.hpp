@@ -2,7 +2,6 @@
 // files describe.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +24,5 @@ Result<std::vector<HostPath>> cores_from_xml(std::string_view path);
 /// errors as described_cores().
 Result<std::vector<HostPath>> described_gpus(std::string_view description,
                                              std::vector<std::string>& notes);
-
-/// Both in one, under the name that the description gives. Errors: as above; invalid_argument if
-/// there are no ranks.
-Result<TreeSpec> host_from_description(std::string_view description, std::span<const int> ranks);
 
 }  // namespace gradcoll

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "topology/fabric/disjoint_sets.hpp"
 
 namespace gradcoll {
 
@@ -18,8 +19,7 @@ namespace {
 class LinkedSets {
   public:
     explicit LinkedSets(std::span<const LinkedGpu> gpus)
-        : gpus_(gpus), above_(gpus.size()), neighbours_(gpus.size()) {
-        std::iota(above_.begin(), above_.end(), std::size_t{0});
+        : gpus_(gpus), linked_(gpus.size()), neighbours_(gpus.size()) {
         for (std::size_t i = 0; i < gpus.size(); ++i) index_of_.try_emplace(gpus[i].name, i);
         std::unordered_map<std::string_view, std::size_t> first_at_switch;
         for (std::size_t i = 0; i < gpus.size(); ++i)
@@ -28,7 +28,8 @@ class LinkedSets {
                     unite(i, first_at_switch.try_emplace(link.target, i).first->second);
                 else if (const auto other = index_of_.find(link.target); other != index_of_.end())
                     join(i, other->second);
-        for (std::size_t i = 0; i < gpus.size(); ++i) sets_[root(i)].push_back(i);
+        for (std::size_t i = 0; i < gpus.size(); ++i)
+            sets_[linked_.find(static_cast<int>(i))].push_back(i);
     }
 
     GpuIslands islands() {
@@ -136,17 +137,15 @@ class LinkedSets {
         neighbours_[b].insert(a);
         unite(a, b);
     }
-    void unite(std::size_t a, std::size_t b) { above_[root(a)] = root(b); }
-    std::size_t root(std::size_t gpu) {
-        while (above_[gpu] != gpu) gpu = above_[gpu] = above_[above_[gpu]];
-        return gpu;
+    void unite(std::size_t a, std::size_t b) {
+        linked_.join(static_cast<int>(a), static_cast<int>(b));
     }
 
     std::span<const LinkedGpu> gpus_;
-    std::vector<std::size_t> above_;
+    DisjointSets linked_;
     std::vector<std::unordered_set<std::size_t>> neighbours_;
     std::unordered_map<std::string_view, std::size_t> index_of_;
-    std::map<std::size_t, Members> sets_;  ///< members ascending
+    std::map<int, Members> sets_;  ///< members ascending
     GpuIslands found_;
     std::size_t loose_ = 0;  ///< GPUs that links join, but not each with each
     std::size_t parts_ = 0;  ///< islands among these

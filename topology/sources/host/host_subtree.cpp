@@ -46,13 +46,6 @@ struct Branch {
 
 }  // namespace
 
-TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
-                    std::span<const int> ranks) {
-    std::vector<HostPath> paths;
-    for (std::size_t i = 0; i < ranks.size(); ++i) paths.push_back(cores[i % cores.size()]);
-    return merge_host(host_name, paths, ranks);
-}
-
 TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,
                     std::span<const int> ranks) {
     Branch host;

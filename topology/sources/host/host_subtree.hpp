@@ -18,11 +18,6 @@ namespace gradcoll {
 TreeSpec merge_host(const std::string& host_name, std::span<const HostPath> paths,
                     std::span<const int> ranks);
 
-/// `ranks` dealt one each to `cores` in order, round robin when there are more. Needs a core and a
-/// rank.
-TreeSpec dealt_host(const std::string& host_name, std::span<const HostPath> cores,
-                    std::span<const int> ranks);
-
 /// A host of a job, as its ranks found themselves; flat if they did not look.
 HostSubtree subtree_as_told(const JobHost& host);
 /// The same with its ranks dealt to `places`, cores or GPUs, at least one (see dealt_to_gpus()).

@@ -104,14 +104,13 @@ class Checker {
             return wrong(object, "the outermost object is no Machine");
         if (object.next_sibling("object")) return wrong(object, "several outermost objects");
         has_nodes_ = !version1_ || object.attribute("nodeset");
-        const Result<Sets> sets = sets_of(object, type, {});
-        if (!sets.ok()) return sets.status();
-        if (hwloc_bitmap_iszero(sets->cpus.get()) || hwloc_bitmap_weight(sets->all_cpus.get()) < 0)
+        const Sets sets = GRADCOLL_VALUE(sets_of(object, type, {}));
+        if (hwloc_bitmap_iszero(sets.cpus.get()) || hwloc_bitmap_weight(sets.all_cpus.get()) < 0)
             return wrong(object, "the machine's CPUs are none, or without end");
         pugi::xml_node out = topology.append_child("object");
         GRADCOLL_TRY(write(object, type, out));
-        GRADCOLL_TRY(write_allowed(object, *sets, out));
-        GRADCOLL_TRY(children(object, Family::cpus, *sets, out, 1));
+        GRADCOLL_TRY(write_allowed(object, sets, out));
+        GRADCOLL_TRY(children(object, Family::cpus, sets, out, 1));
         if (!has_pu_) return wrong(object, "no PU is there");
         if (!version1_ && memory_seen_.empty()) return wrong(object, "no NUMANode is there");
         return {};
@@ -149,10 +148,9 @@ class Checker {
             GRADCOLL_TRY(write(object, type, copy));
             Sets sets = within;
             if (*own != Family::device) {
-                Result<Sets> read = sets_of(object, type, within);
-                if (!read.ok()) return read.status();
-                GRADCOLL_TRY(check_sets(object, *own, *read, within, taken));
-                sets = std::move(*read);
+                Sets read = GRADCOLL_VALUE(sets_of(object, type, within));
+                GRADCOLL_TRY(check_sets(object, *own, read, within, taken));
+                sets = std::move(read);
             }
             GRADCOLL_TRY(children(object, *own, sets, copy, depth + 1));
         }

@@ -112,9 +112,8 @@ Result<Machine> Machine::loaded(Handle topology, const std::string& what, Code c
 }
 
 Result<Machine> Machine::local(Devices devices) {
-    Result<Handle> topology = prepared(devices);
-    if (!topology.ok()) return topology.status();
-    return loaded(std::move(*topology), "this machine", Code::io);
+    Handle topology = GRADCOLL_VALUE(prepared(devices));
+    return loaded(std::move(topology), "this machine", Code::io);
 }
 
 Result<Machine> Machine::synthetic(const std::string& description) {
@@ -122,15 +121,14 @@ Result<Machine> Machine::synthetic(const std::string& description) {
     if (widest_level(description) > max_tree_ranks)
         return Status(Code::invalid_argument,
                       fmt::format("{}: more than {} objects in a level", what, max_tree_ranks));
-    Result<Handle> topology = prepared(Devices::shown);
-    if (!topology.ok()) return topology.status();
+    Handle topology = GRADCOLL_VALUE(prepared(Devices::shown));
     errno = 0;
-    if (hwloc_topology_set_synthetic(topology->get(), description.c_str()) != 0)
+    if (hwloc_topology_set_synthetic(topology.get(), description.c_str()) != 0)
         return Status(Code::invalid_argument,
                       fmt::format("{}: hwloc does not take it: {}; expected levels such as "
                                   "\"pack:2 numa:1 core:4 pu:1\"",
                                   what, reason_of(errno)));
-    return loaded(std::move(*topology), what, Code::invalid_argument);
+    return loaded(std::move(topology), what, Code::invalid_argument);
 }
 
 Result<Machine> Machine::xml(const std::string& path) {
@@ -149,17 +147,16 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
     if (!checked.ok())
         return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
                                                           checked.status().message()));
-    Result<Handle> topology = prepared(Devices::shown);
-    if (!topology.ok()) return topology.status();
+    Handle topology = GRADCOLL_VALUE(prepared(Devices::shown));
     errno = 0;
     // The size counts the final 0.
-    if (hwloc_topology_set_xmlbuffer(topology->get(), checked->c_str(),
+    if (hwloc_topology_set_xmlbuffer(topology.get(), checked->c_str(),
                                      static_cast<int>(checked->size()) + 1) != 0)
         return Status(Code::invalid_argument,
                       fmt::format("{}: hwloc does not take it: {}; expected the output of lstopo "
                                   "in XML version 1 or 2",
                                   what, reason_of(errno)));
-    Result<Machine> machine = loaded(std::move(*topology), what, Code::invalid_argument);
+    Result<Machine> machine = loaded(std::move(topology), what, Code::invalid_argument);
     if (machine.ok()) machine->links_ = gpu_links_in_hwloc_xml(xml);
     return machine;
 }

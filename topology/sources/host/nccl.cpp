@@ -111,23 +111,22 @@ Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks
                                 std::span<const std::string> used_gpus) {
     if (ranks.empty())
         return Status(Code::invalid_argument, "NCCL topology: a described host has no ranks");
-    Result<Places> places = places_from_nccl(xml, notes);
-    if (!places.ok()) return places.status();
+    Places places = GRADCOLL_VALUE(places_from_nccl(xml, notes));
     std::unordered_map<int, std::vector<int>> ranks_at;
-    if (const std::vector<int> gpus = of_kind(*places, VertexKind::gpu); !gpus.empty()) {
-        form_islands(*places, gpus, notes);
+    if (const std::vector<int> gpus = of_kind(places, VertexKind::gpu); !gpus.empty()) {
+        form_islands(places, gpus, notes);
         std::vector<std::string> names;
-        for (const int gpu : gpus) names.push_back((*places)[at(gpu)].name);
+        for (const int gpu : gpus) names.push_back(places[at(gpu)].name);
         const auto dealt = dealt_to_gpus(ranks.size(), used_gpus, names);
         for (std::size_t i = 0; i < ranks.size(); ++i) ranks_at[gpus[dealt[i]]].push_back(ranks[i]);
     } else {
-        const std::vector<int> nodes = of_kind(*places, VertexKind::numa);
+        const std::vector<int> nodes = of_kind(places, VertexKind::numa);
         for (std::size_t i = 0; i < ranks.size(); ++i)
             ranks_at[nodes[i * nodes.size() / ranks.size()]].push_back(ranks[i]);
         notes.emplace_back(
             "the NCCL topology does not say which devices are GPUs: ranks are dealt to NUMA nodes");
     }
-    return SpecMaker(*places, ranks_at).spec_of(0);
+    return SpecMaker(places, ranks_at).spec_of(0);
 }
 
 }  // namespace gradcoll

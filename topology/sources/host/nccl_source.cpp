@@ -34,10 +34,9 @@ class NcclSource : public TreeSource {
 
     Status learn(const Job& job, TreeDraft& draft) override {
         for (const JobHost& host : job.hosts) {
-            Result<TreeSpec> spec = host_with(ranks_of(host), gpus_of(host), draft.notes);
-            if (!spec.ok()) return spec.status();
-            spec->name = host.name;
-            draft.insides.push_back({host.ranks.front().rank, std::move(*spec)});
+            TreeSpec spec = GRADCOLL_VALUE(host_with(ranks_of(host), gpus_of(host), draft.notes));
+            spec.name = host.name;
+            draft.insides.push_back({host.ranks.front().rank, std::move(spec)});
         }
         return {};
     }
@@ -47,9 +46,8 @@ class NcclSource : public TreeSource {
         std::vector<int> ranks(more_than_gpus);
         std::iota(ranks.begin(), ranks.end(), 0);
         std::vector<std::string> notes;
-        const Result<TreeSpec> host = host_with(ranks, {}, notes);
-        if (!host.ok()) return host.status();
-        return count_places(*host);
+        const TreeSpec host = GRADCOLL_VALUE(host_with(ranks, {}, notes));
+        return count_places(host);
     }
 
   private:
@@ -63,9 +61,7 @@ class NcclSource : public TreeSource {
     }
     Status open() {
         if (text_) return {};
-        Result<std::string> text = read_file(path_);
-        if (!text.ok()) return text.status();
-        text_ = std::move(*text);
+        text_ = GRADCOLL_VALUE(read_file(path_));
         return {};
     }
 

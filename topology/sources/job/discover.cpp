@@ -121,20 +121,18 @@ class Discovery {
     // of MPI; what is to be told to all is `trouble`.
 
     Status read_sources(const std::string& written) {
-        Result<WrittenSource> source = written_source(written);
-        if (source.ok()) source = resolved(std::move(*source));
-        if (!source.ok()) return source.status();
-        sources_.emplace(*source);
+        WrittenSource source = GRADCOLL_VALUE(written_source(written));
+        source = GRADCOLL_VALUE(resolved(std::move(source)));
+        sources_.emplace(source);
         needs_ = sources_->needs();
         return {};
     }
 
     /// Collective.
     Status learn_hosts(Reports what, Status& trouble) {
-        const Result<RankReport> mine = own_report(comm_, rank_, what, gpu_bus_id_);
-        if (!mine.ok()) return mine.status();
+        const RankReport mine = GRADCOLL_VALUE(own_report(comm_, rank_, what, gpu_bus_id_));
         std::vector<std::string> reports;
-        GRADCOLL_TRY(gather_bytes(comm_, report_bytes(*mine), reports));
+        GRADCOLL_TRY(gather_bytes(comm_, report_bytes(mine), reports));
         if (rank_ != 0) return {};
         Result<std::vector<JobHost>> hosts = hosts_of_reports(reports, notes_);
         if (hosts.ok())
@@ -155,9 +153,7 @@ class Discovery {
         if (!read_probe_bytes(bytes, static_cast<std::uint32_t>(size_), options, hosts))
             return {Code::corrupt, "the hosts that rank 0 sent to be measured are malformed"};
         if (hosts.size() < 2) return {};
-        Result<SwitchTree> tree = probe_switches(comm_, hosts, options);
-        if (!tree.ok()) return tree.status();
-        job_.measured = std::move(*tree);
+        job_.measured = GRADCOLL_VALUE(probe_switches(comm_, hosts, options));
         return {};
     }
 

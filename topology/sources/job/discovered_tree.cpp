@@ -51,9 +51,8 @@ Result<DiscoveredTree> discovery_from(std::string_view bytes) {
         !read_notes(reader, notes))
         return Status(Code::corrupt, "the topology that rank 0 sent is malformed");
     if (static_cast<Code>(code) != Code::ok) return Status(static_cast<Code>(code), text);
-    Result<Tree> tree = Tree::deserialize(tree_bytes);
-    if (!tree.ok()) return tree.status();
-    return DiscoveredTree{std::move(*tree), std::move(text), std::move(notes)};
+    Tree tree = GRADCOLL_VALUE(Tree::deserialize(tree_bytes));
+    return DiscoveredTree{std::move(tree), std::move(text), std::move(notes)};
 }
 
 }  // namespace gradcoll

@@ -47,15 +47,13 @@ Result<DiscoveredTree> from_paths(JobSources& sources, const std::vector<HostPat
 }
 
 Result<DiscoveredTree> on_this_machine(JobSources& sources, int rank_count) {
-    const auto cores = this_machine_core_paths();
-    if (!cores.ok()) return cores.status();
-    const auto whole = this_machine_path();
-    if (!whole.ok()) return whole.status();
+    const auto cores = GRADCOLL_VALUE(this_machine_core_paths());
+    const auto whole = GRADCOLL_VALUE(this_machine_path());
     std::vector<HostPath> paths;
     for (int rank = 0; rank < rank_count; ++rank)
-        paths.push_back(placed(*cores, *whole, rank, rank_count));
+        paths.push_back(placed(cores, whole, rank, rank_count));
     auto tree = from_paths(sources, paths);
-    if (tree.ok()) tree->origin = assumption(cores->size(), rank_count);
+    if (tree.ok()) tree->origin = assumption(cores.size(), rank_count);
     return tree;
 }
 
@@ -76,10 +74,9 @@ Result<DiscoveredTree> on_described_host(JobSources& sources, int rank_count) {
 
 Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count) {
     GRADCOLL_TRY(check_rank_count(rank_count));
-    auto source = written_source(written);
-    if (source.ok()) source = resolved(std::move(*source));
-    if (!source.ok()) return source.status();
-    JobSources sources(*source);
+    WrittenSource source = GRADCOLL_VALUE(written_source(written));
+    source = GRADCOLL_VALUE(resolved(std::move(source)));
+    JobSources sources(source);
     const Reports reports = sources.needs().reports;
     if (reports == Reports::none) {
         Job job;

@@ -33,11 +33,11 @@ struct ClusterSpec {
     std::uint64_t seed = 0;  ///< the same permutation on every machine
 };
 
-/// Where several hosts have the cores of a description, ranks are dealt to them as
-/// host_from_description() does. A host that the fabric names and nothing describes is one leaf a
+/// Where several hosts have the cores of a description, ranks are dealt to them in order, round
+/// robin when there are more. A host that the fabric names and nothing describes is one leaf a
 /// rank, with a note; hosts that the fabric does not know hang at the root, with a note. A whole
-/// tree (expression, json) stands for itself: hosts, ranks and order are not looked at.
-/// Errors: as discover_tree(); invalid_argument if neither `hosts` nor the sources name a host, if
+/// tree (expression, json) stands for itself: hosts, ranks and order are not looked at. Errors: as
+/// discover_tree(); invalid_argument if neither `hosts` nor the sources name a host, if
 /// ranks_per_host is negative, if there are more than max_tree_ranks ranks, or if `written` asks
 /// for a measurement (probe without a cache file).
 Result<DiscoveredTree> foreseen_cluster(const ClusterSpec& cluster);

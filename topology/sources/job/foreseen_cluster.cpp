@@ -111,18 +111,16 @@ class ForeseenCluster {
         GRADCOLL_TRY(deal_ranks());
         name_switches_hosts();
         GRADCOLL_TRY(inside_.learn(job_, draft_));
-        Result<Tree> tree = combined_tree(draft_);
-        if (!tree.ok()) return tree.status();
-        return DiscoveredTree{std::move(*tree), origin(), std::move(draft_.notes)};
+        Tree tree = GRADCOLL_VALUE(combined_tree(draft_));
+        return DiscoveredTree{std::move(tree), origin(), std::move(draft_.notes)};
     }
 
   private:
     Status find_hosts() {
         std::vector<std::string> names = cluster_.hosts;
         if (names.empty()) {
-            Result<std::vector<std::string>> described = inside_.host_names();
-            if (!described.ok()) return described.status();
-            names = known_hosts(std::move(*described), draft_.switches.tree);
+            std::vector<std::string> described = GRADCOLL_VALUE(inside_.host_names());
+            names = known_hosts(std::move(described), draft_.switches.tree);
         }
         if (names.empty())
             return {Code::invalid_argument,
@@ -142,12 +140,11 @@ class ForeseenCluster {
     Status deal_ranks() {
         std::vector<std::size_t> host_of_rank;
         for (std::size_t h = 0; h < job_.hosts.size(); ++h) {
-            const Result<std::size_t> count = rank_count_on(job_.hosts[h]);
-            if (!count.ok()) return count.status();
-            if (*count > static_cast<std::size_t>(max_tree_ranks) - host_of_rank.size())
+            const std::size_t count = GRADCOLL_VALUE(rank_count_on(job_.hosts[h]));
+            if (count > static_cast<std::size_t>(max_tree_ranks) - host_of_rank.size())
                 return {Code::invalid_argument,
                         fmt::format("the hosts take more than {} ranks", max_tree_ranks)};
-            host_of_rank.insert(host_of_rank.end(), *count, h);
+            host_of_rank.insert(host_of_rank.end(), count, h);
         }
         if (cluster_.order == RankOrder::shuffled) shuffle(host_of_rank, cluster_.seed);
         for (std::size_t r = 0; r < host_of_rank.size(); ++r) {
@@ -212,10 +209,9 @@ Job whole_job(const ClusterSpec& cluster) {
 
 Result<DiscoveredTree> foreseen_cluster(const ClusterSpec& cluster) {
     GRADCOLL_TRY(check(cluster));
-    Result<WrittenSource> source = written_source(cluster.written);
-    if (source.ok()) source = resolved(std::move(*source));
-    if (!source.ok()) return source.status();
-    JobSources sources(*source);
+    WrittenSource source = GRADCOLL_VALUE(written_source(cluster.written));
+    source = GRADCOLL_VALUE(resolved(std::move(source)));
+    JobSources sources(source);
     if (sources.source(Part::whole)) return sources.tree_of(whole_job(cluster), {});
     Result<DiscoveredTree> tree = ForeseenCluster(cluster, sources).tree();
     if (!tree.ok()) return sources.about(tree.status());

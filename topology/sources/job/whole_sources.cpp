@@ -75,9 +75,8 @@ class JsonSource : public WrittenTree {
 
   private:
     Result<Tree> read(int rank_count) const override {
-        const Result<std::string> text = read_file(value());
-        if (!text.ok()) return text.status();
-        return tree_from_json(*text, rank_count);
+        const std::string text = GRADCOLL_VALUE(read_file(value()));
+        return tree_from_json(text, rank_count);
     }
 };
 

@@ -1,4 +1,5 @@
-// topology/sources/job/written.cpp - see written.hpp.
+// topology/sources/job/written.cpp - which sources the text names, and what the paths behind
+// `file:` are for.
 #include "topology/sources/job/written.hpp"
 
 #include <fmt/format.h>
@@ -111,6 +112,44 @@ bool looks_like_expression(std::string_view text) {
            text.front() == ')';
 }
 
+/// The row that takes what is at a path; null: none does.
+const SourceRow* row_for(const PathContent& content) {
+    const auto table = source_table();
+    const auto row = std::find_if(table.begin(), table.end(),
+                                  [&](const SourceRow& r) { return r.holds && r.holds(content); });
+    return row == table.end() ? nullptr : &*row;
+}
+
+/// Beside another source a path is for its own part; alone it may be for any.
+std::string allowed_at(Part part) {
+    if (part != Part::whole) return allowed_contents(part);
+    return fmt::format("{}, {}, or {}", allowed_contents(Part::whole),
+                       allowed_contents(Part::inside), allowed_contents(Part::between));
+}
+
+Status resolve_file(WrittenPart& written) {
+    if (written.row->make) return {};
+    const PathContent content = GRADCOLL_VALUE(content_at(written.value));
+    const Part part = written.row->part;
+    const SourceRow* row = row_for(content);
+    if (!row || (part != Part::whole && row->part != part))
+        return {Code::invalid_argument,
+                fmt::format("\"{}\" {}; expected {}", written.value,
+                            row ? row->found : "holds nothing that is known", allowed_at(part))};
+    written.row = row;
+    return {};
+}
+
+/// A part of a machine that was written alone has the other one by its side.
+void complete(std::vector<WrittenPart>& parts) {
+    const Part only = parts.front().row->part;
+    if (parts.size() > 1 || only == Part::whole) return;
+    if (only == Part::inside)
+        parts.push_back({&source_row(Part::between, "none"), {}});
+    else
+        parts.insert(parts.begin(), {&source_row(Part::inside, "hwloc"), {}});
+}
+
 }  // namespace
 
 const WrittenPart* WrittenSource::part(Part wanted) const {
@@ -137,11 +176,18 @@ Result<WrittenSource> written_source(const std::string& text) {
 }
 
 Status check_written(const std::string& text) {
-    const Result<WrittenSource> source = written_source(text);
-    if (!source.ok()) return source.status();
-    for (const auto& [row, value] : source->parts)
+    const WrittenSource source = GRADCOLL_VALUE(written_source(text));
+    for (const auto& [row, value] : source.parts)
         if (row->make) GRADCOLL_TRY(row->make(value)->check_text());
     return {};
+}
+
+Result<WrittenSource> resolved(WrittenSource source) {
+    for (WrittenPart& part : source.parts)
+        if (const Status status = resolve_file(part); !status.ok())
+            return Status(status.code(), fmt::format("{}: {}", source.origin, status.message()));
+    complete(source.parts);
+    return source;
 }
 
 }  // namespace gradcoll

@@ -1,5 +1,8 @@
-// topology/sources/host/described_source.cpp - hosts that hwloc's strings and files describe: one
-// description for all of them, or one for each.
+// topology/sources/host/sources.cpp - hosts as their ranks found themselves, and hosts that hwloc's
+// strings and files describe: one description for all of them, or one for each. (NCCL's files have
+// a source file of their own.)
+#include "topology/sources/host/sources.hpp"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -10,7 +13,6 @@
 #include "topology/sources/host/described_host.hpp"
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/hosts_file.hpp"
-#include "topology/sources/host/sources.hpp"
 
 namespace gradcoll {
 
@@ -18,14 +20,22 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
+class HwlocSource : public TreeSource {
+  public:
+    Needs needs() const override { return {Reports::host_paths, false, {}}; }
+    Status learn(const Job& job, TreeDraft& draft) override {
+        for (const JobHost& host : job.hosts) draft.insides.push_back(subtree_as_told(host));
+        return {};
+    }
+};
+
 /// One description for all hosts; subclasses may have one for each. Each is read once.
 class DescribedSource : public TreeSource {
   public:
     /// The cores or GPUs of a description, and notes on them.
-    using ReadPlaces = Result<std::vector<HostPath>>(const std::string& description,
-                                                     std::vector<std::string>& notes);
+    using ReadPlaces = Result<std::vector<HostPath>>(std::string_view description, Notes& notes);
 
-    DescribedSource(std::string value, ReadPlaces& read, const char* place_name = "core")
+    DescribedSource(std::string value, ReadPlaces* read, const char* place_name = "core")
         : value_(std::move(value)), read_(read), place_name_(place_name) {}
 
     Needs needs() const override { return {Reports::host_names, false, {}}; }
@@ -40,7 +50,7 @@ class DescribedSource : public TreeSource {
     /// What ranks are dealt to on hosts of one description.
     struct Places {
         std::vector<HostPath> paths;
-        std::vector<std::string> notes;
+        Notes notes;
     };
 
     /// Called before the next two.
@@ -50,7 +60,7 @@ class DescribedSource : public TreeSource {
     Result<const Places*> places_of(const std::string& host_name);
 
     std::string value_;
-    ReadPlaces& read_;
+    ReadPlaces* read_;
     const char* place_name_;
     std::map<std::string, Places> places_of_description_;
 };
@@ -72,24 +82,22 @@ Result<const DescribedSource::Places*> DescribedSource::places_of(const std::str
 
 Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
     GRADCOLL_TRY(open());
-    const auto places = places_of(host_name);
-    if (!places.ok()) return places.status();
-    return *places == nullptr ? 0 : (*places)->paths.size();
+    const auto places = GRADCOLL_VALUE(places_of(host_name));
+    return places == nullptr ? 0 : places->paths.size();
 }
 
 Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
     GRADCOLL_TRY(open());
     Notes undescribed;
     for (const JobHost& host : job.hosts) {
-        const auto places = places_of(host.name);
-        if (!places.ok()) return places.status();
-        if (*places == nullptr) {
+        const auto places = GRADCOLL_VALUE(places_of(host.name));
+        if (places == nullptr) {
             undescribed.push_back(host.name);
             draft.insides.push_back(subtree_as_told(host));
             continue;
         }
-        draft.notes.insert(draft.notes.end(), (*places)->notes.begin(), (*places)->notes.end());
-        draft.insides.push_back(subtree_as_described(host, (*places)->paths));
+        draft.notes.insert(draft.notes.end(), places->notes.begin(), places->notes.end());
+        draft.insides.push_back(subtree_as_described(host, places->paths));
     }
     if (undescribed.empty()) return {};
     if (undescribed.size() == job.hosts.size())
@@ -104,7 +112,7 @@ Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
 /// A hosts file or folder says which host is described by what.
 class HostsSource : public DescribedSource {
   public:
-    HostsSource(std::string path, ReadPlaces& read, const char* place_name)
+    HostsSource(std::string path, ReadPlaces* read, const char* place_name)
         : DescribedSource(std::move(path), read, place_name) {}
 
     Result<std::vector<std::string>> host_names() override {
@@ -115,9 +123,7 @@ class HostsSource : public DescribedSource {
   private:
     Status open() override {
         if (hosts_) return {};
-        Result<HostsFile> hosts = HostsFile::read(value());
-        if (!hosts.ok()) return hosts.status();
-        hosts_ = std::move(*hosts);
+        hosts_ = GRADCOLL_VALUE(HostsFile::read(value()));
         return {};
     }
     std::optional<std::string> description_of(const std::string& host_name) const override {
@@ -126,22 +132,6 @@ class HostsSource : public DescribedSource {
 
     std::optional<HostsFile> hosts_;
 };
-
-Result<std::vector<HostPath>> places_of_synthetic(const std::string& description, Notes&) {
-    return cores_from_synthetic(description);
-}
-
-Result<std::vector<HostPath>> places_of_xml(const std::string& path, Notes&) {
-    return cores_from_xml(path);
-}
-
-Result<std::vector<HostPath>> places_of_any(const std::string& description, Notes&) {
-    return described_cores(description);
-}
-
-Result<std::vector<HostPath>> gpus_of_any(const std::string& description, Notes& notes) {
-    return described_gpus(description, notes);
-}
 
 /// What is at the path decides.
 class GpusSource : public TreeSource {
@@ -167,14 +157,13 @@ class GpusSource : public TreeSource {
   private:
     Status open() {
         if (found_) return {};
-        const Result<PathContent> content = content_at(path_);
-        if (!content.ok()) return content.status();
-        if (holds_nccl_xml(*content))
+        const PathContent content = GRADCOLL_VALUE(content_at(path_));
+        if (holds_nccl_xml(content))
             found_ = nccl_source(path_);
-        else if (holds_hwloc_xml(*content))
-            found_ = std::make_unique<DescribedSource>(path_, gpus_of_any, place_name());
+        else if (holds_hwloc_xml(content))
+            found_ = std::make_unique<DescribedSource>(path_, described_gpus, place_name());
         else
-            found_ = std::make_unique<HostsSource>(path_, gpus_of_any, place_name());
+            found_ = std::make_unique<HostsSource>(path_, described_gpus, place_name());
         return {};
     }
 
@@ -184,16 +173,24 @@ class GpusSource : public TreeSource {
 
 }  // namespace
 
+std::unique_ptr<TreeSource> hwloc_source(std::string) {
+    return std::make_unique<HwlocSource>();
+}
+
 std::unique_ptr<TreeSource> synthetic_source(std::string description) {
-    return std::make_unique<DescribedSource>(std::move(description), places_of_synthetic);
+    return std::make_unique<DescribedSource>(
+        std::move(description),
+        [](std::string_view text, Notes&) { return cores_from_synthetic(text); });
 }
 
 std::unique_ptr<TreeSource> hwloc_xml_source(std::string path) {
-    return std::make_unique<DescribedSource>(std::move(path), places_of_xml);
+    return std::make_unique<DescribedSource>(
+        std::move(path), [](std::string_view file, Notes&) { return cores_from_xml(file); });
 }
 
 std::unique_ptr<TreeSource> hosts_source(std::string path) {
-    return std::make_unique<HostsSource>(std::move(path), places_of_any, "core");
+    return std::make_unique<HostsSource>(
+        std::move(path), [](std::string_view any, Notes&) { return described_cores(any); }, "core");
 }
 
 std::unique_ptr<TreeSource> gpus_source(std::string path) {
