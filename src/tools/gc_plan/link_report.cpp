@@ -1,5 +1,4 @@
-#include "link_report.hpp"
-
+// gc_plan/link_report.cpp - bytes on every link of the tree.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/predict/links.hpp"
+#include "reports.hpp"
 
 namespace gc_plan {
 namespace {
@@ -64,7 +64,7 @@ std::string json_report(const Subject& subject, const Counted& counted) {
                                    {"call", json_of_call(subject)},
                                    {"exact", counted.exact},
                                    {"links", std::move(links)}};
-    return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return dumped(report);
 }
 
 std::string label_of(const Tree& tree, int id) {

@@ -134,4 +134,9 @@ nlohmann::json json_of_call(const Subject& subject) {
             {"down_codec", name_of(spec.down_codec)}};
 }
 
+std::string dumped(const nlohmann::json& report) {
+    return report.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) +
+           "\n";
+}
+
 }  // namespace gc_plan

@@ -43,5 +43,7 @@ std::string heading_of(const Subject& subject);
 nlohmann::json json_of_tree(const Subject& subject);
 /// {"count","type","bytes","chunk_elems","granule_elems","down_codec"}
 nlohmann::json json_of_call(const Subject& subject);
+/// Indented, with a newline; bytes that are no UTF-8 are replaced.
+std::string dumped(const nlohmann::json& report);
 
 }  // namespace gc_plan
