@@ -67,12 +67,6 @@ std::string json_report(const Subject& subject, const Counted& counted) {
     return dumped(report);
 }
 
-std::string label_of(const Tree& tree, int id) {
-    const Vertex& vertex = tree.vertex(id);
-    if (vertex.rank >= 0) return fmt::format("rank {}", vertex.rank);
-    return fmt::format("{}{}{}", name_of(vertex.kind), vertex.name.empty() ? "" : " ", vertex.name);
-}
-
 std::string text_report(const Subject& subject, const Counted& counted) {
     const Tree& tree = subject.tree;
     std::string text = heading_of(subject);

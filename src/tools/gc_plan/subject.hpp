@@ -31,6 +31,8 @@ struct Subject {
 /// those of read_tuning() about --tuning.
 gradcoll::Result<Subject> subject_of(const Options& options);
 
+/// "rank 3", "host n1"
+std::string label_of(const gradcoll::Tree& tree, int vertex);
 /// "/children/1/children/0", as in the tree's errors and its JSON form; "" for the root.
 std::string path_of(const gradcoll::Tree& tree, int vertex);
 /// The ranks below a vertex, ascending: "0-3,7"; cut after `most` runs ("0-3,7,...").
