@@ -9,7 +9,6 @@
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
-#include "api/comm/numbered_channels.hpp"
 #include "api/comm/route.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/edge/request.hpp"

@@ -1,7 +1,8 @@
 #include "api/comm/comm_context.hpp"
 
+#include <limits>
+
 #include "api/comm/comm_tree.hpp"
-#include "api/comm/served_sizes.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
 #include "api/settings/process_tuning.hpp"
@@ -10,6 +11,9 @@
 
 namespace gradcoll {
 namespace {
+
+std::atomic<std::uint64_t> least_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<void (*)()> listener{nullptr};
 
 void tell_about_process() {
     int world_rank = 0;
@@ -86,6 +90,22 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     question.comm_may_be_lossy = settings_.current().compress_comms.allows(identity_.name());
     question.call = compressible_calls_;
     return route_of(settings_.current(), shape, question);
+}
+
+void serve_from(std::uint64_t bytes) {
+    std::uint64_t before = least_bytes;
+    while (bytes < before && !least_bytes.compare_exchange_weak(before, bytes)) {
+    }
+    if (bytes >= before) return;
+    if (void (*const tell)() = listener) tell();
+}
+
+std::uint64_t least_served_bytes() {
+    return least_bytes;
+}
+
+void when_served_sizes_fall(void (*called)()) {
+    listener = called;
 }
 
 }  // namespace gradcoll
