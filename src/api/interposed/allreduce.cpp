@@ -4,10 +4,8 @@
 #include "api/calls/progress_thread.hpp"
 #include "api/calls/reduction.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
 namespace {

@@ -6,10 +6,8 @@
 #include "api/calls/blocks.hpp"
 #include "api/calls/reduction.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
 namespace {

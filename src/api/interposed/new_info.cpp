@@ -3,7 +3,6 @@
 #include "api/edge/boundary.hpp"
 #include "api/interposed/comm_info.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offered_comm.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"

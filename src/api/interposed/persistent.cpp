@@ -7,10 +7,8 @@
 #include "api/edge/lifetime.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 
