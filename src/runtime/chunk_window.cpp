@@ -98,9 +98,7 @@ Status ChunkWindow::join_device(const Channel& channel, bool data_on_device) {
     room.slots = parts_.slots();
     room.data_on_device = data_on_device;
     room.direct = direct_peers(channel, *side_);
-    auto made = DeviceMessages::make(*side_, *parts_.lane, room);
-    if (!made.ok()) return made.status();
-    messages_ = std::move(made).value();
+    GRADCOLL_TRY(take(messages_, DeviceMessages::make(*side_, *parts_.lane, room)));
     if (data_on_device) batch_ = std::make_unique<DeviceBatch>(parts_.places * parts_.steps());
     return {};
 }

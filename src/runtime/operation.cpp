@@ -10,9 +10,7 @@ Result<CodecTable> codecs_for(const Plan& plan) {
         for (const Step& step : schedule->steps) {
             Codec& codec = codecs[static_cast<std::size_t>(step.codec)];
             if (!uses_codec(step.kind) || codec.encode) continue;
-            const Result<Codec> found = codec_for(step.codec, plan.spec.type);
-            if (!found.ok()) return found.status();
-            codec = *found;
+            GRADCOLL_TRY(take(codec, codec_for(step.codec, plan.spec.type)));
         }
     return codecs;
 }

@@ -21,14 +21,10 @@ Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t pla
     scratch_bytes_ = (scratch_bytes_ + Arena::alignment_bytes - 1) / Arena::alignment_bytes *
                      Arena::alignment_bytes;
     layout_ = std::make_unique<MirrorLayout>(plan);
-    auto scratch = DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_);
-    if (!scratch.ok()) return scratch.status();
-    auto mirror =
-        DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes());
-    if (!mirror.ok()) return mirror.status();
-    scratch_ = std::move(scratch).value();
-    mirror_ = std::move(mirror).value();
-    return {};
+    GRADCOLL_TRY(take(
+        scratch_, DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_)));
+    return take(mirror_,
+                DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes()));
 }
 
 ChunkMemory WindowMemory::of(std::uint32_t place) {

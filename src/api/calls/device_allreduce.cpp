@@ -110,12 +110,9 @@ Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
                          const CallMemory& memory, DeviceArea& room) {
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
-    if (room.size_bytes() < HostTwin::room_bytes(arguments)) {
-        auto larger = DeviceArea::make((*side)->device(), DeviceArea::Kind::pinned,
-                                       HostTwin::room_bytes(arguments));
-        if (!larger) return larger.status();
-        room = std::move(larger).value();
-    }
+    if (room.size_bytes() < HostTwin::room_bytes(arguments))
+        GRADCOLL_TRY(take(room, DeviceArea::make((*side)->device(), DeviceArea::Kind::pinned,
+                                                 HostTwin::room_bytes(arguments))));
     return HostTwin::make(*side, arguments, memory, room.data());
 }
 
@@ -147,9 +144,7 @@ Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& argum
         placed.arguments.sendbuf = MPI_IN_PLACE;
     }
     if (memory.receive < 0) return placed;
-    auto side = side_of(&context, memory.receive);
-    if (!side) return side.status();
-    placed.device = std::move(side).value();
+    GRADCOLL_TRY(take(placed.device, side_of(&context, memory.receive)));
     return placed;
 }
 

@@ -77,9 +77,7 @@ Status init(const ReduceArguments& arguments, MPI_Info info, GC_Request* request
     Settings settings;
     if (*context) {
         GRADCOLL_TRY((*context)->settings().check_alike(claims_of("GC_Allreduce_init", arguments)));
-        auto agreed = request_settings(**context, arguments, info);
-        if (!agreed) return agreed.status();
-        settings = std::move(agreed).value();
+        GRADCOLL_TRY(take(settings, request_settings(**context, arguments, info)));
     }
     auto call = PersistentCall::make(*context, arguments, settings);
     if (!call) return call.status();

@@ -51,10 +51,7 @@ Status CommContext::set_up(const SettingsText& text, const Status& complaint) {
     GRADCOLL_TRY(plans_.open_channel(settings_.current().shm_bytes));
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
-    auto sampling = ErrorSampling::make(identity_.private_comm());
-    if (!sampling) return sampling.status();
-    error_sampling_ = *sampling;
-    return {};
+    return take(error_sampling_, ErrorSampling::make(identity_.private_comm()));
 }
 
 void CommContext::tell() const {
@@ -68,11 +65,8 @@ void CommContext::tell() const {
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
     auto agreed = settings_.agree(proposed, complaint);
     if (!agreed) return agreed.status();
-    if (!tree_ || proposed[OptionId::topology] != settings_.text()[OptionId::topology]) {
-        auto tree = find_tree(identity_, proposed[OptionId::topology]);
-        if (!tree) return tree.status();
-        tree_ = std::move(tree).value();
-    }
+    if (!tree_ || proposed[OptionId::topology] != settings_.text()[OptionId::topology])
+        GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology])));
     settings_.take(proposed, std::move(agreed).value());
     plans_.plan_for(tree_, settings_.current());
     one_host_.settings_changed();

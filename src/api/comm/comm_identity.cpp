@@ -78,10 +78,7 @@ Status CommIdentity::learn_name() {
 Status CommIdentity::ask_for_threads() {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    const auto all = all_ranks(private_comm(), level == MPI_THREAD_MULTIPLE);
-    if (!all) return all.status();
-    all_ranks_have_threads_ = *all;
-    return {};
+    return take(all_ranks_have_threads_, all_ranks(private_comm(), level == MPI_THREAD_MULTIPLE));
 }
 
 }  // namespace gradcoll
