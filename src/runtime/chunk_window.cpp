@@ -28,6 +28,18 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
+/// Those of the local steps. Errors: unsupported for the plan's type.
+Result<CodecTable> codecs_for(const Plan& plan) {
+    CodecTable codecs;
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps) {
+            Codec& codec = codecs[static_cast<std::size_t>(step.codec)];
+            if (!uses_codec(step.kind) || codec.encode) continue;
+            GRADCOLL_TRY(take(codec, codec_for(step.codec, plan.spec.type)));
+        }
+    return codecs;
+}
+
 }  // namespace
 
 std::size_t ChunkWindow::Parts::steps() const {
