@@ -12,15 +12,6 @@
 namespace gradcoll {
 namespace {
 
-/// Of an intracommunicator; 0 for an intercommunicator, where blocks are counted otherwise.
-int rank_count_of(MPI_Comm comm) {
-    int is_inter = 0;
-    int rank_count = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter == 0) PMPI_Comm_size(comm, &rank_count);
-    return rank_count;
-}
-
 Offer reduce_scatter_block(const OfferedCall& call, ReduceArguments arguments) {
     const int rank_count = rank_count_of(arguments.comm);
     if (rank_count == 0) return Offer::passed(PassReason::intercommunicator);
