@@ -67,6 +67,15 @@ class [[nodiscard]] Result {
     Status status_;
 };
 
+/// Moves the value to `out`, or says why there is none:
+/// GRADCOLL_TRY(take(tree_, find_tree(comm))).
+template <class T, class U>
+Status take(T& out, Result<U> result) {
+    if (!result.ok()) return result.status();
+    out = std::move(result).value();
+    return {};
+}
+
 }  // namespace gradcoll
 
 /// Leaves the function with the Status if it is not ok. With the next one all check macros of the

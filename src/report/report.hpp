@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "report/call_record.hpp"
 #include "report/snapshot.hpp"
 
 namespace gradcoll {

@@ -4,8 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "runtime/message.hpp"
-#include "runtime/step_kernels.hpp"
+#include "runtime/steps.hpp"
 
 namespace gradcoll {
 
@@ -43,18 +42,16 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
 /// The bytes are those on the wire for messages, those of the elements for local steps.
 TraceSpan ChunkRun::span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
                             const Operation& operation) const {
-    TraceSpan span;
-    span.name = name_of(step.kind).data();
-    span.begin_ns = begin_ns;
-    span.end_ns = end_ns;
-    span.bytes = is_message(step.kind)
-                     ? message_bytes(step, program().schedule(), operation.plan.spec.elem_bytes)
-                     : view_.bytes_of(step.range);
-    span.peer = step.peer;
-    span.level = step.level;
-    span.chunk = chunk_;
-    span.operation = operation.binding.sequence;
-    return span;
+    return {.name = name_of(step.kind).data(),
+            .begin_ns = begin_ns,
+            .end_ns = end_ns,
+            .bytes = is_message(step.kind)
+                         ? message_bytes(step, program().schedule(), operation.plan.spec.elem_bytes)
+                         : view_.bytes_of(step.range),
+            .peer = step.peer,
+            .level = step.level,
+            .chunk = chunk_,
+            .operation = operation.binding.sequence};
 }
 
 Status ChunkRun::run_timed(const Step& step, std::int64_t residual, Operation& operation) const {

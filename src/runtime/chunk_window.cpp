@@ -28,6 +28,18 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
+/// Those of the local steps. Errors: unsupported for the plan's type.
+Result<CodecTable> codecs_for(const Plan& plan) {
+    CodecTable codecs;
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps) {
+            Codec& codec = codecs[static_cast<std::size_t>(step.codec)];
+            if (!uses_codec(step.kind) || codec.encode) continue;
+            GRADCOLL_TRY(take(codec, codec_for(step.codec, plan.spec.type)));
+        }
+    return codecs;
+}
+
 }  // namespace
 
 std::size_t ChunkWindow::Parts::steps() const {
@@ -98,9 +110,7 @@ Status ChunkWindow::join_device(const Channel& channel, bool data_on_device) {
     room.slots = parts_.slots();
     room.data_on_device = data_on_device;
     room.direct = direct_peers(channel, *side_);
-    auto made = DeviceMessages::make(*side_, *parts_.lane, room);
-    if (!made.ok()) return made.status();
-    messages_ = std::move(made).value();
+    GRADCOLL_TRY(take(messages_, DeviceMessages::make(*side_, *parts_.lane, room)));
     if (data_on_device) batch_ = std::make_unique<DeviceBatch>(parts_.places * parts_.steps());
     return {};
 }

@@ -17,8 +17,6 @@ namespace gradcoll {
 
 /// By CodecId; those that are not used are empty.
 using CodecTable = std::array<Codec, codec_count>;
-/// The codecs of a plan's local steps. Errors: unsupported for the plan's type.
-Result<CodecTable> codecs_for(const Plan& plan);
 
 struct Operation {
     const Plan& plan;

@@ -35,14 +35,13 @@ std::string operation_label(const Plan& plan) {
 
 void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns) {
     const PlanSpec& spec = operation.plan.spec;
-    TraceSpan span;
-    span.name = "operation";
-    span.label = label;
-    span.begin_ns = begin_ns;
-    span.end_ns = now_ns();
-    span.bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
-    span.operation = operation.binding.sequence;
-    operation.trace->add_overlapping(span);
+    operation.trace->add_overlapping(
+        {.name = "operation",
+         .begin_ns = begin_ns,
+         .end_ns = now_ns(),
+         .bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes,
+         .operation = operation.binding.sequence,
+         .label = label});
 }
 
 }  // namespace gradcoll

@@ -41,12 +41,10 @@ class IdleSpan {
   private:
     /// Ends where the turn began that did something.
     void add() const {
-        TraceSpan span;
-        span.name = "wait";
-        span.begin_ns = begin_ns_;
-        span.end_ns = turn_begin_ns_;
-        span.operation = operation_.binding.sequence;
-        operation_.trace->add(span);
+        operation_.trace->add({.name = "wait",
+                               .begin_ns = begin_ns_,
+                               .end_ns = turn_begin_ns_,
+                               .operation = operation_.binding.sequence});
     }
 
     const Operation& operation_;

@@ -1,9 +1,49 @@
 #include "runtime/window_memory.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <map>
+#include <tuple>
+
+#include "runtime/program.hpp"
 
 namespace gradcoll {
+namespace {
+
+constexpr std::size_t mirror_alignment = 64;
+
+constexpr std::size_t aligned(std::size_t size_bytes) {
+    return (size_bytes + mirror_alignment - 1) / mirror_alignment * mirror_alignment;
+}
+
+}  // namespace
+
+MirrorLayout::MirrorLayout(const Plan& plan)
+    : elem_bytes_(plan.spec.elem_bytes), tail_schedule_(&plan.tail) {
+    body_ = offsets_in(plan.body);
+    tail_ = offsets_in(plan.tail);
+}
+
+std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
+    using Key = std::tuple<StepKind, Space, std::int64_t, std::int64_t>;
+    std::map<Key, std::size_t> ranges;
+    std::vector<std::size_t> offsets(schedule.steps.size());
+    std::size_t end = aligned(schedule.scratch_bytes);
+    for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
+        const Step& step = schedule.steps[i];
+        if (!is_message(step.kind)) continue;
+        const Slot slot = slot_of_message(step);
+        if (slot.where() == Space::scratch) {
+            offsets[i] = schedule.slots[slot.index].offset_bytes;
+            continue;
+        }
+        const Key key{step.kind, slot.where(), step.range.begin, step.range.end};
+        const auto [found, is_new] = ranges.try_emplace(key, end);
+        offsets[i] = found->second;
+        if (is_new) end += aligned(static_cast<std::size_t>(step.range.size()) * elem_bytes_);
+    }
+    size_bytes_ = std::max(size_bytes_, end);
+    return offsets;
+}
 
 Result<WindowMemory> WindowMemory::make(const Plan& plan, std::size_t places, Device* device) {
     WindowMemory memory;
@@ -21,14 +61,10 @@ Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t pla
     scratch_bytes_ = (scratch_bytes_ + Arena::alignment_bytes - 1) / Arena::alignment_bytes *
                      Arena::alignment_bytes;
     layout_ = std::make_unique<MirrorLayout>(plan);
-    auto scratch = DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_);
-    if (!scratch.ok()) return scratch.status();
-    auto mirror =
-        DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes());
-    if (!mirror.ok()) return mirror.status();
-    scratch_ = std::move(scratch).value();
-    mirror_ = std::move(mirror).value();
-    return {};
+    GRADCOLL_TRY(take(
+        scratch_, DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_)));
+    return take(mirror_,
+                DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes()));
 }
 
 ChunkMemory WindowMemory::of(std::uint32_t place) {

@@ -4,8 +4,6 @@
 #include "shim/fortran.h"
 #include "shim/mpi_version.h"
 
-typedef void Of_request(int* request, int* ierror);
-typedef void Of_requests(const int* count, int* requests, int* ierror);
 typedef void Set_info(const int* comm, const int* info, int* ierror);
 typedef void Dup_with_info(const int* comm, const int* info, int* newcomm, int* ierror);
 typedef void Pcontrol(PCONTROL_PARAMETERS(const int*));
@@ -42,43 +40,29 @@ static void tell_started(const GC_Interposer_table* core, int count, const int* 
     }
 }
 
-static SLOW_HALF void slow_start(int* request, int* ierror, Name name) {
-    NEXT_THEN_TELL(Of_request, enter_loaded(1, &mark), tell_started(core, 1, request), request);
+GC_DEFINE_CALL(mpi_start, MPI_START, GC_CALL_START, 1, (int* request, int* ierror),
+               (request, ierror),
+               NEXT_THEN_TELL(Of_mpi_start, enter_loaded(1, &mark), tell_started(core, 1, request),
+                              request))
+
+GC_DEFINE_CALL(mpi_startall, MPI_STARTALL, GC_CALL_START, *count,
+               (const int* count, int* requests, int* ierror), (count, requests, ierror),
+               NEXT_THEN_TELL(Of_mpi_startall, enter_loaded(*count, &mark),
+                              tell_started(core, *count, requests), count, requests))
+
+static void tell_freeing(const GC_Interposer_table* core, int request) {
+    const C_request doomed = c_request(core, request);
+    core->freeing(&doomed);
 }
 
-FAST_HALF void mpi_start_named(Name name, int* request, int* ierror) {
-    FAST(Of_request, GC_CALL_START, 1, slow_start, request, ierror);
-}
-DEFINE_SPELLINGS(mpi_start, MPI_START, mpi_start_named, (request, ierror), int* request,
-                 int* ierror)
-
-static SLOW_HALF void slow_startall(const int* count, int* requests, int* ierror, Name name) {
-    NEXT_THEN_TELL(Of_requests, enter_loaded(*count, &mark), tell_started(core, *count, requests),
-                   count, requests);
-}
-
-FAST_HALF void mpi_startall_named(Name name, const int* count, int* requests, int* ierror) {
-    FAST(Of_requests, GC_CALL_START, *count, slow_startall, count, requests, ierror);
-}
-DEFINE_SPELLINGS(mpi_startall, MPI_STARTALL, mpi_startall_named, (count, requests, ierror),
-                 const int* count, int* requests, int* ierror)
-
-static SLOW_HALF void slow_request_free(int* request, int* ierror, Name name) {
-    int mark = 0;
-    const GC_Interposer_table* const core = enter_loaded(1, &mark);
-    if (core != NULL) {
-        const C_request doomed = c_request(core, *request);
-        core->freeing(&doomed);
-    }
-    ((Of_request*)next_of(name))(request, ierror);
-    leave(core);
-}
-
-FAST_HALF void mpi_request_free_named(Name name, int* request, int* ierror) {
-    FAST(Of_request, GC_CALL_START, 1, slow_request_free, request, ierror);
-}
-DEFINE_SPELLINGS(mpi_request_free, MPI_REQUEST_FREE, mpi_request_free_named, (request, ierror),
-                 int* request, int* ierror)
+GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, GC_CALL_START, 1, (int* request, int* ierror),
+               (request, ierror), {
+                   int mark = 0;
+                   const GC_Interposer_table* const core = enter_loaded(1, &mark);
+                   if (core != NULL) tell_freeing(core, *request);
+                   ((Of_mpi_request_free*)next_of(name))(request, ierror);
+                   leave(core);
+               })
 
 static SLOW_HALF void mpi_comm_set_info_named(Name name, const int* comm, const int* info,
                                               int* ierror) {

@@ -26,8 +26,7 @@ Outcome allreduce(const ReduceArguments& arguments) {
     if (!*found) return pass(nullptr, arguments, PassReason::intercommunicator);
     CommContext& context = **found;
     const CallTimer timer(context.statistics());
-    if (context.settings().checks_calls())
-        GRADCOLL_TRY(context.settings().check_alike(claims_of("GC_Allreduce", arguments)));
+    GRADCOLL_TRY(check_alike(context, "GC_Allreduce", arguments));
 
     const Classified call = classify(arguments.count, arguments.datatype, arguments.op);
     if (call.passes()) return pass(&context, arguments, call.pass_reason);
@@ -67,8 +66,7 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
     GRADCOLL_TRY(check_residual(arguments, call.shape, residual));
     CommContext& context = *residual->context;
     const CallTimer timer(context.statistics());
-    if (context.settings().checks_calls())
-        GRADCOLL_TRY(context.settings().check_alike(claims_of("GC_Allreduce_residual", arguments)));
+    GRADCOLL_TRY(check_alike(context, "GC_Allreduce_residual", arguments));
     if (context.identity().rank_count() == 1)
         return reduce_alone(context, CallKind::allreduce, arguments, call.shape);
     const Route route =
@@ -78,7 +76,6 @@ Outcome allreduce_with_residual(const ReduceArguments& arguments, GC_Residual re
 }
 
 }  // namespace
-
 }  // namespace gradcoll
 
 using gradcoll::at_boundary;

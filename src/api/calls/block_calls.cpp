@@ -59,9 +59,7 @@ Outcome reduce_scatter(const ReduceArguments& arguments) {
     CommContext& context = **found;
     const CallTimer timer(context.statistics());
     GRADCOLL_TRY(check_reduce_scatter(arguments, context.identity().rank_count()));
-    if (context.settings().checks_calls())
-        GRADCOLL_TRY(
-            context.settings().check_alike(claims_of("GC_Reduce_scatter_block", arguments)));
+    GRADCOLL_TRY(check_alike(context, "GC_Reduce_scatter_block", arguments));
 
     Classified call = classify(arguments.count * context.identity().rank_count(),
                                arguments.datatype, arguments.op);
@@ -89,9 +87,7 @@ Outcome allgather(const GatherArguments& a) {
     const auto block_bytes = block_bytes_of(a);
     if (!block_bytes) return block_bytes.status();
     GRADCOLL_TRY(check_gather_buffers(a, *block_bytes, context.identity().rank_count()));
-    if (context.settings().checks_calls())
-        GRADCOLL_TRY(context.settings().check_alike(
-            {{"the call", "GC_Allgather"}, {"the size of a block", std::to_string(*block_bytes)}}));
+    GRADCOLL_TRY(check_gather_alike(context, "GC_Allgather", *block_bytes));
     Route route = route_allgather(context, a, *block_bytes, /*always_exact=*/false);
     if (context.identity().rank_count() == 1) route.pass_reason = PassReason::single_rank;
     if (!route.passes()) return gather_on_tree(context, a, route.key, *block_bytes);

@@ -33,9 +33,7 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
     if (!lease) return lease.status();
     if (extras.residual != nullptr) {
         GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
-        const auto values = extras.residual->data_for(extras.device);
-        if (!values) return values.status();
-        binding.residual = *values;
+        GRADCOLL_TRY(take(binding.residual, extras.residual->data_for(extras.device)));
     }
     binding.sequence = lease->sequence;
     Status status = start_and_wait(*lease->executor, binding);

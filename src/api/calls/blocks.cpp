@@ -79,12 +79,11 @@ Status check_reduce_scatter_but_overlap(const ReduceArguments& arguments, int ra
 }
 
 Route route_reduce_scatter(CommContext& context, const CallShape& shape, bool in_place) {
-    RouteQuestion question;
-    question.collective = Collective::reduce_scatter_block;
-    question.in_place = in_place;
-    question.step = context.settings().step();
-    question.sums = shape.op == ReduceOp::sum;
-    return context.route(context.settings().current(), shape, question);
+    return context.route(context.settings().current(), shape,
+                         {.collective = Collective::reduce_scatter_block,
+                          .in_place = in_place,
+                          .step = context.settings().step(),
+                          .sums = shape.op == ReduceOp::sum});
 }
 
 Status check_gather_types(const GatherArguments& a) {
@@ -122,25 +121,27 @@ BufferPair buffers_of_gather(const GatherArguments& a, std::size_t block_bytes, 
 
 Route route_allgather(CommContext& context, const GatherArguments& a, std::size_t block_bytes,
                       bool always_exact) {
-    RouteQuestion question;
-    question.collective = Collective::allgather;
-    question.in_place = a.in_place();
-    question.always_exact = always_exact;
-    question.step = context.settings().step();
+    const RouteQuestion question{.collective = Collective::allgather,
+                                 .in_place = a.in_place(),
+                                 .step = context.settings().step(),
+                                 .always_exact = always_exact};
     const auto vector_bytes =
         static_cast<std::int64_t>(block_bytes) * context.identity().rank_count();
     CallShape bytes{vector_bytes, ElementType::u8, 1, ReduceOp::sum, {}};
     if (const auto element = uniform_element(a.recvtype); element && is_floating(element->type)) {
         const std::size_t elem_bytes = element_bytes(element->type);
-        const CallShape floats{vector_bytes / static_cast<std::int64_t>(elem_bytes),
-                               element->type,
-                               elem_bytes,
-                               ReduceOp::sum,
-                               {}};
+        const auto count = vector_bytes / static_cast<std::int64_t>(elem_bytes);
+        const CallShape floats{count, element->type, elem_bytes, ReduceOp::sum, {}};
         const Route route = context.route(context.settings().current(), floats, question);
         if (route.key.compress) return route;
     }
     return route_of(context.settings().current(), bytes, question);
+}
+
+Status check_gather_alike(const CommContext& context, const char* call, std::size_t block_bytes) {
+    if (!context.settings().checks_calls()) return {};
+    return context.settings().check_alike(
+        {{"the call", call}, {"the size of a block", std::to_string(block_bytes)}});
 }
 
 Status gather_on_tree(CommContext& context, const GatherArguments& a, const CallKey& key,

@@ -54,6 +54,10 @@ BufferPair buffers_of_gather(const GatherArguments& a, std::size_t block_bytes, 
 Route route_allgather(CommContext& context, const GatherArguments& a, std::size_t block_bytes,
                       bool always_exact);
 
+/// With gc_check=collective: fails on all ranks if their calls or blocks differ. Collective then,
+/// else nothing.
+Status check_gather_alike(const CommContext& context, const char* call, std::size_t block_bytes);
+
 /// Runs and counts it.
 Status gather_on_tree(CommContext& context, const GatherArguments& a, const CallKey& key,
                       std::size_t block_bytes);

@@ -9,6 +9,18 @@
 namespace gradcoll {
 namespace {
 
+int device_of(const void* buffer, const BufferExtent& extent) {
+    if (extent.size_bytes == 0) return host_memory;
+    return Devices::of_process().device_of(extent.first_byte(buffer));
+}
+
+CallMemory memory_in(const ReduceArguments& arguments, const BufferExtent& extent) {
+    CallMemory memory;
+    memory.receive = device_of(arguments.recvbuf, extent);
+    memory.send = is_in_place(arguments) ? memory.receive : device_of(arguments.sendbuf, extent);
+    return memory;
+}
+
 Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
     const DevicePlugin& plugin = *Devices::of_process().plugin();
     return context != nullptr ? context->devices().side(plugin, number)
@@ -31,6 +43,24 @@ Status copy_to_self_on_device(CommContext& context, const ReduceArguments& argum
 }
 
 }  // namespace
+
+BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype) {
+    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
+    if (count == 0 || PMPI_Type_get_extent(datatype, &lower_bound, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent(datatype, &true_lower_bound, &true_extent) != MPI_SUCCESS)
+        return {};
+    const MPI_Aint others = static_cast<MPI_Aint>(count - 1) * extent;
+    return {true_lower_bound + (others < 0 ? others : 0),
+            static_cast<std::size_t>((others < 0 ? -others : others) + true_extent)};
+}
+
+CallMemory memory_of(const ReduceArguments& arguments) {
+    return memory_in(arguments, extent_of(arguments.count, arguments.datatype));
+}
+
+CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape) {
+    return memory_in(arguments, {0, shape.size_bytes()});
+}
 
 Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
                               const CallMemory& memory) {
@@ -80,12 +110,9 @@ Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
                          const CallMemory& memory, DeviceArea& room) {
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
-    if (room.size_bytes() < HostTwin::room_bytes(arguments)) {
-        auto larger = DeviceArea::make((*side)->device(), DeviceArea::Kind::pinned,
-                                       HostTwin::room_bytes(arguments));
-        if (!larger) return larger.status();
-        room = std::move(larger).value();
-    }
+    if (room.size_bytes() < HostTwin::room_bytes(arguments))
+        GRADCOLL_TRY(take(room, DeviceArea::make((*side)->device(), DeviceArea::Kind::pinned,
+                                                 HostTwin::room_bytes(arguments))));
     return HostTwin::make(*side, arguments, memory, room.data());
 }
 
@@ -117,9 +144,7 @@ Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& argum
         placed.arguments.sendbuf = MPI_IN_PLACE;
     }
     if (memory.receive < 0) return placed;
-    auto side = side_of(&context, memory.receive);
-    if (!side) return side.status();
-    placed.device = std::move(side).value();
+    GRADCOLL_TRY(take(placed.device, side_of(&context, memory.receive)));
     return placed;
 }
 

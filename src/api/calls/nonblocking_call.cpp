@@ -7,11 +7,10 @@ namespace gradcoll {
 Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
                                                                 MPI_Request* request) {
     std::unique_ptr<NonblockingCall> call(new NonblockingCall);
-    auto lease = how.context->plans().begin(CallKind::iallreduce, how.key, how.device);
-    if (!lease) return lease.status();
-    how.binding.sequence = lease->sequence;
-    GRADCOLL_TRY(lease->executor->start(how.binding));
-    call->lease_ = std::move(lease).value();
+    GRADCOLL_TRY(
+        take(call->lease_, how.context->plans().begin(CallKind::iallreduce, how.key, how.device)));
+    how.binding.sequence = call->lease_.sequence;
+    GRADCOLL_TRY(call->lease_.executor->start(how.binding));
     call->context_ = std::move(how.context);
     call->copy_ = std::move(how.copy);
     call->name_ = how.name;

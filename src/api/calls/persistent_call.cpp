@@ -9,18 +9,8 @@ namespace gradcoll {
 
 Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<CommContext> context,
                                                              const ReduceArguments& arguments,
-                                                             const Settings& settings) {
-    std::unique_ptr<PersistentCall> call(new PersistentCall);
-    call->context_ = std::move(context);
-    call->arguments_ = arguments;
-    call->settings_ = settings;
-    GRADCOLL_TRY(call->set_up());
-    return call;
-}
-
-Result<std::unique_ptr<PersistentCall>> PersistentCall::make_numbered(
-    std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
-    const Settings& settings, ChannelNumber number) {
+                                                             const Settings& settings,
+                                                             ChannelNumber number) {
     std::unique_ptr<PersistentCall> call(new PersistentCall);
     call->context_ = std::move(context);
     call->arguments_ = arguments;
@@ -61,12 +51,10 @@ Status PersistentCall::set_up() {
 }
 
 RouteQuestion PersistentCall::question_at(std::int64_t step) const {
-    RouteQuestion question;
-    question.in_place = is_in_place(arguments_);
-    question.feedback = wants_feedback_;
-    question.step = step;
-    question.sums = shape_.op == ReduceOp::sum;
-    return question;
+    return {.in_place = is_in_place(arguments_),
+            .feedback = wants_feedback_,
+            .step = step,
+            .sums = shape_.op == ReduceOp::sum};
 }
 
 Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
@@ -112,9 +100,7 @@ Outcome PersistentCall::start_passing(PassReason reason) {
     const CallMemory memory = memory_of(arguments_);
     if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
         return pass_iallreduce(arguments_, &mpi_request_);
-    auto twin = twin_of(context_.get(), arguments_, memory, twin_room_);
-    if (!twin) return twin.status();
-    twin_ = std::move(twin).value();
+    GRADCOLL_TRY(take(twin_, twin_of(context_.get(), arguments_, memory, twin_room_)));
     return pass_iallreduce(twin_->arguments(), &mpi_request_);
 }
 
@@ -123,18 +109,12 @@ Status PersistentCall::start_on_tree(CallKey key) {
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);
-    const auto phase = phase_of(key);
-    if (!phase) return phase.status();
-    running_ = *phase;
+    GRADCOLL_TRY(take(running_, phase_of(key)));
     before_ = running_->executor->stats();
     Binding binding = binding_of(placed->arguments, shape_);
     binding.sequence =
         number_.channel == nullptr ? context_->plans().next_sequence() : number_.number;
-    if (residual_ != nullptr) {
-        const auto values = residual_->data_for(device_);
-        if (!values) return values.status();
-        binding.residual = *values;
-    }
+    if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for(device_)));
     GRADCOLL_TRY(running_->executor->start(binding));
     complete_ = false;
     if (number_.channel == nullptr) add_started_call(*this);

@@ -9,7 +9,6 @@
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
-#include "api/comm/numbered_channels.hpp"
 #include "api/comm/route.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/edge/request.hpp"
@@ -19,17 +18,14 @@ namespace gradcoll {
 /// One persistent operation. Started and completed by one thread at a time; advanced by any.
 class PersistentCall final : public StartedCall {
   public:
-    /// `context` is null for intercommunicators: every start then passes. Local. Errors: of
-    /// planning.
+    /// `context` is null for intercommunicators: every start then passes. `number`: for a request
+    /// that ranks may start in different orders. No start of it passes, whatever its size, and the
+    /// caller advances what is started; `context` is not null and of more than one rank, the
+    /// arguments are for the tree. Local. Errors: of planning.
     static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
                                                         const ReduceArguments& arguments,
-                                                        const Settings& settings);
-    /// For a request that ranks may start in different orders: no start passes, whatever its size,
-    /// and the caller advances what is started. `context` is not null and of more than one rank,
-    /// the arguments are for the tree.
-    static Result<std::unique_ptr<PersistentCall>> make_numbered(
-        std::shared_ptr<CommContext> context, const ReduceArguments& arguments,
-        const Settings& settings, ChannelNumber number);
+                                                        const Settings& settings,
+                                                        ChannelNumber number = {});
     ~PersistentCall() override;
 
     MPI_Comm comm() const;

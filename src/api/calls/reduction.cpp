@@ -22,21 +22,20 @@ std::string op_text(MPI_Op op) {
 /// OneHost is left to who knows whether the question may be collective.
 RouteQuestion question_in(const CommContext& context, const CallShape& shape,
                           const CallManner& manner) {
-    RouteQuestion question;
-    question.in_place = manner.in_place;
-    question.feedback = manner.feedback;
-    question.step = context.settings().step();
-    question.sums = shape.op == ReduceOp::sum;
-    return question;
+    return {.in_place = manner.in_place,
+            .feedback = manner.feedback,
+            .step = context.settings().step(),
+            .sums = shape.op == ReduceOp::sum};
 }
 
 }  // namespace
 
-std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments) {
-    return {{"the call", call},
-            {"count", std::to_string(arguments.count)},
-            {"datatype", type_text(arguments.datatype)},
-            {"op", op_text(arguments.op)}};
+Status check_alike(const CommContext& context, const char* call, const ReduceArguments& arguments) {
+    if (!context.settings().checks_calls()) return {};
+    return context.settings().check_alike({{"the call", call},
+                                           {"count", std::to_string(arguments.count)},
+                                           {"datatype", type_text(arguments.datatype)},
+                                           {"op", op_text(arguments.op)}});
 }
 
 Route route_in(CommContext& context, const CallShape& shape, const CallManner& manner) {

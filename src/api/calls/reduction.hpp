@@ -2,17 +2,15 @@
 // compare, where a call goes, what it counts as, the memory it works on.
 #pragma once
 
-#include <vector>
-
 #include "api/comm/comm_context.hpp"
 #include "api/comm/route.hpp"
 #include "api/edge/request.hpp"
 
 namespace gradcoll {
 
-/// What gc_check=collective compares: names with values, the same on all ranks if the program is
-/// right.
-std::vector<Claim> claims_of(const char* call, const ReduceArguments& arguments);
+/// With gc_check=collective: fails on all ranks if they made different calls, or with other counts,
+/// datatypes or ops. Collective then, else nothing.
+Status check_alike(const CommContext& context, const char* call, const ReduceArguments& arguments);
 
 /// How an allreduce is called.
 struct CallManner {

@@ -76,10 +76,8 @@ Status init(const ReduceArguments& arguments, MPI_Info info, GC_Request* request
     if (!context) return context.status();
     Settings settings;
     if (*context) {
-        GRADCOLL_TRY((*context)->settings().check_alike(claims_of("GC_Allreduce_init", arguments)));
-        auto agreed = request_settings(**context, arguments, info);
-        if (!agreed) return agreed.status();
-        settings = std::move(agreed).value();
+        GRADCOLL_TRY(check_alike(**context, "GC_Allreduce_init", arguments));
+        GRADCOLL_TRY(take(settings, request_settings(**context, arguments, info)));
     }
     auto call = PersistentCall::make(*context, arguments, settings);
     if (!call) return call.status();
@@ -140,17 +138,22 @@ Outcome for_all(int count, GC_Request requests[], Each&& each) {
     return first;
 }
 
-Outcome free_request(GC_Request* request) {
-    if (request == nullptr) return Outcome::bad_request("request is a null pointer");
-    if (Outcome checked = check_handle(*request); !checked.status.ok()) return checked;
-    Outcome outcome = wait(*request);
-    delete *request;
-    *request = GC_REQUEST_NULL;
+Outcome free_request(GC_Request& request) {
+    if (Outcome checked = check_handle(request); !checked.status.ok()) return checked;
+    Outcome outcome = wait(request);
+    delete request;
+    request = GC_REQUEST_NULL;
     return outcome;
 }
 
-Outcome null_pointer() {
-    return Outcome::bad_request("request is a null pointer");
+/// Runs `body` on the request that is kept there.
+template <class Body>
+int at_request(GC_Request* request, const char* call, Body&& body) {
+    const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;
+    return at_boundary(comm, call, [&] {
+        return request != nullptr ? body(*request)
+                                  : Outcome::bad_request("request is a null pointer");
+    });
 }
 
 }  // namespace
@@ -167,9 +170,7 @@ extern "C" int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count c
 }
 
 extern "C" int GC_Start(GC_Request* request) {
-    const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;
-    return at_boundary(comm, "GC_Start",
-                       [&] { return request != nullptr ? start(*request) : null_pointer(); });
+    return at_request(request, "GC_Start", start);
 }
 
 extern "C" int GC_Startall(int count, GC_Request requests[]) {
@@ -178,15 +179,11 @@ extern "C" int GC_Startall(int count, GC_Request requests[]) {
 }
 
 extern "C" int GC_Test(GC_Request* request, int* flag) {
-    const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;
-    return at_boundary(comm, "GC_Test",
-                       [&] { return request != nullptr ? test(*request, flag) : null_pointer(); });
+    return at_request(request, "GC_Test", [&](GC_Request r) { return test(r, flag); });
 }
 
 extern "C" int GC_Wait(GC_Request* request) {
-    const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;
-    return at_boundary(comm, "GC_Wait",
-                       [&] { return request != nullptr ? wait(*request) : null_pointer(); });
+    return at_request(request, "GC_Wait", wait);
 }
 
 extern "C" int GC_Waitall(int count, GC_Request requests[]) {
@@ -216,6 +213,5 @@ extern "C" int GC_Request_set_step(GC_Request request, long long step) {
 }
 
 extern "C" int GC_Request_free(GC_Request* request) {
-    const MPI_Comm comm = request != nullptr ? comm_of(*request) : MPI_COMM_NULL;
-    return at_boundary(comm, "GC_Request_free", [&] { return free_request(request); });
+    return at_request(request, "GC_Request_free", free_request);
 }

@@ -191,14 +191,12 @@ Status Residual::load(const std::byte* bytes, std::size_t size_bytes) {
 }
 
 ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank) {
-    ResidualIdentity identity;
-    identity.count = static_cast<std::uint64_t>(call.key().count);
-    identity.type = call.key().type;
-    identity.tree_hash = tree.hash();
-    identity.rank = static_cast<std::uint64_t>(rank);
-    identity.layout = call.residual_layout();
-    identity.elems = static_cast<std::uint64_t>(call.plan().residual_elems());
-    return identity;
+    return {.count = static_cast<std::uint64_t>(call.key().count),
+            .type = call.key().type,
+            .tree_hash = tree.hash(),
+            .rank = static_cast<std::uint64_t>(rank),
+            .layout = call.residual_layout(),
+            .elems = static_cast<std::uint64_t>(call.plan().residual_elems())};
 }
 
 Status check_residual_type(MPI_Datatype datatype) {

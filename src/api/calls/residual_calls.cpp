@@ -21,10 +21,8 @@ Status check_handle(GC_Residual residual) {
 
 /// The layout is that of any call with feedback for this count and type, whatever its codecs.
 Result<std::shared_ptr<Residual>> residual_for(CommContext& context, const CallShape& shape) {
-    RouteQuestion question;
-    question.feedback = true;
     const Settings& settings = context.settings().current();
-    const CallKey key = route_of(settings, shape, question).key;
+    const CallKey key = route_of(settings, shape, {.feedback = true}).key;
     const auto call = context.plans().plan_apart(context.tree(), settings, key);
     if (!call) return call.status();
     return std::make_shared<Residual>(

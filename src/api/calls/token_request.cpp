@@ -12,10 +12,8 @@ Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Reques
     std::shared_ptr<TokenRequest> made(new TokenRequest);
     const auto number = facts.context->plans().next_channel_number();
     if (!number) return number.status();
-    auto call =
-        PersistentCall::make_numbered(facts.context, facts.arguments, facts.settings, *number);
-    if (!call) return call.status();
-    made->call_ = std::move(call).value();
+    GRADCOLL_TRY(take(made->call_, PersistentCall::make(facts.context, facts.arguments,
+                                                        facts.settings, *number)));
     made->facts_ = std::move(facts);
     made->token_ = Token(number->channel->comm(), number->channel->channel().rank(),
                          static_cast<int>(number->number));

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <vector>
 
-#include "api/edge/ending_comms.hpp"
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
 

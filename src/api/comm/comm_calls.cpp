@@ -29,12 +29,14 @@ Result<ContextPtr> intra_context(MPI_Comm comm) {
 /// `change` edits the proposed settings and says what is wrong with this rank's arguments; all
 /// ranks then decide together.
 template <class Change>
-Status change_settings(MPI_Comm comm, Change&& change) {
-    const auto context = intra_context(comm);
-    if (!context) return context.status();
-    SettingsText proposed = (*context)->settings().text();
-    const Status complaint = change(proposed);
-    return (*context)->change_settings(proposed, complaint);
+int change_settings(MPI_Comm comm, const char* call, Change&& change) {
+    return at_boundary(comm, call, [&]() -> Status {
+        const auto context = intra_context(comm);
+        if (!context) return context.status();
+        SettingsText proposed = (*context)->settings().text();
+        const Status complaint = change(proposed);
+        return (*context)->change_settings(proposed, complaint);
+    });
 }
 
 Status set_text(SettingsText& text, OptionId id, const char* argument, const char* value) {
@@ -83,18 +85,14 @@ extern "C" int GC_Comm_attach(MPI_Comm comm) {
 }
 
 extern "C" int GC_Comm_set_codec(MPI_Comm comm, const char* codec) {
-    return at_boundary(comm, "GC_Comm_set_codec", [&] {
-        return change_settings(comm, [&](SettingsText& text) {
-            return set_text(text, OptionId::codec, "codec", codec);
-        });
+    return change_settings(comm, "GC_Comm_set_codec", [&](SettingsText& text) {
+        return set_text(text, OptionId::codec, "codec", codec);
     });
 }
 
 extern "C" int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule) {
-    return at_boundary(comm, "GC_Comm_set_schedule", [&] {
-        return change_settings(comm, [&](SettingsText& text) {
-            return set_text(text, OptionId::schedule, "schedule", schedule);
-        });
+    return change_settings(comm, "GC_Comm_set_schedule", [&](SettingsText& text) {
+        return set_text(text, OptionId::schedule, "schedule", schedule);
     });
 }
 
@@ -110,16 +108,13 @@ extern "C" int GC_Step(MPI_Comm comm, long long step) {
 }
 
 extern "C" int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value) {
-    return at_boundary(comm, "GC_Comm_set_option", [&] {
-        return change_settings(comm,
-                               [&](SettingsText& text) { return set_option(text, key, value); });
-    });
+    return change_settings(comm, "GC_Comm_set_option",
+                           [&](SettingsText& text) { return set_option(text, key, value); });
 }
 
 extern "C" int GC_Comm_set_info(MPI_Comm comm, MPI_Info info) {
-    return at_boundary(comm, "GC_Comm_set_info", [&] {
-        return change_settings(comm, [&](SettingsText& text) { return add_info(info, text); });
-    });
+    return change_settings(comm, "GC_Comm_set_info",
+                           [&](SettingsText& text) { return add_info(info, text); });
 }
 
 extern "C" int GC_Comm_set_stream(MPI_Comm comm, void* stream) {

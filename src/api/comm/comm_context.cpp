@@ -1,7 +1,8 @@
 #include "api/comm/comm_context.hpp"
 
+#include <limits>
+
 #include "api/comm/comm_tree.hpp"
-#include "api/comm/served_sizes.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
 #include "api/settings/process_tuning.hpp"
@@ -10,6 +11,9 @@
 
 namespace gradcoll {
 namespace {
+
+std::atomic<std::uint64_t> least_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<void (*)()> listener{nullptr};
 
 void tell_about_process() {
     int world_rank = 0;
@@ -47,10 +51,7 @@ Status CommContext::set_up(const SettingsText& text, const Status& complaint) {
     GRADCOLL_TRY(plans_.open_channel(settings_.current().shm_bytes));
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
-    auto sampling = ErrorSampling::make(identity_.private_comm());
-    if (!sampling) return sampling.status();
-    error_sampling_ = *sampling;
-    return {};
+    return take(error_sampling_, ErrorSampling::make(identity_.private_comm()));
 }
 
 void CommContext::tell() const {
@@ -64,11 +65,8 @@ void CommContext::tell() const {
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
     auto agreed = settings_.agree(proposed, complaint);
     if (!agreed) return agreed.status();
-    if (!tree_ || proposed[OptionId::topology] != settings_.text()[OptionId::topology]) {
-        auto tree = find_tree(identity_, proposed[OptionId::topology]);
-        if (!tree) return tree.status();
-        tree_ = std::move(tree).value();
-    }
+    if (!tree_ || proposed[OptionId::topology] != settings_.text()[OptionId::topology])
+        GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology])));
     settings_.take(proposed, std::move(agreed).value());
     plans_.plan_for(tree_, settings_.current());
     one_host_.settings_changed();
@@ -86,6 +84,22 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     question.comm_may_be_lossy = settings_.current().compress_comms.allows(identity_.name());
     question.call = compressible_calls_;
     return route_of(settings_.current(), shape, question);
+}
+
+void serve_from(std::uint64_t bytes) {
+    std::uint64_t before = least_bytes;
+    while (bytes < before && !least_bytes.compare_exchange_weak(before, bytes)) {
+    }
+    if (bytes >= before) return;
+    if (void (*const tell)() = listener) tell();
+}
+
+std::uint64_t least_served_bytes() {
+    return least_bytes;
+}
+
+void when_served_sizes_fall(void (*called)()) {
+    listener = called;
 }
 
 }  // namespace gradcoll

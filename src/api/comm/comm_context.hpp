@@ -71,6 +71,15 @@ class CommContext {
     std::atomic<std::uint64_t> compressible_calls_{0};
 };
 
+/// The smallest vector that some communicator of this process has ever taken to its tree or its
+/// shared memory. Whoever keeps short calls away from the library has to know. Thread safe, as the
+/// next two.
+std::uint64_t least_served_bytes();
+/// Calls with vectors of so many bytes and more are served from now on.
+void serve_from(std::uint64_t bytes);
+/// `listener` is called after each fall, by whatever thread. One for the process.
+void when_served_sizes_fall(void (*listener)());
+
 /// The caller's communicator for Token::Sender; keeps the context.
 inline std::shared_ptr<const MPI_Comm> user_comm_of(std::shared_ptr<const CommContext> context) {
     const MPI_Comm* comm = &context->identity().user_comm();

@@ -15,15 +15,10 @@ Device* device_in_use() {
 }
 
 Status CommDevices::share(const CommIdentity& comm) {
-    auto shares = peers_that_share(comm.private_comm(), device_in_use());
-    if (!shares) return shares.status();
-    shares_ = std::move(shares).value();
+    GRADCOLL_TRY(take(shares_, peers_that_share(comm.private_comm(), device_in_use())));
     if (std::find(shares_.begin(), shares_.end(), true) == shares_.end()) return {};
     const DevicePlugin& plugin = *Devices::of_process().plugin();
-    auto reading = side(plugin, plugin.current_device());
-    if (!reading) return reading.status();
-    reader_ = std::move(reading).value();
-    return {};
+    return take(reader_, side(plugin, plugin.current_device()));
 }
 
 Result<std::shared_ptr<DeviceSide>> CommDevices::side(const DevicePlugin& plugin, int number) {

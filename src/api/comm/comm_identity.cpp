@@ -2,7 +2,11 @@
 
 #include <unistd.h>
 
+#include <utility>
+
 #include "api/comm/agreement.hpp"
+#include "api/comm/token.hpp"
+#include "api/edge/boundary.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 
@@ -25,6 +29,20 @@ Result<int> count_ranks_on_host(MPI_Comm comm) {
 }
 
 }  // namespace
+
+Result<PrivateComm> PrivateComm::make(MPI_Comm parent) {
+    PrivateComm made;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(parent, &made.comm_), "MPI_Comm_dup"));
+    GRADCOLL_TRY(return_errors(made.comm_));
+    return made;
+}
+
+PrivateComm::PrivateComm(PrivateComm&& other) noexcept
+    : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
+
+PrivateComm::~PrivateComm() {
+    if (comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&comm_);
+}
 
 Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     auto duplicate = PrivateComm::make(comm);
@@ -60,10 +78,7 @@ Status CommIdentity::learn_name() {
 Status CommIdentity::ask_for_threads() {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    const auto all = all_ranks(private_comm(), level == MPI_THREAD_MULTIPLE);
-    if (!all) return all.status();
-    all_ranks_have_threads_ = *all;
-    return {};
+    return take(all_ranks_have_threads_, all_ranks(private_comm(), level == MPI_THREAD_MULTIPLE));
 }
 
 }  // namespace gradcoll

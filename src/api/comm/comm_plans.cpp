@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
+#include "runtime/tags.hpp"
 #include "transport/routed/make_channel.hpp"
 
 namespace gradcoll {
@@ -16,6 +17,26 @@ constexpr bool is_waited(CallKind kind) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<NumberedChannel>> NumberedChannel::make(MPI_Comm parent) {
+    auto comm = PrivateComm::make(parent);
+    if (!comm) return comm.status();
+    std::unique_ptr<NumberedChannel> made(new NumberedChannel(std::move(comm).value()));
+    GRADCOLL_TRY(take(made->channel_, MpiChannel::make(made->comm())));
+    return made;
+}
+
+Result<ChannelNumber> NumberedChannels::next(MPI_Comm parent) {
+    if (left_ == 0) {
+        auto channel = NumberedChannel::make(parent);
+        if (!channel) return channel.status();
+        const auto tags = TagLayout::make((*channel)->channel().tag_limit(), 1);
+        if (!tags) return tags.status();
+        channels_.push_back(std::move(channel).value());
+        left_ = numbers_of_one_ = tags->sequence_count();
+    }
+    return ChannelNumber{channels_.back().get(), numbers_of_one_ - left_--};
+}
 
 CallRecord record_of(const TreeCall& call) {
     const CallKey& key = call.planned.key();
@@ -38,16 +59,9 @@ CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
 }
 
 Status CommPlans::open_channel(std::uint64_t shm_bytes) {
-    if (shm_bytes == 0) {
-        auto channel = MpiChannel::make(comm_.private_comm());
-        if (!channel) return channel.status();
-        channel_ = std::move(channel).value();
-        return {};
-    }
-    auto channel = make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)});
-    if (!channel) return channel.status();
-    channel_ = std::move(channel).value();
-    return {};
+    if (shm_bytes == 0) return take(channel_, MpiChannel::make(comm_.private_comm()));
+    return take(channel_,
+                make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)}));
 }
 
 void CommPlans::plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
@@ -84,14 +98,10 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::cached_call(const CallKey& key) 
 
 Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
                                const std::shared_ptr<DeviceSide>& data_device) {
-    auto call = cached_call(key);
-    if (!call) return call.status();
-    (*call)->last_use = ++uses_;
-    auto executor = (*call)->take_executor({is_waited(kind), data_device});
-    if (!executor) return executor.status();
     Lease lease;
-    lease.call = std::move(call).value();
-    lease.executor = std::move(executor).value();
+    GRADCOLL_TRY(take(lease.call, cached_call(key)));
+    lease.call->last_use = ++uses_;
+    GRADCOLL_TRY(take(lease.executor, lease.call->take_executor({is_waited(kind), data_device})));
     lease.before = lease.executor->stats();
     lease.sequence = next_sequence();
     lease.kind = kind;

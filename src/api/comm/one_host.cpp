@@ -57,18 +57,15 @@ class OneHostSpan {
         const Forecast forecast =
             forecast_shared_memory(tuning_, rank_count_, static_cast<std::int64_t>(bytes),
                                    binding_.input == binding_.output);
-        TraceSpan span;
-        span.name = "operation";
-        span.begin_ns = begin_ns_;
-        span.end_ns = now_ns();
-        span.bytes = bytes;
-        span.operation = binding_.sequence;
-        span.label =
-            trace.label(fmt::format("allreduce {} {} shared memory",
-                                    bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
-                                    name_of(shape_.type)),
-                        forecast.total_us);
-        trace.add_overlapping(span);
+        const std::string name = fmt::format(
+            "allreduce {} {} shared memory",
+            bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes), name_of(shape_.type));
+        trace.add_overlapping({.name = "operation",
+                               .begin_ns = begin_ns_,
+                               .end_ns = now_ns(),
+                               .bytes = bytes,
+                               .operation = binding_.sequence,
+                               .label = trace.label(name, forecast.total_us)});
     }
 
     const Tuning& tuning_;

@@ -17,48 +17,30 @@ struct Row {
     KnownType known;
 };
 
-ElementType integer_of(int size_bytes, bool is_signed) {
-    switch (size_bytes) {
-        case 1:
-            return is_signed ? ElementType::i8 : ElementType::u8;
-        case 2:
-            return is_signed ? ElementType::i16 : ElementType::u16;
-        case 4:
-            return is_signed ? ElementType::i32 : ElementType::u32;
-        case 8:
-            return is_signed ? ElementType::i64 : ElementType::u64;
-        default:
-            return ElementType::opaque;
-    }
-}
-
-ElementType float_of(int size_bytes) {
-    switch (size_bytes) {
-        case 4:
-            return ElementType::f32;
-        case 8:
-            return ElementType::f64;
-        default:
-            return ElementType::opaque;
-    }
-}
+using Types = std::initializer_list<ElementType>;
+constexpr Types floats = {ElementType::f32, ElementType::f64};
+constexpr Types signed_integers = {ElementType::i8, ElementType::i16, ElementType::i32,
+                                   ElementType::i64};
+constexpr Types unsigned_integers = {ElementType::u8, ElementType::u16, ElementType::u32,
+                                     ElementType::u64};
 
 /// Types by what they hold; their sizes are asked of MPI, because Fortran's depend on the compiler.
 /// Types that this MPI library does not have are MPI_DATATYPE_NULL.
 class TypeTable {
   public:
     TypeTable() {
-        add_floats({MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
-        add_integers(TypeKind::c_integer, true,
-                     {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_SHORT, MPI_SIGNED_CHAR, MPI_INT8_T,
-                      MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
-        add_integers(TypeKind::c_integer, false,
-                     {MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UNSIGNED_SHORT,
-                      MPI_UNSIGNED_CHAR, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
-        add_integers(TypeKind::fortran_integer, true,
-                     {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
-        add_integers(TypeKind::offset, true, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
-        add_integers(TypeKind::bytes, false, {MPI_BYTE});
+        add(TypeKind::floating, floats,
+            {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
+        add(TypeKind::c_integer, signed_integers,
+            {MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_SHORT, MPI_SIGNED_CHAR, MPI_INT8_T, MPI_INT16_T,
+             MPI_INT32_T, MPI_INT64_T});
+        add(TypeKind::c_integer, unsigned_integers,
+            {MPI_UNSIGNED, MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_UNSIGNED_SHORT,
+             MPI_UNSIGNED_CHAR, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
+        add(TypeKind::fortran_integer, signed_integers,
+            {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
+        add(TypeKind::offset, signed_integers, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
+        add(TypeKind::bytes, unsigned_integers, {MPI_BYTE});
     }
 
     std::optional<KnownType> find(MPI_Datatype datatype) const {
@@ -68,25 +50,17 @@ class TypeTable {
     }
 
   private:
-    template <class TypeOfSize>
-    void add(TypeKind kind, std::initializer_list<MPI_Datatype> datatypes,
-             TypeOfSize&& type_of_size) {
+    /// Each as the one of `types` that has its size; not at all if none has.
+    void add(TypeKind kind, Types types, std::initializer_list<MPI_Datatype> datatypes) {
         for (const MPI_Datatype datatype : datatypes) {
             int size_bytes = 0;
             if (datatype == MPI_DATATYPE_NULL ||
                 PMPI_Type_size(datatype, &size_bytes) != MPI_SUCCESS)
                 continue;
-            const ElementType type = type_of_size(size_bytes);
-            if (type != ElementType::opaque) rows_.push_back({datatype, {type, kind}});
+            for (const ElementType type : types)
+                if (element_bytes(type) == static_cast<std::size_t>(size_bytes))
+                    rows_.push_back({datatype, {type, kind}});
         }
-    }
-    void add_floats(std::initializer_list<MPI_Datatype> datatypes) {
-        add(TypeKind::floating, datatypes, float_of);
-    }
-    void add_integers(TypeKind kind, bool is_signed,
-                      std::initializer_list<MPI_Datatype> datatypes) {
-        add(kind, datatypes,
-            [is_signed](int size_bytes) { return integer_of(size_bytes, is_signed); });
     }
 
     std::vector<Row> rows_;

@@ -1,12 +1,11 @@
-// MPI deletes the attributes of MPI_COMM_SELF first of all in MPI_Finalize (MPI 3.1 section 8.7.1):
-// our hook.
 #include "api/edge/lifetime.hpp"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 #include <vector>
-
-#include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
 namespace {
@@ -32,6 +31,8 @@ int run_actions(MPI_Comm, int, void*, void*) noexcept {
     return MPI_SUCCESS;
 }
 
+/// MPI deletes the attributes of MPI_COMM_SELF first of all in MPI_Finalize (MPI 3.1
+/// section 8.7.1): our hook.
 Status hook_finalize() {
     int keyval = MPI_KEYVAL_INVALID;
     GRADCOLL_TRY(
@@ -39,6 +40,22 @@ Status hook_finalize() {
                  "MPI_Comm_create_keyval"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr"));
     return from_mpi(PMPI_Comm_free_keyval(&keyval), "MPI_Comm_free_keyval");
+}
+
+constexpr char ending_name[] = "gradcoll: being freed";
+
+/// Handles whose end this thread has seen; the oldest is overwritten. More than one, because
+/// callbacks may free other communicators.
+thread_local std::array<MPI_Comm, 4> ended{MPI_COMM_NULL, MPI_COMM_NULL, MPI_COMM_NULL,
+                                           MPI_COMM_NULL};
+thread_local std::size_t next_ended = 0;
+thread_local int keepers = 0;
+
+bool has_ending_name(MPI_Comm comm) {
+    char name[MPI_MAX_OBJECT_NAME] = {};
+    int length = 0;
+    return PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS &&
+           std::strcmp(name, ending_name) == 0;
 }
 
 }  // namespace
@@ -54,6 +71,28 @@ Status at_finalize(std::function<void()> action) {
 
 bool finalize_has_begun() {
     return finalizing;
+}
+
+void note_end_of(MPI_Comm comm) noexcept {
+    if (keepers > 0) return;
+    PMPI_Comm_set_name(comm, ending_name);
+    ended[next_ended++ % ended.size()] = comm;
+}
+
+bool is_ending(MPI_Comm comm) noexcept {
+    for (MPI_Comm& one : ended) {
+        if (one != comm || one == MPI_COMM_NULL) continue;
+        if (has_ending_name(comm)) return true;
+        one = MPI_COMM_NULL;  // the handle is another communicator's by now
+    }
+    return false;
+}
+
+KeepsComm::KeepsComm() noexcept {
+    ++keepers;
+}
+KeepsComm::~KeepsComm() {
+    --keepers;
 }
 
 }  // namespace gradcoll

@@ -158,9 +158,8 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     const Decision decision = decision_for(tree, facts.settings, key);
     const auto plan = make_plan(tree, decision.spec, facts.rank);
     if (!plan) return plan.status();
-    const auto sends = sending_cost_of(tree, *plan);
-    if (!sends) return sends.status();
     ExplainedPlan out;
+    GRADCOLL_TRY(take(out.sends, sending_cost_of(tree, *plan)));
     out.levels = levels_of(tree, decision.spec);
     out.down_codec = decision.spec.down_codec;
     out.granule_elems = decision.spec.granule_elems;
@@ -170,16 +169,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
     out.codecs = decision.codecs;
-    out.sends = *sends;
     return out;
-}
-
-}  // namespace
-
-Status check_explained(const ReduceArguments& call) {
-    GRADCOLL_TRY(check_op(call.op));
-    GRADCOLL_TRY(check_datatype("datatype", call.datatype));
-    return check_count("count", call.count);
 }
 
 Explanation begin_explanation(const ExplainFacts& facts, const ReduceArguments& call) {
@@ -188,19 +178,6 @@ Explanation begin_explanation(const ExplainFacts& facts, const ReduceArguments& 
     out.origin = facts.tree.origin;
     out.settings = deciding_settings(facts.text);
     out.pass_reason.clear();
-    return out;
-}
-
-Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int rank_count) {
-    Explanation out;
-    out.count = call.count;
-    out.datatype = name_of_type(call.datatype);
-    out.op = name_of_op(call.op);
-    out.size_bytes = bytes_of(call);
-    out.rank = rank;
-    out.rank_count = rank_count;
-    out.pass_reason = "comm is an intercommunicator, which has no tree";
-    out.exact_reason = "the MPI library sums exactly";
     return out;
 }
 
@@ -216,12 +193,49 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
         return {};
     }
     out.destination = Destination::tree;
-    auto plan = plan_for(facts, route.key);
-    if (!plan) return plan.status();
-    out.plan = std::move(plan).value();
+    GRADCOLL_TRY(take(out.plan, plan_for(facts, route.key)));
     if (!out.plan.sends.lossy && out.exact_reason.empty())
         out.exact_reason = "no level of this tree has a lossy codec";
     return {};
+}
+
+}  // namespace
+
+Status check_explained(const ReduceArguments& call) {
+    GRADCOLL_TRY(check_op(call.op));
+    GRADCOLL_TRY(check_datatype("datatype", call.datatype));
+    return check_count("count", call.count);
+}
+
+Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& call,
+                            const std::function<Route(const CallShape&)>& route_for) {
+    GRADCOLL_TRY(check_explained(call));
+    Explanation out = begin_explanation(facts, call);
+    const Classified classified = classify(call.count, call.datatype, call.op);
+    if (classified.passes()) {
+        out.pass_reason = text_of(classified.pass_reason);
+        return out;
+    }
+    if (out.rank_count == 1) {
+        out.destination = Destination::local;
+        out.exact_reason = "nothing is sent";
+        return out;
+    }
+    GRADCOLL_TRY(add_route(facts, route_for(classified.shape), out));
+    return out;
+}
+
+Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int rank_count) {
+    Explanation out;
+    out.count = call.count;
+    out.datatype = name_of_type(call.datatype);
+    out.op = name_of_op(call.op);
+    out.size_bytes = bytes_of(call);
+    out.rank = rank;
+    out.rank_count = rank_count;
+    out.pass_reason = "comm is an intercommunicator, which has no tree";
+    out.exact_reason = "the MPI library sums exactly";
+    return out;
 }
 
 }  // namespace gradcoll

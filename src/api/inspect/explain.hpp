@@ -1,14 +1,85 @@
-// api/inspect/explain.hpp - from a call to its explanation. The answers are those of the code that
-// serves calls: classify(), the route, decision_for(), make_plan().
+// api/inspect/explain.hpp - what an allreduce would do and why: as data, as text and as JSON. The
+// answers are those of the code that serves calls: classify(), the route, decision_for(),
+// make_plan().
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/comm/call_decision.hpp"
 #include "api/comm/route.hpp"
 #include "api/edge/request.hpp"
-#include "api/inspect/explanation.hpp"
 #include "api/settings/settings.hpp"
 #include "topology/sources/job/discover.hpp"
 
 namespace gradcoll {
+
+/// All vertices of one height.
+struct ExplainedLevel {
+    int level = 0;  ///< 0 is nearest the ranks
+    int vertices = 0;
+    int least_branches = 0;
+    int most_branches = 0;
+    std::array<int, exchange_count> with{};  ///< vertices by exchange
+    CodecId codec = CodecId::exact;
+};
+
+/// What a prediction says of one level, one chunk, both phases.
+struct ExplainedTerm {
+    std::string what;  ///< "level 0 (host)", "shared memory"
+    double latency_us = 0;
+    double link_us = 0;            ///< bytes on links, or copied by cores
+    double core_us = 0;            ///< codecs, sums, messages
+    double alpha_us = 0;           ///< latency of the link
+    double beta_gbytes_per_s = 0;  ///< its bandwidth, with so much memory at work
+    std::string link_source;       ///< "tree", "tuning file", "shipped"
+    std::string codec_source;      ///< of the speeds of codec and sum: the same but for the tree
+};
+
+/// Of a call on a tree of two ranks or more.
+struct ExplainedPlan {
+    std::vector<ExplainedLevel> levels;
+    CodecId down_codec = CodecId::exact;
+    std::int64_t granule_elems = 0;
+    std::int64_t chunk_elems = 0;  ///< of the whole vector if it is not cut
+    std::int64_t chunk_count = 0;
+    int chunks_in_flight = 0;
+    double predicted_us = 0;
+    std::vector<ExplainedTerm> terms;
+    std::vector<CodecVerdict> codecs;  ///< what was weighed with gc_compress_if=pays
+    SendingCost sends;
+};
+
+struct ExplainedSetting {
+    std::string name;
+    std::string value;
+    std::string source;  ///< "default", "environment", "config file FILE:LINE", "communicator"
+};
+
+/// one_host: the memory that all ranks share. local: one rank, which copies its vector.
+enum class Destination : std::uint8_t { mpi, tree, one_host, local };
+
+struct Explanation {
+    std::int64_t count = 0;
+    std::string datatype;
+    std::string op;
+    std::uint64_t size_bytes = 0;
+    int rank = 0;
+    int rank_count = 0;
+    std::string tree;    ///< expression; empty: an intercommunicator
+    std::string origin;  ///< of the tree
+    Destination destination = Destination::mpi;
+    std::string pass_reason;   ///< if the destination is mpi
+    std::string exact_reason;  ///< why not compressed; empty: it is
+    ExplainedPlan plan;        ///< if the destination is tree; over one host: what is predicted
+    std::vector<ExplainedSetting> settings;  ///< those that the route and the plan depend on
+};
+
+std::string text_of(const Explanation& explanation);
+std::string json_of(const Explanation& explanation);
 
 /// What an explanation needs to know of a communicator that is there, or is only thought of.
 struct ExplainFacts {
@@ -18,37 +89,14 @@ struct ExplainFacts {
     const SettingsText& text;
 };
 
-/// `route_for(shape)`: where the communicator sends such a call. Errors: invalid_count,
-/// invalid_type, invalid_op as for the call itself; what make_plan says.
-template <class RouteFor>
+/// Errors: invalid_op, invalid_type, invalid_count as for the call itself.
+Status check_explained(const ReduceArguments& call);
+
+/// `route_for(shape)`: where the communicator sends such a call. Errors: those of
+/// check_explained(); what make_plan says.
 Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& call,
-                            RouteFor&& route_for);
+                            const std::function<Route(const CallShape&)>& route_for);
 /// Of a call on an intercommunicator of `rank_count` ranks on this side.
 Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int rank_count);
-
-// ---- parts of explain()
-
-Status check_explained(const ReduceArguments& call);
-Explanation begin_explanation(const ExplainFacts& facts, const ReduceArguments& call);
-Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out);
-
-template <class RouteFor>
-Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& call,
-                            RouteFor&& route_for) {
-    GRADCOLL_TRY(check_explained(call));
-    Explanation out = begin_explanation(facts, call);
-    const Classified classified = classify(call.count, call.datatype, call.op);
-    if (classified.passes()) {
-        out.pass_reason = text_of(classified.pass_reason);
-        return out;
-    }
-    if (out.rank_count == 1) {
-        out.destination = Destination::local;
-        out.exact_reason = "nothing is sent";
-        return out;
-    }
-    GRADCOLL_TRY(add_route(facts, route_for(classified.shape), out));
-    return out;
-}
 
 }  // namespace gradcoll

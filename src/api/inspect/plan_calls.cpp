@@ -1,30 +1,85 @@
-// GC_Comm_get_plan, GC_Predict_plan.
+// GC_Explain_allreduce, GC_Comm_get_plan, and their like for ranks that need not be there:
+// GC_Predict_allreduce, GC_Predict_plan.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "api/calls/reduction.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
-#include "api/inspect/foreseen.hpp"
+#include "api/inspect/explain.hpp"
 #include "api/inspect/text_out.hpp"
+#include "api/settings/info_keys.hpp"
+#include "api/settings/process_tuning.hpp"
 #include "collectives/draw/plan_picture.hpp"
+#include "collectives/predict/model.hpp"
 #include "gradcoll/inspect.h"
+#include "topology/sources/job/foreseen.hpp"
 
 namespace gradcoll {
 namespace {
 
-struct PictureOut {
-    GC_Plan_format format;
-    TextOut text;
+/// A communicator that is not there: ranks of this process's settings and foreseen tree.
+struct ForeseenComm {
+    DiscoveredTree tree;
+    SettingsText text;
+    Settings settings;
+
+    /// Where its first compressible call goes; it is named MPI_COMM_WORLD.
+    Route route_of(const CallShape& shape) const {
+        const bool one_host =
+            allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root());
+        return gradcoll::route_of(
+            settings, shape,
+            {.sums = shape.op == ReduceOp::sum,
+             .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
+             .one_host = one_host});
+    }
 };
 
+/// `info` may be MPI_INFO_NULL. Errors: what its keys, the settings and foreseen_tree() say.
+Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
+    SettingsText text = SettingsText::from_environment();
+    GRADCOLL_TRY(add_info(info, text));
+    auto settings = Settings::parse(text);
+    if (!settings) return settings.status();
+    settings->tuning = tuning_of_process();
+    auto tree = foreseen_tree(text[OptionId::topology], ranks);
+    if (!tree) return tree.status();
+    return ForeseenComm{std::move(*tree), std::move(text), std::move(*settings)};
+}
+
+/// Where an answer goes, and in which of its forms.
+template <class Format>
+struct FormattedOut {
+    Format format;
+    TextOut text;
+};
+using ExplanationOut = FormattedOut<GC_Explain_format>;
+using PictureOut = FormattedOut<GC_Plan_format>;
+
 /// Before anything collective happens.
-Status check(const PictureOut& out) {
+template <class Format>
+Status check(const FormattedOut<Format>& out, std::initializer_list<Format> known,
+             std::string_view names) {
     GRADCOLL_TRY(out.text.check());
-    for (const GC_Plan_format known : {GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT})
-        if (out.format == known) return {};
+    if (std::ranges::find(known, out.format) != known.end()) return {};
     return {Code::invalid_argument,
-            fmt::format("format is {}; allowed are GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT",
-                        static_cast<int>(out.format))};
+            fmt::format("format is {}; allowed are {}", static_cast<int>(out.format), names)};
+}
+
+Status check(const ExplanationOut& out) {
+    return check(out, {GC_EXPLAIN_TEXT, GC_EXPLAIN_JSON}, "GC_EXPLAIN_TEXT, GC_EXPLAIN_JSON");
+}
+
+Status check(const PictureOut& out) {
+    return check(out, {GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT},
+                 "GC_PLAN_TEXT, GC_PLAN_JSON, GC_PLAN_DOT");
+}
+
+Status write(const Explanation& explanation, const ExplanationOut& out) {
+    return out.text.write(out.format == GC_EXPLAIN_JSON ? json_of(explanation)
+                                                        : text_of(explanation));
 }
 
 Status write(const PlanPicture& picture, const PictureOut& out) {
@@ -33,10 +88,46 @@ Status write(const PlanPicture& picture, const PictureOut& out) {
                                                        : text_of(picture));
 }
 
+Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
+    GRADCOLL_TRY(check_explained(call));
+    int rank = 0;
+    int rank_count = 1;
+    PMPI_Comm_rank(call.comm, &rank);
+    PMPI_Comm_size(call.comm, &rank_count);
+    return gradcoll::explain_intercommunicator(call, rank, rank_count);
+}
+
+Result<Explanation> explain_on(const CommContext& context, const ReduceArguments& call) {
+    const auto tree = context.tree_handle();
+    const ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
+                             context.settings().text()};
+    return explain(facts, call,
+                   [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
+}
+
+Status explain_allreduce(const ReduceArguments& call, const ExplanationOut& out) {
+    GRADCOLL_TRY(check_comm(call.comm));
+    GRADCOLL_TRY(check_explained(call));
+    GRADCOLL_TRY(check(out));
+    const auto context = context_of(call.comm);
+    if (!context) return context.status();
+    const auto explanation =
+        *context ? explain_on(**context, call) : explain_intercommunicator(call);
+    return explanation.ok() ? write(*explanation, out) : explanation.status();
+}
+
+Status predict_allreduce(int ranks, const ReduceArguments& call, MPI_Info info,
+                         const ExplanationOut& out) {
+    GRADCOLL_TRY(check(out));
+    const auto comm = foreseen_comm(ranks, info);
+    if (!comm) return comm.status();
+    const auto explanation = explain({comm->tree, 0, comm->settings, comm->text}, call,
+                                     [&](const CallShape& shape) { return comm->route_of(shape); });
+    return explanation.ok() ? write(*explanation, out) : explanation.status();
+}
+
 Result<CallShape> shape_of(const ReduceArguments& call) {
-    GRADCOLL_TRY(check_op(call.op));
-    GRADCOLL_TRY(check_datatype("datatype", call.datatype));
-    GRADCOLL_TRY(check_count("count", call.count));
+    GRADCOLL_TRY(check_explained(call));
     const Classified classified = classify(call.count, call.datatype, call.op);
     if (classified.passes())
         return Status(Code::invalid_argument,
@@ -80,15 +171,33 @@ Status predict_plan(int ranks, const ReduceArguments& call, MPI_Info info, const
     GRADCOLL_TRY(check(out));
     const auto shape = shape_of(call);
     if (!shape.ok()) return shape.status();
-    const auto foreseen = foreseen_comm(ranks, info);
-    if (!foreseen.ok()) return foreseen.status();
-    return draw(foreseen->tree.tree, foreseen->settings, foreseen->route_of(*shape), out);
+    const auto comm = foreseen_comm(ranks, info);
+    if (!comm) return comm.status();
+    return draw(comm->tree.tree, comm->settings, comm->route_of(*shape), out);
 }
 
 }  // namespace
 }  // namespace gradcoll
 
 using namespace gradcoll;
+
+extern "C" int GC_Explain_allreduce(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
+                                    MPI_Op op, GC_Explain_format format, char* text,
+                                    size_t* length) {
+    return at_boundary(comm, "GC_Explain_allreduce", [&] {
+        return explain_allreduce({nullptr, nullptr, count, datatype, op, comm},
+                                 {format, {text, length}});
+    });
+}
+
+extern "C" int GC_Predict_allreduce(int ranks, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                    MPI_Info info, GC_Explain_format format, char* text,
+                                    size_t* length) {
+    return at_boundary(MPI_COMM_NULL, "GC_Predict_allreduce", [&] {
+        return predict_allreduce(ranks, {nullptr, nullptr, count, datatype, op, MPI_COMM_NULL},
+                                 info, {format, {text, length}});
+    });
+}
 
 extern "C" int GC_Comm_get_plan(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                 GC_Plan_format format, char* text, size_t* length) {

@@ -9,14 +9,12 @@
 namespace gradcoll {
 namespace {
 
-Status check_index(int index, std::size_t size) {
-    if (index >= 0 && static_cast<std::size_t>(index) < size) return {};
-    return {Code::invalid_argument,
-            fmt::format("index is {}; allowed are 0 and more below {}", index, size)};
-}
-
-Status missing(const char* argument) {
-    return {Code::invalid_argument, fmt::format("{} is null", argument)};
+template <class Row>
+Result<Row> row_at(const std::vector<Row>& rows, int index) {
+    if (index >= 0 && static_cast<std::size_t>(index) < rows.size())
+        return rows[static_cast<std::size_t>(index)];
+    return Status(Code::invalid_argument,
+                  fmt::format("index is {}; allowed are 0 and more below {}", index, rows.size()));
 }
 
 Result<const std::vector<GC_List_entry>*> find_list(GC_List list) {
@@ -26,53 +24,46 @@ Result<const std::vector<GC_List_entry>*> find_list(GC_List list) {
                               static_cast<int>(list)));
 }
 
+/// Puts what `ask` finds (a Result) into `*out`, the argument of that name.
+template <class T, class Ask>
+int tell(const char* call, const char* argument, T* out, Ask&& ask) {
+    return without_mpi(call, [&]() -> Status {
+        if (out == nullptr) return {Code::invalid_argument, fmt::format("{} is null", argument)};
+        return take(*out, Result<T>(ask()));
+    });
+}
+
 }  // namespace
 }  // namespace gradcoll
 
 using namespace gradcoll;
 
 extern "C" int GC_Get_setting_count(int* count) {
-    return without_mpi("GC_Get_setting_count", [&]() -> Status {
-        if (count == nullptr) return missing("count");
-        *count = static_cast<int>(settings_told().size());
-        return {};
-    });
+    return tell("GC_Get_setting_count", "count", count,
+                [] { return static_cast<int>(settings_told().size()); });
 }
 
 extern "C" int GC_Get_setting(int index, GC_Setting* setting) {
-    return without_mpi("GC_Get_setting", [&]() -> Status {
-        if (setting == nullptr) return missing("setting");
-        GRADCOLL_TRY(check_index(index, settings_told().size()));
-        *setting = settings_told()[static_cast<std::size_t>(index)];
-        return {};
-    });
+    return tell("GC_Get_setting", "setting", setting,
+                [&] { return row_at(settings_told(), index); });
 }
 
 extern "C" int GC_Get_build(GC_Build* build) {
-    return without_mpi("GC_Get_build", [&]() -> Status {
-        if (build == nullptr) return missing("build");
-        *build = build_told();
-        return {};
-    });
+    return tell("GC_Get_build", "build", build, build_told);
 }
 
 extern "C" int GC_Get_list_size(GC_List list, int* size) {
-    return without_mpi("GC_Get_list_size", [&]() -> Status {
-        if (size == nullptr) return missing("size");
+    return tell("GC_Get_list_size", "size", size, [&]() -> Result<int> {
         const auto entries = find_list(list);
         if (!entries) return entries.status();
-        *size = static_cast<int>((*entries)->size());
-        return {};
+        return static_cast<int>((*entries)->size());
     });
 }
 
 extern "C" int GC_Get_list_entry(GC_List list, int index, GC_List_entry* entry) {
-    return without_mpi("GC_Get_list_entry", [&]() -> Status {
-        if (entry == nullptr) return missing("entry");
+    return tell("GC_Get_list_entry", "entry", entry, [&]() -> Result<GC_List_entry> {
         const auto entries = find_list(list);
         if (!entries) return entries.status();
-        GRADCOLL_TRY(check_index(index, (*entries)->size()));
-        *entry = (**entries)[static_cast<std::size_t>(index)];
-        return {};
+        return row_at(**entries, index);
     });
 }

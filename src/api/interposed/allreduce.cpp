@@ -4,10 +4,8 @@
 #include "api/calls/progress_thread.hpp"
 #include "api/calls/reduction.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
 namespace {
@@ -66,11 +64,8 @@ Admitted admit(const ReduceArguments& arguments, bool blocking) {
 Offer allreduce(const OfferedCall& call, const ReduceArguments& arguments) {
     const Admitted admitted = admit(arguments, /*blocking=*/true);
     if (admitted.passes()) return Offer::passed(admitted.pass_reason);
-    if (admitted.context->settings().checks_calls()) {
-        const Status alike =
-            admitted.context->settings().check_alike(claims_of(call.name, arguments));
-        if (!alike.ok()) return Offer::served(alike);
-    }
+    const Status alike = check_alike(*admitted.context, call.name, arguments);
+    if (!alike.ok()) return Offer::served(alike);
     return Offer::served(
         run_allreduce(*admitted.context, admitted.arguments, admitted.shape, admitted.route));
 }

@@ -6,22 +6,11 @@
 #include "api/calls/blocks.hpp"
 #include "api/calls/reduction.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 
 namespace gradcoll {
 namespace {
-
-/// Of an intracommunicator; 0 for an intercommunicator, where blocks are counted otherwise.
-int rank_count_of(MPI_Comm comm) {
-    int is_inter = 0;
-    int rank_count = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter == 0) PMPI_Comm_size(comm, &rank_count);
-    return rank_count;
-}
 
 Offer reduce_scatter_block(const OfferedCall& call, ReduceArguments arguments) {
     const int rank_count = rank_count_of(arguments.comm);
@@ -47,10 +36,8 @@ Offer reduce_scatter_block(const OfferedCall& call, ReduceArguments arguments) {
 
     const Route route = route_reduce_scatter(context, whole.shape, is_in_place(arguments));
     if (route.passes()) return Offer::passed(route.pass_reason);
-    if (context.settings().checks_calls())
-        if (const Status alike = context.settings().check_alike(claims_of(call.name, arguments));
-            !alike.ok())
-            return Offer::served(alike);
+    const Status alike = check_alike(context, call.name, arguments);
+    if (!alike.ok()) return Offer::served(alike);
     return Offer::served(
         run_blocking(context, call.kind, route.key, binding_of(arguments, whole.shape)));
 }
@@ -154,12 +141,8 @@ Offer allgather(const OfferedCall& call, GatherArguments arguments) {
     const Route route =
         route_allgather(context, arguments, checked.block_bytes, /*always_exact=*/true);
     if (route.passes()) return Offer::passed(route.pass_reason);
-    if (context.settings().checks_calls())
-        if (const Status alike = context.settings().check_alike(
-                {{"the call", call.name},
-                 {"the size of a block", std::to_string(checked.block_bytes)}});
-            !alike.ok())
-            return Offer::served(alike);
+    const Status alike = check_gather_alike(context, call.name, checked.block_bytes);
+    if (!alike.ok()) return Offer::served(alike);
     return Offer::served(gather_on_tree(context, arguments, route.key, checked.block_bytes));
 }
 

@@ -2,7 +2,6 @@
 #include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"
 
@@ -17,6 +16,11 @@ void pcontrol(int level) noexcept try {
     log(LogLevel::warn, "MPI_Pcontrol({}): {}", level, status_of_current_exception().message());
 }
 
+int request_to_fortran(const void* request) noexcept {
+    return PMPI_Request_c2f(*static_cast<const MPI_Request*>(request));
+}
+
+/// Only the MPI library can convert handles of Fortran.
 constexpr GC_Interposer_table table = {
     .allreduce = offer_allreduce,
     .iallreduce = offer_iallreduce,
@@ -28,11 +32,11 @@ constexpr GC_Interposer_table table = {
     .freeing = request_freeing,
     .info_was_set = info_was_set,
     .pcontrol = pcontrol,
-    .comm_of_fortran = comm_of_fortran,
-    .datatype_of_fortran = datatype_of_fortran,
-    .op_of_fortran = op_of_fortran,
-    .info_of_fortran = info_of_fortran,
-    .request_of_fortran = request_of_fortran,
+    .comm_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Comm_f2c(handle)); },
+    .datatype_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Type_f2c(handle)); },
+    .op_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Op_f2c(handle)); },
+    .info_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Info_f2c(handle)); },
+    .request_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Request_f2c(handle)); },
     .request_to_fortran = request_to_fortran,
 };
 

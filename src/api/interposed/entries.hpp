@@ -1,9 +1,11 @@
 // api/interposed/entries.hpp - the entries of the interposer's table (base/interposer_table.h) that
-// serve calls.
+// serve calls, and MPI handles as it passes them.
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
+#include "api/edge/request.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll {
@@ -25,5 +27,32 @@ void request_freeing(const void* handle) noexcept;
 
 /// new_info.cpp: the program has put an info object on a communicator.
 void info_was_set(GC_Handle comm, GC_Handle info) noexcept;
+
+// ---- handles, whether the MPI library has pointers (Open MPI) or ints (MPICH)
+
+template <class Handle>
+Handle handle_of(GC_Handle bits) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<Handle>(bits);  // NOLINT: what bits_of() made
+    else
+        return static_cast<Handle>(bits);
+}
+
+template <class Handle>
+GC_Handle bits_of(Handle handle) {
+    if constexpr (std::is_pointer_v<Handle>)
+        return reinterpret_cast<GC_Handle>(handle);
+    else
+        return static_cast<GC_Handle>(handle);
+}
+
+inline ReduceArguments arguments_of(const GC_Reduce_call& call) {
+    return {call.sendbuf,
+            call.recvbuf,
+            call.count,
+            handle_of<MPI_Datatype>(call.datatype),
+            handle_of<MPI_Op>(call.op),
+            handle_of<MPI_Comm>(call.comm)};
+}
 
 }  // namespace gradcoll

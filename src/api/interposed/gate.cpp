@@ -5,7 +5,7 @@
 #include <limits>
 #include <mutex>
 
-#include "api/comm/served_sizes.hpp"
+#include "api/comm/comm_context.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
 #include "base/text.hpp"

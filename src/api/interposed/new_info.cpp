@@ -3,7 +3,6 @@
 #include "api/edge/boundary.hpp"
 #include "api/interposed/comm_info.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offered_comm.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
@@ -36,11 +35,7 @@ Status take_info_with_kept(MPI_Comm comm, CommContext& context, MPI_Info info) {
 
 /// Only communicators that can ever use settings are asked whether any rank has some.
 Status take_new_info(MPI_Comm comm, MPI_Info info) {
-    int is_inter = 0;
-    int rank_count = 1;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    PMPI_Comm_size(comm, &rank_count);
-    if (is_inter != 0 || rank_count == 1) return {};
+    if (rank_count_of(comm) <= 1) return {};
     const auto keys = gc_keys_of(info);
     if (!keys) return keys.status();
     const auto none = all_ranks(comm, keys->empty());

@@ -1,30 +1,20 @@
 #include "api/interposed/offer.hpp"
 
+#include <cstring>
+#include <iterator>
+
 #include "api/comm/attachments.hpp"
 #include "api/interposed/gate.hpp"
 
 namespace gradcoll {
 namespace {
 
-GC_Intercepted intercepted(CallKind kind) {
-    switch (kind) {
-        case CallKind::allreduce:
-            return GC_CALL_ALLREDUCE;
-        case CallKind::iallreduce:
-            return GC_CALL_IALLREDUCE;
-        case CallKind::allreduce_init:
-            return GC_CALL_ALLREDUCE_INIT;
-        case CallKind::reduce_scatter_block:
-            return GC_CALL_REDUCE_SCATTER_BLOCK;
-        case CallKind::reduce_scatter:
-            return GC_CALL_REDUCE_SCATTER;
-        case CallKind::allgather:
-            return GC_CALL_ALLGATHER;
-        case CallKind::persistent:
-            return GC_CALL_START;
-    }
-    return GC_CALL_KINDS;
-}
+// In the order of CallKind.
+constexpr GC_Intercepted intercepted[] = {
+    GC_CALL_ALLREDUCE,      GC_CALL_IALLREDUCE,           GC_CALL_START,
+    GC_CALL_ALLREDUCE_INIT, GC_CALL_REDUCE_SCATTER_BLOCK, GC_CALL_REDUCE_SCATTER,
+    GC_CALL_ALLGATHER};
+static_assert(std::size(intercepted) == call_kind_count);
 
 /// For the report; 0 if nobody counts, or if the call makes no sense.
 std::uint64_t vector_bytes(const OfferedCall& call) {
@@ -40,7 +30,8 @@ std::uint64_t vector_bytes(const OfferedCall& call) {
 PassReason reason_to_pass(const OfferedCall& call) {
     if (call.arguments.comm == MPI_COMM_NULL) return PassReason::wrong_arguments;
     if (!interception_is_on()) return PassReason::interception_off;
-    if (!intercepted_calls().has(intercepted(call.kind))) return PassReason::not_intercepted;
+    if (!intercepted_calls().has(intercepted[static_cast<std::size_t>(call.kind)]))
+        return PassReason::not_intercepted;
     return PassReason::none;
 }
 
@@ -53,6 +44,22 @@ void count_passed(const OfferedCall& call, PassReason reason) {
         (*attached)->statistics().count_passed(call.kind, bytes, reason);
     else
         count_unattached(comm, call.kind, bytes, reason);
+}
+
+SettledInput settle_input(const BufferArgument& send, const BufferArgument& receive,
+                          const void* in_place_address, bool mpi_takes_it) {
+    SettledInput input;
+    input.sendbuf = send.data;
+    if (send.data == MPI_IN_PLACE || check_disjoint(send, receive).ok()) return input;
+    if (send.data == in_place_address) {
+        input.sendbuf = MPI_IN_PLACE;
+        if (!mpi_takes_it) input.pass_reason = PassReason::aliased_buffer;
+        return input;
+    }
+    input.copy.reset(new std::byte[send.size_bytes]);
+    std::memcpy(input.copy.get(), send.data, send.size_bytes);
+    input.sendbuf = input.copy.get();
+    return input;
 }
 
 }  // namespace gradcoll

@@ -52,11 +52,8 @@ OfferedComm known_comm(MPI_Comm comm) {
         const bool alone = (*attached)->identity().rank_count() == 1;
         return {std::move(attached).value(), alone ? PassReason::single_rank : PassReason::none};
     }
-    int is_inter = 0;
-    int rank_count = 1;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    PMPI_Comm_size(comm, &rank_count);
-    if (is_inter != 0) return {nullptr, PassReason::intercommunicator};
+    const int rank_count = rank_count_of(comm);
+    if (rank_count == 0) return {nullptr, PassReason::intercommunicator};
     if (rank_count == 1) return {nullptr, PassReason::single_rank};
     if (const auto refused = is_refused(comm); !refused || *refused)
         return {nullptr, PassReason::attaching_failed};
@@ -68,6 +65,14 @@ bool is_decided(const OfferedComm& found) {
 }
 
 }  // namespace
+
+int rank_count_of(MPI_Comm comm) {
+    int is_inter = 0;
+    int rank_count = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter == 0) PMPI_Comm_size(comm, &rank_count);
+    return rank_count;
+}
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     OfferedComm found = known_comm(comm);

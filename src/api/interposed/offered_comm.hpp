@@ -9,6 +9,10 @@
 
 namespace gradcoll {
 
+/// Of an intracommunicator (not null); 0 for an intercommunicator, where blocks are counted
+/// otherwise.
+int rank_count_of(MPI_Comm comm);
+
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector

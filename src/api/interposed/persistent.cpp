@@ -7,10 +7,8 @@
 #include "api/edge/lifetime.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/interposed/handles.hpp"
 #include "api/interposed/offer.hpp"
 #include "api/interposed/offered_comm.hpp"
-#include "api/interposed/overlap.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 
@@ -103,10 +101,10 @@ std::int64_t lossy_step(const Settings& settings, const CallShape& shape, RouteQ
 /// is one of the calls that gc_compress_calls allows. None, or a reason to pass the request.
 PassReason fix_route(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
                      Settings& settings) {
-    RouteQuestion question;
-    question.in_place = is_in_place(arguments);
-    question.sums = shape.op == ReduceOp::sum;
-    question.comm_may_be_lossy = settings.compress_comms.allows(context.identity().name());
+    RouteQuestion question{
+        .in_place = is_in_place(arguments),
+        .sums = shape.op == ReduceOp::sum,
+        .comm_may_be_lossy = settings.compress_comms.allows(context.identity().name())};
     question.step = lossy_step(settings, shape, question);
     const Route route = context.route(settings, shape, question);
     settings.compress_calls = route.key.compress ? CallFilter() : CallFilter::parse("!0-").value();
@@ -145,7 +143,7 @@ Offer allreduce_init(const OfferedCall& call, MPI_Info info, MPI_Request* reques
         settle_input({"sendbuf", arguments.sendbuf, shape.size_bytes()},
                      {"recvbuf", arguments.recvbuf, shape.size_bytes()}, arguments.recvbuf);
     if (input.passes()) return Offer::passed(input.pass_reason);
-    const Status alike = found.context->settings().check_alike(claims_of(call.name, arguments));
+    const Status alike = check_alike(*found.context, call.name, arguments);
     if (!alike.ok()) return Offer::served(alike);
 
     TokenRequest::Facts facts;

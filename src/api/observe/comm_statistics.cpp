@@ -1,6 +1,7 @@
 #include "api/observe/comm_statistics.hpp"
 
 #include "api/observe/observe.hpp"
+#include "base/clock.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -28,10 +29,7 @@ void CommStatistics::count_served(const CallRecord& record) {
 }
 
 void CommStatistics::count_local(CallKind kind, std::uint64_t size_bytes) {
-    CallRecord record;
-    record.kind = kind;
-    record.bytes = size_bytes;
-    count_served(record);
+    count_served({.kind = kind, .bytes = size_bytes});
 }
 
 void CommStatistics::count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason) {
@@ -44,7 +42,7 @@ void CommStatistics::count_time(std::chrono::nanoseconds time) {
     add(nanoseconds_, static_cast<std::uint64_t>(time.count()));
 }
 
-CallStats CommStatistics::read() const {
+GC_Stats CommStatistics::read() const {
     return {value_of(calls_tree_),
             value_of(calls_compressed_),
             value_of(calls_passed_),
@@ -52,7 +50,7 @@ CallStats CommStatistics::read() const {
             value_of(bytes_sent_),
             value_of(bytes_sent_exact_),
             value_of(messages_sent_),
-            value_of(nanoseconds_),
+            seconds_of(value_of(nanoseconds_)),
             last_pass_reason_.load(std::memory_order_relaxed)};
 }
 
@@ -60,7 +58,7 @@ void CommStatistics::reset() {
     for (Counter* counter : {&calls_tree_, &calls_compressed_, &calls_passed_, &bytes_reduced_,
                              &bytes_sent_, &bytes_sent_exact_, &messages_sent_, &nanoseconds_})
         counter->store(0, std::memory_order_relaxed);
-    last_pass_reason_.store(CallStats{}.last_pass_reason, std::memory_order_relaxed);
+    last_pass_reason_.store(none_passed, std::memory_order_relaxed);
 }
 
 std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {
@@ -70,12 +68,8 @@ std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {
 }
 
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason) {
-    CallRecord record;
-    record.kind = kind;
-    record.bytes = size_bytes;
-    record.pass_reason = text_of(reason);
-    observe_call(comm, record);
-    log(LogLevel::trace, "a call passes to the MPI library: {}", record.pass_reason);
+    observe_call(comm, {.kind = kind, .bytes = size_bytes, .pass_reason = text_of(reason)});
+    log(LogLevel::trace, "a call passes to the MPI library: {}", text_of(reason));
 }
 
 }  // namespace gradcoll

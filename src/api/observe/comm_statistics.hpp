@@ -8,22 +8,10 @@
 
 #include "api/edge/pass_reason.hpp"
 #include "base/mpi/mpi.hpp"
+#include "gradcoll/inspect.h"
 #include "report/report.hpp"
 
 namespace gradcoll {
-
-/// Counters of GC_Stats.
-struct CallStats {
-    std::uint64_t calls_tree = 0;
-    std::uint64_t calls_compressed = 0;
-    std::uint64_t calls_passed = 0;
-    std::uint64_t bytes_reduced = 0;
-    std::uint64_t bytes_sent = 0;
-    std::uint64_t bytes_sent_exact = 0;
-    std::uint64_t messages_sent = 0;
-    std::uint64_t nanoseconds = 0;
-    const char* last_pass_reason = "no call has passed to the MPI library";
-};
 
 /// Thread safe without a lock: the caller's thread and the progress thread count, anybody reads. A
 /// reading while calls end may have one of them in part.
@@ -38,11 +26,12 @@ class CommStatistics {
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);
     void count_time(std::chrono::nanoseconds time);
 
-    CallStats read() const;
+    GC_Stats read() const;
     void reset();
 
   private:
     using Counter = std::atomic<std::uint64_t>;
+    static constexpr const char* none_passed = "no call has passed to the MPI library";
 
     MPI_Comm comm_;
     Counter calls_tree_{0};
@@ -53,7 +42,7 @@ class CommStatistics {
     Counter bytes_sent_exact_{0};
     Counter messages_sent_{0};
     Counter nanoseconds_{0};
-    std::atomic<const char*> last_pass_reason_{CallStats{}.last_pass_reason};
+    std::atomic<const char*> last_pass_reason_{none_passed};
 };
 
 /// Bytes of so many elements of a valid datatype, if calls are observed; else 0.

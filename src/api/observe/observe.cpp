@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "api/edge/boundary.hpp"
-#include "api/edge/ending_comms.hpp"
 #include "api/edge/lifetime.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"

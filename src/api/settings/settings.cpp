@@ -14,13 +14,6 @@ namespace gradcoll {
 namespace {
 
 template <class T>
-Status take(T& out, Result<T> value) {
-    if (!value) return value.status();
-    out = std::move(value).value();
-    return {};
-}
-
-template <class T>
 Result<T> one_of(std::string_view word, std::span<const std::string_view> names,
                  std::string_view allowed) {
     for (std::size_t i = 0; i < names.size(); ++i)

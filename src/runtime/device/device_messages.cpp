@@ -18,20 +18,15 @@ Result<std::unique_ptr<DeviceMessages>> DeviceMessages::make(DeviceSide& side, L
                                                              const Room& room) {
     std::unique_ptr<DeviceMessages> made(new DeviceMessages(side, lane, room));
     Device& device = side.device();
-    auto invalid = DeviceArea::make(device, DeviceArea::Kind::pinned, sizeof(std::uint32_t));
-    if (!invalid.ok()) return invalid.status();
-    made->invalid_ = std::move(invalid).value();
+    GRADCOLL_TRY(take(made->invalid_,
+                      DeviceArea::make(device, DeviceArea::Kind::pinned, sizeof(std::uint32_t))));
     const std::size_t count = room.places * room.messages;
     made->entries_.resize(count);
     made->chunk_ends_.resize(room.places);
     std::vector<std::unique_ptr<DeviceMark>*> marks = {&made->order_};
     for (Entry& entry : made->entries_) marks.push_back(&entry.mark);
     for (auto& mark : made->chunk_ends_) marks.push_back(&mark);
-    for (std::unique_ptr<DeviceMark>* mark : marks) {
-        auto fresh = device.make_mark();
-        if (!fresh.ok()) return fresh.status();
-        *mark = std::move(fresh).value();
-    }
+    for (std::unique_ptr<DeviceMark>* mark : marks) GRADCOLL_TRY(take(*mark, device.make_mark()));
     made->free_.reserve(count);
     made->on_device_.reserve(count);
     made->reports_.reserve(count);

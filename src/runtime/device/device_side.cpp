@@ -14,23 +14,15 @@ Result<std::shared_ptr<DeviceSide>> DeviceSide::make(const DevicePlugin& plugin,
     const Result<Device*> device = plugin.device(number);
     if (!device.ok()) return device.status();
     std::shared_ptr<DeviceSide> side(new DeviceSide(plugin, **device, number, std::move(ways)));
-    for (auto* stream : {&side->work_, &side->out_, &side->in_}) {
-        auto made = (*device)->make_stream();
-        if (!made.ok()) return made.status();
-        *stream = std::move(made).value();
-    }
-    auto mark = (*device)->make_mark();
-    if (!mark.ok()) return mark.status();
-    side->mark_ = std::move(mark).value();
+    for (auto* stream : {&side->work_, &side->out_, &side->in_})
+        GRADCOLL_TRY(take(*stream, (*device)->make_stream()));
+    GRADCOLL_TRY(take(side->mark_, (*device)->make_mark()));
     GRADCOLL_TRY(side->set_user_stream(nullptr));
     return side;
 }
 
 Status DeviceSide::set_user_stream(void* native) {
-    auto stream = device_.adopt_stream(native);
-    if (!stream.ok()) return stream.status();
-    user_ = std::move(stream).value();
-    return {};
+    return take(user_, device_.adopt_stream(native));
 }
 
 Status DeviceSide::follow_user() {
@@ -44,11 +36,9 @@ Status DeviceSide::finish_work() {
 }
 
 Result<std::byte*> DeviceSide::staging(std::size_t size_bytes) {
-    if (staging_.size_bytes() < size_bytes) {
-        auto area = DeviceArea::make(device_, DeviceArea::Kind::pinned, size_bytes);
-        if (!area.ok()) return area.status();
-        staging_ = std::move(area).value();
-    }
+    if (staging_.size_bytes() < size_bytes)
+        GRADCOLL_TRY(
+            take(staging_, DeviceArea::make(device_, DeviceArea::Kind::pinned, size_bytes)));
     return staging_.data();
 }
 

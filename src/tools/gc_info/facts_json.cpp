@@ -1,9 +1,8 @@
-// gc_info/facts_json.cpp - overview and settings as JSON.
+// gc_info/facts_json.cpp - the form for programs.
 #include <nlohmann/json.hpp>
 
 #include "ask.hpp"
-#include "overview.hpp"
-#include "settings.hpp"
+#include "facts.hpp"
 
 namespace gc_info {
 namespace {

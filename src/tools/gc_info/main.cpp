@@ -3,20 +3,54 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 
 #include "ask.hpp"
-#include "explain.hpp"
-#include "launcher.hpp"
+#include "base/text.hpp"
+#include "facts.hpp"
 #include "options.hpp"
-#include "overview.hpp"
-#include "settings.hpp"
-#include "topology.hpp"
+#include "ranks.hpp"
 
 namespace gc_info {
 namespace {
 
 constexpr int failure = 1;
 using gradcoll::usage_error;
+
+/// Which process of how many this is, as its launcher says in the environment: known before
+/// MPI_Init, and without it.
+struct Launched {
+    int rank = 0;
+    int size = 1;
+};
+
+/// Variables that come together. Of launchers inside one another (mpirun in a job of Slurm), the
+/// inner one comes first.
+struct Names {
+    const char* rank;
+    const char* size;
+};
+constexpr Names launchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                               {"PMI_RANK", "PMI_SIZE"},
+                               {"SLURM_PROCID", "SLURM_NTASKS"}};
+
+/// -1 if the variable is not there or holds no number.
+int number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    if (text == nullptr) return -1;
+    const auto number = gradcoll::parse_integer(text, 0, std::numeric_limits<int>::max());
+    return number.ok() ? static_cast<int>(*number) : -1;
+}
+
+/// Of mpirun, mpiexec (hydra), srun; a process that nobody launched is the only one.
+Launched launched() {
+    for (const Names& names : launchers) {
+        const Launched found{number_in(names.rank), number_in(names.size)};
+        if (found.rank >= 0 && found.size > found.rank) return found;
+    }
+    return {};
+}
 
 /// Bad values of arguments, variables and files are the user's; everything else is not.
 int exit_status_of(const Refused& refused) {
@@ -58,17 +92,17 @@ void print(const Options& options, Answer& answer) {
 }
 
 std::string answer_without_mpi(const Options& options) {
-    if (options.mode == Mode::topology) return foreseen_topology(options);
+    if (options.mode == Mode::topology) return topology_of(Ranks::foreseen, options);
     if (options.mode == Mode::overview) return options.json ? overview_json() : overview_text();
     const auto rows = matching_settings(options.pattern);
     return options.json ? settings_json(rows) : settings_text(rows);
 }
 
 std::string answer_with_mpi(const Options& options, bool alone) {
-    if (options.plan) return alone ? foreseen_plan(options) : world_plan(options);
-    if (options.mode == Mode::topology)
-        return alone ? foreseen_topology(options) : world_topology(options);
-    return alone ? foreseen_explanation(options) : world_explanation(options);
+    const Ranks ranks = alone ? Ranks::foreseen : Ranks::world;
+    if (options.plan) return plan_of(ranks, options);
+    return options.mode == Mode::topology ? topology_of(ranks, options)
+                                          : explanation_of(ranks, options);
 }
 
 bool needs_mpi(const Options& options) {

@@ -1,22 +1,66 @@
-#include "check_report.hpp"
-
+// gc_plan/check_report.cpp - plans of some ranks: what they cost, what they hold, whether they are
+// right.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
+#include <unordered_set>
 #include <vector>
 
 #include "base/units.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/verify/verify.hpp"
-#include "samples.hpp"
+#include "reports.hpp"
 
 namespace gc_plan {
 namespace {
 
 using namespace gradcoll;
+
+/// A rank whose plan is looked at.
+struct Sample {
+    int rank = 0;
+    std::string why;  ///< "first", "smallest branches", "random", ...
+};
+
+/// From the root, always to the branch for which `measure` is largest (the first of equal ones).
+template <class Measure>
+int descend(const Tree& tree, Measure measure) {
+    int vertex = tree.root();
+    while (!tree.is_leaf(vertex)) {
+        const auto children = tree.children(vertex);
+        vertex = *std::ranges::max_element(children, {},
+                                           [&](int child) { return measure(tree.vertex(child)); });
+    }
+    return tree.vertex(vertex).rank;
+}
+
+/// At most `count` different ranks, all if there are no more: the first, the last, those that the
+/// smallest, the largest and the deepest branch at every vertex lead to, then random ones, the same
+/// for the same seed.
+std::vector<Sample> samples_of(const Tree& tree, int count, std::int64_t seed) {
+    const int most = std::min(count, tree.rank_count());
+    std::vector<Sample> samples;
+    std::unordered_set<int> taken;
+    const auto take = [&](int rank, const char* why) {
+        if (static_cast<int>(samples.size()) < most && taken.insert(rank).second)
+            samples.push_back({rank, why});
+    };
+    take(0, "first");
+    take(tree.rank_count() - 1, "last");
+    take(descend(tree, [](const Vertex& v) { return -v.leaf_count; }), "smallest branches");
+    take(descend(tree, [](const Vertex& v) { return v.leaf_count; }), "largest branches");
+    take(descend(tree, [](const Vertex& v) { return v.height; }), "deepest branches");
+    if (most == tree.rank_count())
+        for (int rank = 0; rank < most; ++rank) take(rank, "all");
+    std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+    while (static_cast<int>(samples.size()) < most)
+        take(static_cast<int>(random() % static_cast<std::uint64_t>(tree.rank_count())), "random");
+    return samples;
+}
 
 /// What a rank does at one level of the tree, in one call.
 struct LevelSums {
@@ -60,10 +104,9 @@ void add(PlannedSample& sums, const Plan& plan, const Schedule& schedule, std::i
 /// Those that the rank sends to or receives from.
 std::set<int> peers_of(const Plan& plan) {
     std::set<int> peers;
-    for (const Step& step : plan.body.steps)
-        if (step.peer >= 0) peers.insert(step.peer);
-    for (const Step& step : plan.tail.steps)
-        if (step.peer >= 0) peers.insert(step.peer);
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps)
+            if (step.peer >= 0) peers.insert(step.peer);
     return peers;
 }
 
@@ -121,22 +164,15 @@ Result<Findings> look(const Subject& subject, const Options& options) {
 double median_seconds(const Findings& findings) {
     std::vector<double> seconds;
     for (const PlannedSample& sample : findings.samples) seconds.push_back(sample.seconds);
-    std::sort(seconds.begin(), seconds.end());
+    std::ranges::sort(seconds);
     return seconds[seconds.size() / 2];
 }
 
-template <class Value>
-auto most_of(const Findings& findings, Value value) {
-    auto most = value(findings.samples.front());
-    for (const PlannedSample& sample : findings.samples) most = std::max(most, value(sample));
-    return most;
-}
-
 double most_seconds(const Findings& findings) {
-    return most_of(findings, [](const PlannedSample& s) { return s.seconds; });
+    return std::ranges::max_element(findings.samples, {}, &PlannedSample::seconds)->seconds;
 }
 std::size_t most_held(const Findings& findings) {
-    return most_of(findings, [](const PlannedSample& s) { return s.held_bytes; });
+    return std::ranges::max_element(findings.samples, {}, &PlannedSample::held_bytes)->held_bytes;
 }
 
 void write_samples(const Findings& findings, std::string& text) {
@@ -218,7 +254,7 @@ std::string json_report(const Subject& subject, const Findings& findings) {
         {"check_seconds", findings.check_seconds},
         {"verified_all", findings.verified},
         {"samples", std::move(samples)}};
-    return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return dumped(report);
 }
 
 }  // namespace

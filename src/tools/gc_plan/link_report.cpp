@@ -1,5 +1,4 @@
-#include "link_report.hpp"
-
+// gc_plan/link_report.cpp - bytes on every link of the tree.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,6 +7,7 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/predict/links.hpp"
+#include "reports.hpp"
 
 namespace gc_plan {
 namespace {
@@ -64,13 +64,7 @@ std::string json_report(const Subject& subject, const Counted& counted) {
                                    {"call", json_of_call(subject)},
                                    {"exact", counted.exact},
                                    {"links", std::move(links)}};
-    return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-std::string label_of(const Tree& tree, int id) {
-    const Vertex& vertex = tree.vertex(id);
-    if (vertex.rank >= 0) return fmt::format("rank {}", vertex.rank);
-    return fmt::format("{}{}{}", name_of(vertex.kind), vertex.name.empty() ? "" : " ", vertex.name);
+    return dumped(report);
 }
 
 std::string text_report(const Subject& subject, const Counted& counted) {

@@ -4,10 +4,9 @@
 
 #include <cstdio>
 
-#include "check_report.hpp"
 #include "collectives/build/planner.hpp"
-#include "link_report.hpp"
 #include "options.hpp"
+#include "reports.hpp"
 #include "subject.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/text.hpp"

@@ -74,6 +74,12 @@ Result<Subject> subject_of(const Options& options) {
                    cpu_seconds() - then};
 }
 
+std::string label_of(const Tree& tree, int id) {
+    const Vertex& vertex = tree.vertex(id);
+    if (vertex.rank >= 0) return fmt::format("rank {}", vertex.rank);
+    return fmt::format("{}{}{}", name_of(vertex.kind), vertex.name.empty() ? "" : " ", vertex.name);
+}
+
 std::string path_of(const Tree& tree, int vertex) {
     std::string path;
     for (int id = vertex; id != tree.root(); id = tree.vertex(id).parent)
@@ -132,6 +138,11 @@ nlohmann::json json_of_call(const Subject& subject) {
             {"chunk_elems", spec.chunk_elems},
             {"granule_elems", spec.granule_elems},
             {"down_codec", name_of(spec.down_codec)}};
+}
+
+std::string dumped(const nlohmann::json& report) {
+    return report.dump(2, ' ', /*ensure_ascii=*/false, nlohmann::json::error_handler_t::replace) +
+           "\n";
 }
 
 }  // namespace gc_plan

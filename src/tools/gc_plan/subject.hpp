@@ -31,6 +31,8 @@ struct Subject {
 /// those of read_tuning() about --tuning.
 gradcoll::Result<Subject> subject_of(const Options& options);
 
+/// "rank 3", "host n1"
+std::string label_of(const gradcoll::Tree& tree, int vertex);
 /// "/children/1/children/0", as in the tree's errors and its JSON form; "" for the root.
 std::string path_of(const gradcoll::Tree& tree, int vertex);
 /// The ranks below a vertex, ascending: "0-3,7"; cut after `most` runs ("0-3,7,...").
@@ -43,5 +45,7 @@ std::string heading_of(const Subject& subject);
 nlohmann::json json_of_tree(const Subject& subject);
 /// {"count","type","bytes","chunk_elems","granule_elems","down_codec"}
 nlohmann::json json_of_call(const Subject& subject);
+/// Indented, with a newline; bytes that are no UTF-8 are replaced.
+std::string dumped(const nlohmann::json& report);
 
 }  // namespace gc_plan

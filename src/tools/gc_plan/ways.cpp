@@ -62,12 +62,7 @@ std::vector<CodecChoice> codec_choices(const Tree& tree, ElementType type,
 }
 
 std::string place_of(const Tree& tree, int id) {
-    const Vertex& vertex = tree.vertex(id);
-    const std::string what = vertex.rank >= 0
-                                 ? fmt::format("rank {}", vertex.rank)
-                                 : fmt::format("{}{}{}", name_of(vertex.kind),
-                                               vertex.name.empty() ? "" : " ", vertex.name);
-    return fmt::format("{} ({})", what, path_of(tree, id));
+    return fmt::format("{} ({})", label_of(tree, id), path_of(tree, id));
 }
 
 std::string microseconds(double us) {

@@ -111,7 +111,7 @@ std::string what_if_report(const Subject& subject, const Options& options) {
         {"tuning", nlohmann::json::parse(text_of(*subject.tuning))},
         {"chunks_in_flight", options.policy.chunks_in_flight},
         {"ways", std::move(rows)}};
-    return report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return dumped(report);
 }
 
 }  // namespace gc_plan

@@ -1,8 +1,9 @@
-#include "group.hpp"
-
+// gc_tune/group.cpp - groups of ranks, and medians of their times.
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "measures.hpp"
 
 namespace gc_tune {
 

@@ -1,9 +1,9 @@
-#include "api/inspect/explanation.hpp"
-
+// api/inspect/explain_text.cpp - an explanation as text and as JSON.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "api/inspect/explain.hpp"
 #include "base/units.hpp"
 #include "collectives/draw/decision_text.hpp"
 

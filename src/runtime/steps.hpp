@@ -1,4 +1,5 @@
-// runtime/message.hpp - the steps that need a peer: starting messages, and looking at what came.
+// runtime/steps.hpp - what the steps of a schedule do: those that need no peer (encode, decode,
+// reduce, copy) are run; messages are started, and looked at when they have come.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,14 @@
 #include "runtime/operation.hpp"
 
 namespace gradcoll {
+
+/// Runs one local step. `residual_first_elem` is only looked at for encode steps.
+/// Never allocates unless it fails. Errors: corrupt if a codec refuses its input; internal for a
+/// send or receive.
+Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
+                      std::int64_t residual_first_elem);
+
+// ---- messages
 
 /// Messages of lossy codecs carry a header (compress/frame.hpp).
 constexpr bool is_framed(const Step& step) {
