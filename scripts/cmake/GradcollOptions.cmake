@@ -19,7 +19,7 @@ endif()
 # Together they save half of the time of a build from nothing (docs/building.md). Off in debug builds: there one
 # changed file is one compilation, and each file must include what it uses.
 set(fast ON)
-if(CMAKE_BUILD_TYPE MATCHES "Deb")
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(fast OFF)
 endif()
 option(GRADCOLL_FAST_BUILD "Compile several files of a module at a time, and large headers once" ${fast})
@@ -53,7 +53,10 @@ if(GRADCOLL_SANITIZE)
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=${GRADCOLL_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=all>)
   target_link_options(gradcoll_flags INTERFACE -fsanitize=${GRADCOLL_SANITIZE})
   if(GRADCOLL_SANITIZE MATCHES "address")
+    # As an object: a C source in a test program would ask for the precompiled headers in C.
+    add_library(gradcoll_keep_modules OBJECT "${CMAKE_SOURCE_DIR}/scripts/sanitizers/keep_modules.c")
+    target_link_libraries(gradcoll_keep_modules PRIVATE gradcoll_flags)
     target_sources(gradcoll_flags INTERFACE
-      $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${CMAKE_SOURCE_DIR}/scripts/sanitizers/keep_modules.c>)
+      $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:$<TARGET_OBJECTS:gradcoll_keep_modules>>)
   endif()
 endif()
