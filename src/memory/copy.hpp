@@ -1,10 +1,16 @@
-// memory/copy.hpp - copies whose destination is not read again soon: stores that go past the
-// caches, where the CPU has them. One file an architecture.
+// memory/copy.hpp - copies, above all those whose destination is not read again soon: stores that
+// go past the caches, where the CPU has them. One file an architecture.
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 namespace gradcoll {
+
+/// memcpy, but of nothing the addresses may be null.
+inline void copy_bytes(void* to, const void* from, std::size_t size_bytes) {
+    if (size_bytes != 0) std::memcpy(to, from, size_bytes);
+}
 
 /// memcpy with non-temporal stores: the destination is neither fetched into the caches first nor
 /// kept there. Pays for destinations that are larger than the last-level cache. The stores are

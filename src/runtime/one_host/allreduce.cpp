@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "memory/copy.hpp"
 #include "reduce/many.hpp"
 
 namespace gradcoll {
@@ -70,7 +71,7 @@ bool OneHostAllreduce::streams(const OneHostCall& call) const {
 }
 
 Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
-    std::memcpy(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    copy_bytes(group_.inline_slot(group_.rank()), call.input, call.bytes());
     group_.announce(1);
     group_.wait_for_all(1);
     GRADCOLL_TRY(check_alike_or_leave());

@@ -1,7 +1,7 @@
 // runtime/one_host/allreduce_tree.cpp - short vectors of many ranks.
 #include <algorithm>
-#include <cstring>
 
+#include "memory/copy.hpp"
 #include "runtime/one_host/allreduce.hpp"
 
 namespace gradcoll {
@@ -21,7 +21,7 @@ Status OneHostAllreduce::tree(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     const int mine = group_.rank();
     std::byte* held = group_.inline_slot(mine);
-    std::memcpy(held, call.input, bytes);
+    copy_bytes(held, call.input, bytes);
     bool alike = true;
     for (int stride = 1; stride < group_.rank_count() && mine % (stride * radix) == 0;
          stride *= radix) {
@@ -44,7 +44,7 @@ Status OneHostAllreduce::tree(const OneHostCall& call) {
                 "count, datatype or op: two ranks of the host called with different ones; all "
                 "ranks must use the same"};
     }
-    std::memcpy(call.output, group_.inline_slot(0), bytes);
+    copy_bytes(call.output, group_.inline_slot(0), bytes);
     return {};
 }
 
