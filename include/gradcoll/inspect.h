@@ -27,11 +27,13 @@ int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* l
 
 /* Of this rank, since the communicator was attached or the statistics were reset. */
 typedef struct {
-    unsigned long long calls_tree;       /* operations completed on the tree */
+    unsigned long long calls_tree;       /* operations that this library served: over the tree, or
+                                            through the memory that the ranks of one host share */
     unsigned long long calls_compressed; /* of these: with a lossy codec */
     unsigned long long calls_passed;     /* operations given to the MPI library */
-    unsigned long long bytes_reduced;    /* vector bytes of the operations on the tree */
-    unsigned long long bytes_sent;       /* what this rank sent for them, frame headers included */
+    unsigned long long bytes_reduced;    /* vector bytes of the operations that were served */
+    unsigned long long bytes_sent;       /* what this rank sent for them: messages with their frame
+                                            headers, or the vector that it put into shared memory */
     unsigned long long bytes_sent_exact; /* what it would have sent with the exact codec */
     unsigned long long messages_sent;
     double seconds_total; /* inside blocking GC_ calls, GC_Start, GC_Test and GC_Wait */
