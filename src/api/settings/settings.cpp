@@ -39,9 +39,9 @@ std::string without_blanks(std::string_view text) {
     return out;
 }
 
-Result<std::vector<CodecId>> parse_level_codecs(std::string_view text) {
-    if (text.empty()) return std::vector<CodecId>();
-    return level_codecs_from(without_blanks(text));
+Result<HopCodecs> parse_level_codecs(std::string_view text) {
+    if (text.empty()) return HopCodecs();
+    return hop_codecs_from(without_blanks(text));
 }
 
 Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
@@ -200,19 +200,13 @@ const Settings& process_settings() {
     return settings;
 }
 
-CodecId Settings::codec_of(int level, std::int64_t step) const {
-    if (!schedule.empty()) return schedule.codec_at(step);
-    if (level_codecs.empty()) return codec;
-    return level_codecs[std::min(static_cast<std::size_t>(level), level_codecs.size() - 1)];
-}
-
 bool Settings::compresses(ElementType type, std::int64_t step) const {
     const auto is_lossy = [type](CodecId id) {
         return id != CodecId::exact && codec_supports(id, type);
     };
     if (!schedule.empty()) return is_lossy(schedule.codec_at(step));
-    if (level_codecs.empty()) return is_lossy(codec);
-    return std::any_of(level_codecs.begin(), level_codecs.end(), is_lossy);
+    const HopCodecs all = codecs();
+    return std::any_of(all.named().begin(), all.named().end(), is_lossy);
 }
 
 bool Settings::ever_compresses(ElementType type) const {
