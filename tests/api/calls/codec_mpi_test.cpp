@@ -81,6 +81,20 @@ TEST(Codec, IntegersOtherOpsAndShortVectorsStayExact) {
     EXPECT_EQ(comm.stats().calls_compressed, 0U);
 }
 
+/// `levels`: of a tree with two.
+void expect_codecs(const OwnComm& comm, const std::string& levels, const std::string& down) {
+    const std::string text = explained_sum(comm, 8000, MPI_FLOAT);
+    const std::vector<std::string> told = levels_in(text);
+    ASSERT_EQ(told.size(), 2U) << text;
+    const std::size_t comma = levels.find(',');
+    const std::string wished[] = {levels.substr(0, comma), levels.substr(comma + 1)};
+    for (std::size_t level = 0; level < 2; ++level)
+        EXPECT_TRUE(told[level].ends_with(", " + wished[level])) << levels << ": " << told[level];
+    const std::string& highest_lossy = wished[wished[1] == "exact" ? 0 : 1];
+    const std::string& going_down = down == "same" ? highest_lossy : down;
+    EXPECT_NE(text.find("on the way down: " + going_down + "\n"), std::string::npos) << text;
+}
+
 TEST(Codec, LevelsMayHaveTheirOwn) {
     const int n = size_of(MPI_COMM_WORLD);
     if (n < 3) GTEST_SKIP() << "one level only";
@@ -89,12 +103,38 @@ TEST(Codec, LevelsMayHaveTheirOwn) {
             const OwnComm comm("((0 1) (" + ranks_from(2, n) + "))");
             comm.set("gc_level_codecs", levels);
             comm.set("gc_down_codec", down);
+            expect_codecs(comm, levels, down);
             std::vector<float> values = floats<float>(comm.rank(), 8000);
             ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 8000, MPI_FLOAT, MPI_SUM, comm),
                       MPI_SUCCESS);
             EXPECT_TRUE(same_on_all_ranks(values, comm)) << levels << " down " << down;
             EXPECT_EQ(comm.stats().calls_compressed, 1U);
         }
+}
+
+/// Ranks 0 to 3 are one host with two NUMA nodes. With between=2:4 only what leaves a host is
+/// compressed.
+TEST(Codec, BetweenHostsOnlySendsMoreThanByLevelAndLessThanExactly) {
+    const int n = size_of(MPI_COMM_WORLD);
+    if (n < 5) GTEST_SKIP() << "no lopsided tree of so few ranks has a host with levels";
+    std::vector<unsigned long long> sent;
+    for (const char* levels : {"exact,2:4", "between=2:4", "between=exact"}) {
+        const OwnComm comm("switch(host(numa(0 1) numa(2 3)) " + ranks_from(4, n) + ")");
+        comm.set("gc_exchange", "direct");
+        comm.set("gc_level_codecs", levels);
+        std::vector<float> values = floats<float>(comm.rank(), 80000);
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 80000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_on_all_ranks(values, comm)) << levels;
+        const GC_Stats stats = comm.stats();
+        EXPECT_EQ(stats.calls_compressed, std::string(levels) == "between=exact" ? 0U : 1U)
+            << levels;
+        sent.push_back(stats.bytes_sent);
+    }
+    EXPECT_LT(sent[1], sent[2]);
+    if (rank_of(MPI_COMM_WORLD) < 4) {
+        EXPECT_LT(sent[0], sent[1]);
+    }
 }
 
 TEST(Codec, AScheduleOnTheCommunicatorFollowsGcStep) {
