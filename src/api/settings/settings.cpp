@@ -71,6 +71,19 @@ Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
     return bytes;
 }
 
+/// 0: none.
+Result<std::uint64_t> parse_step_every(std::string_view text) {
+    constexpr std::string_view unit = "calls:";
+    constexpr std::int64_t most = 1'000'000'000;
+    if (text == "none") return std::uint64_t{0};
+    if (text.starts_with(unit))
+        if (const auto calls = parse_integer(text.substr(unit.size()), 1, most))
+            return static_cast<std::uint64_t>(*calls);
+    return Status(Code::invalid_argument,
+                  fmt::format("\"{}\" is not allowed; allowed are {}", printable(text),
+                              info_of(OptionId::step_every).allowed));
+}
+
 Result<int> parse_chunks_in_flight(std::string_view text) {
     const auto value = parse_integer(text, 1, 16);
     if (!value) return value.status();
@@ -108,6 +121,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.shm_bytes, parse_shm_bytes(text));
         case OptionId::schedule:
             return take(out.schedule, CodecSchedule::parse(text));
+        case OptionId::step_every:
+            return take(out.calls_per_step, parse_step_every(text));
         case OptionId::feedback:
             return take(out.feedback, parse_switch(text));
         case OptionId::check:

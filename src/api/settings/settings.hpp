@@ -70,8 +70,9 @@ struct Settings {
     std::vector<ExchangeWish> exchange;        ///< at least one
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
-    std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
-    CodecSchedule schedule;       ///< if not empty: instead of `codec` and `level_codecs`
+    std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
+    CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
+    std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;
     CompressIf compress_if = CompressIf::always;
     CheckLevel check = CheckLevel::off;

@@ -155,6 +155,47 @@ TEST(Codec, AScheduleOnTheCommunicatorFollowsGcStep) {
     EXPECT_LT(sent[3], sent[2]);
 }
 
+std::vector<unsigned long long> bytes_of_calls(const OwnComm& comm, int calls) {
+    std::vector<unsigned long long> sent;
+    for (int i = 0; i < calls; ++i) {
+        GC_Comm_reset_stats(comm);
+        std::vector<float> values = floats<float>(comm.rank(), 20000);
+        EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 20000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_on_all_ranks(values, comm));
+        sent.push_back(comm.stats().bytes_sent);
+    }
+    return sent;
+}
+
+/// Others do not count: integers, and what gc_min_bytes leaves exact.
+TEST(Codec, CallsThatTheScheduleMayCompressAdvanceItsStepIfTold) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_min_bytes", "64K");
+    ASSERT_EQ(GC_Comm_set_schedule(comm, "0:exact,1:2:4,2:1:4"), MPI_SUCCESS);
+    const auto standing = bytes_of_calls(comm, 3);
+    EXPECT_EQ(standing, std::vector(3, standing[0]));
+    comm.set("gc_step_every", "calls:2");
+    std::vector<unsigned long long> sent;
+    for (int i = 0; i < 6; ++i) {
+        std::vector<int> integers(20000, 1);
+        GC_Allreduce(MPI_IN_PLACE, integers.data(), 20000, MPI_INT, MPI_SUM, comm);
+        std::vector<float> few(100, 1.0F);
+        GC_Allreduce(MPI_IN_PLACE, few.data(), 100, MPI_FLOAT, MPI_SUM, comm);
+        sent.push_back(bytes_of_calls(comm, 1)[0]);
+    }
+    EXPECT_EQ(sent[0], standing[0]);
+    EXPECT_EQ(sent[1], sent[0]);
+    EXPECT_LT(sent[2], sent[1]);
+    EXPECT_EQ(sent[3], sent[2]);
+    EXPECT_LT(sent[4], sent[3]);
+    EXPECT_EQ(sent[5], sent[4]);
+    ASSERT_EQ(GC_Step(comm, 1), MPI_SUCCESS);
+    EXPECT_EQ(bytes_of_calls(comm, 3), (std::vector{sent[2], sent[2], sent[4]}))
+        << "counting goes on from the step that was set";
+}
+
 TEST(Codec, NotANumberAndInfinityArriveEverywhere) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     for (const char* codec : codecs) {

@@ -65,6 +65,18 @@ TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
     EXPECT_FALSE(settings->compresses(ElementType::i32, 0));
 }
 
+TEST(Settings, StepsMayBeCountedInCalls) {
+    EXPECT_EQ(Settings::parse(SettingsText::defaults())->calls_per_step, 0U);
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::step_every, "calls:161");
+    EXPECT_EQ(Settings::parse(text)->calls_per_step, 161U);
+    for (const char* bad :
+         {"161", "calls:", "calls:-1", "calls:1e3", "steps:4", "calls:2000000000"})
+        EXPECT_NE(check_setting(OptionId::step_every, bad).message().find("none, or calls:N"),
+                  std::string::npos)
+            << bad;
+}
+
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
         {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
@@ -74,7 +86,8 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::schedule, "3:2:4"},      {OptionId::feedback, "maybe"},
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
-        {OptionId::compress_comms, "a,,b"}, {OptionId::compress_calls, "3/2"}};
+        {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
+        {OptionId::compress_calls, "3/2"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = SettingsText::defaults();
         text.set(id, value);
