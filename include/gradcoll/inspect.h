@@ -40,7 +40,13 @@ typedef struct {
     const char*
         last_pass_reason; /* why the last call passed to the MPI library; static text, never NULL */
 } GC_Stats;
+/* Sums over this rank's calls; other ranks' may differ. Bytes and seconds as the fields say; a
+ * nonblocking call is counted when it has completed. Of a communicator that is not attached all are
+ * 0, and last_pass_reason says so. Local; thread safe: a call that ends meanwhile may be in it in
+ * part. Errors: MPI_ERR_COMM, MPI_ERR_ARG if `stats` is null. */
 int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats);
+/* Back to zeros; of a communicator that is not attached there is nothing to reset. Changes nothing
+ * in the report of the process. Local. Errors: MPI_ERR_COMM. */
 int GC_Comm_reset_stats(MPI_Comm comm);
 
 typedef enum { GC_EXPLAIN_TEXT = 0, GC_EXPLAIN_JSON = 1 } GC_Explain_format;
