@@ -19,18 +19,21 @@ PlanSpec with_direct_for_merged(const Tree& tree, PlanSpec spec) {
     return spec;
 }
 
-PlanSpec with_codec_at(const Tree& tree, PlanSpec spec, int level, CodecId codec) {
+PlanSpec exact_at(const Tree& tree, PlanSpec spec, int level) {
     std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
     for (const int vertex : tree.inner_vertices())
         if (tree.vertex(vertex).height - 1 == level)
-            choices[static_cast<std::size_t>(vertex)].codec = codec;
+            choices[static_cast<std::size_t>(vertex)].codec = CodecId::exact;
     spec.choices = std::move(choices);
     return spec;
 }
 
-CodecId codec_at(const Tree& tree, const PlanSpec& spec, int level) {
+/// Of the first vertex of the level that is lossy.
+CodecId lossy_codec_at(const Tree& tree, const PlanSpec& spec, int level) {
     for (const int vertex : tree.inner_vertices())
-        if (tree.vertex(vertex).height - 1 == level) return spec.choices.of(vertex).codec;
+        if (const CodecId codec = spec.choices.of(vertex).codec;
+            tree.vertex(vertex).height - 1 == level && codec != CodecId::exact)
+            return codec;
     return CodecId::exact;
 }
 
@@ -47,9 +50,9 @@ std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, P
     for (int level = tree.height() - 1; level >= 0; --level) {
         CodecVerdict verdict;
         verdict.level = level;
-        verdict.codec = codec_at(tree, spec, level);
+        verdict.codec = lossy_codec_at(tree, spec, level);
         if (verdict.codec == CodecId::exact) continue;
-        const PlanSpec exact_here = with_codec_at(tree, spec, level, CodecId::exact);
+        const PlanSpec exact_here = exact_at(tree, spec, level);
         const Forecast compressed = forecast_tree(tree, tuning, spec);
         if (compressed.levels.empty()) break;  // nothing to send
         verdict.parts = compressed.chunks;
@@ -65,14 +68,10 @@ std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, P
     return verdicts;
 }
 
-std::vector<CodecId> codecs_that_pay(const Tree& tree, const std::vector<CodecId>& wished,
-                                     const std::vector<CodecVerdict>& verdicts) {
-    std::vector<CodecId> codecs(wished);
-    if (codecs.empty()) return codecs;
-    codecs.resize(std::max(codecs.size(), static_cast<std::size_t>(tree.height())), codecs.back());
+HopCodecs codecs_that_pay(HopCodecs wished, const std::vector<CodecVerdict>& verdicts) {
     for (const CodecVerdict& verdict : verdicts)
-        if (!verdict.pays()) codecs[static_cast<std::size_t>(verdict.level)] = CodecId::exact;
-    return codecs;
+        if (!verdict.pays()) wished = wished.exact_at(verdict.level);
+    return wished;
 }
 
 }  // namespace gradcoll

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/choose/hop_codecs.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/tuning.hpp"
@@ -23,7 +24,7 @@ namespace gradcoll {
 /// What was weighed at one level, nearest the ranks first.
 struct CodecVerdict {
     int level = 0;
-    CodecId codec = CodecId::exact;  ///< that was asked for
+    CodecId codec = CodecId::exact;  ///< that was asked for, there or at some of its vertices
     std::int64_t parts = 1;
     LevelForecast compressed;  ///< of one part
     LevelForecast exact;       ///< of one part
@@ -32,13 +33,13 @@ struct CodecVerdict {
     bool pays() const { return compressed_us < exact_us; }
 };
 
-/// Of every level of `wished` (exchanges, chunks and codecs as they would be) whose codec is lossy.
+/// Of every level of `wished` (exchanges, chunks and codecs as they would be) that is lossy, at all
+/// of its vertices or at some: these are weighed together.
 /// From the root down, because what travels down stays encoded only below levels that are; so a
 /// level is weighed with those above it as they turned out. Time: levels times vertices.
 std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, PlanSpec wished);
 
-/// Codecs by level: `wished` where it pays, else exact. `wished` as PolicyOptions::level_codecs.
-std::vector<CodecId> codecs_that_pay(const Tree& tree, const std::vector<CodecId>& wished,
-                                     const std::vector<CodecVerdict>& verdicts);
+/// `wished`, but exact at the levels at which it does not pay.
+HopCodecs codecs_that_pay(HopCodecs wished, const std::vector<CodecVerdict>& verdicts);
 
 }  // namespace gradcoll

@@ -92,7 +92,7 @@ std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
     for (const int vertex : tree.inner_vertices()) {
         const int level = tree.vertex(vertex).height - 1;
         VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
-        choice.codec = options.codec_at(level);
+        choice.codec = options.codecs.of(tree, vertex);
         switch (options.exchange_at(level)) {
             case ExchangeWish::automatic:
                 choice.exchange = fastest_exchange(tree, *options.tuning, vertex,

@@ -10,19 +10,6 @@
 namespace gradcoll {
 namespace {
 
-/// Calls item(text) -> Result<T> for every comma separated entry.
-template <class T, class Item>
-Result<std::vector<T>> list_from(std::string_view text, Item item) {
-    std::vector<T> list;
-    while (true) {
-        const std::size_t comma = text.find(',');
-        T entry = GRADCOLL_VALUE(item(text.substr(0, comma)));
-        list.push_back(entry);
-        if (comma == std::string_view::npos) return list;
-        text.remove_prefix(comma + 1);
-    }
-}
-
 Result<ExchangeWish> exchange_from(std::string_view name) {
     if (name == "auto") return ExchangeWish::automatic;
     if (name == "direct") return ExchangeWish::direct;
@@ -35,28 +22,24 @@ Result<ExchangeWish> exchange_from(std::string_view name) {
                     printable(name)));
 }
 
-template <class T>
-T at_level(const std::vector<T>& list, int level, T otherwise) {
-    if (list.empty()) return otherwise;
-    return list[std::min(static_cast<std::size_t>(level), list.size() - 1)];
+Result<std::vector<ExchangeWish>> exchange_list_from(std::string_view text) {
+    std::vector<ExchangeWish> list;
+    for (const std::string_view word : split_at_commas(text)) {
+        const ExchangeWish entry = GRADCOLL_VALUE(exchange_from(word));
+        list.push_back(entry);
+    }
+    return list;
 }
 
 }  // namespace
 
-CodecId PolicyOptions::codec_at(int level) const {
-    return at_level(level_codecs, level, CodecId::exact);
-}
-
 ExchangeWish PolicyOptions::exchange_at(int level) const {
-    return at_level(level_exchanges, level, ExchangeWish::automatic);
-}
-
-Result<std::vector<CodecId>> level_codecs_from(std::string_view text) {
-    return list_from<CodecId>(text, codec_from_name);
+    if (level_exchanges.empty()) return ExchangeWish::automatic;
+    return level_exchanges[std::min(static_cast<std::size_t>(level), level_exchanges.size() - 1)];
 }
 
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text) {
-    Result<std::vector<ExchangeWish>> list = list_from<ExchangeWish>(text, exchange_from);
+    Result<std::vector<ExchangeWish>> list = exchange_list_from(text);
     if (!list.ok()) return list;
     const auto single = std::find(list->begin(), list->end(), ExchangeWish::single);
     if (std::all_of(single, list->end(), [](ExchangeWish w) { return w == ExchangeWish::single; }))

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/status.hpp"
+#include "collectives/choose/hop_codecs.hpp"
 #include "collectives/predict/tuning.hpp"
 #include "compress/codec_id.hpp"
 
@@ -19,7 +20,7 @@ enum class ExchangeWish : std::uint8_t { automatic, direct, ring, recursive, sin
 enum class CompressIf : std::uint8_t { always, pays };
 
 struct PolicyOptions {
-    std::vector<CodecId> level_codecs;  ///< empty: exact
+    HopCodecs codecs;                   ///< empty: exact
     std::optional<CodecId> down_codec;  ///< nothing: that of the highest lossy level
     std::vector<ExchangeWish>
         level_exchanges;  ///< empty: automatic. Single is direct where it cannot be: level with
@@ -30,7 +31,6 @@ struct PolicyOptions {
     int chunks_in_flight = usual_chunks_in_flight;  ///< for the prediction
     const Tuning* tuning = &shipped_tuning();  ///< the same on all ranks; never null, not owned
 
-    CodecId codec_at(int level) const;
     ExchangeWish exchange_at(int level) const;
     /// Whether the user leaves the exchanges of a level to the policy.
     bool may_choose_exchange_at(int level) const {
@@ -38,11 +38,8 @@ struct PolicyOptions {
     }
 };
 
-/// "2:4" or "exact,2:4": codecs by level. Errors: invalid_argument naming the entry and what is
-/// allowed.
-Result<std::vector<CodecId>> level_codecs_from(std::string_view text);
 /// "auto", "direct", "ring", "recursive", "single" or a list by level, in which only single follows
-/// single. Errors: as above.
+/// single. Errors: invalid_argument naming the entry and what is allowed.
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
 
 }  // namespace gradcoll

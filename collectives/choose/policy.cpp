@@ -11,12 +11,18 @@
 namespace gradcoll {
 namespace {
 
-/// The way down uses the codec of the highest lossy level unless the user named one.
+/// The way down uses the codec of the highest lossy vertex unless the user named one.
 CodecId down_codec_for(const Tree& tree, const PolicyOptions& options) {
     if (options.down_codec) return *options.down_codec;
-    for (int level = tree.height() - 1; level >= 0; --level)
-        if (const CodecId codec = options.codec_at(level); codec != CodecId::exact) return codec;
-    return CodecId::exact;
+    CodecId highest = CodecId::exact;
+    int height = 0;
+    for (const int vertex : tree.inner_vertices()) {
+        const CodecId codec = options.codecs.of(tree, vertex);
+        if (codec == CodecId::exact || tree.vertex(vertex).height <= height) continue;
+        highest = codec;
+        height = tree.vertex(vertex).height;
+    }
+    return highest;
 }
 
 ShortVectorRules short_vector_rules(const Tree& tree, const PolicyOptions& options) {
@@ -53,9 +59,9 @@ Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOp
 }
 
 /// A residual's layout must not change with the codecs: then the chunks stay those of the wish.
-PolicyOptions with_codecs_that_pay(const Tree& tree, const PlanSpec& wished, PolicyOptions options,
+PolicyOptions with_codecs_that_pay(const PlanSpec& wished, PolicyOptions options,
                                    const std::vector<CodecVerdict>& verdicts) {
-    options.level_codecs = codecs_that_pay(tree, options.level_codecs, verdicts);
+    options.codecs = codecs_that_pay(std::move(options.codecs), verdicts);
     if (options.feedback) options.chunk_bytes = wished.chunk_elems * wished.elem_bytes;
     return options;
 }
@@ -69,9 +75,9 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
     const bool all_pay = std::all_of(verdicts.begin(), verdicts.end(),
                                      [](const CodecVerdict& each) { return each.pays(); });
     Decision decision =
-        all_pay ? std::move(wished)
-                : decide_as_wished(tree, call,
-                                   with_codecs_that_pay(tree, wished.spec, options, verdicts));
+        all_pay
+            ? std::move(wished)
+            : decide_as_wished(tree, call, with_codecs_that_pay(wished.spec, options, verdicts));
     decision.codecs = std::move(verdicts);
     return decision;
 }

@@ -1,5 +1,5 @@
-// collectives/choose/policy.hpp - how a call is done on a tree: exchange by vertex, codecs by
-// level, granule, chunk. Decided only on what all ranks know alike, so that all ranks decide the
+// collectives/choose/policy.hpp - how a call is done on a tree: exchange and codec by
+// vertex, granule, chunk. Decided only on what all ranks know alike, so that all ranks decide the
 // same.
 #pragma once
 

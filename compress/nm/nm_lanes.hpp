@@ -1,14 +1,18 @@
 // compress/nm/nm_lanes.hpp - which elements are kept: the one algorithm of all vector versions, CPU
 // and GPU.
 //
-// Written for a machine of 32 lanes, each of which holds one element. Lane i reaches lane i ^ x by
-// an exchange, and a word of one bit a lane comes from a ballot. The machine is a GPU warp
-// (nm_warp_form.hpp), an emulated one (tests/support/warp_emulator.hpp), or a few CPU registers
-// (nm_window.hpp). No branches, no sort. Source: SPEC S0.
+// Written for a machine of 32 lanes, each of which holds one element, and a word of one bit a lane
+// comes from a ballot. The source (SPEC S0) lets a lane fetch the others of its group by XOR of its
+// number (i ^ 1, ^ 2, ^ 3 for M = 4) and rank itself. Here that is so only for N = 1, a maximum
+// over log2(M) such exchanges. For other N a lane fetches its neighbours 1 to M/2 ahead, going
+// round in its group (two rotated ones for M = 4): each pair is compared once, and the ballot of a
+// comparison, rotated by as many bits, is what the other lane of the pair would have found. The
+// machine is a GPU warp (nm_warp_form.hpp), an emulated one (tests/support/warp_emulator.hpp), or a
+// few CPU registers (nm_window.hpp). No branches, no sort.
 //
 // A machine offers: Keys (one signed integer a lane: the bits with the sign cleared), Flags (one
 // bit a lane), and
-//   exchange<x>(keys)            lane i gets the key of lane i ^ x
+//   exchange<x>(keys)            lane i gets the key of lane i ^ x (N = 1 only)
 //   ahead<M, r>(keys)            lane i gets the key of lane i + r of its group of M, which begins
 //                                again behind its end
 //   less_one_below<M, p>(keys)   keys, less 1 in the first p lanes of every group of M

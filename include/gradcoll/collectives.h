@@ -31,22 +31,42 @@ int GC_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Data
 int GC_Allreduce_residual(const void* sendbuf, void* recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, GC_Residual residual);
 
-/* MPI_Iallreduce. `request` is an ordinary MPI request: MPI_Wait, MPI_Test, MPI_Waitall and the
- * others complete it. Uses the tree if MPI runs with MPI_THREAD_MULTIPLE and the communicator has
- * been attached (a blocking GC_ call or GC_Comm_attach came before); otherwise MPI_Iallreduce
- * serves the call, exactly. Why: docs/decisions/003. */
+/* MPI_Iallreduce (section 5.12.8): starts the sum of `count` elements and returns without waiting
+ * for other ranks. `request` is an ordinary MPI request: MPI_Wait, MPI_Test, MPI_Waitall and the
+ * others complete it; MPI_Cancel does nothing. Until then `sendbuf` must not be changed, nor
+ * `recvbuf` looked at. All ranks start their collective calls on a communicator in one order; many
+ * may be under way at once. Uses the tree if MPI runs with MPI_THREAD_MULTIPLE and the communicator
+ * has been attached (a blocking GC_ call or GC_Comm_attach came before); otherwise MPI_Iallreduce
+ * serves the call, exactly. Why: docs/decisions/003. Errors of the call: those of GC_Allreduce, but
+ * for what is found out later; MPI_ERR_REQUEST if `request` is null; MPI_ERR_BUFFER for device
+ * memory if the call passes to an MPI library that cannot read it. `*request` is then not set. What
+ * fails later (MPI_ERR_OTHER: a message did not check out) is returned by the call that completes
+ * the request, after the communicator's error handler. */
 int GC_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm, MPI_Request* request);
+/* The same for counts beyond 2^31 - 1. */
 int GC_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
                     MPI_Op op, MPI_Comm comm, MPI_Request* request);
 
 /* MPI_Reduce_scatter_block (section 5.10.1): block r of the reduced vector ends on rank r.
- * MPI_IN_PLACE as in MPI. */
+ * `sendbuf` has one block of `recvcount` elements for every rank, n * recvcount in all on n ranks;
+ * `recvbuf` has recvcount elements. With MPI_IN_PLACE the n * recvcount elements are in `recvbuf`:
+ * its first block is the result, and what the others hold afterwards is unspecified. gc_min_bytes,
+ * gc_tree_min_bytes and the like are compared with the whole vector. What passes to the MPI
+ * library: as for GC_Allreduce. Host memory only. Errors: those of GC_Allreduce (MPI_ERR_BUFFER
+ * also for device memory); MPI_ERR_COUNT if `recvcount` is negative. */
 int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
-/* MPI_Allgather (section 5.7). With a lossy codec on the communicator the gathered blocks are
- * approximations, the same on every rank, the owner included. */
+/* MPI_Allgather (section 5.7): block r of `recvbuf`, `recvcount` elements of `recvtype`, is what
+ * rank r sent; `recvbuf` has n blocks on n ranks, `sendbuf` one. With MPI_IN_PLACE each rank's own
+ * block is in its place in `recvbuf`, and `sendcount` and `sendtype` are ignored. All blocks have
+ * the same bytes, but each rank may describe them by other types, derived ones too (which are
+ * packed). With a lossy codec on the communicator the gathered blocks of floating-point types are
+ * approximations, the same on every rank, the owner included. Host memory only. Errors:
+ * MPI_ERR_COUNT (negative, or sendcount x sendtype has other bytes than recvcount x recvtype),
+ * MPI_ERR_BUFFER (null with elements, overlapping, device memory), MPI_ERR_TYPE, MPI_ERR_COMM,
+ * MPI_ERR_OTHER. */
 int GC_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 

@@ -27,18 +27,26 @@ int GC_Comm_get_tree(MPI_Comm comm, GC_Tree_format format, char* text, size_t* l
 
 /* Of this rank, since the communicator was attached or the statistics were reset. */
 typedef struct {
-    unsigned long long calls_tree;       /* operations completed on the tree */
+    unsigned long long calls_tree;       /* operations that this library served: over the tree, or
+                                            through the memory that the ranks of one host share */
     unsigned long long calls_compressed; /* of these: with a lossy codec */
     unsigned long long calls_passed;     /* operations given to the MPI library */
-    unsigned long long bytes_reduced;    /* vector bytes of the operations on the tree */
-    unsigned long long bytes_sent;       /* what this rank sent for them, frame headers included */
+    unsigned long long bytes_reduced;    /* vector bytes of the operations that were served */
+    unsigned long long bytes_sent;       /* what this rank sent for them: messages with their frame
+                                            headers, or the vector that it put into shared memory */
     unsigned long long bytes_sent_exact; /* what it would have sent with the exact codec */
     unsigned long long messages_sent;
     double seconds_total; /* inside blocking GC_ calls, GC_Start, GC_Test and GC_Wait */
     const char*
         last_pass_reason; /* why the last call passed to the MPI library; static text, never NULL */
 } GC_Stats;
+/* Sums over this rank's calls; other ranks' may differ. Bytes and seconds as the fields say; a
+ * nonblocking call is counted when it has completed. Of a communicator that is not attached all are
+ * 0, and last_pass_reason says so. Local; thread safe: a call that ends meanwhile may be in it in
+ * part. Errors: MPI_ERR_COMM, MPI_ERR_ARG if `stats` is null. */
 int GC_Comm_get_stats(MPI_Comm comm, GC_Stats* stats);
+/* Back to zeros; of a communicator that is not attached there is nothing to reset. Changes nothing
+ * in the report of the process. Local. Errors: MPI_ERR_COMM. */
 int GC_Comm_reset_stats(MPI_Comm comm);
 
 typedef enum { GC_EXPLAIN_TEXT = 0, GC_EXPLAIN_JSON = 1 } GC_Explain_format;

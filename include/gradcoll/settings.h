@@ -26,8 +26,12 @@ int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 /* Codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the first is 0).
  */
 int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule);
-/* The step that the communicator's schedule is at; local, but all ranks must agree before their
- * next collective. */
+/* Sets the step (0 and more) that the communicator's schedule is at: the calls that follow use its
+ * codec, until the next GC_Step, or until calls have advanced the step (gc_step_every, which counts
+ * on from here). Does nothing without a schedule. Persistent requests have steps of their own.
+ * Attaches the communicator if need be, which is collective; otherwise local, and then all ranks
+ * must set the same step before their next collective: ranks at steps with different codecs make
+ * different plans, whose messages do not fit. Errors: MPI_ERR_ARG if negative, MPI_ERR_COMM. */
 int GC_Step(MPI_Comm comm, long long step);
 
 /* Any setting by its info key ("gc_min_bytes", "256K"). */

@@ -140,9 +140,9 @@ Status resolve(const Raw& raw, Options& options) {
     options.tree = std::move(*tree);
     GRADCOLL_TRY(resolve_hosts(raw, options));
     GRADCOLL_TRY(resolve_algorithms(options));
-    Result<std::vector<CodecId>> codecs = level_codecs_from(options.codec_text);
+    Result<HopCodecs> codecs = hop_codecs_from(options.codec_text);
     if (!codecs.ok()) return codecs.status();
-    options.policy.level_codecs = std::move(*codecs);
+    options.policy.codecs = std::move(*codecs);
     Result<std::vector<ExchangeWish>> exchanges = level_exchanges_from(raw.exchange);
     if (!exchanges.ok()) return exchanges.status();
     options.policy.level_exchanges = std::move(*exchanges);

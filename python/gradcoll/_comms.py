@@ -71,11 +71,11 @@ def step_argument(step: Any) -> int:
 class Stats:
     """Of this rank, since the communicator was attached or its statistics were reset."""
 
-    calls_tree: int  #: operations completed on the tree
+    calls_tree: int  #: operations served, over the tree or through the shared memory of one host
     calls_compressed: int  #: of these, with a lossy codec
     calls_passed: int  #: operations given to the MPI library
-    bytes_reduced: int  #: vector bytes of the operations on the tree
-    bytes_sent: int  #: what this rank sent for them, frame headers included
+    bytes_reduced: int  #: vector bytes of the operations that were served
+    bytes_sent: int  #: what this rank sent for them: framed messages, or the vector in shared memory
     bytes_sent_exact: int  #: what it would have sent with the exact codec
     messages_sent: int
     seconds_total: float  #: inside the library's blocking calls, starts, tests and waits

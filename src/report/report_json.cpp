@@ -16,7 +16,8 @@ constexpr int schema_version = 1;
 
 void add_sums(Json& object, const CallSums& sums) {
     object["calls"] = sums.calls;
-    object["on_tree"] = sums.on_tree;
+    object["on_tree"] = sums.served;  // the name is older than the way through shared memory
+    object["over_shared_memory"] = sums.over_shared_memory;
     object["compressed"] = sums.compressed;
     object["passed"] = sums.passed;
     object["bytes_in"] = sums.bytes_in;

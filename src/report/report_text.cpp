@@ -73,17 +73,17 @@ constexpr const char* row_format =
 
 void write_heading(CallKind kind, Out out) {
     fmt::format_to(out, "  {}\n", name_of(kind));
-    fmt::format_to(out, row_format, "bytes", "calls", "tree", "compr.", "passed", "in", "sent",
+    fmt::format_to(out, row_format, "bytes", "calls", "served", "compr.", "passed", "in", "sent",
                    "ratio", "time", "codec", "wire", "saved");
 }
 
 void write_cell(const CallCell& cell, Out out) {
     const CallSums& sums = cell.all;
-    const bool on_tree = sums.on_tree > 0;
+    const bool served = sums.served > 0;
     const auto saved = cell.saved_seconds();
     fmt::format_to(out, row_format, size_bin_label(cell.size_bin), count_text(sums.calls),
-                   count_text(sums.on_tree), count_text(sums.compressed), count_text(sums.passed),
-                   bytes_text(sums.bytes_in), or_dash(on_tree, bytes_text(sums.bytes_sent)),
+                   count_text(sums.served), count_text(sums.compressed), count_text(sums.passed),
+                   bytes_text(sums.bytes_in), or_dash(served, bytes_text(sums.bytes_sent)),
                    ratio_text(sums),
                    or_dash(sums.total_ns > 0, seconds_text(seconds_of(sums.total_ns))),
                    or_dash(sums.codec_ns > 0, seconds_text(seconds_of(sums.codec_ns))),
@@ -136,10 +136,12 @@ void write_saved(double seconds, Out out) {
 void write_total(const ReportSnapshot& report, Out out) {
     const ReportTotal total = total_of(report);
     const CallSums& sums = total.sums;
-    fmt::format_to(out,
-                   "\ntotal: {}, {} on the tree ({} compressed), {} passed to the MPI library\n",
-                   counted(sums.calls, "call"), count_text(sums.on_tree),
+    fmt::format_to(out, "\ntotal: {}, {} served ({} compressed), {} passed to the MPI library\n",
+                   counted(sums.calls, "call"), count_text(sums.served),
                    count_text(sums.compressed), count_text(sums.passed));
+    if (sums.over_shared_memory > 0)
+        fmt::format_to(out, "  {} of those served: through the memory of one host, not the tree\n",
+                       count_text(sums.over_shared_memory));
     if (sums.bytes_sent > 0)
         fmt::format_to(out, "  {} in; sent {} in {}; the exact codec: {} (ratio {})\n",
                        bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),

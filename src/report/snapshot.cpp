@@ -7,11 +7,12 @@
 namespace gradcoll {
 
 void CallSums::add(const CallRecord& call) {
-    const bool on_the_tree = call.pass_reason == nullptr;
+    const bool is_served = call.pass_reason == nullptr;
     add({.calls = 1,
-         .on_tree = on_the_tree ? 1U : 0U,
-         .compressed = on_the_tree && call.lossy ? 1U : 0U,
-         .passed = on_the_tree ? 0U : 1U,
+         .served = is_served ? 1U : 0U,
+         .over_shared_memory = is_served && call.shared_memory ? 1U : 0U,
+         .compressed = is_served && call.lossy ? 1U : 0U,
+         .passed = is_served ? 0U : 1U,
          .bytes_in = call.kind != CallKind::allreduce_init ? call.bytes : 0,
          .bytes_sent = call.bytes_sent,
          .bytes_sent_exact = call.bytes_sent_exact,
@@ -23,7 +24,8 @@ void CallSums::add(const CallRecord& call) {
 
 void CallSums::add(const CallSums& others) {
     calls += others.calls;
-    on_tree += others.on_tree;
+    served += others.served;
+    over_shared_memory += others.over_shared_memory;
     compressed += others.compressed;
     passed += others.passed;
     bytes_in += others.bytes_in;

@@ -33,13 +33,14 @@ constexpr std::string_view name_of(CallKind kind) {
 /// One call as this rank saw it.
 struct CallRecord {
     CallKind kind = CallKind::allreduce;
-    std::uint64_t bytes = 0;             ///< of the whole vector, uncompressed
-    const char* pass_reason = nullptr;   ///< static text: why MPI served it; null: the tree did
-    bool lossy = false;                  ///< some hop was compressed
-    std::uint64_t bytes_sent = 0;        ///< on the wire by this rank
+    std::uint64_t bytes = 0;            ///< of the whole vector, uncompressed
+    const char* pass_reason = nullptr;  ///< static text: why MPI served it; null: this library did
+    bool shared_memory = false;         ///< no tree: through the memory that one host's ranks share
+    bool lossy = false;                 ///< some hop was compressed
+    std::uint64_t bytes_sent = 0;       ///< by this rank: on the wire, or into the shared memory
     std::uint64_t bytes_sent_exact = 0;  ///< what it would have sent with the exact codec
     std::uint64_t messages_sent = 0;
-    std::uint64_t total_ns = 0;  ///< from call to return (blocking calls on the tree)
+    std::uint64_t total_ns = 0;  ///< from call to return (blocking calls that were served)
     std::uint64_t codec_ns = 0;  ///< in encode and decode
     std::uint64_t wire_ns = 0;   ///< waiting for messages
 };
@@ -47,8 +48,9 @@ struct CallRecord {
 /// Calls added up.
 struct CallSums {
     std::uint64_t calls = 0;
-    std::uint64_t on_tree = 0;
-    std::uint64_t compressed = 0;  ///< of those on the tree
+    std::uint64_t served = 0;  ///< by this library: over the tree or through shared memory
+    std::uint64_t over_shared_memory = 0;  ///< of those served
+    std::uint64_t compressed = 0;          ///< of those served
     std::uint64_t passed = 0;
     std::uint64_t bytes_in = 0;  ///< of allreduce_init: none, its starts bring them
     std::uint64_t bytes_sent = 0;

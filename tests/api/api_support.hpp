@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 #include <initializer_list>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +92,28 @@ inline std::string error_text(int code) {
     char text[GC_MAX_ERROR_STRING];
     GC_Error_string(code, text, nullptr);
     return text;
+}
+
+/// What GC_Explain_allreduce says of a sum: so that a test sees whether what it has set is used.
+inline std::string explained_sum(MPI_Comm comm, std::size_t count, MPI_Datatype type) {
+    std::string text(1 << 16, '\0');
+    std::size_t length = text.size();
+    const auto elements = static_cast<MPI_Count>(count);
+    EXPECT_EQ(
+        GC_Explain_allreduce(comm, elements, type, MPI_SUM, GC_EXPLAIN_TEXT, text.data(), &length),
+        MPI_SUCCESS);
+    text.resize(length - 1);
+    return text;
+}
+
+/// The line of each level of the tree in it, nearest the ranks first.
+inline std::vector<std::string> levels_in(const std::string& explanation) {
+    std::vector<std::string> levels;
+    std::istringstream lines(explanation);
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("  level " + std::to_string(levels.size()) + ": "))
+            levels.push_back(line);
+    return levels;
 }
 
 inline std::string ranks_from(int first, int end) {

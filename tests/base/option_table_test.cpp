@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
+#include <vector>
 
 namespace gradcoll {
 namespace {
@@ -44,6 +48,56 @@ TEST(OptionTable, EveryRowStandsInTheSettingsPage) {
     for (const OptionInfo& row : option_table())
         EXPECT_TRUE(lines.count(settings_row(row)) == 1) << "docs/settings.md lacks the line\n"
                                                          << settings_row(row);
+}
+
+/// What the pages may name besides settings: programs, handles, and a misspelling that is shown.
+const std::set<std::string> names_that_are_no_settings = {
+    "gc_allreduce", "gc_info", "gc_kernels", "gc_lane",     "gc_nicd",     "gc_plan",
+    "gc_simulate",  "gc_tune", "GC_FLOAT16", "GC_BFLOAT16", "GC_MIN_BYTE", "GC_TREE_ORIGIN"};
+
+bool is_a_setting_or_known(const std::string& name) {
+    if (name.starts_with("GC_TEST_")) return true;
+    if (names_that_are_no_settings.count(name) != 0) return true;
+    for (const OptionInfo& row : option_table())
+        if (name == row.variable || name == row.info_key) return true;
+    return false;
+}
+
+std::vector<std::filesystem::path> pages_below(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> pages;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+        if (entry.path().extension() == ".md") pages.push_back(entry.path());
+    return pages;
+}
+
+/// The README and every page of the folders that have pages.
+std::vector<std::filesystem::path> pages_of_the_project() {
+    const std::filesystem::path root = GRADCOLL_TESTS_DIR "/..";
+    std::vector<std::filesystem::path> pages = {root / "README.md"};
+    for (const char* folder :
+         {"docs", "topology", "compress", "collectives", "src", "examples", "osu-bench", "python"})
+        for (auto& page : pages_below(root / folder)) pages.push_back(std::move(page));
+    return pages;
+}
+
+TEST(OptionTable, HasEveryVariableAndInfoKeyThatAPageNames) {
+    const std::regex name("\\b(GC_[A-Z0-9_]+|gc_[a-z0-9_]+)\\b");
+    std::size_t names = 0;
+    for (const auto& path : pages_of_the_project()) {
+        std::ifstream page(path);
+        const std::string text{std::istreambuf_iterator<char>(page), {}};
+        for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+            ++names;
+            EXPECT_TRUE(is_a_setting_or_known(at->str()))
+                << path << " names " << at->str() << ", which is no setting";
+        }
+    }
+    EXPECT_GT(names, 300u) << "the pages were not read";
+}
+
+TEST(OptionTable, KnowsNoInfoKeyForASettingOfTheProcess) {
+    EXPECT_TRUE(is_a_setting_or_known("GC_TUNING_FILE"));
+    EXPECT_FALSE(is_a_setting_or_known("gc_tuning_file"));
 }
 
 TEST(OptionNames, AreFoundInAnySpellingAndSuggestedOtherwise) {

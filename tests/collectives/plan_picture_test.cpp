@@ -33,7 +33,7 @@ PlanSpec decided(const Tree& tree, std::int64_t count, std::vector<CodecId> code
     PlanSpec call;
     call.count_elems = count;
     PolicyOptions options;
-    options.level_codecs = std::move(codecs);
+    options.codecs = std::move(codecs);
     return decide(tree, call, options).spec;
 }
 

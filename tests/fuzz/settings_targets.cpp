@@ -193,19 +193,12 @@ bool call_filter(std::string_view text) {
     return true;
 }
 
-std::string joined(const std::vector<CodecId>& codecs) {
-    std::string text;
-    for (const CodecId codec : codecs)
-        text += fmt::format("{}{}", text.empty() ? "" : ",", name_of(codec));
-    return text;
-}
-
 bool level_lists(std::string_view text) {
     const auto exchanges = level_exchanges_from(text);
     const bool are_exchanges = accepted(exchanges.status(), text);
-    const auto codecs = level_codecs_from(text);
+    const auto codecs = hop_codecs_from(text);
     if (!accepted(codecs.status(), text)) return are_exchanges;
-    const auto again = level_codecs_from(joined(*codecs));
+    const auto again = hop_codecs_from(codecs->text());
     must(again.ok() && *again == *codecs, "lists of codecs read back", text);
     return true;
 }
@@ -332,9 +325,9 @@ constexpr std::string_view call_filter_seeds[] = {"all",
                                                   "all,!all",
                                                   "18446744073709551615",
                                                   "1-/18446744073709551615"};
-constexpr std::string_view list_seeds[] = {"exact",        "2:4",        "exact,2:4,bf16",
-                                           "off,none,4:4", "auto",       "ring",
-                                           "direct,ring",  "exact,,2:4", "1:16,1:4,1:8"};
+constexpr std::string_view list_seeds[] = {
+    "exact",       "2:4",        "exact,2:4,bf16", "off,none,4:4",          "auto",        "ring",
+    "direct,ring", "exact,,2:4", "1:16,1:4,1:8",   "host=exact,switch=2:4", "between=bf16"};
 constexpr std::string_view schedule_seeds[] = {"",
                                                "0:4:4,500:2:4,5000:1:4",
                                                "0:2:4",

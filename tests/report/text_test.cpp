@@ -65,7 +65,9 @@ CommEntry world_with_calls() {
     small.bytes = 8;
     small.pass_reason = "an exact call below GC_TREE_MIN_BYTES";
     world.calls.push_back(cell(small, 12345));
-    world.calls.push_back(cell(tree_call(CallKind::allreduce, 300'000, false), 20));
+    CallRecord shared = tree_call(CallKind::allreduce, 300'000, false);
+    shared.shared_memory = true;
+    world.calls.push_back(cell(shared, 20));
     CallCell large = cell(tree_call(CallKind::allreduce, 64 << 20, true), 500);
     CallRecord user_op = small;
     user_op.bytes = 64 << 20;
@@ -117,7 +119,8 @@ TEST(ReportText, TablesFitIntoAHundredColumns) {
     CommEntry huge = world_with_calls();
     for (CallCell& one : huge.calls) {
         for (CallSums* sums : {&one.all, &one.lossy}) {
-            sums->calls = sums->on_tree = sums->compressed = sums->passed = 123'456'789'012'345;
+            sums->calls = sums->served = sums->over_shared_memory = sums->compressed =
+                sums->passed = 123'456'789'012'345;
             sums->bytes_in = sums->bytes_sent = 1'234'567'890'123'456;
             sums->bytes_sent_exact = sums->bytes_sent * 15 / 8;
             sums->total_ns = sums->codec_ns = sums->wire_ns = 123'456'789'012'345;

@@ -7,6 +7,7 @@
 
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
+#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
@@ -102,6 +103,19 @@ Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
     return attach(comm, text, complaint);
 }
 
+/// Who attaches without info is a program that knows nothing of this library, nor of its steps.
+void warn_of_a_schedule_that_stands(const CommContext& context) {
+    static std::once_flag once;
+    const Settings& settings = context.settings().current();
+    if (settings.schedule.empty() || settings.calls_per_step > 0) return;
+    std::call_once(once, [&] {
+        log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
+            "gc_schedule stays at its first step, because this program does not call GC_Step: "
+            "GC_STEP_EVERY=calls:N advances it every N calls that it may compress (persistent "
+            "requests advance at each start)");
+    });
+}
+
 }  // namespace
 
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
@@ -112,7 +126,9 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm) {
-    return attach(comm, SettingsText::from_environment(), Status());
+    auto context = attach(comm, SettingsText::from_environment(), Status());
+    if (context) warn_of_a_schedule_that_stands(**context);
+    return context;
 }
 
 Status refuse(MPI_Comm comm) {

@@ -16,7 +16,8 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
-/// intracommunicator. Collective. Errors: those of CommContext::make.
+/// intracommunicator of a program that does not know of this library. Warns once if these have a
+/// schedule that nothing advances. Collective. Errors: those of CommContext::make.
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm);
 
 /// Notes on the communicator that it could not be attached. Local.

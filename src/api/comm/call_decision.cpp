@@ -9,18 +9,13 @@ CodecId supported(CodecId codec, ElementType type) {
     return codec_supports(codec, type) ? codec : CodecId::exact;
 }
 
-/// By level, with nothing that the element type cannot have.
-std::vector<CodecId> level_codecs_of(const Tree& tree, const Settings& settings,
-                                     const CallKey& key) {
-    std::vector<CodecId> codecs;
-    for (int level = 0; level < tree.height(); ++level) {
-        const CodecId codec = settings.schedule.empty() ? settings.codec_of(level, 0) : key.phase;
-        codecs.push_back(supported(codec, key.type));
-    }
-    return codecs;
+/// With nothing that the element type cannot have.
+HopCodecs codecs_of(const Settings& settings, const CallKey& key) {
+    const HopCodecs wished = settings.schedule.empty() ? settings.codecs() : HopCodecs{key.phase};
+    return wished.replaced([&](CodecId codec) { return supported(codec, key.type); });
 }
 
-PolicyOptions options_of(const Tree& tree, const Settings& settings, const CallKey& key) {
+PolicyOptions options_of(const Settings& settings, const CallKey& key) {
     PolicyOptions options;
     options.feedback = key.feedback;
     options.compress_if = settings.compress_if;
@@ -33,7 +28,7 @@ PolicyOptions options_of(const Tree& tree, const Settings& settings, const CallK
     if (settings.chunk_bytes)
         options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
     if (!key.compress) return options;
-    options.level_codecs = level_codecs_of(tree, settings, key);
+    options.codecs = codecs_of(settings, key);
     if (settings.down_codec) options.down_codec = supported(*settings.down_codec, key.type);
     return options;
 }
@@ -55,7 +50,7 @@ Decision decision_for(const Tree& tree, const Settings& settings, const CallKey&
     call.type = key.type;
     call.elem_bytes = key.elem_bytes;
     call.in_place = key.in_place;
-    return decide(tree, call, options_of(tree, settings, key));
+    return decide(tree, call, options_of(settings, key));
 }
 
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {

@@ -74,16 +74,28 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
     return {};
 }
 
+/// A request has settings and steps of its own.
+bool CommContext::advances_step(const Settings& settings, const CallShape& shape,
+                                const RouteQuestion& question) const {
+    return settings.calls_per_step > 0 && &settings == &settings_.current() &&
+           is_ever_compressible(settings, shape, question);
+}
+
 Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {
     question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    if (advances_step(settings, shape, question))
+        question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
     if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
     return route_of(settings, shape, question);
 }
 
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
-    question.comm_may_be_lossy = settings_.current().compress_comms.allows(identity_.name());
+    const Settings& settings = settings_.current();
+    question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    if (advances_step(settings, shape, question))
+        question.step += static_cast<std::int64_t>(calls_of_schedule_ / settings.calls_per_step);
     question.call = compressible_calls_;
-    return route_of(settings_.current(), shape, question);
+    return route_of(settings, shape, question);
 }
 
 void serve_from(std::uint64_t bytes) {

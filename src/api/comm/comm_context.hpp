@@ -32,7 +32,11 @@ class CommContext {
     /// The caller has freed it.
     void forget_user_comm() { identity_.forget_user_comm(); }
     const CommSettings& settings() const { return settings_; }
-    void set_step(std::int64_t step) { settings_.set_step(step); }
+    /// Calls that advance it (gc_step_every) count from here.
+    void set_step(std::int64_t step) {
+        settings_.set_step(step);
+        calls_of_schedule_ = 0;
+    }
     const Tree& tree() const { return tree_->tree; }
     /// Kept by whoever goes on planning for this tree, whatever gc_topology becomes.
     std::shared_ptr<const DiscoveredTree> tree_handle() const { return tree_; }
@@ -56,6 +60,9 @@ class CommContext {
 
   private:
     CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tuning);
+    /// Whether the call is one of those that advance the communicator's step.
+    bool advances_step(const Settings& settings, const CallShape& shape,
+                       const RouteQuestion& question) const;
     Status set_up(const SettingsText& text, const Status& complaint);
     void tell() const;
 
@@ -69,6 +76,7 @@ class CommContext {
     CommPlans plans_;
     OneHost one_host_;
     std::atomic<std::uint64_t> compressible_calls_{0};
+    std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set
 };
 
 /// The smallest vector that some communicator of this process has ever taken to its tree or its

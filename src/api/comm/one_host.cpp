@@ -156,6 +156,7 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
     CallRecord record;
     if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
     record.kind = CallKind::allreduce;
+    record.shared_memory = true;
     record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
     statistics_.count_served(record);
     return {};

@@ -79,6 +79,16 @@ bool is_compressible(const Settings& settings, const CallShape& shape,
     return reason_but_for_the_calls(settings, shape, question) == ExactReason::none;
 }
 
+bool is_ever_compressible(const Settings& settings, const CallShape& shape,
+                          RouteQuestion question) {
+    if (settings.schedule.empty()) return is_compressible(settings, shape, question);
+    const auto& phases = settings.schedule.phases();
+    return std::any_of(phases.begin(), phases.end(), [&](const CodecSchedule::Phase& phase) {
+        question.step = phase.first_step;
+        return is_compressible(settings, shape, question);
+    });
+}
+
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question) {
     const ExactReason exact = exact_reason(settings, shape, question);
     const bool compress = exact == ExactReason::none;

@@ -54,6 +54,10 @@ struct Route {
 bool is_compressible(const Settings& settings, const CallShape& shape,
                      const RouteQuestion& question);
 
+/// Whether it is so at some step of the settings' schedule: such calls advance the step
+/// (gc_step_every).
+bool is_ever_compressible(const Settings& settings, const CallShape& shape, RouteQuestion question);
+
 /// Whether the settings leave it to the library how ranks of one host reduce exact vectors: the
 /// tree is discovered, and nobody chose exchanges or chunks. Then no tree is needed where all ranks
 /// share memory.

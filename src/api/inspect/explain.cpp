@@ -50,12 +50,14 @@ ExplainedSetting explained(OptionId id, const SettingsText& text) {
 
 /// The two thresholds, and of the others those that somebody chose.
 std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
-    constexpr OptionId deciding[] = {
-        OptionId::tree_min_bytes, OptionId::min_bytes,      OptionId::max_bytes,
-        OptionId::codec,          OptionId::level_codecs,   OptionId::schedule,
-        OptionId::down_codec,     OptionId::compress_comms, OptionId::compress_calls,
-        OptionId::exchange,       OptionId::chunk_bytes,    OptionId::chunks_in_flight,
-        OptionId::shm_bytes,      OptionId::compress_if,    OptionId::tuning_file};
+    constexpr OptionId deciding[] = {OptionId::tree_min_bytes,   OptionId::min_bytes,
+                                     OptionId::max_bytes,        OptionId::codec,
+                                     OptionId::level_codecs,     OptionId::schedule,
+                                     OptionId::step_every,       OptionId::down_codec,
+                                     OptionId::compress_comms,   OptionId::compress_calls,
+                                     OptionId::exchange,         OptionId::chunk_bytes,
+                                     OptionId::chunks_in_flight, OptionId::shm_bytes,
+                                     OptionId::compress_if,      OptionId::tuning_file};
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
@@ -72,7 +74,7 @@ void add_vertex(const Vertex& vertex, const VertexChoice& choice, ExplainedLevel
     level.most_branches = std::max(level.most_branches, branches);
     ++level.vertices;
     ++level.with[static_cast<std::size_t>(choice.exchange)];
-    level.codec = choice.codec;  // one codec a level
+    ++level.codecs[static_cast<std::size_t>(choice.codec)];
 }
 
 std::vector<ExplainedLevel> levels_of(const Tree& tree, const PlanSpec& spec) {

@@ -24,7 +24,7 @@ struct ExplainedLevel {
     int least_branches = 0;
     int most_branches = 0;
     std::array<int, exchange_count> with{};  ///< vertices by exchange
-    CodecId codec = CodecId::exact;
+    std::array<int, codec_count> codecs{};   ///< vertices by codec
 };
 
 /// What a prediction says of one level, one chunk, both phases.

@@ -32,6 +32,18 @@ std::string exchange_text(const ExplainedLevel& level) {
     return text;
 }
 
+/// "2:4", or "exact at 3, 2:4 at 1" where the kind of link decides.
+std::string codec_text(const ExplainedLevel& level) {
+    std::string text;
+    for (std::size_t i = 0; i < level.codecs.size(); ++i) {
+        if (level.codecs[i] == 0) continue;
+        const std::string_view name = name_of(static_cast<CodecId>(i));
+        if (level.codecs[i] == level.vertices) return std::string(name);
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", name, level.codecs[i]);
+    }
+    return text;
+}
+
 std::string level_text(const ExplainedLevel& level) {
     const std::string branches =
         level.least_branches == level.most_branches
@@ -39,7 +51,7 @@ std::string level_text(const ExplainedLevel& level) {
             : fmt::format("{} to {}", level.least_branches, level.most_branches);
     return fmt::format("  level {}: {} of {} branches, {}, {}\n", level.level,
                        counted(level.vertices, "vertex", "vertices"), branches,
-                       exchange_text(level), name_of(level.codec));
+                       exchange_text(level), codec_text(level));
 }
 
 std::string chunk_text(const ExplainedPlan& plan) {
@@ -137,7 +149,7 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
                           {"vertices", level.vertices},
                           {"least_branches", level.least_branches},
                           {"most_branches", level.most_branches},
-                          {"codec", name_of(level.codec)}});
+                          {"codec", codec_text(level)}});
         for (std::size_t i = 0; i < level.with.size(); ++i)
             levels.back()[std::string(name_of(static_cast<Exchange>(i)))] = level.with[i];
     }

@@ -39,9 +39,9 @@ std::string without_blanks(std::string_view text) {
     return out;
 }
 
-Result<std::vector<CodecId>> parse_level_codecs(std::string_view text) {
-    if (text.empty()) return std::vector<CodecId>();
-    return level_codecs_from(without_blanks(text));
+Result<HopCodecs> parse_level_codecs(std::string_view text) {
+    if (text.empty()) return HopCodecs();
+    return hop_codecs_from(without_blanks(text));
 }
 
 Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
@@ -69,6 +69,19 @@ Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
             Code::invalid_argument,
             fmt::format("\"{}\" is not allowed; allowed are 0, and 128K to 1G", printable(text)));
     return bytes;
+}
+
+/// 0: none.
+Result<std::uint64_t> parse_step_every(std::string_view text) {
+    constexpr std::string_view unit = "calls:";
+    constexpr std::int64_t most = 1'000'000'000;
+    if (text == "none") return std::uint64_t{0};
+    if (text.starts_with(unit))
+        if (const auto calls = parse_integer(text.substr(unit.size()), 1, most))
+            return static_cast<std::uint64_t>(*calls);
+    return Status(Code::invalid_argument,
+                  fmt::format("\"{}\" is not allowed; allowed are {}", printable(text),
+                              info_of(OptionId::step_every).allowed));
 }
 
 Result<int> parse_chunks_in_flight(std::string_view text) {
@@ -108,6 +121,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.shm_bytes, parse_shm_bytes(text));
         case OptionId::schedule:
             return take(out.schedule, CodecSchedule::parse(text));
+        case OptionId::step_every:
+            return take(out.calls_per_step, parse_step_every(text));
         case OptionId::feedback:
             return take(out.feedback, parse_switch(text));
         case OptionId::check:
@@ -200,19 +215,13 @@ const Settings& process_settings() {
     return settings;
 }
 
-CodecId Settings::codec_of(int level, std::int64_t step) const {
-    if (!schedule.empty()) return schedule.codec_at(step);
-    if (level_codecs.empty()) return codec;
-    return level_codecs[std::min(static_cast<std::size_t>(level), level_codecs.size() - 1)];
-}
-
 bool Settings::compresses(ElementType type, std::int64_t step) const {
     const auto is_lossy = [type](CodecId id) {
         return id != CodecId::exact && codec_supports(id, type);
     };
     if (!schedule.empty()) return is_lossy(schedule.codec_at(step));
-    if (level_codecs.empty()) return is_lossy(codec);
-    return std::any_of(level_codecs.begin(), level_codecs.end(), is_lossy);
+    const HopCodecs all = codecs();
+    return std::any_of(all.named().begin(), all.named().end(), is_lossy);
 }
 
 bool Settings::ever_compresses(ElementType type) const {

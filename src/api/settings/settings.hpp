@@ -60,7 +60,7 @@ enum class CheckLevel : std::uint8_t { off, local, collective };
 /// above.
 struct Settings {
     CodecId codec = CodecId::exact;
-    std::vector<CodecId> level_codecs;  ///< empty: `codec` everywhere
+    HopCodecs level_codecs;             ///< empty: `codec` everywhere
     std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
     std::uint64_t min_bytes = 0;
     std::optional<std::uint64_t> max_bytes;  ///< none: no limit
@@ -70,8 +70,9 @@ struct Settings {
     std::vector<ExchangeWish> exchange;        ///< at least one
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
-    std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
-    CodecSchedule schedule;       ///< if not empty: instead of `codec` and `level_codecs`
+    std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
+    CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
+    std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;
     CompressIf compress_if = CompressIf::always;
     CheckLevel check = CheckLevel::off;
@@ -81,13 +82,13 @@ struct Settings {
     /// Errors: invalid_argument naming the info key, the value and what is allowed.
     static Result<Settings> parse(const SettingsText& text);
 
-    /// The codec of a level at a step of the schedule.
-    CodecId codec_of(int level, std::int64_t step) const;
-    /// Whether some level's codec is lossy for elements of this type at `step`.
+    /// What holds without a schedule.
+    HopCodecs codecs() const { return level_codecs.empty() ? HopCodecs{codec} : level_codecs; }
+    /// Whether some exchange's codec is lossy for elements of this type at `step`.
     bool compresses(ElementType type, std::int64_t step) const;
     /// The same at some step.
     bool ever_compresses(ElementType type) const;
-    /// Whether some level is lossy at some step, whatever the type.
+    /// Whether some codec is lossy at some step, whatever the type.
     bool ever_lossy() const;
     /// Bytes of the smallest vector that can take the tree.
     std::uint64_t least_tree_bytes() const;

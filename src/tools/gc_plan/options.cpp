@@ -78,7 +78,8 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
         ->type_name("SIZE");
     app.add_option("--type", raw.type, "element type (default: fp32)")->type_name("TYPE");
     app.add_option("--codec", raw.codec,
-                   "codecs by level: 2:4, or exact,2:4 (default: exact; with --what-if: all)")
+                   "2:4; by level: exact,2:4; by kind of link: between=2:4 (default: exact; with "
+                   "--what-if: all)")
         ->type_name("LIST");
     app.add_option("--down-codec", raw.down_codec,
                    "codec of the way down (default: the highest level's)")
@@ -164,9 +165,9 @@ Problem read_size(const CLI::App& app, const Raw& raw, gradcoll::PlanSpec& call)
 
 Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
     if (!raw.codec.empty()) {
-        auto codecs = gradcoll::level_codecs_from(raw.codec);
+        auto codecs = gradcoll::hop_codecs_from(raw.codec);
         if (!codecs.ok()) return fmt::format("--codec: {}", codecs.status().message());
-        policy.level_codecs = *codecs;
+        policy.codecs = std::move(*codecs);
     }
     if (!raw.down_codec.empty()) {
         const auto codec = gradcoll::codec_from_name(raw.down_codec);

@@ -18,45 +18,33 @@ using namespace gradcoll;
 /// Shorter ones cost more for each chunk than the model knows of.
 constexpr std::int64_t least_chunk_bytes = 64 << 10;
 
-/// Codecs by level, nearest the ranks first.
-struct CodecChoice {
-    std::string text;
-    std::vector<CodecId> levels;
-};
-
-CodecChoice choice_of(std::vector<CodecId> levels) {
-    std::string text;
-    for (const CodecId codec : levels)
-        text += fmt::format("{}{}", text.empty() ? "" : ",", name_of(codec));
-    return {std::move(text), std::move(levels)};
+bool is_lossy(const HopCodecs& codecs) {
+    return std::any_of(codecs.named().begin(), codecs.named().end(),
+                       [](CodecId codec) { return codec != CodecId::exact; });
 }
 
-/// How many levels, nearest the ranks first, lie wholly inside hosts.
-int levels_inside_hosts(const Tree& tree) {
-    int levels = tree.height();
-    for (const int id : tree.inner_vertices())
-        if (connects_hosts(tree, id)) levels = std::min(levels, tree.vertex(id).height - 1);
-    return levels;
+/// Whether some exchanges are inside hosts and others between them.
+bool has_links_of_both_kinds(const Tree& tree) {
+    const auto vertices = tree.inner_vertices();
+    const auto inside = std::count_if(vertices.begin(), vertices.end(),
+                                      [&](int vertex) { return is_inside_host(tree, vertex); });
+    return inside > 0 && inside < static_cast<std::ptrdiff_t>(vertices.size());
 }
 
 /// Exact, and of the others each everywhere, and between hosts only where the tree has both; or
 /// what `wanted` says, if that is not empty.
-std::vector<CodecChoice> codec_choices(const Tree& tree, ElementType type,
-                                       const std::vector<CodecId>& wanted) {
-    std::vector<CodecChoice> choices{choice_of({CodecId::exact})};
+std::vector<HopCodecs> codec_choices(const Tree& tree, ElementType type, const HopCodecs& wanted) {
+    std::vector<HopCodecs> choices{HopCodecs{CodecId::exact}};
     if (!wanted.empty()) {
-        if (wanted != choices.front().levels) choices.push_back(choice_of(wanted));
+        if (wanted != choices.front()) choices.push_back(wanted);
         return choices;
     }
-    const int inside = levels_inside_hosts(tree);
     for (int number = 1; number < codec_count; ++number) {
         const auto codec = static_cast<CodecId>(number);
         if (!codec_supports(codec, type)) continue;
-        choices.push_back(choice_of({codec}));
-        if (inside == 0 || inside == tree.height()) continue;
-        std::vector<CodecId> levels(static_cast<std::size_t>(inside), CodecId::exact);
-        levels.push_back(codec);
-        choices.push_back(choice_of(std::move(levels)));
+        choices.push_back({codec});
+        if (has_links_of_both_kinds(tree))
+            choices.push_back(HopCodecs::by_link(CodecId::exact, codec));
     }
     return choices;
 }
@@ -100,19 +88,19 @@ class Ways {
     Ways(const Subject& subject, const Options& options)
         : tree_(subject.tree),
           call_(options.call),
-          wanted_(options.policy.level_codecs),
+          wanted_(options.policy.codecs),
           chunk_bytes_(options.policy.chunk_bytes),
           options_(options),
           tuning_(*subject.tuning) {}
 
     std::vector<Way> all() {
         const auto codecs = codec_choices(tree_, call_.type, wanted_);
-        for (const CodecChoice& choice : codecs) {
+        for (const HopCodecs& choice : codecs) {
             add_tree("tree, direct", ExchangeWish::direct, choice);
             add_tree("tree, ring", ExchangeWish::ring, choice);
             add_tree("tree, recursive", ExchangeWish::recursive, choice);
             if (!is_lossy(choice)) add_tree("tree, single", ExchangeWish::single, choice);
-            if (choice.levels.size() == 1) add_flat(choice);
+            if (choice.named().size() == 1) add_flat(choice);
         }
         for (Way& way : ways_)
             way.why = reason(tree_, way, tuning_, options_.policy.chunks_in_flight);
@@ -123,20 +111,16 @@ class Ways {
     }
 
   private:
-    static bool is_lossy(const CodecChoice& choice) {
-        return choice.levels.back() != CodecId::exact;
-    }
-
     /// Of the chunks that --chunk says, or of the policy's own, the whole vector and powers of two,
     /// the best.
-    void add_tree(const char* algorithm, ExchangeWish exchange, const CodecChoice& choice) {
+    void add_tree(const char* algorithm, ExchangeWish exchange, const HopCodecs& choice) {
         PolicyOptions options;
-        options.level_codecs = choice.levels;
+        options.codecs = choice;
         options.level_exchanges = {exchange};
         options.chunk_bytes = chunk_bytes_;
         options.tuning = &tuning_;
         PlanSpec spec = decide(tree_, call_, options).spec;
-        Way best{algorithm, choice.text, is_lossy(choice), 0, {}, {}};
+        Way best{algorithm, choice.text(), is_lossy(choice), 0, {}, {}};
         bool first = true;
         const auto consider = [&](std::int64_t chunk_elems) {
             spec.chunk_elems = chunk_elems;
@@ -164,11 +148,12 @@ class Ways {
         return chunks;
     }
 
-    void add_flat(const CodecChoice& choice) {
+    void add_flat(const HopCodecs& choice) {
         if (tree_.rank_count() == 1) return;
-        const CodecId codec = choice.levels.front();
+        const CodecId codec = choice.named().front();
         const auto add = [&](const char* algorithm, Forecast forecast) {
-            ways_.push_back({algorithm, choice.text, is_lossy(choice), 0, std::move(forecast), {}});
+            ways_.push_back(
+                {algorithm, choice.text(), is_lossy(choice), 0, std::move(forecast), {}});
         };
         std::vector<int> order(static_cast<std::size_t>(tree_.rank_count()));
         std::iota(order.begin(), order.end(), 0);
@@ -181,7 +166,7 @@ class Ways {
 
     const Tree& tree_;
     const PlanSpec& call_;
-    const std::vector<CodecId>& wanted_;
+    const HopCodecs& wanted_;
     std::optional<std::int64_t> chunk_bytes_;
     const Options& options_;
     const Tuning& tuning_;

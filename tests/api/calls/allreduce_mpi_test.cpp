@@ -145,10 +145,29 @@ TEST(Allreduce, EqualsMpiForEveryCountOnEveryTree) {
 TEST(Allreduce, EqualsMpiForAMillionElementsInChunksOfAnySize) {
     const auto trees = trees_for(size_of(MPI_COMM_WORLD));
     const OwnComm comm(trees.back());
-    for (const char* chunk : {"auto", "0", "64K"}) {
+    const std::pair<const char*, const char*> chunks[] = {
+        {"auto", "  in "}, {"0", "  in one piece"}, {"64K", "  in 62 chunks of 16384 elements"}};
+    for (const auto& [chunk, told] : chunks) {
         comm.set("gc_chunk_bytes", chunk);
+        if (comm.size() > 1) {
+            const std::string text = explained_sum(comm, 1000000, MPI_FLOAT);
+            EXPECT_NE(text.find(told), std::string::npos) << chunk << ": " << text;
+        }
         compare_with_mpi(comm, {MPI_FLOAT, 4, true, {}}, MPI_SUM, 1000000, /*in_place=*/true);
         compare_with_mpi(comm, {MPI_INT, 4, false, {}}, MPI_BXOR, 1000000, /*in_place=*/false);
+    }
+}
+
+/// `exchanges`: as gc_exchange names them, the last for all levels above.
+void expect_exchanges(const OwnComm& comm, const std::string& exchanges, std::size_t count) {
+    const std::string text = explained_sum(comm, count, MPI_INT);
+    const std::vector<std::string> levels = levels_in(text);
+    EXPECT_EQ(levels.empty(), comm.size() == 1) << text;
+    std::istringstream names(exchanges);
+    std::string name;
+    for (const std::string& level : levels) {
+        std::getline(names, name, ',');
+        EXPECT_NE(level.find(", " + name + " exchange"), std::string::npos) << level;
     }
 }
 
@@ -159,6 +178,7 @@ TEST(Allreduce, EveryExchangeGivesWhatMpiGives) {
         for (const char* exchange :
              {"ring", "direct", "ring,direct", "recursive", "single", "recursive,single"}) {
             comm.set("gc_exchange", exchange);
+            expect_exchanges(comm, exchange, 5003);
             compare_with_mpi(comm, {MPI_INT, 4, false, {}}, MPI_SUM, 5003, /*in_place=*/false);
         }
     }

@@ -81,6 +81,20 @@ TEST(Codec, IntegersOtherOpsAndShortVectorsStayExact) {
     EXPECT_EQ(comm.stats().calls_compressed, 0U);
 }
 
+/// `levels`: of a tree with two.
+void expect_codecs(const OwnComm& comm, const std::string& levels, const std::string& down) {
+    const std::string text = explained_sum(comm, 8000, MPI_FLOAT);
+    const std::vector<std::string> told = levels_in(text);
+    ASSERT_EQ(told.size(), 2U) << text;
+    const std::size_t comma = levels.find(',');
+    const std::string wished[] = {levels.substr(0, comma), levels.substr(comma + 1)};
+    for (std::size_t level = 0; level < 2; ++level)
+        EXPECT_TRUE(told[level].ends_with(", " + wished[level])) << levels << ": " << told[level];
+    const std::string& highest_lossy = wished[wished[1] == "exact" ? 0 : 1];
+    const std::string& going_down = down == "same" ? highest_lossy : down;
+    EXPECT_NE(text.find("on the way down: " + going_down + "\n"), std::string::npos) << text;
+}
+
 TEST(Codec, LevelsMayHaveTheirOwn) {
     const int n = size_of(MPI_COMM_WORLD);
     if (n < 3) GTEST_SKIP() << "one level only";
@@ -89,12 +103,38 @@ TEST(Codec, LevelsMayHaveTheirOwn) {
             const OwnComm comm("((0 1) (" + ranks_from(2, n) + "))");
             comm.set("gc_level_codecs", levels);
             comm.set("gc_down_codec", down);
+            expect_codecs(comm, levels, down);
             std::vector<float> values = floats<float>(comm.rank(), 8000);
             ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 8000, MPI_FLOAT, MPI_SUM, comm),
                       MPI_SUCCESS);
             EXPECT_TRUE(same_on_all_ranks(values, comm)) << levels << " down " << down;
             EXPECT_EQ(comm.stats().calls_compressed, 1U);
         }
+}
+
+/// Ranks 0 to 3 are one host with two NUMA nodes. With between=2:4 only what leaves a host is
+/// compressed.
+TEST(Codec, BetweenHostsOnlySendsMoreThanByLevelAndLessThanExactly) {
+    const int n = size_of(MPI_COMM_WORLD);
+    if (n < 5) GTEST_SKIP() << "no lopsided tree of so few ranks has a host with levels";
+    std::vector<unsigned long long> sent;
+    for (const char* levels : {"exact,2:4", "between=2:4", "between=exact"}) {
+        const OwnComm comm("switch(host(numa(0 1) numa(2 3)) " + ranks_from(4, n) + ")");
+        comm.set("gc_exchange", "direct");
+        comm.set("gc_level_codecs", levels);
+        std::vector<float> values = floats<float>(comm.rank(), 80000);
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 80000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_on_all_ranks(values, comm)) << levels;
+        const GC_Stats stats = comm.stats();
+        EXPECT_EQ(stats.calls_compressed, std::string(levels) == "between=exact" ? 0U : 1U)
+            << levels;
+        sent.push_back(stats.bytes_sent);
+    }
+    EXPECT_LT(sent[1], sent[2]);
+    if (rank_of(MPI_COMM_WORLD) < 4) {
+        EXPECT_LT(sent[0], sent[1]);
+    }
 }
 
 TEST(Codec, AScheduleOnTheCommunicatorFollowsGcStep) {
@@ -113,6 +153,47 @@ TEST(Codec, AScheduleOnTheCommunicatorFollowsGcStep) {
     EXPECT_EQ(sent[0], sent[1]);
     EXPECT_LT(sent[2], sent[1]);
     EXPECT_LT(sent[3], sent[2]);
+}
+
+std::vector<unsigned long long> bytes_of_calls(const OwnComm& comm, int calls) {
+    std::vector<unsigned long long> sent;
+    for (int i = 0; i < calls; ++i) {
+        GC_Comm_reset_stats(comm);
+        std::vector<float> values = floats<float>(comm.rank(), 20000);
+        EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 20000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_on_all_ranks(values, comm));
+        sent.push_back(comm.stats().bytes_sent);
+    }
+    return sent;
+}
+
+/// Others do not count: integers, and what gc_min_bytes leaves exact.
+TEST(Codec, CallsThatTheScheduleMayCompressAdvanceItsStepIfTold) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_min_bytes", "64K");
+    ASSERT_EQ(GC_Comm_set_schedule(comm, "0:exact,1:2:4,2:1:4"), MPI_SUCCESS);
+    const auto standing = bytes_of_calls(comm, 3);
+    EXPECT_EQ(standing, std::vector(3, standing[0]));
+    comm.set("gc_step_every", "calls:2");
+    std::vector<unsigned long long> sent;
+    for (int i = 0; i < 6; ++i) {
+        std::vector<int> integers(20000, 1);
+        GC_Allreduce(MPI_IN_PLACE, integers.data(), 20000, MPI_INT, MPI_SUM, comm);
+        std::vector<float> few(100, 1.0F);
+        GC_Allreduce(MPI_IN_PLACE, few.data(), 100, MPI_FLOAT, MPI_SUM, comm);
+        sent.push_back(bytes_of_calls(comm, 1)[0]);
+    }
+    EXPECT_EQ(sent[0], standing[0]);
+    EXPECT_EQ(sent[1], sent[0]);
+    EXPECT_LT(sent[2], sent[1]);
+    EXPECT_EQ(sent[3], sent[2]);
+    EXPECT_LT(sent[4], sent[3]);
+    EXPECT_EQ(sent[5], sent[4]);
+    ASSERT_EQ(GC_Step(comm, 1), MPI_SUCCESS);
+    EXPECT_EQ(bytes_of_calls(comm, 3), (std::vector{sent[2], sent[2], sent[4]}))
+        << "counting goes on from the step that was set";
 }
 
 TEST(Codec, NotANumberAndInfinityArriveEverywhere) {

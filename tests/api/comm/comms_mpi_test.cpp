@@ -162,6 +162,11 @@ TEST(Blocks, AllgatherEqualsMpiOnEveryTree) {
                       MPI_SUCCESS);
             EXPECT_EQ(in_place, expected);
         }
+        const GC_Stats stats = comm.stats();
+        const bool alone = comm.size() == 1;  // those calls pass to the MPI library
+        EXPECT_EQ(stats.calls_passed, alone ? 8U : 0U);
+        EXPECT_EQ(stats.calls_tree, alone ? 0U : 8U);
+        EXPECT_EQ(stats.messages_sent > 0, !alone) << "the tree was not taken";
     }
 }
 

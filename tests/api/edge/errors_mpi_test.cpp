@@ -152,7 +152,35 @@ TEST_F(Errors, NullRequestsHaveTheirClass) {
     EXPECT_EQ(GC_Wait(&request), MPI_ERR_REQUEST);
     EXPECT_EQ(GC_Request_free(&request), MPI_ERR_REQUEST);
     EXPECT_EQ(GC_Start(nullptr), MPI_ERR_REQUEST);
+    EXPECT_EQ(GC_Startall(-1, &request), MPI_ERR_COUNT);
+    EXPECT_EQ(GC_Waitall(1, nullptr), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Waitall(1, &request), MPI_ERR_REQUEST);
+    EXPECT_EQ(GC_Request_set_step(request, 1), MPI_ERR_REQUEST);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
+TEST_F(Errors, StartedRequestsGoOnWhatIsAskedOfThemWrongly) {
+    GC_Request request = GC_REQUEST_NULL;
+    ASSERT_EQ(GC_Allreduce_init(a, b, 8, MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request),
+              MPI_SUCCESS);
+    ASSERT_EQ(GC_Start(&request), MPI_SUCCESS);
+    expect_error(GC_Start(&request), MPI_ERR_REQUEST, {"started already"});
+    expect_error(GC_Test(&request, nullptr), MPI_ERR_ARG, {"flag"});
+    expect_error(GC_Request_set_step(request, -1), MPI_ERR_ARG, {"-1", "0 and more"});
+    expect_error(GC_Request_get_residual(request, nullptr), MPI_ERR_ARG, {"residual"});
+    EXPECT_EQ(GC_Wait(&request), MPI_SUCCESS);
+    EXPECT_EQ(GC_Request_free(&request), MPI_SUCCESS);
+    EXPECT_EQ(request, GC_REQUEST_NULL);
+    expect_error(GC_Step(comm, -1), MPI_ERR_ARG, {"-1", "0 and more"});
+    EXPECT_EQ(GC_Comm_get_stats(comm, nullptr), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Iallreduce(a, b, 8, MPI_FLOAT, MPI_SUM, comm, nullptr), MPI_ERR_REQUEST);
+}
+
+TEST_F(Errors, BlocksOfOtherSizesAreRefused) {
+    expect_error(GC_Allgather(a, 8, MPI_FLOAT, b, 4, MPI_FLOAT, comm), MPI_ERR_COUNT,
+                 {"32 bytes", "16"});
+    EXPECT_EQ(GC_Reduce_scatter_block(a, b, -1, MPI_FLOAT, MPI_SUM, comm), MPI_ERR_COUNT);
+    EXPECT_EQ(GC_Allgather(a, 1, MPI_FLOAT, nullptr, 1, MPI_FLOAT, comm), MPI_ERR_BUFFER);
 }
 
 TEST_F(Errors, CollectiveCheckNamesTheRankAndTheFieldInsteadOfHanging) {

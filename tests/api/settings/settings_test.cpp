@@ -7,6 +7,7 @@
 
 #include "api/interposed/gate.hpp"
 #include "api/settings/intercept_set.hpp"
+#include "topology/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -26,9 +27,23 @@ TEST(Settings, LevelCodecsRepeatTheLast) {
     text.say(OptionId::level_codecs, "exact, 2:4");
     const auto settings = Settings::parse(text);
     ASSERT_TRUE(settings.ok()) << settings.status().message();
-    EXPECT_EQ(settings->codec_of(0, 0), CodecId::exact);
-    EXPECT_EQ(settings->codec_of(1, 0), CodecId::nm_2_4);
-    EXPECT_EQ(settings->codec_of(9, 0), CodecId::nm_2_4);
+    const Tree tree = tree_from_expression("(((0 1) 2) 3)", 4).value();
+    const HopCodecs codecs = settings->codecs();
+    EXPECT_EQ(codecs.of(tree, 2), CodecId::exact);
+    EXPECT_EQ(codecs.of(tree, 1), CodecId::nm_2_4);
+    EXPECT_EQ(codecs.of(tree, 0), CodecId::nm_2_4);
+}
+
+TEST(Settings, CodecsMayBeSaidByKindOfLink) {
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::level_codecs, "host = exact, switch = 2:4");
+    const auto settings = Settings::parse(text);
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(settings->codecs(), HopCodecs::by_link(CodecId::exact, CodecId::nm_2_4));
+    EXPECT_TRUE(settings->compresses(ElementType::f32, 0));
+    EXPECT_FALSE(settings->compresses(ElementType::i32, 0));
+    const Status unknown = check_setting(OptionId::level_codecs, "numa=2:4");
+    EXPECT_NE(unknown.message().find("'numa' is no kind of link"), std::string::npos);
 }
 
 TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
@@ -36,7 +51,7 @@ TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
     text.say(OptionId::schedule, "0:2:4");
     text.say(OptionId::codec, "bf16");
     EXPECT_EQ(text[OptionId::schedule], "");
-    EXPECT_EQ(Settings::parse(text)->codec_of(0, 0), CodecId::bf16);
+    EXPECT_EQ(Settings::parse(text)->codecs(), HopCodecs{CodecId::bf16});
     text.say(OptionId::level_codecs, "1:4");
     EXPECT_EQ(text[OptionId::codec], "exact");
 }
@@ -50,6 +65,18 @@ TEST(Settings, CodecsThatDoNotKnowTheTypeDoNotCompressIt) {
     EXPECT_FALSE(settings->compresses(ElementType::i32, 0));
 }
 
+TEST(Settings, StepsMayBeCountedInCalls) {
+    EXPECT_EQ(Settings::parse(SettingsText::defaults())->calls_per_step, 0U);
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::step_every, "calls:161");
+    EXPECT_EQ(Settings::parse(text)->calls_per_step, 161U);
+    for (const char* bad :
+         {"161", "calls:", "calls:-1", "calls:1e3", "steps:4", "calls:2000000000"})
+        EXPECT_NE(check_setting(OptionId::step_every, bad).message().find("none, or calls:N"),
+                  std::string::npos)
+            << bad;
+}
+
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
         {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
@@ -59,7 +86,8 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::schedule, "3:2:4"},      {OptionId::feedback, "maybe"},
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
-        {OptionId::compress_comms, "a,,b"}, {OptionId::compress_calls, "3/2"}};
+        {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
+        {OptionId::compress_calls, "3/2"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = SettingsText::defaults();
         text.set(id, value);

@@ -15,7 +15,7 @@ using namespace testing;
 
 PolicyOptions asking(CodecId codec, CompressIf when) {
     PolicyOptions options;
-    options.level_codecs = {codec};
+    options.codecs = {codec};
     options.compress_if = when;
     return options;
 }

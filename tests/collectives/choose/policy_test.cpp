@@ -12,20 +12,19 @@ namespace {
 using namespace testing;
 
 TEST(Policy, ReadsListsByLevel) {
-    EXPECT_EQ(*level_codecs_from("exact,2:4"),
-              (std::vector<CodecId>{CodecId::exact, CodecId::nm_2_4}));
+    EXPECT_EQ(*hop_codecs_from("exact,2:4"), (HopCodecs{CodecId::exact, CodecId::nm_2_4}));
     EXPECT_EQ(*level_exchanges_from("direct,auto,ring"),
               (std::vector<ExchangeWish>{ExchangeWish::direct, ExchangeWish::automatic,
                                          ExchangeWish::ring}));
     EXPECT_NE(level_exchanges_from("direct,rng").status().message().find("\"rng\""),
               std::string::npos);
-    EXPECT_FALSE(level_codecs_from("").ok());
+    EXPECT_FALSE(hop_codecs_from("").ok());
 }
 
 TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     const Tree tree = two_level_tree({2, 3});
     PolicyOptions options;
-    options.level_codecs = {CodecId::exact, CodecId::nm_2_4};
+    options.codecs = {CodecId::exact, CodecId::nm_2_4};
     options.level_exchanges = {ExchangeWish::ring};
     const Decision decision = decide(tree, call_of(1 << 20), options);
     EXPECT_EQ(decision.spec.choices[0].codec, CodecId::nm_2_4);
@@ -40,6 +39,104 @@ void expect_chunks(const Tree& tree, AutoChunk automatic) {
     const std::int64_t whole = automatic.whole_bytes / 4;
     EXPECT_EQ(decide(tree, call_of(whole), {}).spec.chunk_elems, 0);
     EXPECT_EQ(decide(tree, call_of(whole + 1), {}).spec.chunk_elems, automatic.chunk_bytes / 4);
+}
+
+TEST(Policy, ReadsCodecsByKindOfLink) {
+    const HopCodecs slow_links = HopCodecs::by_link(CodecId::exact, CodecId::nm_2_4);
+    for (const char* text :
+         {"between=2:4", "switch=2:4", "host=exact,switch=2:4", "switch=2:4, host=exact"})
+        EXPECT_EQ(*hop_codecs_from(text), slow_links) << text;
+    EXPECT_EQ(*hop_codecs_from("host=bf16,switch=1:4"),
+              HopCodecs::by_link(CodecId::bf16, CodecId::nm_1_4));
+    for (const HopCodecs& codecs : {slow_links, HopCodecs{CodecId::exact, CodecId::nm_2_4},
+                                    HopCodecs::by_link(CodecId::bf16, CodecId::nm_1_4)})
+        EXPECT_EQ(*hop_codecs_from(codecs.text()), codecs) << codecs.text();
+}
+
+TEST(Policy, RefusesUnknownKindsOfLinksAndNamesThoseThatThereAre) {
+    for (const char* text : {"numa=2:4", "host=exact,rack=2:4", "=2:4", "host=exact,2:4",
+                             "2:4,switch=2:4", "host=exact,host=2:4", "between=2:4,host=bf16"}) {
+        const Status status = hop_codecs_from(text).status();
+        EXPECT_FALSE(status.ok()) << text;
+        for (const char* kind : {"host (", "switch (", "between ("})
+            EXPECT_NE(status.message().find(kind), std::string::npos) << status.message();
+    }
+    EXPECT_NE(hop_codecs_from("switch=3:4").status().message().find("3:4"), std::string::npos);
+}
+
+/// One host of two NUMA nodes beside hosts whose ranks have no levels between them, and a rank that
+/// is a host of its own: heights say nothing about what is inside a host.
+Tree lopsided_hosts() {
+    const auto rank = [](int number) { return TreeSpec{VertexKind::rank, "", number, {}, {}}; };
+    const auto inner = [](VertexKind kind, std::vector<TreeSpec> children) {
+        return TreeSpec{kind, "", -1, {}, std::move(children)};
+    };
+    TreeSpec deep = inner(VertexKind::host, {inner(VertexKind::numa, {rank(0), rank(1)}),
+                                             inner(VertexKind::numa, {rank(2), rank(3), rank(4)})});
+    TreeSpec rack =
+        inner(VertexKind::fabric_switch, {inner(VertexKind::host, {rank(5), rank(6)}), rank(7)});
+    return Tree::make(inner(VertexKind::fabric_switch, {deep, rack, rank(8)})).value();
+}
+
+/// By kind of vertex: how many of its exchanges compress, and how many do not.
+std::map<std::string, std::pair<int, int>> compressed_exchanges(const Tree& tree,
+                                                                const HopCodecs& codecs) {
+    PolicyOptions options;
+    options.codecs = codecs;
+    const Decision decision = decide(tree, call_of(1 << 20), options);
+    EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
+    std::map<std::string, std::pair<int, int>> counts;
+    for (const int vertex : tree.inner_vertices()) {
+        auto& [lossy, exact] = counts[std::string(name_of(tree.vertex(vertex).kind))];
+        ++(decision.spec.choices.of(vertex).codec == CodecId::exact ? exact : lossy);
+    }
+    return counts;
+}
+
+using Counts = std::map<std::string, std::pair<int, int>>;
+
+TEST(Policy, BetweenHostsOnlyIsSaidByKindOfLinkNotByLevel) {
+    const Tree tree = lopsided_hosts();
+    EXPECT_EQ(compressed_exchanges(tree, *hop_codecs_from("between=2:4")),
+              (Counts{{"host", {0, 2}}, {"numa", {0, 2}}, {"switch", {2, 0}}}));
+    EXPECT_EQ(compressed_exchanges(tree, *hop_codecs_from("host=2:4")),
+              (Counts{{"host", {2, 0}}, {"numa", {2, 0}}, {"switch", {0, 2}}}));
+    EXPECT_EQ(compressed_exchanges(tree, *hop_codecs_from("exact,2:4")),
+              (Counts{{"host", {1, 1}}, {"numa", {0, 2}}, {"switch", {2, 0}}}))
+        << "by level the deep host compresses, too";
+}
+
+/// Steps of the plans, not only choices: who encodes on the way up, and where.
+TEST(Policy, BetweenHostsOnlyLeavesEveryStepInsideHostsExact) {
+    const Tree tree = lopsided_hosts();
+    PolicyOptions options;
+    options.codecs = *hop_codecs_from("between=2:4");
+    const PlanSpec spec = decide(tree, call_of(1 << 20), options).spec;
+    EXPECT_EQ(spec.down_codec, CodecId::nm_2_4);
+    int lossy_up = 0;
+    for (const Plan& plan : plans_of(tree, spec))
+        for (const Step& step : plan.body.steps) {
+            if (step.codec == CodecId::exact) continue;
+            ++lossy_up;
+            const auto path = tree.path_up(plan.rank);
+            const auto at = std::find_if(path.begin(), path.end(), [&](int vertex) {
+                return tree.vertex(vertex).height - 1 == step.level;
+            });
+            ASSERT_NE(at, path.end());
+            EXPECT_FALSE(is_inside_host(tree, *at)) << "rank " << plan.rank;
+        }
+    EXPECT_GT(lossy_up, 0);
+}
+
+TEST(Policy, GroupsAreBetweenHostsUnlessAHostIsAbove) {
+    const Tree written = two_level_tree({2, 3});
+    for (const int vertex : written.inner_vertices())
+        EXPECT_EQ(is_inside_host(written, vertex), !connects_hosts(written.vertex(vertex).kind));
+    TreeSpec host = two_level_tree({2, 3}).spec();
+    host.kind = VertexKind::host;
+    for (TreeSpec& branch : host.children) branch.kind = VertexKind::group;
+    const Tree tree = Tree::make(host).value();
+    for (const int vertex : tree.inner_vertices()) EXPECT_TRUE(is_inside_host(tree, vertex));
 }
 
 TEST(Policy, SmallCallsGoWholeAndLongOnesInChunksSmallerWhereLevelsOverlap) {
@@ -84,9 +181,9 @@ TEST(Policy, ASingleExchangeThatCannotBeIsDirect) {
     PlanSpec gather = call_of(1000);
     gather.collective = Collective::allgather;
     EXPECT_EQ(exchanges(gather), (std::vector{Exchange::direct, Exchange::direct}));
-    options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
+    options.codecs = {CodecId::nm_2_4, CodecId::exact};
     EXPECT_EQ(exchanges(call_of(1000)), (std::vector{Exchange::single, Exchange::direct}));
-    options.level_codecs = {CodecId::exact, CodecId::nm_2_4};
+    options.codecs = {CodecId::exact, CodecId::nm_2_4};
     EXPECT_EQ(exchanges(call_of(1000)), (std::vector{Exchange::direct, Exchange::direct}));
 }
 
@@ -118,14 +215,14 @@ TEST(Policy, ALevelThatOnlyAddsLatencyIsMerged) {
     }
     const Tree tree = Tree::make(spec).value();
     PolicyOptions options;
-    options.level_codecs = {CodecId::exact};
+    options.codecs = {CodecId::exact};
     const Decision decision = decide(tree, call_of(256), options);
     const std::string text = text_of(tree, decision);
     EXPECT_EQ(decision.spec.choices[1].exchange, Exchange::merged) << text;
     EXPECT_NE(text.find("merged with"), std::string::npos);
     EXPECT_EQ(decision.exchanges.size(), 1U) << "a merged vertex has nothing to compare";
     EXPECT_EQ(verify(tree, plans_of(tree, decision.spec)).message(), "");
-    options.level_codecs = {CodecId::nm_2_4, CodecId::exact};
+    options.codecs = {CodecId::nm_2_4, CodecId::exact};
     EXPECT_NE(decide(tree, call_of(4096), options).spec.choices[1].exchange, Exchange::merged);
 }
 
@@ -135,7 +232,7 @@ TEST(Policy, EveryDecisionCanBePlanned) {
         const Tree tree = random_tree(1 + static_cast<int>(random() % 12), random);
         PolicyOptions options;
         options.feedback = random() % 2 == 0;
-        if (random() % 2 == 0) options.level_codecs = {CodecId::exact, CodecId::nm_2_4};
+        if (random() % 2 == 0) options.codecs = {CodecId::exact, CodecId::nm_2_4};
         const Decision decision =
             decide(tree, call_of(static_cast<std::int64_t>(random() % 2000000)), options);
         const Status status = verify(tree, plans_of(tree, decision.spec));

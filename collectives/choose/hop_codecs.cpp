@@ -1,0 +1,124 @@
+// collectives/choose/hop_codecs.cpp - codecs of exchanges: from text, and the one of a vertex.
+#include "collectives/choose/hop_codecs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "collectives/predict/tuning.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t inside = 0;
+constexpr std::size_t between = 1;
+constexpr std::string_view kinds_allowed =
+    "host (exchanges inside hosts), switch (those between hosts), between (switch, and exact "
+    "inside hosts)";
+
+Status refused(std::string_view entry, std::string_view why) {
+    return {Code::invalid_argument, fmt::format("\"{}\": {}; allowed kinds of links: {}",
+                                                printable(entry), why, kinds_allowed)};
+}
+
+/// "host=exact" and its like, one after another.
+class LinkCodecs {
+  public:
+    Status add(std::string_view entry) {
+        const std::size_t sign = entry.find('=');
+        if (sign == std::string_view::npos)
+            return refused(entry, "a list is by level or by kind of link, not both");
+        const std::string_view kind = entry.substr(0, sign);
+        const CodecId codec = GRADCOLL_VALUE(codec_from_name(entry.substr(sign + 1)));
+        if (kind == "host") return set(inside, codec, entry);
+        if (kind == "switch") return set(between, codec, entry);
+        if (kind != "between")
+            return refused(entry, fmt::format("'{}' is no kind of link", printable(kind)));
+        GRADCOLL_TRY(set(inside, CodecId::exact, entry));
+        return set(between, codec, entry);
+    }
+    HopCodecs codecs() const {
+        return HopCodecs::by_link(said_[inside].value_or(CodecId::exact),
+                                  said_[between].value_or(CodecId::exact));
+    }
+
+  private:
+    Status set(std::size_t link, CodecId codec, std::string_view entry) {
+        if (said_[link]) return refused(entry, "said twice");
+        said_[link] = codec;
+        return {};
+    }
+
+    std::optional<CodecId> said_[2];
+};
+
+}  // namespace
+
+bool is_inside_host(const Tree& tree, int vertex) {
+    for (int at = vertex; at >= 0; at = tree.vertex(at).parent)
+        if (!connects_hosts(tree.vertex(at).kind)) return true;
+    return false;
+}
+
+HopCodecs::HopCodecs(std::vector<CodecId> by_level) : named_(std::move(by_level)) {}
+HopCodecs::HopCodecs(std::initializer_list<CodecId> by_level) : named_(by_level) {}
+
+HopCodecs HopCodecs::by_link(CodecId inside_hosts, CodecId between_hosts) {
+    HopCodecs codecs{inside_hosts, between_hosts};
+    codecs.by_link_ = true;
+    return codecs;
+}
+
+CodecId HopCodecs::of(const Tree& tree, int vertex) const {
+    const int level = tree.vertex(vertex).height - 1;
+    if (named_.empty() ||
+        std::find(exact_levels_.begin(), exact_levels_.end(), level) != exact_levels_.end())
+        return CodecId::exact;
+    if (by_link_) return named_[is_inside_host(tree, vertex) ? inside : between];
+    return named_[std::min(static_cast<std::size_t>(level), named_.size() - 1)];
+}
+
+HopCodecs HopCodecs::exact_at(int level) const {
+    HopCodecs codecs = *this;
+    codecs.exact_levels_.push_back(level);
+    return codecs;
+}
+
+HopCodecs HopCodecs::replaced(const std::function<CodecId(CodecId)>& by) const {
+    HopCodecs codecs = *this;
+    std::transform(named_.begin(), named_.end(), codecs.named_.begin(), by);
+    return codecs;
+}
+
+std::string HopCodecs::text() const {
+    if (by_link_ && named_[inside] == CodecId::exact)
+        return fmt::format("between={}", name_of(named_[between]));
+    if (by_link_)
+        return fmt::format("host={},switch={}", name_of(named_[inside]), name_of(named_[between]));
+    std::string text;
+    for (const CodecId codec : named_)
+        text += fmt::format("{}{}", text.empty() ? "" : ",", name_of(codec));
+    return text;
+}
+
+Result<HopCodecs> hop_codecs_from(std::string_view text) {
+    const std::vector<std::string_view> entries = split_at_commas(text);
+    const bool by_link = std::any_of(entries.begin(), entries.end(), [](std::string_view entry) {
+        return entry.find('=') != std::string_view::npos;
+    });
+    if (by_link) {
+        LinkCodecs links;
+        for (const std::string_view entry : entries) GRADCOLL_TRY(links.add(entry));
+        return links.codecs();
+    }
+    std::vector<CodecId> levels;
+    for (const std::string_view entry : entries) {
+        const CodecId codec = GRADCOLL_VALUE(codec_from_name(entry));
+        levels.push_back(codec);
+    }
+    return HopCodecs(std::move(levels));
+}
+
+}  // namespace gradcoll
