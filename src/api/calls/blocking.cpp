@@ -53,7 +53,7 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
-Status run_on_tree(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+Status run_on_tree(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                    const CallKey& key, const BlockingExtras& extras) {
     const Binding binding = binding_of(arguments, shape);
     if (!key.compress || key.feedback || !context.error_sampling().takes_next())
@@ -68,7 +68,7 @@ Status run_on_tree(CommContext& context, const ReduceArguments& arguments, const
                          result->data());
 }
 
-Status run_in_one_memory(CommContext& context, const ReduceArguments& arguments,
+Status run_in_one_memory(CommContext& context, const CallArguments& arguments,
                          const CallShape& shape, const Route& route, const BlockingExtras& extras) {
     if (!route.one_host) return run_on_tree(context, arguments, shape, route.key, extras);
     if (extras.device != nullptr)
@@ -78,13 +78,17 @@ Status run_in_one_memory(CommContext& context, const ReduceArguments& arguments,
 
 }  // namespace
 
-Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const Route& route, Residual* residual) {
-    const auto placed = place_call(context, arguments, shape);
+Status run_allreduce(const Call& call) {
+    CommContext& context = *call.context;
+    if (call.alone)
+        return reduce_alone(context, call.entry.kind, call.arguments, call.shape, call.memory);
+    const auto placed = place_call(context, call.arguments, call.shape, call.memory);
     if (!placed) return placed.status();
-    Route settled = route;
+    Route settled = call.route;
     settled.key.in_place = is_in_place(placed->arguments);
-    return run_in_one_memory(context, placed->arguments, shape, settled,
+    Residual* const residual =
+        call.entry.with_residual ? call.entry.residual->residual.get() : nullptr;
+    return run_in_one_memory(context, placed->arguments, call.shape, settled,
                              {residual, placed->device});
 }
 

@@ -1,9 +1,8 @@
 // api/calls/blocking.hpp - operations from begin to end, while the caller waits.
 #pragma once
 
+#include "api/calls/call.hpp"
 #include "api/calls/residual.hpp"
-#include "api/comm/comm_context.hpp"
-#include "api/edge/request.hpp"
 
 namespace gradcoll {
 
@@ -20,10 +19,8 @@ struct BlockingExtras {
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras = {});
 
-/// Runs an allreduce that does not pass, from and to any memory, counts it, and measures its error
-/// if it is the turn of this call (which all ranks know alike). `arguments`: of the call, with
-/// separate buffers or in place. `residual`: of a route with feedback, else null.
-Status run_allreduce(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
-                     const Route& route, Residual* residual = nullptr);
+/// Runs an admitted allreduce that does not pass, from and to any memory, counts it, and measures
+/// its error if it is the turn of this call (which all ranks know alike).
+Status run_allreduce(const Call& call);
 
 }  // namespace gradcoll

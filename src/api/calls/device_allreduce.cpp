@@ -14,7 +14,7 @@ int device_of(const void* buffer, const BufferExtent& extent) {
     return Devices::of_process().device_of(extent.first_byte(buffer));
 }
 
-CallMemory memory_in(const ReduceArguments& arguments, const BufferExtent& extent) {
+CallMemory memory_in(const CallArguments& arguments, const BufferExtent& extent) {
     CallMemory memory;
     memory.receive = device_of(arguments.recvbuf, extent);
     memory.send = is_in_place(arguments) ? memory.receive : device_of(arguments.sendbuf, extent);
@@ -34,7 +34,7 @@ Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t
     return side.finish_work();
 }
 
-Status copy_to_self_on_device(CommContext& context, const ReduceArguments& arguments,
+Status copy_to_self_on_device(CommContext& context, const CallArguments& arguments,
                               const CallShape& shape, const CallMemory& memory) {
     if (is_in_place(arguments) || shape.count == 0) return {};
     const auto side = side_of(&context, memory.device());
@@ -54,15 +54,15 @@ BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype) {
             static_cast<std::size_t>((others < 0 ? -others : others) + true_extent)};
 }
 
-CallMemory memory_of(const ReduceArguments& arguments) {
+CallMemory memory_of(const CallArguments& arguments) {
     return memory_in(arguments, extent_of(arguments.count, arguments.datatype));
 }
 
-CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape) {
+CallMemory memory_of(const CallArguments& arguments, const CallShape& shape) {
     return memory_in(arguments, {0, shape.size_bytes()});
 }
 
-Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
+Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,
                               const CallMemory& memory) {
     if (mpi_takes_memory_of(*Devices::of_process().plugin())) return pass_allreduce(arguments);
     const auto side = side_of(context, memory.device());
@@ -76,11 +76,11 @@ Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& argum
     return outcome;
 }
 
-std::size_t HostTwin::room_bytes(const ReduceArguments& arguments) {
+std::size_t HostTwin::room_bytes(const CallArguments& arguments) {
     return 2 * extent_of(arguments.count, arguments.datatype).size_bytes;
 }
 
-Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
+Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const CallArguments& arguments,
                                 const CallMemory& memory, std::byte* room) {
     const BufferExtent extent = extent_of(arguments.count, arguments.datatype);
     HostTwin twin;
@@ -106,7 +106,7 @@ Result<HostTwin> HostTwin::make(std::shared_ptr<DeviceSide> side, const ReduceAr
     return twin;
 }
 
-Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
+Result<HostTwin> twin_of(CommContext* context, const CallArguments& arguments,
                          const CallMemory& memory, DeviceArea& room) {
     const auto side = side_of(context, memory.device());
     if (!side) return side.status();
@@ -123,9 +123,8 @@ Status HostTwin::give_back() const {
     return side_->finish_work();
 }
 
-Status reduce_alone(CommContext& context, CallKind kind, const ReduceArguments& arguments,
-                    const CallShape& shape) {
-    const CallMemory memory = memory_of(arguments, shape);
+Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,
+                    const CallShape& shape, const CallMemory& memory) {
     if (memory.any_device())
         GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
     else
@@ -134,10 +133,9 @@ Status reduce_alone(CommContext& context, CallKind kind, const ReduceArguments& 
     return {};
 }
 
-Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
-                              const CallShape& shape) {
+Result<PlacedCall> place_call(CommContext& context, const CallArguments& arguments,
+                              const CallShape& shape, const CallMemory& memory) {
     PlacedCall placed{arguments, nullptr};
-    const CallMemory memory = memory_of(arguments, shape);
     if (!memory.any_device()) return placed;
     if (memory.send != memory.receive) {
         GRADCOLL_TRY(copy_to_self_on_device(context, arguments, shape, memory));
@@ -148,7 +146,7 @@ Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& argum
     return placed;
 }
 
-Status run_on_one_host_from_device(CommContext& context, const ReduceArguments& arguments,
+Status run_on_one_host_from_device(CommContext& context, const CallArguments& arguments,
                                    const CallShape& shape, DeviceSide& side) {
     const auto copy = side.staging(shape.size_bytes());
     if (!copy) return copy.status();

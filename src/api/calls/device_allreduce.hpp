@@ -24,39 +24,28 @@ struct BufferExtent {
 };
 BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype);
 
-/// Number of the device, or host_memory, by buffer.
-struct CallMemory {
-    int send = host_memory;  ///< in place: as `receive`
-    int receive = host_memory;
-
-    bool any_device() const { return send >= 0 || receive >= 0; }
-    /// Only the MPI library may touch some of it.
-    bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
-    /// One that takes part; only if any_device().
-    int device() const { return receive >= 0 ? receive : send; }
-};
 /// Of valid arguments. Derived types: where their first byte is.
-CallMemory memory_of(const ReduceArguments& arguments);
+CallMemory memory_of(const CallArguments& arguments);
 /// The same for plain types, with fewer questions.
-CallMemory memory_of(const ReduceArguments& arguments, const CallShape& shape);
+CallMemory memory_of(const CallArguments& arguments, const CallShape& shape);
 
 /// The same call on copies in pinned memory of those buffers that are on a device.
 class HostTwin {
   public:
     /// Memory that a twin needs.
-    static std::size_t room_bytes(const ReduceArguments& arguments);
+    static std::size_t room_bytes(const CallArguments& arguments);
     /// Copies and waits. `room`: pinned, of that size, the caller's until the twin is not used any
     /// more. Errors: those of devices.
-    static Result<HostTwin> make(std::shared_ptr<DeviceSide> side, const ReduceArguments& arguments,
+    static Result<HostTwin> make(std::shared_ptr<DeviceSide> side, const CallArguments& arguments,
                                  const CallMemory& memory, std::byte* room);
 
-    const ReduceArguments& arguments() const { return arguments_; }
+    const CallArguments& arguments() const { return arguments_; }
     /// The result to where the call wants it; waits.
     Status give_back() const;
 
   private:
     std::shared_ptr<DeviceSide> side_;
-    ReduceArguments arguments_;
+    CallArguments arguments_;
     std::byte* result_dev_ = nullptr;  ///< null: the call's result is in host memory
     std::byte* result_ = nullptr;
     std::size_t size_bytes_ = 0;
@@ -64,30 +53,30 @@ class HostTwin {
 
 /// A twin in room that the caller keeps, and that grows as needed. `context`: null if the
 /// communicator has none.
-Result<HostTwin> twin_of(CommContext* context, const ReduceArguments& arguments,
+Result<HostTwin> twin_of(CommContext* context, const CallArguments& arguments,
                          const CallMemory& memory, DeviceArea& room);
 
 /// pass_allreduce() through copies in host memory, unless the MPI library says that it reaches
 /// devices. `context`: null if the communicator has none.
-Outcome pass_device_allreduce(CommContext* context, const ReduceArguments& arguments,
+Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,
                               const CallMemory& memory);
 
 /// On a tree of one rank the input is the result: copies and counts it. Errors: those of devices.
-Status reduce_alone(CommContext& context, CallKind kind, const ReduceArguments& arguments,
-                    const CallShape& shape);
+Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,
+                    const CallShape& shape, const CallMemory& memory);
 
 /// A call whose buffers are in one memory.
 struct PlacedCall {
-    ReduceArguments arguments;
+    CallArguments arguments;
     std::shared_ptr<DeviceSide> device;  ///< of that memory; null: the host
 };
 /// An input that lies elsewhere than the result is copied there, and the call becomes one in place:
 /// this rank's business alone. Errors: those of devices.
-Result<PlacedCall> place_call(CommContext& context, const ReduceArguments& arguments,
-                              const CallShape& shape);
+Result<PlacedCall> place_call(CommContext& context, const CallArguments& arguments,
+                              const CallShape& shape, const CallMemory& memory);
 
 /// What OneHost does with host memory, with copies of the device's.
-Status run_on_one_host_from_device(CommContext& context, const ReduceArguments& arguments,
+Status run_on_one_host_from_device(CommContext& context, const CallArguments& arguments,
                                    const CallShape& shape, DeviceSide& side);
 
 /// A copy of memory of the device in the host's; waits for it.

@@ -1,22 +1,35 @@
 #include "api/calls/nonblocking_call.hpp"
 
+#include "api/calls/device_allreduce.hpp"
+#include "api/calls/progress_thread.hpp"
+#include "api/calls/reduction.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {
 
-Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(NonblockingStart how,
-                                                                MPI_Request* request) {
-    std::unique_ptr<NonblockingCall> call(new NonblockingCall);
+Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(Call& call, MPI_Request* request) {
+    const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
+    if (!placed) return placed.status();
+    CallKey key = call.route.key;
+    key.in_place = is_in_place(placed->arguments);
+    std::unique_ptr<NonblockingCall> started(new NonblockingCall);
     GRADCOLL_TRY(
-        take(call->lease_, how.context->plans().begin(CallKind::iallreduce, how.key, how.device)));
-    how.binding.sequence = call->lease_.sequence;
-    GRADCOLL_TRY(call->lease_.executor->start(how.binding));
-    call->context_ = std::move(how.context);
-    call->copy_ = std::move(how.copy);
-    call->name_ = how.name;
-    GRADCOLL_TRY(call->make_request(how.binding.sequence));
-    *request = call->request_;
-    return call;
+        take(started->lease_, call.context->plans().begin(call.entry.kind, key, placed->device)));
+    Binding binding = binding_of(placed->arguments, call.shape);
+    binding.sequence = started->lease_.sequence;
+    GRADCOLL_TRY(started->lease_.executor->start(binding));
+    started->context_ = call.context;
+    started->copy_ = std::move(call.copy);
+    started->name_ = call.entry.name;
+    GRADCOLL_TRY(started->make_request(binding.sequence));
+    *request = started->request_;
+    return started;
+}
+
+Status start_nonblocking(Call& call, MPI_Request* request) {
+    auto started = NonblockingCall::start(call, request);
+    if (!started) return started.status();
+    return give_to_progress_thread(std::move(started).value());
 }
 
 Status NonblockingCall::make_request(std::uint32_t sequence) {

@@ -5,30 +5,19 @@
 #include <atomic>
 #include <memory>
 
-#include "api/comm/comm_context.hpp"
+#include "api/calls/call.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/comm/token.hpp"
 
 namespace gradcoll {
 
-/// What a nonblocking operation begins with.
-struct NonblockingStart {
-    std::shared_ptr<CommContext> context;
-    CallKey key;
-    Binding binding;                    ///< its sequence is filled in
-    const char* name = "";              ///< static text: the call, for errors
-    std::unique_ptr<std::byte[]> copy;  ///< of the input if the binding needs one; kept to the end
-    std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
-};
-
 /// One nonblocking operation on the tree, started, with the request that the caller waits for: a
 /// generalized request, or a token where MPI has no good ones.
 class NonblockingCall final : public StartedCall {
   public:
-    /// Begins and starts the operation on the calling thread, and makes the request. Errors: of
-    /// begin() and the executor; transport.
-    static Result<std::unique_ptr<NonblockingCall>> start(NonblockingStart how,
-                                                          MPI_Request* request);
+    /// Begins and starts an admitted allreduce on the calling thread, and makes the request. Takes
+    /// the copy of the input. Errors: of devices, begin() and the executor; transport.
+    static Result<std::unique_ptr<NonblockingCall>> start(Call& call, MPI_Request* request);
 
     /// Finished: counted, and the caller's request completed.
     Turn advance() override;
@@ -57,5 +46,8 @@ class NonblockingCall final : public StartedCall {
     Token token_;               ///< of another request
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
+
+/// Starts it and leaves it to the progress thread.
+Status start_nonblocking(Call& call, MPI_Request* request);
 
 }  // namespace gradcoll

@@ -7,13 +7,15 @@
 
 namespace gradcoll {
 
-Result<std::unique_ptr<PersistentCall>> PersistentCall::make(std::shared_ptr<CommContext> context,
-                                                             const ReduceArguments& arguments,
+Result<std::unique_ptr<PersistentCall>> PersistentCall::make(const Call& admitted,
                                                              const Settings& settings,
                                                              ChannelNumber number) {
     std::unique_ptr<PersistentCall> call(new PersistentCall);
-    call->context_ = std::move(context);
-    call->arguments_ = arguments;
+    call->entry_ = admitted.entry;
+    call->context_ = admitted.context;
+    call->arguments_ = admitted.arguments;
+    call->shape_ = admitted.shape;
+    call->pass_reason_ = admitted.pass_reason;
     call->settings_ = settings;
     call->number_ = number;
     GRADCOLL_TRY(call->set_up());
@@ -30,9 +32,6 @@ MPI_Comm PersistentCall::comm() const {
 }
 
 Status PersistentCall::set_up() {
-    const Classified call = classify(arguments_.count, arguments_.datatype, arguments_.op);
-    shape_ = call.shape;
-    pass_reason_ = context_ == nullptr ? PassReason::intercommunicator : call.pass_reason;
     if (pass_reason_ != PassReason::none || context_->identity().rank_count() == 1) return {};
     tree_ = context_->tree_handle();
     wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
@@ -81,7 +80,8 @@ Route PersistentCall::route_of_start() {
 Outcome PersistentCall::start() {
     PassReason reason = pass_reason_;
     if (reason == PassReason::none && context_->identity().rank_count() == 1) {
-        GRADCOLL_TRY(reduce_alone(*context_, CallKind::persistent, arguments_, shape_));
+        GRADCOLL_TRY(reduce_alone(*context_, entry_.kind, arguments_, shape_,
+                                  memory_of(arguments_, shape_)));
     } else {
         Route route;
         if (reason == PassReason::none) route = route_of_start();
@@ -96,7 +96,7 @@ Outcome PersistentCall::start() {
 }
 
 Outcome PersistentCall::start_passing(PassReason reason) {
-    count_passed(context_.get(), CallKind::persistent, arguments_, reason);
+    count_passed(context_.get(), entry_, arguments_, reason);
     const CallMemory memory = memory_of(arguments_);
     if (!memory.any_device() || mpi_takes_memory_of(*Devices::of_process().plugin()))
         return pass_iallreduce(arguments_, &mpi_request_);
@@ -105,7 +105,7 @@ Outcome PersistentCall::start_passing(PassReason reason) {
 }
 
 Status PersistentCall::start_on_tree(CallKey key) {
-    const auto placed = place_call(*context_, arguments_, shape_);
+    const auto placed = place_call(*context_, arguments_, shape_, memory_of(arguments_, shape_));
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);

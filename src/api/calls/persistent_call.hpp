@@ -6,25 +6,21 @@
 #include <memory>
 #include <optional>
 
+#include "api/calls/call.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/residual.hpp"
-#include "api/comm/comm_context.hpp"
-#include "api/comm/route.hpp"
 #include "api/comm/started_calls.hpp"
-#include "api/edge/request.hpp"
 
 namespace gradcoll {
 
 /// One persistent operation. Started and completed by one thread at a time; advanced by any.
 class PersistentCall final : public StartedCall {
   public:
-    /// `context` is null for intercommunicators: every start then passes. `number`: for a request
-    /// that ranks may start in different orders. No start of it passes, whatever its size, and the
-    /// caller advances what is started; `context` is not null and of more than one rank, the
-    /// arguments are for the tree. Local. Errors: of planning.
-    static Result<std::unique_ptr<PersistentCall>> make(std::shared_ptr<CommContext> context,
-                                                        const ReduceArguments& arguments,
-                                                        const Settings& settings,
+    /// `call`: admitted; if it passes, every start does. `number`: for a request that ranks may
+    /// start in different orders. No start of it passes, whatever its size, and the caller advances
+    /// what is started; the call does not pass, and is not that of a single rank. Local. Errors: of
+    /// planning.
+    static Result<std::unique_ptr<PersistentCall>> make(const Call& call, const Settings& settings,
                                                         ChannelNumber number = {});
     ~PersistentCall() override;
 
@@ -60,9 +56,10 @@ class PersistentCall final : public StartedCall {
     Outcome start_passing(PassReason reason);
     Status start_on_tree(CallKey key);
 
+    Entry entry_;
     std::shared_ptr<CommContext> context_;
     std::shared_ptr<const DiscoveredTree> tree_;
-    ReduceArguments arguments_;
+    CallArguments arguments_;
     Settings settings_;
     ChannelNumber number_;  ///< no channel: operations are numbered as they start
     CallShape shape_;

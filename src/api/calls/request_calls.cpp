@@ -7,8 +7,6 @@
 #include <span>
 
 #include "api/calls/handles.hpp"
-#include "api/calls/reduction.hpp"
-#include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/settings/info_keys.hpp"
 
@@ -37,7 +35,7 @@ Result<Settings> settings_in(MPI_Info info) {
 
 /// The codec settings of one request, given in its own info, must fit its type and op; those of the
 /// communicator just do not apply. Errors: invalid_argument, invalid_op.
-Status check_codecs_fit(const Settings& settings, const Classified& call) {
+Status check_codecs_fit(const Settings& settings, const Call& call) {
     if (!settings.ever_lossy()) return {};
     if (call.passes())
         return {Code::invalid_argument,
@@ -56,33 +54,35 @@ Status check_codecs_fit(const Settings& settings, const Classified& call) {
 }
 
 /// The communicator's settings and over them those of the request. Collective.
-Result<Settings> request_settings(const CommContext& context, const ReduceArguments& arguments,
-                                  MPI_Info info) {
-    SettingsText proposed = context.settings().text();
+Result<Settings> request_settings(const Call& call, MPI_Info info) {
+    SettingsText proposed = call.context->settings().text();
     const Status complaint = add_info(info, proposed);
-    auto settings = context.settings().agree(proposed, complaint);
+    auto settings = call.context->settings().agree(proposed, complaint);
     if (!settings) return settings;
     auto own = settings_in(info);
     if (!own) return own;
-    GRADCOLL_TRY(
-        check_codecs_fit(*own, classify(arguments.count, arguments.datatype, arguments.op)));
+    GRADCOLL_TRY(check_codecs_fit(*own, call));
     return settings;
 }
 
-Status init(const ReduceArguments& arguments, MPI_Info info, GC_Request* request) {
-    GRADCOLL_TRY(check_allreduce(arguments, Reach::host_and_devices));
-    if (request == nullptr) return {Code::invalid_argument, "request is a null pointer"};
-    const auto context = context_of(arguments.comm);
-    if (!context) return context.status();
+constexpr Entry init_entry{.kind = CallKind::persistent,
+                           .name = "GC_Allreduce_init",
+                           .reach = Reach::host_and_devices,
+                           .persistent = true};
+
+Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) {
+    const Call call =
+        admit(init_entry, arguments,
+              request != nullptr ? Status()
+                                 : Status(Code::invalid_argument, "request is a null pointer"));
+    GRADCOLL_TRY(call.error);
     Settings settings;
-    if (*context) {
-        GRADCOLL_TRY(check_alike(**context, "GC_Allreduce_init", arguments));
-        GRADCOLL_TRY(take(settings, request_settings(**context, arguments, info)));
-    }
-    auto call = PersistentCall::make(*context, arguments, settings);
-    if (!call) return call.status();
-    const auto residual = (*call)->residual();
-    *request = new GC_Request_s{std::move(call).value(), {*context, residual, /*of_request=*/true}};
+    if (call.context != nullptr) GRADCOLL_TRY(take(settings, request_settings(call, info)));
+    auto persistent = PersistentCall::make(call, settings);
+    if (!persistent) return persistent.status();
+    const auto residual = (*persistent)->residual();
+    *request = new GC_Request_s{std::move(persistent).value(),
+                                {call.context, residual, /*of_request=*/true}};
     return {};
 }
 

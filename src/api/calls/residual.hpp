@@ -6,8 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "api/comm/planned_call.hpp"
+#include "api/comm/comm_context.hpp"
 #include "base/mpi/mpi.hpp"
+#include "gradcoll/residual.h"
 #include "runtime/device/device_area.hpp"
 
 namespace gradcoll {
@@ -63,3 +64,10 @@ ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank
 Status check_residual_type(MPI_Datatype datatype);
 
 }  // namespace gradcoll
+
+/// What the opaque handle of the C API points to.
+struct GC_Residual_s {
+    std::shared_ptr<gradcoll::CommContext> context;
+    std::shared_ptr<gradcoll::Residual> residual;
+    bool of_request = false;  ///< then it is freed with the request
+};

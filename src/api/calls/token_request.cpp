@@ -10,10 +10,9 @@ namespace gradcoll {
 
 Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Request* request) {
     std::shared_ptr<TokenRequest> made(new TokenRequest);
-    const auto number = facts.context->plans().next_channel_number();
+    const auto number = facts.call.context->plans().next_channel_number();
     if (!number) return number.status();
-    GRADCOLL_TRY(take(made->call_, PersistentCall::make(facts.context, facts.arguments,
-                                                        facts.settings, *number)));
+    GRADCOLL_TRY(take(made->call_, PersistentCall::make(facts.call, facts.settings, *number)));
     made->facts_ = std::move(facts);
     made->token_ = Token(number->channel->comm(), number->channel->channel().rank(),
                          static_cast<int>(number->number));
@@ -23,7 +22,7 @@ Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Reques
 
 Outcome TokenRequest::begin() {
     if (facts_.copied_from != nullptr)
-        std::memcpy(facts_.copy.get(), facts_.copied_from, call_->size_bytes());
+        std::memcpy(facts_.call.copy.get(), facts_.copied_from, call_->size_bytes());
     return call_->start();
 }
 
@@ -46,7 +45,7 @@ StartedCall::Turn TokenRequest::advance() {
 
 void TokenRequest::finish(const Outcome& outcome) noexcept {
     if (outcome.mpi_code != MPI_SUCCESS) facts_.on_failure(*this);
-    token_.send({facts_.name, user_comm_of(facts_.context)}, outcome);
+    token_.send({facts_.call.entry.name, user_comm_of(facts_.call.context)}, outcome);
 }
 
 }  // namespace gradcoll

@@ -16,13 +16,10 @@ namespace gradcoll {
 class TokenRequest final : public StartedCall, public std::enable_shared_from_this<TokenRequest> {
   public:
     struct Facts {
-        std::shared_ptr<CommContext> context;  ///< of more than one rank
-        ReduceArguments arguments;             ///< for the tree; input and output do not overlap
+        Call call;  ///< admitted, does not pass
         Settings settings;
-        const char* name = "";  ///< static text: the call, for errors
-        /// If not null: copied into `copy`, which is what `arguments` reads, at every start.
+        /// If not null: copied into the call's copy of its input at every start.
         const void* copied_from = nullptr;
-        std::unique_ptr<std::byte[]> copy;
         /// Called before the request completes with an error, by any thread.
         std::function<void(const TokenRequest&)> on_failure;
     };

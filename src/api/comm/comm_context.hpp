@@ -80,8 +80,8 @@ class CommContext {
 };
 
 /// The smallest vector that some communicator of this process has ever taken to its tree or its
-/// shared memory. Whoever keeps short calls away from the library has to know. Thread safe, as the
-/// next two.
+/// shared memory, or compared across its ranks. Whoever keeps short calls away from the library has
+/// to know. Thread safe, as the next two.
 std::uint64_t least_served_bytes();
 /// Calls with vectors of so many bytes and more are served from now on.
 void serve_from(std::uint64_t bytes);

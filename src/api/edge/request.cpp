@@ -31,7 +31,7 @@ std::size_t plain_element_bytes(MPI_Datatype datatype) {
 /// Calls `reduce(sendbuf, recvbuf, count)` for pieces whose counts fit in an int. An op works
 /// element by element, so that pieces give what the whole would.
 template <class Reduce>
-int in_pieces(const ReduceArguments& arguments, Reduce&& reduce) {
+int in_pieces(const CallArguments& arguments, Reduce&& reduce) {
     MPI_Aint lower_bound = 0;
     MPI_Aint extent = 0;
     if (const int code = PMPI_Type_get_extent(arguments.datatype, &lower_bound, &extent);
@@ -79,28 +79,30 @@ Status check_count(const char* name, MPI_Count count) {
     return {};
 }
 
-Status check_buffer(const BufferArgument& buffer, Reach reach) {
-    if (buffer.size_bytes == 0) return {};
+Result<int> locate(const BufferArgument& buffer, Reach reach) {
+    if (buffer.size_bytes == 0) return host_memory;
     if (buffer.data == nullptr)
-        return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
-                                                  buffer.name, buffer.size_bytes)};
+        return Status(Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
+                                                        buffer.name, buffer.size_bytes));
     const int device = Devices::of_process().device_of(buffer.data);
     if (device == unserved_device && reach == Reach::host_and_devices &&
         mpi_takes_unserved_memory())
-        return {};
-    if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return {};
+        return device;
+    if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return device;
     if (device == unserved_device)
-        return {Code::invalid_buffer,
-                fmt::format("{} = {} is memory of a device, which is not reached: {}; copy it to "
-                            "the host first, or use managed memory",
-                            buffer.name, buffer.data, Devices::of_process().why_inactive())};
-    return {Code::invalid_buffer,
-            fmt::format("{} = {} is memory of a device, which this call does not reach "
-                        "(GC_Allreduce does); copy it to the host first, or use managed memory",
-                        buffer.name, buffer.data)};
+        return Status(Code::invalid_buffer,
+                      fmt::format("{} = {} is memory of a device, which is not reached: {}; copy "
+                                  "it to the host first, or use managed memory",
+                                  buffer.name, buffer.data, Devices::of_process().why_inactive()));
+    return Status(Code::invalid_buffer,
+                  fmt::format("{} = {} is memory of a device, which this call does not reach "
+                              "(GC_Allreduce does); copy it to the host first, or use managed "
+                              "memory",
+                              buffer.name, buffer.data));
 }
 
-Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
+Status check_disjoint(const BufferPair& buffers) {
+    const auto& [a, b] = buffers;
     const auto begin_a = reinterpret_cast<std::uintptr_t>(a.data);
     const auto begin_b = reinterpret_cast<std::uintptr_t>(b.data);
     if (begin_a + a.size_bytes <= begin_b || begin_b + b.size_bytes <= begin_a ||
@@ -116,40 +118,6 @@ Status check_disjoint(const BufferArgument& a, const BufferArgument& b) {
 
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {
     return static_cast<std::size_t>(count) * plain_element_bytes(datatype);
-}
-
-namespace {
-
-BufferArgument send_of(const ReduceArguments& arguments) {
-    return {"sendbuf", arguments.sendbuf, plain_bytes(arguments.count, arguments.datatype)};
-}
-
-BufferArgument receive_of(const ReduceArguments& arguments) {
-    return {"recvbuf", arguments.recvbuf, plain_bytes(arguments.count, arguments.datatype)};
-}
-
-}  // namespace
-
-Status check_handles(const ReduceArguments& arguments) {
-    GRADCOLL_TRY(check_comm(arguments.comm));
-    GRADCOLL_TRY(check_op(arguments.op));
-    GRADCOLL_TRY(check_datatype("datatype", arguments.datatype));
-    GRADCOLL_TRY(check_count("count", arguments.count));
-    if (arguments.recvbuf == MPI_IN_PLACE)
-        return {Code::invalid_buffer, "recvbuf is MPI_IN_PLACE, which is allowed for sendbuf only"};
-    return {};
-}
-
-Status check_buffers(const ReduceArguments& arguments, Reach reach) {
-    GRADCOLL_TRY(check_buffer(receive_of(arguments), reach));
-    return is_in_place(arguments) ? Status() : check_buffer(send_of(arguments), reach);
-}
-
-Status check_allreduce(const ReduceArguments& arguments, Reach reach) {
-    GRADCOLL_TRY(check_handles(arguments));
-    GRADCOLL_TRY(check_buffers(arguments, reach));
-    if (is_in_place(arguments)) return {};
-    return check_disjoint(send_of(arguments), receive_of(arguments));
 }
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
@@ -170,7 +138,7 @@ Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {
     return op_for_16_bit_floats(*reduce_op);
 }
 
-Outcome pass_allreduce(const ReduceArguments& arguments) {
+Outcome pass_allreduce(const CallArguments& arguments) {
     const auto op = op_for_mpi(arguments.op, arguments.datatype);
     if (!op) return op.status();
     return Outcome::passed(in_pieces(arguments, [&](const void* sendbuf, void* recvbuf, int count) {
@@ -178,7 +146,7 @@ Outcome pass_allreduce(const ReduceArguments& arguments) {
     }));
 }
 
-Outcome pass_iallreduce(const ReduceArguments& arguments, MPI_Request* request) {
+Outcome pass_iallreduce(const CallArguments& arguments, MPI_Request* request) {
     if (arguments.count > INT_MAX)
         return Status(
             Code::invalid_count,

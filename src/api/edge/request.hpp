@@ -1,5 +1,5 @@
-// api/edge/request.hpp - one reduction as the caller gave it: checked, and either understood or
-// with a reason to pass to the MPI library.
+// api/edge/request.hpp - the arguments of one call as the caller gave them: what is wrong with
+// each, where their memory is, what they mean in our types, and how they pass to the MPI library.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,46 @@
 #include "api/edge/boundary.hpp"
 #include "api/edge/element_types.hpp"
 #include "api/edge/pass_reason.hpp"
+#include "device/plugin.hpp"
 
 namespace gradcoll {
 
 /// The arguments of MPI_Allreduce and its kin.
-struct ReduceArguments {
+struct CallArguments {
     const void* sendbuf = nullptr;
     void* recvbuf = nullptr;
-    MPI_Count count = 0;
+    MPI_Count count = 0;  ///< of the vector; of one block in the block layout
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
+    // Of an allgather alone; `count` and `datatype` are those that it receives with.
+    MPI_Count sendcount = 0;
+    MPI_Datatype sendtype = MPI_DATATYPE_NULL;
 };
 
-/// One side of a data movement, for the checks.
+/// One side of a data movement, as far as it is known: buffers of derived types have no bytes here,
+/// as their addresses may be anywhere (MPI_BOTTOM).
 struct BufferArgument {
     const char* name = "";
     const void* data = nullptr;
     std::size_t size_bytes = 0;
+};
+/// In place there is no send buffer.
+struct BufferPair {
+    BufferArgument send;
+    BufferArgument receive;
+};
+
+/// Number of the device, or host_memory, by buffer.
+struct CallMemory {
+    int send = host_memory;  ///< in place: as `receive`
+    int receive = host_memory;
+
+    bool any_device() const { return send >= 0 || receive >= 0; }
+    /// Only the MPI library may touch some of it.
+    bool any_unserved() const { return send == unserved_device || receive == unserved_device; }
+    /// One that takes part; only if any_device().
+    int device() const { return receive >= 0 ? receive : send; }
 };
 
 /// What a call wants, in our types; only facts that are the same on all ranks.
@@ -49,21 +71,13 @@ Status check_count(const char* name, MPI_Count count);
 /// Which memory a kind of call reaches.
 enum class Reach : std::uint8_t { host, host_and_devices };
 
-/// A buffer that holds data must not be null, or memory that is not reached. Errors:
-/// invalid_buffer.
-Status check_buffer(const BufferArgument& buffer, Reach reach = Reach::host);
+/// The memory of a buffer that holds data. Errors: invalid_buffer if it is null, or in memory that
+/// is not reached.
+Result<int> locate(const BufferArgument& buffer, Reach reach);
 /// Errors: invalid_buffer if the two share a byte.
-Status check_disjoint(const BufferArgument& a, const BufferArgument& b);
+Status check_disjoint(const BufferPair& buffers);
 
-/// Null and impossible arguments of an allreduce, whatever is behind the handles.
-Status check_handles(const ReduceArguments& arguments);
-/// That its buffers hold data that is reached. Those of derived types are left alone: their
-/// addresses may be anywhere (MPI_BOTTOM).
-Status check_buffers(const ReduceArguments& arguments, Reach reach = Reach::host);
-/// Both, and that the buffers are apart: all checks but those of the communicator's kind.
-Status check_allreduce(const ReduceArguments& arguments, Reach reach = Reach::host);
-
-inline bool is_in_place(const ReduceArguments& arguments) {
+inline bool is_in_place(const CallArguments& arguments) {
     return arguments.sendbuf == MPI_IN_PLACE;
 }
 
@@ -82,9 +96,9 @@ Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op);
 
 /// Gives an allreduce to the MPI library, whose code is returned: in pieces if the count is beyond
 /// an int, and with an op of ours for the 16-bit float types.
-Outcome pass_allreduce(const ReduceArguments& arguments);
+Outcome pass_allreduce(const CallArguments& arguments);
 /// The same for MPI_Iallreduce. Errors: invalid_count beyond an int.
-Outcome pass_iallreduce(const ReduceArguments& arguments, MPI_Request* request);
+Outcome pass_iallreduce(const CallArguments& arguments, MPI_Request* request);
 
 /// The op to hand to the MPI library: `op` itself, but for predefined ops on the 16-bit float
 /// types.

@@ -25,7 +25,7 @@ std::string name_of_op(MPI_Op op) {
     return known ? std::string(name_of(*known)) : "an op without kernels here";
 }
 
-std::uint64_t bytes_of(const ReduceArguments& call) {
+std::uint64_t bytes_of(const CallArguments& call) {
     MPI_Count size = 0;
     PMPI_Type_size_x(call.datatype, &size);
     return static_cast<std::uint64_t>(call.count) *
@@ -174,7 +174,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     return out;
 }
 
-Explanation begin_explanation(const ExplainFacts& facts, const ReduceArguments& call) {
+Explanation begin_explanation(const ExplainFacts& facts, const CallArguments& call) {
     Explanation out = explain_intercommunicator(call, facts.rank, facts.tree.tree.rank_count());
     out.tree = expression_of(facts.tree.tree);
     out.origin = facts.tree.origin;
@@ -203,13 +203,13 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
 
 }  // namespace
 
-Status check_explained(const ReduceArguments& call) {
+Status check_explained(const CallArguments& call) {
     GRADCOLL_TRY(check_op(call.op));
     GRADCOLL_TRY(check_datatype("datatype", call.datatype));
     return check_count("count", call.count);
 }
 
-Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& call,
+Result<Explanation> explain(const ExplainFacts& facts, const CallArguments& call,
                             const std::function<Route(const CallShape&)>& route_for) {
     GRADCOLL_TRY(check_explained(call));
     Explanation out = begin_explanation(facts, call);
@@ -227,7 +227,7 @@ Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& ca
     return out;
 }
 
-Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int rank_count) {
+Explanation explain_intercommunicator(const CallArguments& call, int rank, int rank_count) {
     Explanation out;
     out.count = call.count;
     out.datatype = name_of_type(call.datatype);

@@ -90,13 +90,13 @@ struct ExplainFacts {
 };
 
 /// Errors: invalid_op, invalid_type, invalid_count as for the call itself.
-Status check_explained(const ReduceArguments& call);
+Status check_explained(const CallArguments& call);
 
 /// `route_for(shape)`: where the communicator sends such a call. Errors: those of
 /// check_explained(); what make_plan says.
-Result<Explanation> explain(const ExplainFacts& facts, const ReduceArguments& call,
+Result<Explanation> explain(const ExplainFacts& facts, const CallArguments& call,
                             const std::function<Route(const CallShape&)>& route_for);
 /// Of a call on an intercommunicator of `rank_count` ranks on this side.
-Explanation explain_intercommunicator(const ReduceArguments& call, int rank, int rank_count);
+Explanation explain_intercommunicator(const CallArguments& call, int rank, int rank_count);
 
 }  // namespace gradcoll

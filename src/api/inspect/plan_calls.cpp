@@ -88,7 +88,7 @@ Status write(const PlanPicture& picture, const PictureOut& out) {
                                                        : text_of(picture));
 }
 
-Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
+Result<Explanation> explain_intercommunicator(const CallArguments& call) {
     GRADCOLL_TRY(check_explained(call));
     int rank = 0;
     int rank_count = 1;
@@ -97,7 +97,7 @@ Result<Explanation> explain_intercommunicator(const ReduceArguments& call) {
     return gradcoll::explain_intercommunicator(call, rank, rank_count);
 }
 
-Result<Explanation> explain_on(const CommContext& context, const ReduceArguments& call) {
+Result<Explanation> explain_on(const CommContext& context, const CallArguments& call) {
     const auto tree = context.tree_handle();
     const ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
                              context.settings().text()};
@@ -105,7 +105,7 @@ Result<Explanation> explain_on(const CommContext& context, const ReduceArguments
                    [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
 }
 
-Status explain_allreduce(const ReduceArguments& call, const ExplanationOut& out) {
+Status explain_allreduce(const CallArguments& call, const ExplanationOut& out) {
     GRADCOLL_TRY(check_comm(call.comm));
     GRADCOLL_TRY(check_explained(call));
     GRADCOLL_TRY(check(out));
@@ -116,7 +116,7 @@ Status explain_allreduce(const ReduceArguments& call, const ExplanationOut& out)
     return explanation.ok() ? write(*explanation, out) : explanation.status();
 }
 
-Status predict_allreduce(int ranks, const ReduceArguments& call, MPI_Info info,
+Status predict_allreduce(int ranks, const CallArguments& call, MPI_Info info,
                          const ExplanationOut& out) {
     GRADCOLL_TRY(check(out));
     const auto comm = foreseen_comm(ranks, info);
@@ -126,7 +126,7 @@ Status predict_allreduce(int ranks, const ReduceArguments& call, MPI_Info info,
     return explanation.ok() ? write(*explanation, out) : explanation.status();
 }
 
-Result<CallShape> shape_of(const ReduceArguments& call) {
+Result<CallShape> shape_of(const CallArguments& call) {
     GRADCOLL_TRY(check_explained(call));
     const Classified classified = classify(call.count, call.datatype, call.op);
     if (classified.passes())
@@ -154,7 +154,7 @@ Status draw(const Tree& tree, const Settings& settings, const Route& route, cons
     return picture.ok() ? write(*picture, out) : picture.status();
 }
 
-Status get_plan(const ReduceArguments& call, const PictureOut& out) {
+Status get_plan(const CallArguments& call, const PictureOut& out) {
     GRADCOLL_TRY(check_comm(call.comm));
     GRADCOLL_TRY(check(out));
     const auto shape = shape_of(call);
@@ -167,7 +167,7 @@ Status get_plan(const ReduceArguments& call, const PictureOut& out) {
     return draw(tree->tree, comm.settings().current(), foreseen_blocking_route(comm, *shape), out);
 }
 
-Status predict_plan(int ranks, const ReduceArguments& call, MPI_Info info, const PictureOut& out) {
+Status predict_plan(int ranks, const CallArguments& call, MPI_Info info, const PictureOut& out) {
     GRADCOLL_TRY(check(out));
     const auto shape = shape_of(call);
     if (!shape.ok()) return shape.status();

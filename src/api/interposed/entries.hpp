@@ -46,13 +46,25 @@ GC_Handle bits_of(Handle handle) {
         return static_cast<GC_Handle>(handle);
 }
 
-inline ReduceArguments arguments_of(const GC_Reduce_call& call) {
+inline CallArguments arguments_of(const GC_Reduce_call& call) {
     return {call.sendbuf,
             call.recvbuf,
             call.count,
             handle_of<MPI_Datatype>(call.datatype),
             handle_of<MPI_Op>(call.op),
             handle_of<MPI_Comm>(call.comm)};
+}
+
+inline CallArguments arguments_of(const GC_Gather_call& call) {
+    return {call.sendbuf,   call.recvbuf,
+            call.recvcount, handle_of<MPI_Datatype>(call.recvtype),
+            MPI_OP_NULL,    handle_of<MPI_Comm>(call.comm),
+            call.sendcount, handle_of<MPI_Datatype>(call.sendtype)};
+}
+
+inline Status check_request(const void* request) {
+    return request != nullptr ? Status()
+                              : Status(Code::invalid_argument, "request is a null pointer");
 }
 
 }  // namespace gradcoll

@@ -14,6 +14,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t always = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint64_t largest_element_bytes = 8;
 
 struct State {
@@ -46,8 +47,11 @@ std::int64_t least_count(int call, std::uint64_t least_bytes) {
 std::int64_t gate_of(int call) {
     if (call == GC_CALL_START) return state.starts ? 0 : never;
     if (!state.on) return never;
+    const bool intercepted = intercepted_calls().has(static_cast<GC_Intercepted>(call));
+    // All calls are compared, also with those of ranks whose counts are wrong.
+    if (intercepted && process_settings().check == CheckLevel::collective) return always;
     if (report_is_wanted()) return 0;  // all calls are counted
-    if (!intercepted_calls().has(static_cast<GC_Intercepted>(call))) return never;
+    if (!intercepted) return never;
     return least_count(call, least_served_bytes());
 }
 

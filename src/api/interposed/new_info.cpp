@@ -1,9 +1,9 @@
 // MPI_Comm_set_info of unchanged programs.
 #include "api/comm/agreement.hpp"
+#include "api/comm/comm_info.hpp"
+#include "api/comm/offered_comm.hpp"
 #include "api/edge/boundary.hpp"
-#include "api/interposed/comm_info.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/interposed/offered_comm.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 

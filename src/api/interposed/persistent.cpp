@@ -2,13 +2,11 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "api/calls/reduction.hpp"
 #include "api/calls/token_request.hpp"
 #include "api/edge/lifetime.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
-#include "api/interposed/offered_comm.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
 
@@ -99,7 +97,7 @@ std::int64_t lossy_step(const Settings& settings, const CallShape& shape, RouteQ
 
 /// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this
 /// is one of the calls that gc_compress_calls allows. None, or a reason to pass the request.
-PassReason fix_route(CommContext& context, const ReduceArguments& arguments, const CallShape& shape,
+PassReason fix_route(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                      Settings& settings) {
     RouteQuestion question{
         .in_place = is_in_place(arguments),
@@ -107,7 +105,7 @@ PassReason fix_route(CommContext& context, const ReduceArguments& arguments, con
         .comm_may_be_lossy = settings.compress_comms.allows(context.identity().name())};
     question.step = lossy_step(settings, shape, question);
     const Route route = context.route(settings, shape, question);
-    settings.compress_calls = route.key.compress ? CallFilter() : CallFilter::parse("!0-").value();
+    settings.compress_calls = CallFilter::parse(route.key.compress ? "all" : "!0-").value();
     return route.pass_reason;
 }
 
@@ -116,58 +114,37 @@ void on_failure(const TokenRequest& request) {
     if (mpi_frees_failed_requests) requests().forget(request);
 }
 
-Offer serve(TokenRequest::Facts facts, MPI_Request* request) {
-    if (const Status ready = requests().end_with_mpi(); !ready.ok()) return Offer::served(ready);
+Status make(TokenRequest::Facts facts, MPI_Request* request) {
+    GRADCOLL_TRY(requests().end_with_mpi());
     auto made = TokenRequest::make(std::move(facts), request);
-    if (!made) return Offer::served(made.status());
+    if (!made) return made.status();
     requests().add(bits_of(*request), std::move(made).value());
-    return Offer::served(Status());
+    return {};
 }
 
-Offer allreduce_init(const OfferedCall& call, MPI_Info info, MPI_Request* request) {
-    const ReduceArguments& arguments = call.arguments;
-    if (request == nullptr || !check_handles(arguments).ok())
-        return Offer::passed(PassReason::wrong_arguments);
-    const Classified classified = classify(arguments.count, arguments.datatype, arguments.op);
-    if (classified.passes()) return Offer::passed(classified.pass_reason);
-    const CallShape& shape = classified.shape;
-    if (!check_buffers(arguments).ok()) return Offer::passed(PassReason::unusable_buffer);
-    const bool may_be_lossy =
-        shape.op == ReduceOp::sum && process_settings().ever_compresses(shape.type);
-    OfferedComm found =
-        comm_for_offer(arguments.comm, {shape.size_bytes(), may_be_lossy, /*may_attach=*/true});
-    if (found.passes()) return Offer::passed(found.pass_reason);
-    if (!found.context->identity().all_ranks_have_threads())
-        return Offer::passed(PassReason::persistent_without_threads);
-    SettledInput input =
-        settle_input({"sendbuf", arguments.sendbuf, shape.size_bytes()},
-                     {"recvbuf", arguments.recvbuf, shape.size_bytes()}, arguments.recvbuf);
-    if (input.passes()) return Offer::passed(input.pass_reason);
-    const Status alike = check_alike(*found.context, call.name, arguments);
-    if (!alike.ok()) return Offer::served(alike);
-
+/// `given`: as the program gave them. Sets a reason to pass the call if there is one.
+Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request* request) {
     TokenRequest::Facts facts;
-    facts.arguments = arguments;
-    facts.arguments.sendbuf = input.sendbuf;
-    facts.settings = settings_for(*found.context, info);
-    const PassReason reason = fix_route(*found.context, facts.arguments, shape, facts.settings);
-    if (reason != PassReason::none) return Offer::passed(reason);
-    facts.context = std::move(found.context);
-    facts.name = call.name;
-    facts.copied_from = input.copy != nullptr ? arguments.sendbuf : nullptr;
-    facts.copy = std::move(input.copy);
+    facts.settings = settings_for(*call.context, info);
+    call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);
+    if (call.passes()) return {};
+    facts.copied_from = call.copy != nullptr ? given.sendbuf : nullptr;
+    facts.call = std::move(call);
     facts.on_failure = on_failure;
-    return serve(std::move(facts), request);
+    return make(std::move(facts), request);
 }
+
+constexpr Entry init_entry{
+    .kind = CallKind::allreduce_init, .name = call_name, .offered = true, .persistent = true};
 
 }  // namespace
 
 int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
                          int* code) noexcept {
-    const OfferedCall offered{CallKind::allreduce_init, arguments_of(*call), call_name};
-    return at_offer(offered, code, [&] {
-        return allreduce_init(offered, handle_of<MPI_Info>(info),
-                              static_cast<MPI_Request*>(request));
+    const CallArguments arguments = arguments_of(*call);
+    return at_offer(init_entry, arguments, check_request(request), code, [&](Call& admitted) {
+        return serve(admitted, arguments, handle_of<MPI_Info>(info),
+                     static_cast<MPI_Request*>(request));
     });
 }
 

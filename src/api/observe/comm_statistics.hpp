@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "api/edge/pass_reason.hpp"
 #include "base/mpi/mpi.hpp"
@@ -50,17 +51,28 @@ std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype);
 /// A call on a communicator that is not attached (never null) passes to the MPI library.
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason);
 
-/// Adds the time of its life to the statistics.
+/// Adds the time of its life to the statistics, which must outlive it. A default one, or one that
+/// was moved from, times nothing.
 class CallTimer {
   public:
-    explicit CallTimer(CommStatistics& statistics) : statistics_(statistics) {}
-    ~CallTimer() { statistics_.count_time(std::chrono::steady_clock::now() - start_); }
-    CallTimer(const CallTimer&) = delete;
-    CallTimer& operator=(const CallTimer&) = delete;
+    CallTimer() = default;
+    explicit CallTimer(CommStatistics& statistics)
+        : statistics_(&statistics), start_(std::chrono::steady_clock::now()) {}
+    ~CallTimer() {
+        if (statistics_ != nullptr)
+            statistics_->count_time(std::chrono::steady_clock::now() - start_);
+    }
+    CallTimer(CallTimer&& other) noexcept
+        : statistics_(std::exchange(other.statistics_, nullptr)), start_(other.start_) {}
+    CallTimer& operator=(CallTimer&& other) noexcept {
+        std::swap(statistics_, other.statistics_);
+        std::swap(start_, other.start_);
+        return *this;
+    }
 
   private:
-    CommStatistics& statistics_;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    CommStatistics* statistics_ = nullptr;
+    std::chrono::steady_clock::time_point start_;
 };
 
 }  // namespace gradcoll

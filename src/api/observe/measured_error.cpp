@@ -58,9 +58,9 @@ std::uint64_t wanted_period() {
         parse_integer(option_text(OptionId::report_error), 0, 1'000'000).value());
 }
 
-Status sum_exactly(MPI_Comm comm, const ReduceArguments& arguments, const void* input,
+Status sum_exactly(MPI_Comm comm, const CallArguments& arguments, const void* input,
                    void* exact) {
-    ReduceArguments twin = arguments;
+    CallArguments twin = arguments;
     twin.sendbuf = input;
     twin.recvbuf = exact;
     twin.comm = comm;
@@ -92,7 +92,7 @@ Result<ErrorSampling> ErrorSampling::make(MPI_Comm comm) {
     return sampling;
 }
 
-Status measure_error(MPI_Comm comm, const ReduceArguments& arguments, const CallShape& shape,
+Status measure_error(MPI_Comm comm, const CallArguments& arguments, const CallShape& shape,
                      const std::byte* input, const std::byte* result) {
     std::vector<std::byte> exact(shape.size_bytes());
     GRADCOLL_TRY(sum_exactly(comm, arguments, input, exact.data()));

@@ -37,7 +37,7 @@ class ErrorSampling {
 /// Makes the exact sum with the MPI library on `comm`, private, and tells the report how far
 /// `result` is from it. Collective. `input` and `result`: of this rank, in host memory. Errors:
 /// those of MPI_Allreduce.
-Status measure_error(MPI_Comm comm, const ReduceArguments& arguments, const CallShape& shape,
+Status measure_error(MPI_Comm comm, const CallArguments& arguments, const CallShape& shape,
                      const std::byte* input, const std::byte* result);
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-#include "api/interposed/comm_info.hpp"
+#include "api/comm/comm_info.hpp"
 
 #include <string>
 #include <vector>

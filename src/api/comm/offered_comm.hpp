@@ -1,5 +1,5 @@
-// api/interposed/offered_comm.hpp - the context of a communicator that an unchanged program makes
-// calls on.
+// api/comm/offered_comm.hpp - the context of a communicator that an unchanged program makes calls
+// on.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector
     bool may_be_lossy = false;  ///< the settings of the process compress its kind, type and op
     bool may_attach = false;    ///< blocking: attaching waits for other ranks
+    bool is_compared = false;   ///< with those of other ranks: worth it whatever its size
 };
 
 /// The context of a communicator (not null) whose calls may be served; attaches it if the call is

@@ -1,4 +1,4 @@
-// api/interposed/comm_info.hpp - gc_* keys that an unchanged program put on a communicator.
+// api/comm/comm_info.hpp - gc_* keys that an unchanged program put on a communicator.
 #pragma once
 
 #include "api/comm/comm_context.hpp"

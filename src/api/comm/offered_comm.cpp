@@ -1,9 +1,9 @@
-#include "api/interposed/offered_comm.hpp"
+#include "api/comm/offered_comm.hpp"
 
 #include <string>
 
 #include "api/comm/attachments.hpp"
-#include "api/interposed/comm_info.hpp"
+#include "api/comm/comm_info.hpp"
 #include "api/settings/settings.hpp"
 #include "base/log.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 /// Whether some call of this size could be served under the settings of the process.
 bool is_worth_attaching(const OfferedSize& size) {
     const Settings& settings = process_settings();
-    return size.bytes >= settings.tree_min_bytes ||
+    return size.is_compared || size.bytes >= settings.tree_min_bytes ||
            (size.may_be_lossy && size.bytes >= settings.min_bytes);
 }
 

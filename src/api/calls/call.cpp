@@ -1,0 +1,279 @@
+#include "api/calls/call.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "api/calls/call_kinds.hpp"
+#include "api/calls/device_allreduce.hpp"
+#include "api/calls/residual.hpp"
+#include "api/comm/attachments.hpp"
+#include "api/comm/offered_comm.hpp"
+
+namespace gradcoll {
+namespace {
+
+Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI_Comm comm) {
+    if (residual == nullptr)
+        return {Code::invalid_argument,
+                "residual is GC_RESIDUAL_NULL; GC_Allreduce does without one"};
+    if (!is_floating(shape.type))
+        return {Code::invalid_type,
+                fmt::format("datatype is {}; a residual goes with floating-point types",
+                            name_of(shape.type))};
+    if (shape.op != ReduceOp::sum)
+        return {Code::invalid_op,
+                fmt::format("op is {}; a residual goes with MPI_SUM", name_of(shape.op))};
+    if (residual->context->identity().user_comm() != comm)
+        return {Code::invalid_argument, "residual was made on another communicator"};
+    return {};
+}
+
+std::string residual_text(const GC_Residual_s* residual) {
+    if (residual == nullptr) return "none";
+    const ResidualIdentity& identity = residual->residual->identity();
+    return fmt::format("{} of {}", identity.count, name_of(identity.type));
+}
+
+/// For the claims: messages may hold addresses, which differ; they begin with the argument.
+std::string outcome_text(const Status& complaint) {
+    if (complaint.ok()) return "nothing is wrong";
+    return "wrong " + complaint.message().substr(0, complaint.message().find(' '));
+}
+
+/// A call on its way in; each step relies on those before it.
+class Admission {
+  public:
+    Admission(const Entry& entry, const CallArguments& arguments, Status complaint)
+        : complaint_(std::move(complaint)) {
+        call_.entry = entry;
+        call_.arguments = arguments;
+    }
+    Call run() && {
+        check();
+        if (entry().with_residual) check_residual();
+        find_context();
+        if (gathers()) check_committed();
+        compare_claims();
+        if (call_.error.ok()) decide();
+        return std::move(call_);
+    }
+
+  private:
+    const Entry& entry() const { return call_.entry; }
+    bool gathers() const { return entry().collective == Collective::allgather; }
+
+    void check();
+    Status check_memory(int blocks);
+    Status settle_overlap(const BufferPair& buffers);
+    void check_residual();
+    void find_context();
+    void find_context_of_offer(bool may_attach, bool compares);
+    void check_committed();
+    void compare_claims();
+    PassReason way_out() const;
+    void decide();
+    void copy_input();
+
+    Call call_;
+    Status complaint_;  ///< about this rank's arguments
+    PassReason complaint_reason_ = PassReason::wrong_arguments;
+    PassReason shape_reason_ = PassReason::none;
+    PassReason comm_reason_ = PassReason::none;
+    PassReason aliased_ = PassReason::none;
+    std::size_t copied_bytes_ = 0;  ///< of an input that overlaps the output
+};
+
+/// Checks, locates and classifies. Blocks of intercommunicators are counted otherwise: their calls
+/// pass, and the MPI library checks what is in memory.
+void Admission::check() {
+    if (complaint_.ok()) complaint_ = check_handles(entry().collective, call_.arguments);
+    if (!complaint_.ok()) return;
+    const bool in_blocks = entry().collective != Collective::allreduce;
+    const int blocks = in_blocks ? rank_count_of(call_.arguments.comm) : 1;
+    Classified classified = classify(entry().collective, call_.arguments, blocks);
+    call_.shape = classified.shape;
+    shape_reason_ = classified.pass_reason;
+    if (blocks == 0)
+        shape_reason_ = PassReason::intercommunicator;
+    else
+        complaint_ = check_memory(blocks);
+}
+
+Status Admission::check_memory(int blocks) {
+    const auto buffers = buffers_of(entry().collective, call_.arguments, blocks);
+    if (!buffers) return buffers.status();
+    complaint_reason_ = PassReason::unusable_buffer;
+    GRADCOLL_TRY(take(call_.memory.receive, locate(buffers->receive, entry().reach)));
+    call_.memory.send = call_.memory.receive;
+    if (!is_in_place(call_.arguments))
+        GRADCOLL_TRY(take(call_.memory.send, locate(buffers->send, entry().reach)));
+    // Of derived types the memory matters only to who passes them on himself.
+    if (shape_reason_ != PassReason::none && !entry().offered &&
+        entry().reach == Reach::host_and_devices)
+        call_.memory = memory_of(call_.arguments);
+    return entry().offered ? settle_overlap(*buffers) : check_disjoint(*buffers);
+}
+
+/// The standard forbids an input that lies in the output without MPI_IN_PLACE, and programs do it.
+/// Only this rank knows, so that the other ranks must not depend on it.
+Status Admission::settle_overlap(const BufferPair& buffers) {
+    if (is_in_place(call_.arguments) || check_disjoint(buffers).ok()) return {};
+    const std::byte* in_place = static_cast<const std::byte*>(buffers.receive.data);
+    if (gathers()) {
+        int rank = 0;
+        PMPI_Comm_rank(call_.arguments.comm, &rank);
+        in_place += buffers.send.size_bytes * static_cast<std::size_t>(rank);
+    }
+    if (buffers.send.data != in_place)
+        copied_bytes_ = buffers.send.size_bytes;
+    else if (entry().mpi_takes_aliased)
+        call_.arguments.sendbuf = MPI_IN_PLACE;
+    else
+        aliased_ = PassReason::aliased_buffer;
+    return {};
+}
+
+/// A call with a residual never passes.
+void Admission::check_residual() {
+    if (!complaint_.ok()) return;
+    complaint_ = shape_reason_ == PassReason::none
+                     ? gradcoll::check_residual(entry().residual, call_.shape, call_.arguments.comm)
+                     : Status(Code::invalid_type,
+                              fmt::format("with a residual, {}", text_of(shape_reason_)));
+}
+
+/// A communicator whose calls are compared is attached whatever is wrong with this rank's.
+void Admission::find_context() {
+    if (call_.arguments.comm == MPI_COMM_NULL) return;
+    const bool compares = entry().may_wait && process_settings().check == CheckLevel::collective;
+    const bool may_attach = entry().may_wait && (compares || complaint_.ok());
+    if (entry().offered)
+        return find_context_of_offer(compares || (may_attach && shape_reason_ == PassReason::none),
+                                     compares);
+    auto found =
+        may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
+    if (!found) {
+        call_.error = found.status();
+        return;
+    }
+    call_.context = std::move(found).value();
+    if (call_.context == nullptr) {
+        comm_reason_ = entry().may_wait ? PassReason::intercommunicator : PassReason::not_attached;
+        return;
+    }
+    if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
+    call_.alone = call_.context->identity().rank_count() == 1;
+    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+        comm_reason_ = PassReason::nonblocking_without_threads;
+    else if (call_.alone && (gathers() || !entry().may_wait))
+        comm_reason_ = PassReason::single_rank;
+}
+
+void Admission::find_context_of_offer(bool may_attach, bool compares) {
+    const bool may_be_lossy = !gathers() && call_.shape.op == ReduceOp::sum &&
+                              process_settings().ever_compresses(call_.shape.type);
+    OfferedComm found = comm_for_offer(
+        call_.arguments.comm, {call_.shape.size_bytes(), may_be_lossy, may_attach, compares});
+    call_.context = std::move(found.context);
+    comm_reason_ = found.pass_reason;
+    if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
+    if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
+    if (!entry().may_wait) comm_reason_ = PassReason::nonblocking_without_threads;
+}
+
+void Admission::check_committed() {
+    if (!complaint_.ok() || call_.context == nullptr) return;
+    complaint_reason_ = PassReason::wrong_arguments;
+    complaint_ =
+        gradcoll::check_committed(call_.arguments, call_.context->identity().private_comm());
+}
+
+/// Before any way out that a rank takes for its own arguments. As many claims for every kind of
+/// call: ranks may have made different ones.
+void Admission::compare_claims() {
+    if (call_.context == nullptr || !entry().may_wait || !call_.context->settings().checks_calls())
+        return;
+    CallTexts texts = texts_of(entry().collective, call_.arguments);
+    if (entry().unequal_blocks)
+        texts.count = fmt::format("blocks of different sizes ({:x})", *entry().unequal_blocks);
+    std::string outcome = outcome_text(complaint_);
+    if (complaint_.ok() && aliased_ != PassReason::none) outcome = text_of(aliased_);
+    call_.error = call_.context->settings().check_alike(
+        {{"the call", entry().name},
+         {gathers() ? "the size of a block" : "count", std::move(texts.count)},
+         {"datatype", std::move(texts.datatype)},
+         {"op", std::move(texts.op)},
+         {"the residual", residual_text(entry().residual)},
+         {"the outcome of the argument check", std::move(outcome)}});
+}
+
+/// The one order of reasons: wrong arguments, what all ranks know of the call, what only this one
+/// knows of its buffers, the communicator.
+PassReason Admission::way_out() const {
+    const PassReason wrong = complaint_.ok() ? PassReason::none : complaint_reason_;
+    const PassReason reasons[] = {
+        wrong == PassReason::wrong_arguments ? wrong : PassReason::none,
+        comm_reason_ == PassReason::intercommunicator ? comm_reason_ : PassReason::none,
+        entry().unequal_blocks ? PassReason::unequal_blocks : PassReason::none,
+        shape_reason_,
+        wrong,
+        comm_reason_,
+        aliased_,
+        call_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none,
+    };
+    for (const PassReason reason : reasons)
+        if (reason != PassReason::none) return reason;
+    return PassReason::none;
+}
+
+void Admission::decide() {
+    if (!complaint_.ok() && !entry().offered) {
+        call_.error = std::move(complaint_);
+        return;
+    }
+    call_.pass_reason = way_out();
+    if (call_.passes() && entry().with_residual)
+        call_.error = {Code::invalid_type,
+                       fmt::format("with a residual, {}", text_of(call_.pass_reason))};
+    if (call_.passes() || call_.alone) return;
+    if (!entry().persistent) {
+        call_.route = route_call(*call_.context, entry().collective, call_.arguments, call_.shape,
+                                 {.feedback = entry().with_residual,
+                                  .blocking = entry().may_wait,
+                                  .always_exact = gathers() && entry().offered});
+        call_.pass_reason = call_.route.pass_reason;
+    }
+    if (!call_.passes() && copied_bytes_ > 0) copy_input();
+}
+
+void Admission::copy_input() {
+    call_.copy.reset(new std::byte[copied_bytes_]);
+    std::memcpy(call_.copy.get(), call_.arguments.sendbuf, copied_bytes_);
+    call_.arguments.sendbuf = call_.copy.get();
+}
+
+}  // namespace
+
+Call admit(const Entry& entry, const CallArguments& arguments, Status complaint) {
+    return Admission(entry, arguments, std::move(complaint)).run();
+}
+
+void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
+                  PassReason reason) {
+    const bool makes_sense = reason != PassReason::wrong_arguments && arguments.count >= 0 &&
+                             arguments.datatype != MPI_DATATYPE_NULL;
+    const MPI_Count count = entry.whole_count.value_or(arguments.count);
+    std::uint64_t bytes = makes_sense ? observed_bytes(count, arguments.datatype) : 0;
+    if (bytes != 0 && entry.collective != Collective::allreduce && !entry.whole_count) {
+        int blocks = 1;
+        PMPI_Comm_size(arguments.comm, &blocks);
+        bytes *= static_cast<std::uint64_t>(blocks);
+    }
+    if (context != nullptr)
+        context->statistics().count_passed(entry.kind, bytes, reason);
+    else
+        count_unattached(arguments.comm, entry.kind, bytes, reason);
+}
+
+}  // namespace gradcoll

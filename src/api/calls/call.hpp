@@ -1,0 +1,66 @@
+// api/calls/call.hpp - one call in our types, admitted once and in one order, whoever makes it:
+// check, locate memory, classify, find the communicator, compare claims, route
+// (docs/decisions/012-one-way-in.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "api/comm/comm_context.hpp"
+#include "api/edge/request.hpp"
+#include "gradcoll/residual.h"
+
+namespace gradcoll {
+
+/// How a call comes in.
+struct Entry {
+    Collective collective = Collective::allreduce;
+    CallKind kind = CallKind::allreduce;  ///< what it is counted as
+    const char* name = "";                ///< static text, for claims and errors
+    Reach reach = Reach::host;
+    /// By the interposer, for an unchanged program: what is wrong with a call is a reason to pass
+    /// it, its communicator is attached if that is worth it, and its buffers may overlap.
+    bool offered = false;
+    bool may_wait = true;     ///< for other ranks: it attaches, and compares claims
+    bool persistent = false;  ///< routed at each start
+    bool with_residual = false;
+    /// Of an offered call: whether the MPI library takes one buffer for input and result.
+    bool mpi_takes_aliased = mpi_takes_aliased_buffers;
+
+    GC_Residual residual = nullptr;
+    /// Of MPI_Reduce_scatter: a hash of the sizes of its blocks if they differ, and their sum.
+    std::optional<std::uint64_t> unequal_blocks = {};
+    std::optional<MPI_Count> whole_count = {};
+};
+
+/// What became of it: an error, a reason to pass it to the MPI library, or all that serving it
+/// needs. Every rank gets the same but for what only it knows: its memory and its buffers.
+struct Call {
+    Entry entry;
+    CallArguments arguments;  ///< if it is served: its buffers do not overlap
+    Status error;             ///< not ok: this, and nothing else
+    PassReason pass_reason = PassReason::none;
+
+    CallShape shape;  ///< of the whole vector
+    CallMemory memory;
+    std::shared_ptr<CommContext> context;  ///< null if its communicator has none
+    CallTimer timer;                       ///< of calls of ours from here to their end
+    bool alone = false;  ///< a reduction of a single rank: the input is the result, no route
+    Route route;
+    std::unique_ptr<std::byte[]> copy;  ///< of an input that overlapped; `arguments` names it
+
+    bool passes() const { return pass_reason != PassReason::none; }
+};
+
+/// Admits a call. `complaint`: what its entry found wrong with arguments that only it has.
+/// Attaches the communicator if the entry does; then, and with gc_check=collective, it is
+/// collective. Allocates and locks nothing on a communicator that is attached, but for a copy of an
+/// input that overlaps the output, and with gc_check=collective.
+Call admit(const Entry& entry, const CallArguments& arguments, Status complaint = {});
+
+/// Counts a call that passes; `context` is null if its communicator has none.
+void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
+                  PassReason reason);
+
+}  // namespace gradcoll

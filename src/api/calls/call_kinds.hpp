@@ -1,0 +1,48 @@
+// api/calls/call_kinds.hpp - what tells allreduce, reduce-scatter and allgather apart on their way
+// in: arguments, buffers, shape, what ranks compare, and what a route is asked with.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "api/comm/comm_context.hpp"
+#include "api/edge/request.hpp"
+
+namespace gradcoll {
+
+/// Null and impossible handles and counts, and MPI_IN_PLACE where it is not allowed. Errors:
+/// invalid_comm, invalid_op, invalid_type, invalid_count, invalid_buffer.
+Status check_handles(Collective kind, const CallArguments& arguments);
+
+/// Its buffers; `blocks`: how many the whole vector has, 1 for an allreduce. Errors: invalid_count
+/// if the two sides of an allgather differ in size.
+Result<BufferPair> buffers_of(Collective kind, const CallArguments& arguments, int blocks);
+
+/// The whole vector; that of an allgather in bytes. Of arguments that check_handles() lets pass.
+Classified classify(Collective kind, const CallArguments& arguments, int blocks);
+
+/// An allgather packs derived types, which must be committed. MPI has no question for it, but
+/// packing nothing is an error if they are not. `comm`: private. Errors: invalid_type.
+Status check_committed(const CallArguments& arguments, MPI_Comm comm);
+
+/// Count, datatype and op as texts that ranks compare; of null handles, too.
+struct CallTexts {
+    std::string count;
+    std::string datatype;
+    std::string op;
+};
+CallTexts texts_of(Collective kind, const CallArguments& arguments);
+
+/// How a call is made.
+struct CallManner {
+    bool feedback = false;
+    bool blocking = false;      ///< the caller waits in the call
+    bool always_exact = false;  ///< it must not be compressed whatever the codec
+};
+
+/// Where it goes under the settings and at the step of its communicator, which counts it if it is
+/// compressible. Collective if an allreduce is blocking.
+Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
+                 const CallShape& shape, const CallManner& manner);
+
+}  // namespace gradcoll
