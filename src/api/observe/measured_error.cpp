@@ -58,8 +58,7 @@ std::uint64_t wanted_period() {
         parse_integer(option_text(OptionId::report_error), 0, 1'000'000).value());
 }
 
-Status sum_exactly(MPI_Comm comm, const CallArguments& arguments, const void* input,
-                   void* exact) {
+Status sum_exactly(MPI_Comm comm, const CallArguments& arguments, const void* input, void* exact) {
     CallArguments twin = arguments;
     twin.sendbuf = input;
     twin.recvbuf = exact;
