@@ -2,7 +2,7 @@
  * RTLD_NEXT, and says at exit what it saw. Shares nothing with the interposer. Built once to stand
  * above it and once below.
  *
- * Every wrapper forwards eight words, more than it may have got: enough for all, and harmless. */
+ * Every wrapper forwards nine words, more than it may have got: enough for all, and harmless. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS \
-    intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, intptr_t h
+#define WORDS                                                                           \
+    intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e, intptr_t f, intptr_t g, \
+        intptr_t h, intptr_t i
 
 #define COUNT_NAME(name, family)                                      \
     int name(WORDS) {                                                 \
         int (*next)(WORDS) = (int (*)(WORDS))dlsym(RTLD_NEXT, #name); \
         ++family##_seen;                                              \
-        return next(a, b, c, d, e, f, g, h);                          \
+        return next(a, b, c, d, e, f, g, h, i);                       \
     }
 /* MPICH's Fortran bindings call the C names, but some of mpi_f08 do not: those are counted by their
  * own names. */
