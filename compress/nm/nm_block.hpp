@@ -5,7 +5,8 @@
 //   Lanes          the lanes vocabulary of its instruction set for its format
 //   overrun_bytes  how far encode may write, and decode and sum may read, behind the block's
 //   encode(in, out)       block_elems elements -> mask words and kept values
-//   decode(in, out)       the mask words are legal already
+//   decode(in, out)       the mask words are legal already; no group is flooded, but for the
+//                         scalar reference, which knows those, too
 //   sum(in, base, out)    out = base + decoded; `base` may be `out`
 //   encode_with_residual(in, residual, out)   if fuses_feedback: with error feedback, in one pass
 #pragma once
@@ -30,6 +31,17 @@ inline void write_word(std::byte* mask, std::size_t index, std::uint32_t word) {
     std::memcpy(mask + index * sizeof word, &word, sizeof word);
 }
 
+/// Nothing but NaN arrives of these lanes, so nothing is left over. Rare.
+template <class WideElem>
+[[gnu::cold, gnu::noinline]] void clear_residuals(std::uint32_t lanes, std::byte* residual) {
+    for (std::size_t i = 0; i < window_elems; ++i)
+        if ((lanes >> i & 1u) != 0)
+            std::memset(residual + i * sizeof(WideElem), 0, sizeof(WideElem));
+}
+
+template <class S, class T>
+struct ScalarBlock;
+
 template <class S, class Window, class LanesOfFormat>
 struct VectorBlock {
     using Shape = S;
@@ -40,13 +52,19 @@ struct VectorBlock {
     static constexpr std::size_t kept_bytes = S::window_kept * sizeof(Bits);
     static constexpr bool fuses_feedback = true;
 
+    /// A block with a value that is not finite is rare, and encoded once more with care.
     static void encode(const std::byte* in, std::byte* out) {
+        auto largest = Window::none();
         for (std::size_t w = 0; w < block_words; ++w) {
             const typename Window::Values values = Window::load(in + w * window_bytes);
-            const std::uint32_t word = kept_word<Window, S>(Window::magnitude(values));
+            const typename Window::Keys keys = Window::magnitude(values);
+            largest = Window::largest(largest, keys);
+            const std::uint32_t word = kept_word<Window, S>(keys);
             write_word(out, w, word);
             Window::template pack<S>(values, word, out + block_mask_bytes + w * kept_bytes);
         }
+        if (Window::any_above(largest, finite)) [[unlikely]]
+            encode_with_care(in, out);
     }
 
     /// All of it stays in registers: what is sent is known without decoding it again.
@@ -54,7 +72,8 @@ struct VectorBlock {
         constexpr std::size_t window_residual = window_elems * sizeof(WideElem);
         for (std::size_t w = 0; w < block_words; ++w) {
             const Wanted wanted = wanted_of(in + w * window_bytes, residual + w * window_residual);
-            const std::uint32_t word = kept_word<Window, S>(Window::magnitude(wanted.rounded));
+            const typename Window::Keys keys = Window::magnitude(wanted.rounded);
+            const std::uint32_t word = kept_word<Window, S>(keys);
             write_word(out, w, word);
             Window::template pack<S>(wanted.rounded, word, out + block_mask_bytes + w * kept_bytes);
             const typename Window::Values sent = Window::keep(wanted.rounded, word);
@@ -62,6 +81,11 @@ struct VectorBlock {
                 const auto unsent = Lanes::subtract(wanted.wide[k], Lanes::widen(sent.r[k]));
                 Lanes::store_wide(residual + w * window_residual + k * register_residual,
                                   Lanes::finite_or_zero(unsent));
+            }
+            if (Window::any_above(Window::largest(Window::none(), keys), finite)) [[unlikely]] {
+                const std::uint32_t lanes = flooded<S>(Window::above(keys, finite), word);
+                write_word(out, w, word | lanes);
+                clear_residuals<WideElem>(lanes, residual + w * window_residual);
             }
         }
     }
@@ -80,7 +104,13 @@ struct VectorBlock {
 
   private:
     using WideElem = typename Lanes::Format::Wide;
+    using OneByOne = ScalarBlock<S, typename Lanes::Format>;
+    static constexpr Bits finite = largest_finite<typename Lanes::Format>();
     static constexpr std::size_t register_residual = Lanes::elems * sizeof(WideElem);
+
+    [[gnu::cold, gnu::noinline]] static void encode_with_care(const std::byte* in, std::byte* out) {
+        OneByOne::encode(in, out);
+    }
 
     /// A window of input plus residual, and what it is in the element type.
     struct Wanted {
@@ -123,11 +153,15 @@ struct ScalarBlock {
         std::byte* kept = out + block_mask_bytes;
         std::memset(out, 0, block_mask_bytes);
         for (std::size_t first = 0; first < block_elems; first += S::M) {
+            const std::byte* group = in + first * sizeof(Bits);
+            const bool is_flooded = floods(group);
             for (int i = 0; i < S::M; ++i) {
-                if (!is_kept(in + first * sizeof(Bits), i)) continue;
+                const bool keep = is_kept(group, i);
                 const std::size_t at = first + i;
                 const std::size_t w = at / window_elems;
-                write_word(out, w, read_word(out, w) | 1u << at % window_elems);
+                if (keep || is_flooded)
+                    write_word(out, w, read_word(out, w) | 1u << at % window_elems);
+                if (!keep) continue;
                 std::memcpy(kept, in + at * sizeof(Bits), sizeof(Bits));
                 kept += sizeof(Bits);
             }
@@ -158,6 +192,12 @@ struct ScalarBlock {
         }
         return before < S::N;
     }
+    static bool floods(const std::byte* group) {
+        int not_finite = 0;
+        for (int i = 0; i < S::M; ++i)
+            not_finite += magnitude(group, i) > largest_finite<T>() ? 1 : 0;
+        return not_finite > S::N;
+    }
     static Bits magnitude(const std::byte* group, int i) {
         constexpr Bits all_but_sign = static_cast<Bits>(~Bits{0}) >> 1;
         return static_cast<Bits>(Lanes::load(group + i * sizeof(Bits)) & all_but_sign);
@@ -167,8 +207,13 @@ struct ScalarBlock {
     static void for_elements(const std::byte* in, Step step) {
         const std::byte* kept = in + block_mask_bytes;
         for (std::size_t i = 0; i < block_elems; ++i) {
+            const std::uint32_t word = read_word(in, i / window_elems);
+            const std::uint32_t lane = 1u << i % window_elems;
             Bits value = 0;
-            if ((read_word(in, i / window_elems) >> i % window_elems & 1) != 0) {
+            if ((S::full_groups_of(word) & lane) != 0) {
+                value = flood<Bits>();
+                if (i % S::M < S::N) kept += sizeof value;
+            } else if ((word & lane) != 0) {
                 std::memcpy(&value, kept, sizeof value);
                 kept += sizeof value;
             }

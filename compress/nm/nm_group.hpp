@@ -50,6 +50,15 @@ struct Group {
         }
     }
 
+    /// Whether more than N elements are not finite.
+    template <class Format>
+    static constexpr bool floods(const Key (&key)[M]) {
+        int not_finite = 0;
+#pragma unroll
+        for (int i = 0; i < M; ++i) not_finite += key[i] > largest_finite<Format>() ? 1 : 0;
+        return not_finite > N;
+    }
+
     /// The way back, with 0 for what was dropped: a kept element takes the front of `packed`.
     static constexpr void unpack(Bits (&packed)[N], std::uint32_t kept, Bits (&value)[M]) {
 #pragma unroll

@@ -102,6 +102,13 @@ constexpr std::uint32_t kept_word(typename Machine::Keys keys) {
     }
 }
 
+/// The lanes of flooded groups: those that drop a value that is not finite, of which they have more
+/// than N. `word`: what is kept; `not_finite`: a bit a lane.
+template <class S>
+constexpr std::uint32_t flooded(std::uint32_t not_finite, std::uint32_t word) {
+    return S::groups_of(not_finite & ~word);
+}
+
 /// Whether the word keeps the lane, and how many kept lanes are before it: its place among the
 /// window's kept values.
 constexpr bool keeps(std::uint32_t word, unsigned lane) {

@@ -12,6 +12,21 @@ inline constexpr std::size_t window_elems = 32;  // the elements of one mask wor
 inline constexpr std::size_t block_words = block_elems / window_elems;
 inline constexpr std::size_t block_mask_bytes = block_words * sizeof(std::uint32_t);
 
+/// The largest key of a finite value; above it are Inf and NaN.
+template <class Format>
+constexpr typename Format::Bits largest_finite() {
+    using Bits = typename Format::Bits;
+    return static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) -
+                             (Bits{1} << Format::fraction_bits));
+}
+
+/// What every element of a flooded group decodes to: a NaN. *Flooded* is a group with more than N
+/// values that are not finite; all M bits of its mask are 1, and its N kept values do not count.
+template <class Bits>
+constexpr Bits flood() {
+    return static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
+}
+
 /// `keep` of every `group` elements; both powers of two, keep < group <= 16.
 template <int keep, int group>
 struct Shape {
@@ -26,6 +41,18 @@ struct Shape {
         static_cast<std::uint32_t>(0xffffffffull / ((1ull << M) - 1));
     /// A legal mask word: the first N elements of every group.
     static constexpr std::uint32_t first_kept = group_lowest * ((1u << N) - 1);
+
+    /// All lanes of the groups in which the word has a bit.
+    static constexpr std::uint32_t groups_of(std::uint32_t word) {
+        for (int x = 1; x < M; x *= 2) word |= word >> x;
+        return (word & group_lowest) * ((1u << M) - 1u);
+    }
+    /// All lanes of the groups of which the word has all bits: the flooded ones of a mask.
+    static constexpr std::uint32_t full_groups_of(std::uint32_t word) { return ~groups_of(~word); }
+    /// A mask word with a legal group in place of every flooded one.
+    static constexpr std::uint32_t without_flood(std::uint32_t word) {
+        return word & ~(full_groups_of(word) & ~first_kept);
+    }
 
     /// Whether every group of the word has exactly N bits.
     static constexpr bool is_legal(std::uint32_t word) {

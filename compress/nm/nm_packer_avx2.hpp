@@ -146,6 +146,7 @@ struct Avx2Packer {
     }
     static Flag equal(Key a, Key b) { return a == b; }
     static Flag greater(Key a, Key b) { return a > b; }
+    static bool any(Flag flag) { return _mm256_movemask_epi8(bit_copy<__m256i>(flag)) != 0; }
     static std::uint32_t ballot(const Flag* flags) { return Int::ballot(flags); }
 
     static Reg select(std::uint32_t mask, Reg values) {

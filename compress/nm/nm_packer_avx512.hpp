@@ -63,6 +63,7 @@ struct Avx512Packer {
     }
     static Flag equal(Key a, Key b) { return Int::equal(raw(a), raw(b)); }
     static Flag greater(Key a, Key b) { return Int::greater(raw(a), raw(b)); }
+    static bool any(Flag flag) { return flag != 0; }
     static std::uint32_t ballot(const Flag* flags) {
         std::uint32_t word = 0;
         for (int k = 0; k < registers; ++k) word |= flags[k] << (lanes * k % 32);

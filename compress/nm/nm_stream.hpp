@@ -20,6 +20,7 @@ class Stream {
     using S = typename Block::Shape;
     using Lanes = typename Block::Lanes;
     using Bits = typename Block::Bits;
+    using OneByOne = ScalarBlock<S, typename Lanes::Format>;
     static constexpr std::size_t elem = sizeof(Bits);
     static constexpr std::size_t plain_bytes = block_elems * elem;
     static constexpr std::size_t coded_bytes = block_bytes<S>(elem);
@@ -89,8 +90,9 @@ class Stream {
     /// What becomes of decoded values: they are the result,
     struct Assign {
         static constexpr bool reads_base = false;
+        template <class Coder>
         static void block(const std::byte* coded, const std::byte*, std::byte* out) {
-            Block::decode(coded, out);
+            Coder::decode(coded, out);
         }
         static void rest(const std::byte* values, const std::byte*, std::byte* out,
                          std::size_t elems) {
@@ -100,8 +102,9 @@ class Stream {
     /// or they are added to a base.
     struct AddTo {
         static constexpr bool reads_base = true;
+        template <class Coder>
         static void block(const std::byte* coded, const std::byte* base, std::byte* out) {
-            Block::sum(coded, base, out);
+            Coder::sum(coded, base, out);
         }
         static void rest(const std::byte* values, const std::byte* base, std::byte* out,
                          std::size_t elems) {
@@ -119,13 +122,15 @@ class Stream {
         std::byte* to = static_cast<std::byte*>(out);
         const std::size_t direct = direct_blocks(count);
         for (std::size_t b = 0; b < count / block_elems; ++b) {
-            if (!is_legal(in)) return false;
-            if (b < direct) {
-                Restore::block(in, from, to);
+            if (!is_legal(in)) [[unlikely]] {
+                if (!is_legal_but_for_floods(in)) return false;
+                Restore::template block<OneByOne>(in, from, to);
+            } else if (b < direct) {
+                Restore::template block<Block>(in, from, to);
             } else {
                 CodedBlock coded;
                 std::memcpy(coded.bytes, in, coded_bytes);
-                Restore::block(coded.bytes, from, to);
+                Restore::template block<Block>(coded.bytes, from, to);
             }
             in += coded_bytes;
             to += plain_bytes;
@@ -144,6 +149,12 @@ class Stream {
         std::uint32_t wrong = 0;
         for (std::size_t w = 0; w < block_words; ++w) wrong |= words[w];
         return wrong == 0;
+    }
+
+    [[gnu::cold]] static bool is_legal_but_for_floods(const std::byte* mask) {
+        for (std::size_t w = 0; w < block_words; ++w)
+            if (!S::is_legal(S::without_flood(read_word(mask, w)))) return false;
+        return true;
     }
 
     template <class Restore>
@@ -166,7 +177,10 @@ class Stream {
             std::memset(plain.bytes + grouped_bytes, 0, plain_bytes - grouped_bytes);
             base += grouped_bytes;
         }
-        Restore::block(coded.bytes, plain.bytes, plain.bytes);
+        if (is_legal(coded.bytes))
+            Restore::template block<Block>(coded.bytes, plain.bytes, plain.bytes);
+        else
+            Restore::template block<OneByOne>(coded.bytes, plain.bytes, plain.bytes);
         std::memcpy(out, plain.bytes, grouped_bytes);
         Restore::rest(in, base, out + grouped_bytes, tail.rest);
         return true;
@@ -182,7 +196,7 @@ class Stream {
             if ((word & ~used) != 0) return false;
             write_word(out, w, word | (S::first_kept & ~used));
         }
-        return is_legal(out);
+        return is_legal(out) || is_legal_but_for_floods(out);
     }
 };
 

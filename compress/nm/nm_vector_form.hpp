@@ -75,7 +75,7 @@ struct VectorForm {
         bool legal = true;
 #pragma unroll
         for (int s = 0; s < steps; ++s) {
-            legal = legal && S::is_legal(word[s]);
+            legal = legal && S::is_legal(S::without_flood(word[s]));
             Values values = decode_run(packed[s], word[s] >> bits_before());
             if constexpr (with_base) add_to(values, base[s]);
             store_elements<Warp>(job.out, first + own(s), values);
@@ -118,7 +118,9 @@ struct VectorForm {
             InGroup::pack(value, kept_here, chosen);
 #pragma unroll
             for (int n = 0; n < S::N; ++n) packed.at[g * S::N + n] = chosen[n];
-            bits |= kept_here << (g * S::M);
+            const std::uint32_t mask =
+                InGroup::template floods<Format>(key) ? (1u << S::M) - 1u : kept_here;
+            bits |= mask << (g * S::M);
         }
         store_run<Warp>(out + kept_at(s), packed);
         return bits;
@@ -134,10 +136,13 @@ struct VectorForm {
             rounded.at[i] = Float::narrow(wanted[i]);
         }
         const std::uint32_t bits = encode_run(rounded, out, s);
+        const std::uint32_t flood_lanes = S::full_groups_of(bits);
 #pragma unroll
         for (int i = 0; i < run; ++i) {
             const bool sent = keeps(bits, static_cast<unsigned>(i));
-            residuals.at[i] = Float::unsent(wanted[i], sent ? rounded.at[i] : Bits{0});
+            const bool is_flooded = keeps(flood_lanes, static_cast<unsigned>(i));
+            residuals.at[i] =
+                is_flooded ? WideBits{0} : Float::unsent(wanted[i], sent ? rounded.at[i] : Bits{0});
         }
         return bits;
     }
@@ -159,9 +164,12 @@ struct VectorForm {
             Bits value[S::M] = {};
 #pragma unroll
             for (int n = 0; n < S::N; ++n) chosen[n] = packed.at[g * S::N + n];
-            InGroup::unpack(chosen, bits >> (g * S::M), value);
+            constexpr std::uint32_t all = (1u << S::M) - 1u;
+            const std::uint32_t kept_here = bits >> (g * S::M) & all;
+            InGroup::unpack(chosen, kept_here, value);
 #pragma unroll
-            for (int i = 0; i < S::M; ++i) values.at[g * S::M + i] = value[i];
+            for (int i = 0; i < S::M; ++i)
+                values.at[g * S::M + i] = kept_here == all ? flood<Bits>() : value[i];
         }
         return values;
     }

@@ -76,7 +76,7 @@ constexpr std::uint32_t lowest_bits(unsigned count) {
 template <class S>
 constexpr bool is_legal_of(std::uint32_t word, unsigned grouped) {
     const std::uint32_t used = lowest_bits(grouped);
-    return (word & ~used) == 0 && S::is_legal(word | (S::first_kept & ~used));
+    return (word & ~used) == 0 && S::is_legal(S::without_flood(word) | (S::first_kept & ~used));
 }
 
 template <class Warp, class S, class Format>
@@ -103,13 +103,19 @@ struct WarpForm {
                 value = Float::narrow(wanted);
             }
         }
+        const Bits magnitude = Float::magnitude(value);
+        const std::uint32_t groups = lowest_bits(place.grouped);
         const std::uint32_t word =
-            kept_word<WarpMachine<Warp, Key>, S>(static_cast<Key>(Float::magnitude(value))) &
-            lowest_bits(place.grouped);
-        if (lane == 0 && place.grouped > 0) store_any<Warp>(job.out + place.mask_at, word);
+            kept_word<WarpMachine<Warp, Key>, S>(static_cast<Key>(magnitude)) & groups;
+        const std::uint32_t flood_lanes =
+            flooded<S>(Warp::ballot(magnitude > largest_finite<Format>()) & groups, word);
+        if (lane == 0 && place.grouped > 0)
+            store_any<Warp>(job.out + place.mask_at, word | flood_lanes);
         const bool sent = put(job.out, place, word, value);
         if constexpr (with_residual) {
-            if (present)
+            if (keeps(flood_lanes, lane))
+                Warp::store(job.residual + at * sizeof(WideBits), WideBits{0});
+            else if (present)
                 Warp::store(job.residual + at * sizeof(WideBits),
                             Float::unsent(wanted, sent ? value : Bits{0}));
         }
@@ -126,7 +132,9 @@ struct WarpForm {
             return;
         }
         if (lane >= place.present) return;
-        const Bits value = get(job.in, place, word);
+        const std::uint32_t flood_lanes = S::full_groups_of(word);
+        const Bits value =
+            keeps(flood_lanes, lane) ? flood<Bits>() : get(job.in, place, S::without_flood(word));
         const std::size_t at = (window * window_elems + lane) * sizeof(Bits);
         if constexpr (with_base)
             Warp::store(job.out + at, Float::template combined<LaneSum>(

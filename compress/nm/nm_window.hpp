@@ -5,6 +5,7 @@
 // registers of `lanes` elements of type Bits; a mask has a bit a lane.
 //   overrun_bytes             how far pack and unpack may reach behind the kept values
 //   Flag, equal, greater      a bit a lane, of signed lanes
+//   any(flag)                 whether a lane's bit is set
 //   ballot(flags)             the window's flags as one word
 //   select(mask, reg)         the lanes that the mask marks, 0 in place of the others
 //   permuted(keys, order)     lane i becomes lane order[i]; for lanes of 32 bits
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "compress/nm/nm_layout.hpp"
 #include "reduce/vector.hpp"
@@ -86,6 +88,19 @@ struct VectorWindow {
     static Flags greater(const Keys& a, const Keys& b) {
         return each<Flags>([&](int k) { return Packer::greater(a.r[k], b.r[k]); });
     }
+    /// Lane by lane the largest of some and those of all registers; of none.
+    static Key none() { return Key{}; }
+    static Key largest(Key top, const Keys& keys) {
+        for (int k = 0; k < registers; ++k) top = keys.r[k] > top ? keys.r[k] : top;
+        return top;
+    }
+    /// Whether any lane is above a number; which keys are, one bit a lane of the window.
+    static bool any_above(Key key, Bits number) {
+        return Packer::any(Packer::greater(key, all(number)));
+    }
+    static std::uint32_t above(const Keys& keys, Bits number) {
+        return ballot(each<Flags>([&](int k) { return Packer::greater(keys.r[k], all(number)); }));
+    }
     static std::uint32_t ballot(const Flags& flags) { return Packer::ballot(flags.r); }
 
     /// The values that the word marks, +0 in place of the others.
@@ -108,6 +123,8 @@ struct VectorWindow {
     }
 
   private:
+    static Key all(Bits number) { return static_cast<std::make_signed_t<Bits>>(number) - Key{}; }
+
     template <class Registers, class Make>
     static Registers each(Make make) {
         Registers all;

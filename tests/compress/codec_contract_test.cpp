@@ -1,5 +1,9 @@
 // What every codec owes, for every element type and instruction set: the bytes of the plain
 // reference, no byte outside its buffers, no alignment needed.
+#include <cmath>
+#include <limits>
+#include <string>
+
 #include "compress/codec_cases.hpp"
 
 namespace gradcoll::test {
@@ -73,6 +77,41 @@ TEST_P(CodecContract, DroppedElementsAddPlusZero) {
     ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), sum.data()));
     ASSERT_TRUE(codec_.decode(encoded.data(), count, decoded.data()));
     EXPECT_EQ(sum, decoded);  // -0 + +0 is +0, -0 + x is x
+}
+
+/// In every other group so many values are not finite: up to N they arrive and the others are their
+/// neighbours' zeros; more, and nothing but NaN comes out of the group.
+TEST_P(CodecContract, GroupsWithMoreThanNNonFiniteValuesAreNaNThroughout) {
+    const std::string name(name_of(codec_.id));
+    const std::size_t colon = name.find(':');
+    if (colon == std::string::npos) return;
+    const std::size_t keep = std::stoul(name), group = std::stoul(name.substr(colon + 1));
+    const double odd[] = {std::numeric_limits<double>::infinity(),
+                          -std::numeric_limits<double>::infinity(),
+                          std::numeric_limits<double>::quiet_NaN()};
+    for (const std::size_t count : {std::size_t{48}, std::size_t{512}, std::size_t{1300}})
+        for (std::size_t not_finite = 1; not_finite <= group; ++not_finite) {
+            const auto is_odd = [&](std::size_t i) {
+                return i < count / group * group && i / group % 2 == 0 && i % group < not_finite;
+            };
+            Bytes plain;
+            for (std::size_t i = 0; i < count; ++i)
+                append_element(plain, codec_.type,
+                               bits_of(codec_.type, is_odd(i) ? odd[i % 3] : 1.0));
+            Bytes encoded(encoded_bytes(codec_.id, element_bytes(codec_.type), count));
+            Bytes sums(plain.size());
+            codec_.encode(plain.data(), count, encoded.data());
+            EXPECT_EQ(encoded, reference_encode(codec_.id, codec_.type, plain));
+            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, sums.data(), sums.data()));
+            for (std::size_t i = 0; i < count; ++i) {
+                const double sum = value_of(codec_.type, element(sums, codec_.type, i));
+                const bool in_odd_group = is_odd(i / group * group);
+                if (in_odd_group && not_finite > keep)
+                    ASSERT_TRUE(std::isnan(sum)) << i << " with " << not_finite;
+                else
+                    ASSERT_EQ(std::isfinite(sum), !is_odd(i)) << i << " with " << not_finite;
+            }
+        }
 }
 
 TEST_P(CodecContract, TouchesNothingOutsideItsBuffersAtAnyAlignment) {

@@ -89,6 +89,17 @@ std::vector<std::size_t> kept_places(const Bytes& plain, ElementType type, std::
     return places;
 }
 
+/// More than `keep` of a group are Inf or NaN: its mask is all ones, and this is what comes out.
+std::uint64_t flood_of(ElementType type) {
+    return (1ull << (element_bytes(type) * 8 - 1)) - 1;
+}
+bool is_flooded(const Bytes& plain, ElementType type, std::size_t first, Granularity g) {
+    std::size_t not_finite = 0;
+    for (std::size_t i = first; i < first + g.group; ++i)
+        not_finite += std::isfinite(value_of(type, element(plain, type, i))) ? 0 : 1;
+    return not_finite > g.keep;
+}
+
 void append_word(Bytes& out, std::uint32_t word) {
     for (int shift = 0; shift < 32; shift += 8)
         out.push_back(static_cast<std::byte>(word >> shift));
@@ -102,11 +113,14 @@ Bytes encode_nm(ElementType type, const Bytes& plain, Granularity g) {
         const std::size_t grouped = elems / g.group * g.group;
         std::vector<std::uint32_t> words((grouped + 31) / 32, 0);
         Bytes kept;
-        for (std::size_t i = 0; i < grouped; i += g.group)
+        for (std::size_t i = 0; i < grouped; i += g.group) {
+            if (is_flooded(plain, type, first + i, g))
+                words[i / 32] |= ((1u << g.group) - 1) << i % 32;
             for (const std::size_t place : kept_places(plain, type, first + i, g)) {
                 words[(place - first) / 32] |= 1u << (place - first) % 32;
                 append_element(kept, type, element(plain, type, place));
             }
+        }
         for (std::size_t i = grouped; i < elems; ++i)
             append_element(kept, type, element(plain, type, first + i));
         for (const std::uint32_t word : words) append_word(out, word);
@@ -123,15 +137,20 @@ Bytes decode_nm(ElementType type, const Bytes& encoded, std::size_t count, Granu
         const std::size_t grouped = elems / g.group * g.group;
         const std::size_t mask = at;
         at += (grouped + 31) / 32 * 4;
+        const auto is_set = [&](std::size_t i) {
+            return (std::to_integer<int>(encoded[mask + i / 8]) >> i % 8 & 1) != 0;
+        };
         for (std::size_t i = 0; i < elems; ++i) {
-            const bool kept =
-                i >= grouped || (std::to_integer<int>(encoded[mask + i / 8]) >> i % 8 & 1) != 0;
+            bool flooded = i < grouped;
+            for (std::size_t j = 0; flooded && j < g.group; ++j)
+                flooded = is_set(i / g.group * g.group + j);
+            const bool kept = i >= grouped || (flooded ? i % g.group < g.keep : is_set(i));
             std::uint64_t bits = 0;
             if (kept) {
                 std::memcpy(&bits, encoded.data() + at, element_bytes(type));
                 at += element_bytes(type);
             }
-            append_element(out, type, bits);
+            append_element(out, type, flooded ? flood_of(type) : bits);
         }
     }
     return out;

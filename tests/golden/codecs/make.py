@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes the golden vectors of the lossy codecs next to itself; shares no code with the library.
 
-The files pin wire format version 1: run this again only for a codec that is new."""
+The files pin wire format version 1: run this again only for a codec that is new. It was run once more when
+groups with more than N values that are not finite got a mask of their own (compress/nm/README.md)."""
 import pathlib
 
 SIZES = {"fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8}
@@ -49,6 +50,8 @@ def encode_nm(kind, values, keep, group):
         mask, kept = 0, []
         for g in range(0, whole, group):
             order = sorted(range(g, g + group), key=lambda i: (-(block[i] & ~sign), i))
+            if sum(block[i] & ~sign >= INFINITY[kind] for i in order) > keep:
+                mask |= (2**group - 1) << g
             for i in sorted(order[:keep]):
                 mask |= 1 << i
                 kept.append(block[i])
