@@ -22,7 +22,7 @@ Outcome pass_allgather(const CallArguments& a) {
 
 Status reduce_alone(const Call& call) {
     copy_to_self(call.arguments, call.shape);
-    call.context->statistics().count_local(call.entry.kind, call.shape.size_bytes());
+    call.context->statistics().count_local(call.entry->kind, call.shape.size_bytes());
     return {};
 }
 
@@ -31,7 +31,7 @@ Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Serve&& se
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) return call.error;
     if (!call.passes()) return serve(call);
-    count_passed(call.context.get(), call.entry, call.arguments, call.pass_reason);
+    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
     return pass(call.arguments);
 }
 

@@ -59,14 +59,14 @@ class GatherBuffers {
 }  // namespace
 
 Status run_reduce_scatter(const Call& call) {
-    return run_blocking(*call.context, call.entry.kind, call.route.key,
+    return run_blocking(*call.context, call.entry->kind, call.route.key,
                         binding_of(call.arguments, call.shape));
 }
 
 Status run_allgather(const Call& call) {
     GatherBuffers buffers(call);
     GRADCOLL_TRY(buffers.pack_input());
-    GRADCOLL_TRY(run_blocking(*call.context, call.entry.kind, call.route.key, buffers.binding()));
+    GRADCOLL_TRY(run_blocking(*call.context, call.entry->kind, call.route.key, buffers.binding()));
     return buffers.unpack_output();
 }
 

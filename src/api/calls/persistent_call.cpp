@@ -11,7 +11,7 @@ Result<std::unique_ptr<PersistentCall>> PersistentCall::make(const Call& admitte
                                                              const Settings& settings,
                                                              ChannelNumber number) {
     std::unique_ptr<PersistentCall> call(new PersistentCall);
-    call->entry_ = admitted.entry;
+    call->entry_ = *admitted.entry;
     call->context_ = admitted.context;
     call->arguments_ = admitted.arguments;
     call->shape_ = admitted.shape;
