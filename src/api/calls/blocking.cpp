@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
-#include "api/calls/reduction.hpp"
 #include "api/comm/started_calls.hpp"
 
 namespace gradcoll {

@@ -141,4 +141,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
     return route_of(settings, shape, question);
 }
 
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
+    return context.foreseen_route(shape, {.step = context.settings().step(),
+                                          .sums = shape.op == ReduceOp::sum,
+                                          .one_host = context.one_host().may_open()});
+}
+
 }  // namespace gradcoll

@@ -46,5 +46,7 @@ struct CallManner {
 /// compressible. Collective if an allreduce is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
+/// Where the next blocking allreduce would go; counts and makes nothing.
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 
 }  // namespace gradcoll

@@ -2,7 +2,6 @@
 
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
-#include "api/calls/reduction.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {

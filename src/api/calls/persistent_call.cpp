@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include "api/calls/reduction.hpp"
 #include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {
