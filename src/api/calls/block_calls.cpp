@@ -1,7 +1,6 @@
 // GC_Reduce_scatter_block and GC_Allgather: the two halves of an allreduce, in MPI's own block
 // layout.
 #include "api/calls/blocks.hpp"
-#include "api/calls/reduction.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {
@@ -20,18 +19,12 @@ Outcome pass_allgather(const CallArguments& a) {
                                           a.comm));
 }
 
-Status reduce_alone(const Call& call) {
-    copy_to_self(call.arguments, call.shape);
-    call.context->statistics().count_local(call.entry.kind, call.shape.size_bytes());
-    return {};
-}
-
 template <class Serve, class Pass>
 Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Serve&& serve, Pass&& pass) {
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) return call.error;
     if (!call.passes()) return serve(call);
-    count_passed(call.context.get(), call.entry, call.arguments, call.pass_reason);
+    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
     return pass(call.arguments);
 }
 
@@ -40,10 +33,6 @@ constexpr Entry reduce_scatter_entry{.collective = Collective::reduce_scatter_bl
                                      .name = "GC_Reduce_scatter_block"};
 constexpr Entry allgather_entry{
     .collective = Collective::allgather, .kind = CallKind::allgather, .name = "GC_Allgather"};
-
-Status serve_reduce_scatter(const Call& call) {
-    return call.alone ? reduce_alone(call) : run_reduce_scatter(call);
-}
 
 }  // namespace
 }  // namespace gradcoll
@@ -54,7 +43,7 @@ extern "C" int GC_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int r
                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
     return at_boundary(comm, reduce_scatter_entry.name, [&] {
         return in_blocks(reduce_scatter_entry, {sendbuf, recvbuf, recvcount, datatype, op, comm},
-                         serve_reduce_scatter, pass_reduce_scatter);
+                         run_reduce_scatter, pass_reduce_scatter);
     });
 }
 

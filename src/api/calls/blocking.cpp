@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
-#include "api/calls/reduction.hpp"
 #include "api/comm/started_calls.hpp"
 
 namespace gradcoll {
@@ -81,13 +80,13 @@ Status run_in_one_memory(CommContext& context, const CallArguments& arguments,
 Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;
     if (call.alone)
-        return reduce_alone(context, call.entry.kind, call.arguments, call.shape, call.memory);
+        return reduce_alone(context, call.entry->kind, call.arguments, call.shape, call.memory);
     const auto placed = place_call(context, call.arguments, call.shape, call.memory);
     if (!placed) return placed.status();
     Route settled = call.route;
     settled.key.in_place = is_in_place(placed->arguments);
     Residual* const residual =
-        call.entry.with_residual ? call.entry.residual->residual.get() : nullptr;
+        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
     return run_in_one_memory(context, placed->arguments, call.shape, settled,
                              {residual, placed->device});
 }

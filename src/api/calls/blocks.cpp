@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "api/calls/blocking.hpp"
-#include "api/calls/reduction.hpp"
+#include "api/calls/device_allreduce.hpp"
 #include "api/edge/signature.hpp"
 
 namespace gradcoll {
@@ -59,14 +59,17 @@ class GatherBuffers {
 }  // namespace
 
 Status run_reduce_scatter(const Call& call) {
-    return run_blocking(*call.context, call.entry.kind, call.route.key,
+    if (call.alone)
+        return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
+                            call.memory);
+    return run_blocking(*call.context, call.entry->kind, call.route.key,
                         binding_of(call.arguments, call.shape));
 }
 
 Status run_allgather(const Call& call) {
     GatherBuffers buffers(call);
     GRADCOLL_TRY(buffers.pack_input());
-    GRADCOLL_TRY(run_blocking(*call.context, call.entry.kind, call.route.key, buffers.binding()));
+    GRADCOLL_TRY(run_blocking(*call.context, call.entry->kind, call.route.key, buffers.binding()));
     return buffers.unpack_output();
 }
 

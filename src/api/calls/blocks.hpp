@@ -5,7 +5,7 @@
 
 namespace gradcoll {
 
-/// Run and count an admitted call that is neither passed nor alone.
+/// Run and count an admitted call that does not pass.
 Status run_reduce_scatter(const Call& call);
 Status run_allgather(const Call& call);
 

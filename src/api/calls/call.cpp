@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <vector>
 
 #include "api/calls/call_kinds.hpp"
 #include "api/calls/device_allreduce.hpp"
@@ -44,23 +45,22 @@ std::string outcome_text(const Status& complaint) {
 /// A call on its way in; each step relies on those before it.
 class Admission {
   public:
-    Admission(const Entry& entry, const CallArguments& arguments, Status complaint)
-        : complaint_(std::move(complaint)) {
-        call_.entry = entry;
-        call_.arguments = arguments;
-    }
-    Call run() && {
+    Admission(Call& call, Status complaint) : call_(call), complaint_(std::move(complaint)) {}
+    void run() {
         check();
         if (entry().with_residual) check_residual();
         find_context();
         if (gathers()) check_committed();
         compare_claims();
         if (call_.error.ok()) decide();
-        return std::move(call_);
     }
 
   private:
-    const Entry& entry() const { return call_.entry; }
+    const Entry& entry() const { return *call_.entry; }
+    /// On communicators with the settings of the process.
+    bool is_compared() const {
+        return entry().may_wait && process_settings().check == CheckLevel::collective;
+    }
     bool gathers() const { return entry().collective == Collective::allgather; }
 
     void check();
@@ -68,14 +68,15 @@ class Admission {
     Status settle_overlap(const BufferPair& buffers);
     void check_residual();
     void find_context();
-    void find_context_of_offer(bool may_attach, bool compares);
+    void find_context_of_offer(bool may_attach);
     void check_committed();
     void compare_claims();
+    std::vector<Claim> claims() const;
     PassReason way_out() const;
     void decide();
     void copy_input();
 
-    Call call_;
+    Call& call_;
     Status complaint_;  ///< about this rank's arguments
     PassReason complaint_reason_ = PassReason::wrong_arguments;
     PassReason shape_reason_ = PassReason::none;
@@ -84,7 +85,7 @@ class Admission {
     std::size_t copied_bytes_ = 0;  ///< of an input that overlaps the output
 };
 
-/// Checks, locates and classifies. Blocks of intercommunicators are counted otherwise: their calls
+/// Checks, classifies and locates. Blocks of intercommunicators are counted otherwise: their calls
 /// pass, and the MPI library checks what is in memory.
 void Admission::check() {
     if (complaint_.ok()) complaint_ = check_handles(entry().collective, call_.arguments);
@@ -101,18 +102,20 @@ void Admission::check() {
 }
 
 Status Admission::check_memory(int blocks) {
-    const auto buffers = buffers_of(entry().collective, call_.arguments, blocks);
-    if (!buffers) return buffers.status();
+    BufferPair buffers;
+    GRADCOLL_TRY(
+        find_buffers(entry().collective, call_.arguments, blocks, call_.shape.elem_bytes, buffers));
     complaint_reason_ = PassReason::unusable_buffer;
-    GRADCOLL_TRY(take(call_.memory.receive, locate(buffers->receive, entry().reach)));
-    call_.memory.send = call_.memory.receive;
-    if (!is_in_place(call_.arguments))
-        GRADCOLL_TRY(take(call_.memory.send, locate(buffers->send, entry().reach)));
+    GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
+    if (is_in_place(call_.arguments))
+        call_.memory.send = call_.memory.receive;
+    else
+        GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
     // Of derived types the memory matters only to who passes them on himself.
     if (shape_reason_ != PassReason::none && !entry().offered &&
         entry().reach == Reach::host_and_devices)
         call_.memory = memory_of(call_.arguments);
-    return entry().offered ? settle_overlap(*buffers) : check_disjoint(*buffers);
+    return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
 }
 
 /// The standard forbids an input that lies in the output without MPI_IN_PLACE, and programs do it.
@@ -146,11 +149,8 @@ void Admission::check_residual() {
 /// A communicator whose calls are compared is attached whatever is wrong with this rank's.
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
-    const bool compares = entry().may_wait && process_settings().check == CheckLevel::collective;
-    const bool may_attach = entry().may_wait && (compares || complaint_.ok());
-    if (entry().offered)
-        return find_context_of_offer(compares || (may_attach && shape_reason_ == PassReason::none),
-                                     compares);
+    const bool may_attach = entry().may_wait && (complaint_.ok() || is_compared());
+    if (entry().offered) return find_context_of_offer(may_attach);
     auto found =
         may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
     if (!found) {
@@ -170,11 +170,13 @@ void Admission::find_context() {
         comm_reason_ = PassReason::single_rank;
 }
 
-void Admission::find_context_of_offer(bool may_attach, bool compares) {
+void Admission::find_context_of_offer(bool may_attach) {
     const bool may_be_lossy = !gathers() && call_.shape.op == ReduceOp::sum &&
                               process_settings().ever_compresses(call_.shape.type);
-    OfferedComm found = comm_for_offer(
-        call_.arguments.comm, {call_.shape.size_bytes(), may_be_lossy, may_attach, compares});
+    const bool has_shape = shape_reason_ == PassReason::none;
+    OfferedComm found = comm_for_offer(call_.arguments.comm,
+                                       {call_.shape.size_bytes(), may_be_lossy,
+                                        may_attach && (has_shape || is_compared()), is_compared()});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
@@ -189,23 +191,25 @@ void Admission::check_committed() {
         gradcoll::check_committed(call_.arguments, call_.context->identity().private_comm());
 }
 
-/// Before any way out that a rank takes for its own arguments. As many claims for every kind of
-/// call: ranks may have made different ones.
+/// Before any way out that a rank takes for its own arguments.
 void Admission::compare_claims() {
-    if (call_.context == nullptr || !entry().may_wait || !call_.context->settings().checks_calls())
-        return;
+    if (call_.context != nullptr && entry().may_wait && call_.context->settings().checks_calls())
+        call_.error = call_.context->settings().check_alike(claims());
+}
+
+/// As many for every kind of call: ranks may have made different ones.
+std::vector<Claim> Admission::claims() const {
     CallTexts texts = texts_of(entry().collective, call_.arguments);
     if (entry().unequal_blocks)
         texts.count = fmt::format("blocks of different sizes ({:x})", *entry().unequal_blocks);
     std::string outcome = outcome_text(complaint_);
     if (complaint_.ok() && aliased_ != PassReason::none) outcome = text_of(aliased_);
-    call_.error = call_.context->settings().check_alike(
-        {{"the call", entry().name},
-         {gathers() ? "the size of a block" : "count", std::move(texts.count)},
-         {"datatype", std::move(texts.datatype)},
-         {"op", std::move(texts.op)},
-         {"the residual", residual_text(entry().residual)},
-         {"the outcome of the argument check", std::move(outcome)}});
+    return {{"the call", entry().name},
+            {gathers() ? "the size of a block" : "count", std::move(texts.count)},
+            {"datatype", std::move(texts.datatype)},
+            {"op", std::move(texts.op)},
+            {"the residual", residual_text(entry().residual)},
+            {"the outcome of the argument check", std::move(outcome)}};
 }
 
 /// The one order of reasons: wrong arguments, what all ranks know of the call, what only this one
@@ -256,7 +260,9 @@ void Admission::copy_input() {
 }  // namespace
 
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint) {
-    return Admission(entry, arguments, std::move(complaint)).run();
+    Call call(entry, arguments);
+    Admission(call, std::move(complaint)).run();
+    return call;
 }
 
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,

@@ -1,5 +1,5 @@
 // api/calls/call.hpp - one call in our types, admitted once and in one order, whoever makes it:
-// check, locate memory, classify, find the communicator, compare claims, route
+// check, classify, locate memory, find the communicator, compare claims, route
 // (docs/decisions/012-one-way-in.md).
 #pragma once
 
@@ -37,9 +37,13 @@ struct Entry {
 /// What became of it: an error, a reason to pass it to the MPI library, or all that serving it
 /// needs. Every rank gets the same but for what only it knows: its memory and its buffers.
 struct Call {
-    Entry entry;
-    CallArguments arguments;  ///< if it is served: its buffers do not overlap
-    Status error;             ///< not ok: this, and nothing else
+    Call() = default;
+    Call(const Entry& by, const CallArguments& given) : entry(&by), arguments(given) {}
+    bool passes() const { return pass_reason != PassReason::none; }
+
+    const Entry* entry = nullptr;  ///< outlives it
+    CallArguments arguments;       ///< if it is served: its buffers do not overlap
+    Status error;                  ///< not ok: this, and nothing else
     PassReason pass_reason = PassReason::none;
 
     CallShape shape;  ///< of the whole vector
@@ -49,8 +53,6 @@ struct Call {
     bool alone = false;  ///< a reduction of a single rank: the input is the result, no route
     Route route;
     std::unique_ptr<std::byte[]> copy;  ///< of an input that overlapped; `arguments` names it
-
-    bool passes() const { return pass_reason != PassReason::none; }
 };
 
 /// Admits a call. `complaint`: what its entry found wrong with arguments that only it has.

@@ -25,15 +25,19 @@ Result<std::size_t> bytes_of_gathered_block(const CallArguments& a) {
     return block;
 }
 
-Result<BufferPair> buffers_of_gather(const CallArguments& a, int blocks) {
+/// In place there is nothing to send.
+BufferPair pair_of(const CallArguments& a, std::size_t send_bytes, std::size_t receive_bytes) {
+    if (is_in_place(a)) return {{"sendbuf", nullptr, 0}, {"recvbuf", a.recvbuf, receive_bytes}};
+    return {{"sendbuf", a.sendbuf, send_bytes}, {"recvbuf", a.recvbuf, receive_bytes}};
+}
+
+Status find_buffers_of_gather(const CallArguments& a, int blocks, BufferPair& out) {
     const auto block_bytes = bytes_of_gathered_block(a);
     if (!block_bytes) return block_bytes.status();
     const bool plain = is_plain(a.datatype) && (is_in_place(a) || is_plain(a.sendtype));
     const std::size_t known_bytes = plain ? *block_bytes : 0;
-    BufferPair buffers{{"sendbuf", a.sendbuf, known_bytes},
-                       {"recvbuf", a.recvbuf, known_bytes * static_cast<std::size_t>(blocks)}};
-    if (is_in_place(a)) buffers.send = {"sendbuf", nullptr, 0};
-    return buffers;
+    out = pair_of(a, known_bytes, known_bytes * static_cast<std::size_t>(blocks));
+    return {};
 }
 
 /// Of one block; 0 where MPI does not know the type.
@@ -84,13 +88,14 @@ Status check_handles(Collective kind, const CallArguments& a) {
     return check_count("sendcount", a.sendcount);
 }
 
-Result<BufferPair> buffers_of(Collective kind, const CallArguments& a, int blocks) {
-    if (kind == Collective::allgather) return buffers_of_gather(a, blocks);
-    const std::size_t block_bytes = plain_bytes(a.count, a.datatype);
+Status find_buffers(Collective kind, const CallArguments& a, int blocks, std::size_t elem_bytes,
+                    BufferPair& out) {
+    if (kind == Collective::allgather) return find_buffers_of_gather(a, blocks, out);
+    const std::size_t block_bytes = elem_bytes != 0 ? static_cast<std::size_t>(a.count) * elem_bytes
+                                                    : plain_bytes(a.count, a.datatype);
     const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(blocks);
-    if (is_in_place(a))
-        return BufferPair{{"sendbuf", nullptr, 0}, {"recvbuf", a.recvbuf, vector_bytes}};
-    return BufferPair{{"sendbuf", a.sendbuf, vector_bytes}, {"recvbuf", a.recvbuf, block_bytes}};
+    out = pair_of(a, vector_bytes, is_in_place(a) ? vector_bytes : block_bytes);
+    return {};
 }
 
 Classified classify(Collective kind, const CallArguments& a, int blocks) {
@@ -134,6 +139,12 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         if (route.key.compress) return route;
     }
     return route_of(settings, shape, question);
+}
+
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
+    return context.foreseen_route(shape, {.step = context.settings().step(),
+                                          .sums = shape.op == ReduceOp::sum,
+                                          .one_host = context.one_host().may_open()});
 }
 
 }  // namespace gradcoll

@@ -14,11 +14,13 @@ namespace gradcoll {
 /// invalid_comm, invalid_op, invalid_type, invalid_count, invalid_buffer.
 Status check_handles(Collective kind, const CallArguments& arguments);
 
-/// Its buffers; `blocks`: how many the whole vector has, 1 for an allreduce. Errors: invalid_count
-/// if the two sides of an allgather differ in size.
-Result<BufferPair> buffers_of(Collective kind, const CallArguments& arguments, int blocks);
+/// Fills in its buffers. `elem_bytes`: of the shape, 0 if it has none. Errors: invalid_count if the
+/// two sides of an allgather differ in size.
+Status find_buffers(Collective kind, const CallArguments& arguments, int blocks,
+                    std::size_t elem_bytes, BufferPair& out);
 
-/// The whole vector; that of an allgather in bytes. Of arguments that check_handles() lets pass.
+/// The whole vector; that of an allgather in bytes. Of arguments that check_handles() lets pass;
+/// `blocks`: how many the vector has, 1 for an allreduce.
 Classified classify(Collective kind, const CallArguments& arguments, int blocks);
 
 /// An allgather packs derived types, which must be committed. MPI has no question for it, but
@@ -44,5 +46,7 @@ struct CallManner {
 /// compressible. Collective if an allreduce is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
+/// Where the next blocking allreduce would go; counts and makes nothing.
+Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 
 }  // namespace gradcoll

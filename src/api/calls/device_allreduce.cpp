@@ -1,9 +1,9 @@
 #include "api/calls/device_allreduce.hpp"
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
-#include "api/calls/reduction.hpp"
 #include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {
@@ -32,6 +32,11 @@ Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t
     GRADCOLL_TRY(side.follow_user());
     GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
     return side.finish_work();
+}
+
+void copy_to_self(const CallArguments& arguments, const CallShape& shape) {
+    if (is_in_place(arguments) || shape.count == 0) return;
+    std::memcpy(arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
 }
 
 Status copy_to_self_on_device(CommContext& context, const CallArguments& arguments,
@@ -121,6 +126,14 @@ Status HostTwin::give_back() const {
     const auto lock = side_->lock();
     GRADCOLL_TRY(side_->work().copy(result_dev_, result_, size_bytes_));
     return side_->finish_work();
+}
+
+Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
+    Binding binding;
+    binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
+    binding.output = arguments.recvbuf;
+    binding.reducer = shape.reducer;
+    return binding;
 }
 
 Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,

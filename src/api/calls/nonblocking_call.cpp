@@ -2,7 +2,6 @@
 
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
-#include "api/calls/reduction.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {
@@ -14,13 +13,13 @@ Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(Call& call, MPI_
     key.in_place = is_in_place(placed->arguments);
     std::unique_ptr<NonblockingCall> started(new NonblockingCall);
     GRADCOLL_TRY(
-        take(started->lease_, call.context->plans().begin(call.entry.kind, key, placed->device)));
+        take(started->lease_, call.context->plans().begin(call.entry->kind, key, placed->device)));
     Binding binding = binding_of(placed->arguments, call.shape);
     binding.sequence = started->lease_.sequence;
     GRADCOLL_TRY(started->lease_.executor->start(binding));
     started->context_ = call.context;
     started->copy_ = std::move(call.copy);
-    started->name_ = call.entry.name;
+    started->name_ = call.entry->name;
     GRADCOLL_TRY(started->make_request(binding.sequence));
     *request = started->request_;
     return started;

@@ -2,7 +2,6 @@
 
 #include <sched.h>
 
-#include "api/calls/reduction.hpp"
 #include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {
@@ -11,7 +10,7 @@ Result<std::unique_ptr<PersistentCall>> PersistentCall::make(const Call& admitte
                                                              const Settings& settings,
                                                              ChannelNumber number) {
     std::unique_ptr<PersistentCall> call(new PersistentCall);
-    call->entry_ = admitted.entry;
+    call->entry_ = *admitted.entry;
     call->context_ = admitted.context;
     call->arguments_ = admitted.arguments;
     call->shape_ = admitted.shape;

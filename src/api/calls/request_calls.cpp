@@ -6,9 +6,15 @@
 
 #include <span>
 
-#include "api/calls/handles.hpp"
+#include "api/calls/persistent_call.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/settings/info_keys.hpp"
+
+/// What the opaque handle of the C API points to.
+struct GC_Request_s {
+    std::unique_ptr<gradcoll::PersistentCall> call;
+    GC_Residual_s residual;  ///< its `residual` is null if the request has none
+};
 
 namespace gradcoll {
 namespace {

@@ -1,7 +1,7 @@
 // GC_Residual_create and the calls on a residual.
 #include <fmt/format.h>
 
-#include "api/calls/handles.hpp"
+#include "api/calls/residual.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/route.hpp"
 #include "api/edge/boundary.hpp"

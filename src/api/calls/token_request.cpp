@@ -45,7 +45,7 @@ StartedCall::Turn TokenRequest::advance() {
 
 void TokenRequest::finish(const Outcome& outcome) noexcept {
     if (outcome.mpi_code != MPI_SUCCESS) facts_.on_failure(*this);
-    token_.send({facts_.call.entry.name, user_comm_of(facts_.call.context)}, outcome);
+    token_.send({facts_.call.entry->name, user_comm_of(facts_.call.context)}, outcome);
 }
 
 }  // namespace gradcoll

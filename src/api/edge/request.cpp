@@ -79,26 +79,52 @@ Status check_count(const char* name, MPI_Count count) {
     return {};
 }
 
-Result<int> locate(const BufferArgument& buffer, Reach reach) {
-    if (buffer.size_bytes == 0) return host_memory;
-    if (buffer.data == nullptr)
-        return Status(Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
-                                                        buffer.name, buffer.size_bytes));
-    const int device = Devices::of_process().device_of(buffer.data);
-    if (device == unserved_device && reach == Reach::host_and_devices &&
-        mpi_takes_unserved_memory())
-        return device;
-    if (device == host_memory || (device >= 0 && reach == Reach::host_and_devices)) return device;
+namespace {
+
+/// Types and ops that have a shape are MPI's own, or ours: no handle of another takes their place.
+struct LastServed {
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    CallShape shape;
+};
+
+Classified classify_anew(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+    const auto known = known_type(datatype);
+    if (!known) return {{}, PassReason::unknown_datatype};
+    const auto reduce_op = known_op(op);
+    if (!reduce_op) return {{}, PassReason::unknown_op};
+    const Reducer reducer =
+        op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
+    if (!reducer) return {{}, PassReason::op_not_defined};
+    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer},
+            PassReason::none};
+}
+
+Status not_reached(const BufferArgument& buffer, int device) {
     if (device == unserved_device)
-        return Status(Code::invalid_buffer,
-                      fmt::format("{} = {} is memory of a device, which is not reached: {}; copy "
-                                  "it to the host first, or use managed memory",
-                                  buffer.name, buffer.data, Devices::of_process().why_inactive()));
-    return Status(Code::invalid_buffer,
-                  fmt::format("{} = {} is memory of a device, which this call does not reach "
-                              "(GC_Allreduce does); copy it to the host first, or use managed "
-                              "memory",
-                              buffer.name, buffer.data));
+        return {Code::invalid_buffer,
+                fmt::format("{} = {} is memory of a device, which is not reached: {}; copy it to "
+                            "the host first, or use managed memory",
+                            buffer.name, buffer.data, Devices::of_process().why_inactive())};
+    return {Code::invalid_buffer,
+            fmt::format("{} = {} is memory of a device, which this call does not reach "
+                        "(GC_Allreduce does); copy it to the host first, or use managed memory",
+                        buffer.name, buffer.data)};
+}
+
+}  // namespace
+
+Status locate(const BufferArgument& buffer, Reach reach, int& memory) {
+    memory = host_memory;
+    if (buffer.size_bytes == 0) return {};
+    if (buffer.data == nullptr)
+        return {Code::invalid_buffer, fmt::format("{} is null, but the call holds {} bytes",
+                                                  buffer.name, buffer.size_bytes)};
+    memory = Devices::of_process().device_of(buffer.data);
+    if (memory == host_memory) return {};
+    const bool reached =
+        reach == Reach::host_and_devices && (memory >= 0 || mpi_takes_unserved_memory());
+    return reached ? Status() : not_reached(buffer, memory);
 }
 
 Status check_disjoint(const BufferPair& buffers) {
@@ -121,15 +147,15 @@ std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {
 }
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
-    const auto known = known_type(datatype);
-    if (!known) return {{}, PassReason::unknown_datatype};
-    const auto reduce_op = known_op(op);
-    if (!reduce_op) return {{}, PassReason::unknown_op};
-    const Reducer reducer =
-        op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
-    if (!reducer) return {{}, PassReason::op_not_defined};
-    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer},
-            PassReason::none};
+    thread_local LastServed last;
+    if (datatype == last.datatype && op == last.op) {
+        Classified again{last.shape, PassReason::none};
+        again.shape.count = count;
+        return again;
+    }
+    const Classified classified = classify_anew(count, datatype, op);
+    if (!classified.passes()) last = {datatype, op, classified.shape};
+    return classified;
 }
 
 Result<MPI_Op> op_for_mpi(MPI_Op op, MPI_Datatype datatype) {

@@ -71,9 +71,9 @@ Status check_count(const char* name, MPI_Count count);
 /// Which memory a kind of call reaches.
 enum class Reach : std::uint8_t { host, host_and_devices };
 
-/// The memory of a buffer that holds data. Errors: invalid_buffer if it is null, or in memory that
-/// is not reached.
-Result<int> locate(const BufferArgument& buffer, Reach reach);
+/// Finds the memory of a buffer that holds data. Errors: invalid_buffer if it is null, or in memory
+/// that is not reached.
+Status locate(const BufferArgument& buffer, Reach reach, int& memory);
 /// Errors: invalid_buffer if the two share a byte.
 Status check_disjoint(const BufferPair& buffers);
 
@@ -85,7 +85,7 @@ inline bool is_in_place(const CallArguments& arguments) {
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype);
 
 /// Either a shape for the tree, or why the call passes to the MPI library. Rests only on count,
-/// datatype and op.
+/// datatype and op. Each thread remembers the last type and op that have one.
 struct Classified {
     CallShape shape;
     PassReason pass_reason = PassReason::none;  ///< none: `shape` is for the tree

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/calls/reduction.hpp"
+#include "api/calls/call_kinds.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/inspect/explain.hpp"

@@ -28,9 +28,7 @@ PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint) {
     const PassReason early = reason_to_pass(entry, arguments.comm);
     if (early == PassReason::none) return admit(entry, arguments, std::move(complaint));
-    Call call;
-    call.entry = entry;
-    call.arguments = arguments;
+    Call call(entry, arguments);
     call.pass_reason = early;
     if (arguments.comm == MPI_COMM_NULL) return call;
     if (auto attached = attached_context(arguments.comm)) call.context = *attached;
@@ -39,7 +37,7 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
 
 void count_passed(const Call& call) {
     if (call.arguments.comm == MPI_COMM_NULL) return;
-    count_passed(call.context.get(), call.entry, call.arguments, call.pass_reason);
+    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
 }
 
 }  // namespace gradcoll
