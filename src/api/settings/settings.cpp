@@ -220,8 +220,9 @@ bool Settings::compresses(ElementType type, std::int64_t step) const {
         return id != CodecId::exact && codec_supports(id, type);
     };
     if (!schedule.empty()) return is_lossy(schedule.codec_at(step));
-    const HopCodecs all = codecs();
-    return std::any_of(all.named().begin(), all.named().end(), is_lossy);
+    if (level_codecs.empty()) return is_lossy(codec);
+    const std::vector<CodecId>& all = level_codecs.named();  // a warm call copies nothing
+    return std::any_of(all.begin(), all.end(), is_lossy);
 }
 
 bool Settings::ever_compresses(ElementType type) const {
