@@ -33,7 +33,7 @@ inline std::size_t cut(std::span<std::byte> message) {
     return message.size() - 1;
 }
 inline std::size_t fill_payload(std::span<std::byte> message) {
-    for (std::byte& byte : message.subspan(frame_header_bytes)) byte = std::byte{0xff};
+    for (std::byte& byte : message.subspan(frame_header_bytes)) byte = std::byte{0x77};
     return message.size();
 }
 

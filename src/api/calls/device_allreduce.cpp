@@ -133,6 +133,7 @@ Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
     binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
     binding.output = arguments.recvbuf;
     binding.reducer = shape.reducer;
+    binding.op = shape.op;
     return binding;
 }
 

@@ -90,19 +90,20 @@ struct Places {
     bool in_place = false;
 };
 
-std::vector<std::byte> reduced(MPI_Comm comm, int count, const Places& places) {
+std::vector<std::byte> reduced(MPI_Comm comm, int count, const Places& places,
+                               MPI_Op op = MPI_SUM) {
     const std::vector<float> input = input_of(rank_of(comm), count);
     Buffer send(places.send_on_device, input);
     Buffer receive(places.receive_on_device,
                    places.in_place ? input : std::vector<float>(input.size(), -7.0F));
     EXPECT_EQ(GC_Allreduce(places.in_place ? MPI_IN_PLACE : send.data(), receive.data(), count,
-                           MPI_FLOAT, MPI_SUM, comm),
+                           MPI_FLOAT, op, comm),
               MPI_SUCCESS);
     return receive.content();
 }
 
-std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count) {
-    return reduced(comm, count, {false, false, false});
+std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count, MPI_Op op = MPI_SUM) {
+    return reduced(comm, count, {false, false, false}, op);
 }
 
 /// With a written tree, an exchange of messages; without, through the memory of the host.
@@ -127,6 +128,13 @@ TEST(DeviceAllreduce, GivesTheBitsOfHostMemory) {
                 ASSERT_EQ(reduced(*comm, count, {true, true, in_place}),
                           reduced_on_host(*comm, count))
                     << count;
+}
+
+TEST(DeviceAllreduce, EveryOpIsTheOneThatWasAskedFor) {
+    for (const auto& comm : comms_to_try())
+        for (MPI_Op op : {MPI_MAX, MPI_MIN, MPI_PROD})
+            ASSERT_EQ(reduced(*comm, 70001, {true, true, false}, op),
+                      reduced_on_host(*comm, 70001, op));
 }
 
 TEST(DeviceAllreduce, TakesEachBufferWhereItIs) {

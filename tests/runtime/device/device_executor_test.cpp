@@ -169,7 +169,7 @@ TEST(DeviceFailure, ABrokenHeaderIsNamedAndEndsEveryRank) {
     }
 }
 
-/// All ones is no legal mask, and no reference.
+/// What it is filled with is no legal mask, and no reference.
 TEST(DeviceFailure, ASpoiledPayloadOrReferenceIsCorruptAndEndsEveryRank) {
     for (const DeviceRanks& ranks : placements()) {
         const auto outcomes = spoiled(ranks, fill_payload);
