@@ -292,7 +292,8 @@ void try_all(Parts& parts) {
         for (const EntryPoint& entry : entry_points()) {
             const int expected = row.expected(entry.kind);
             if (expected == untried || (row.huge && !entry.takes_huge_counts)) continue;
-            // One buffer is in place on one rank alone: MPI may refuse it there, and the others wait.
+            // One buffer is in place on one rank alone: MPI may refuse it there, and the others
+            // wait.
             if (entry.interposed && row.overlaps && entry.kind == Kind::gather) continue;
             SCOPED_TRACE(std::string(entry.name) + ", " + row.what);
             if (expected == as_mpi)
