@@ -8,7 +8,7 @@ namespace gradcoll {
 namespace {
 
 Outcome pass(const Call& call) {
-    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
+    count_passed(call);
     return call.memory.any_device()
                ? pass_device_allreduce(call.context.get(), call.arguments, call.memory)
                : pass_allreduce(call.arguments);

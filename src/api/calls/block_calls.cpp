@@ -24,7 +24,7 @@ Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Serve&& se
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) return call.error;
     if (!call.passes()) return serve(call);
-    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
+    count_passed(call);
     return pass(call.arguments);
 }
 

@@ -30,6 +30,10 @@ Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI
     return {};
 }
 
+Status cannot_pass_with_residual(PassReason reason) {
+    return {Code::invalid_type, fmt::format("with a residual, {}", text_of(reason))};
+}
+
 std::string residual_text(const GC_Residual_s* residual) {
     if (residual == nullptr) return "none";
     const ResidualIdentity& identity = residual->residual->identity();
@@ -142,8 +146,7 @@ void Admission::check_residual() {
     if (!complaint_.ok()) return;
     complaint_ = shape_reason_ == PassReason::none
                      ? gradcoll::check_residual(entry().residual, call_.shape, call_.arguments.comm)
-                     : Status(Code::invalid_type,
-                              fmt::format("with a residual, {}", text_of(shape_reason_)));
+                     : cannot_pass_with_residual(shape_reason_);
 }
 
 /// A communicator whose calls are compared is attached whatever is wrong with this rank's.
@@ -238,8 +241,7 @@ void Admission::decide() {
     }
     call_.pass_reason = way_out();
     if (call_.passes() && entry().with_residual)
-        call_.error = {Code::invalid_type,
-                       fmt::format("with a residual, {}", text_of(call_.pass_reason))};
+        call_.error = cannot_pass_with_residual(call_.pass_reason);
     if (call_.passes() || call_.alone) return;
     if (!entry().persistent) {
         call_.route = route_call(*call_.context, entry().collective, call_.arguments, call_.shape,
@@ -280,6 +282,11 @@ void count_passed(CommContext* context, const Entry& entry, const CallArguments&
         context->statistics().count_passed(entry.kind, bytes, reason);
     else
         count_unattached(arguments.comm, entry.kind, bytes, reason);
+}
+
+void count_passed(const Call& call) {
+    if (call.arguments.comm == MPI_COMM_NULL) return;
+    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
 }
 
 }  // namespace gradcoll

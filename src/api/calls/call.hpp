@@ -64,5 +64,7 @@ Call admit(const Entry& entry, const CallArguments& arguments, Status complaint 
 /// Counts a call that passes; `context` is null if its communicator has none.
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
                   PassReason reason);
+/// The same of a call that passes; on the null communicator nothing is counted.
+void count_passed(const Call& call);
 
 }  // namespace gradcoll

@@ -21,7 +21,7 @@ Status check_mpi_reaches(const Call& call) {
 
 Outcome pass(const Call& call, MPI_Request* request) {
     GRADCOLL_TRY(check_mpi_reaches(call));
-    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
+    count_passed(call);
     return pass_iallreduce(call.arguments, request);
 }
 

@@ -79,7 +79,7 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
 bool CommContext::advances_step(const Settings& settings, const CallShape& shape,
                                 const RouteQuestion& question) const {
     return settings.calls_per_step > 0 && &settings == &settings_.current() &&
-           is_ever_compressible(settings, shape, question);
+           first_compressible_step(settings, shape, question).has_value();
 }
 
 Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {

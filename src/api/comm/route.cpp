@@ -79,14 +79,16 @@ bool is_compressible(const Settings& settings, const CallShape& shape,
     return reason_but_for_the_calls(settings, shape, question) == ExactReason::none;
 }
 
-bool is_ever_compressible(const Settings& settings, const CallShape& shape,
-                          RouteQuestion question) {
-    if (settings.schedule.empty()) return is_compressible(settings, shape, question);
-    const auto& phases = settings.schedule.phases();
-    return std::any_of(phases.begin(), phases.end(), [&](const CodecSchedule::Phase& phase) {
+std::optional<std::int64_t> first_compressible_step(const Settings& settings,
+                                                    const CallShape& shape,
+                                                    RouteQuestion question) {
+    if (settings.schedule.empty() && is_compressible(settings, shape, question))
+        return question.step;
+    for (const CodecSchedule::Phase& phase : settings.schedule.phases()) {
         question.step = phase.first_step;
-        return is_compressible(settings, shape, question);
-    });
+        if (is_compressible(settings, shape, question)) return question.step;
+    }
+    return {};
 }
 
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question) {

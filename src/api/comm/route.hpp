@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "api/comm/call_decision.hpp"
 #include "api/edge/request.hpp"
@@ -54,9 +55,10 @@ struct Route {
 bool is_compressible(const Settings& settings, const CallShape& shape,
                      const RouteQuestion& question);
 
-/// Whether it is so at some step of the settings' schedule: such calls advance the step
-/// (gc_step_every).
-bool is_ever_compressible(const Settings& settings, const CallShape& shape, RouteQuestion question);
+/// The first step of the settings' schedule at which it is so (without a schedule that of
+/// `question`); none if it never is. Calls that have one advance the step (gc_step_every).
+std::optional<std::int64_t> first_compressible_step(const Settings& settings,
+                                                    const CallShape& shape, RouteQuestion question);
 
 /// Whether the settings leave it to the library how ranks of one host reduce exact vectors: the
 /// tree is discovered, and nobody chose exchanges or chunks. Then no tree is needed where all ranks

@@ -35,9 +35,4 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
     return call;
 }
 
-void count_passed(const Call& call) {
-    if (call.arguments.comm == MPI_COMM_NULL) return;
-    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
-}
-
 }  // namespace gradcoll

@@ -11,8 +11,6 @@ namespace gradcoll {
 
 /// admit(), unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
-/// Counts it where there is a communicator to count it on.
-void count_passed(const Call& call);
 
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
 /// reason to pass it. Returns 1 and the code if the call was served, with the error handler called

@@ -85,16 +85,6 @@ Settings settings_for(const CommContext& context, MPI_Info info) {
     return context.settings().current();
 }
 
-/// A step of the schedule at which the request is compressible; 0 if there is none.
-std::int64_t lossy_step(const Settings& settings, const CallShape& shape, RouteQuestion question) {
-    if (is_compressible(settings, shape, question)) return 0;
-    for (const CodecSchedule::Phase& phase : settings.schedule.phases()) {
-        question.step = phase.first_step;
-        if (is_compressible(settings, shape, question)) return phase.first_step;
-    }
-    return 0;
-}
-
 /// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this
 /// is one of the calls that gc_compress_calls allows. None, or a reason to pass the request.
 PassReason fix_route(CommContext& context, const CallArguments& arguments, const CallShape& shape,
@@ -103,7 +93,7 @@ PassReason fix_route(CommContext& context, const CallArguments& arguments, const
         .in_place = is_in_place(arguments),
         .sums = shape.op == ReduceOp::sum,
         .comm_may_be_lossy = settings.compress_comms.allows(context.identity().name())};
-    question.step = lossy_step(settings, shape, question);
+    question.step = first_compressible_step(settings, shape, question).value_or(0);
     const Route route = context.route(settings, shape, question);
     settings.compress_calls = CallFilter::parse(route.key.compress ? "all" : "!0-").value();
     return route.pass_reason;
