@@ -1,10 +1,11 @@
-# gradcoll_module(NAME [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...])
+# gradcoll_module(NAME [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...] [TABLES kinds...])
+# TABLES: of which the module includes KIND_table.inc (GradcollExtensions.cmake).
 #
 # One folder is one static library gradcoll_NAME with the alias gradcoll::NAME. Its include path holds only
 # itself and its DEPS, so an include that goes against the layers does not compile. Files are included as
 # "NAME/file.hpp" (or "ROOT/file.hpp" for a folder below another one, such as topology/sources).
 function(gradcoll_module name)
-  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPS;LINK" ${ARGN})
+  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPS;LINK;TABLES" ${ARGN})
   if(NOT arg_ROOT)
     set(arg_ROOT ${name})
   endif()
@@ -21,6 +22,9 @@ function(gradcoll_module name)
     target_link_libraries(gradcoll_${name} PUBLIC gradcoll::${dep})
   endforeach()
   target_link_libraries(gradcoll_${name} PUBLIC ${arg_LINK})
+  foreach(kind IN LISTS arg_TABLES)
+    target_include_directories(gradcoll_${name} PRIVATE "${CMAKE_BINARY_DIR}/tables/${kind}")
+  endforeach()
   gradcoll_in_batches(gradcoll_${name})
 endfunction()
 

@@ -1,0 +1,49 @@
+# What can be added without touching what is there: kinds with one table each. A member of a table is a folder with an
+# extension.cmake; the table is the list of folders in one gradcoll_table(). Folders from outside the project join the
+# tables if GRADCOLL_EXTEND names them: they look the same (docs/extending.md).
+set(GRADCOLL_EXTEND "" CACHE STRING
+  "Folders outside the project that extend it, separated by ';': each has an extension.cmake (docs/extending.md)")
+
+# gradcoll_extension(KIND NAME SOURCES ...): in a folder's extension.cmake, once for each table that the folder joins.
+# NAME becomes part of the name of a C++ function, which the kind's header declares.
+function(gradcoll_extension kind name)
+  cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
+  if(NOT kind STREQUAL gradcoll_table_kind)
+    return()
+  endif()
+  get_property(names GLOBAL PROPERTY gradcoll_${kind}_names)
+  if(name IN_LIST names)
+    message(FATAL_ERROR "${gradcoll_extension_folder}: there is a ${kind} named ${name} already")
+  endif()
+  list(TRANSFORM arg_SOURCES PREPEND "${gradcoll_extension_folder}/")
+  set_property(GLOBAL APPEND PROPERTY gradcoll_${kind}_names ${name})
+  set_property(GLOBAL APPEND PROPERTY gradcoll_${kind}_sources ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY gradcoll_folders_used "${gradcoll_extension_folder}")
+endfunction()
+
+# gradcoll_table(KIND folders...): the table of a kind, in this order, then those of GRADCOLL_EXTEND. Sets KIND_sources,
+# and writes the file KIND_table.inc, a line GRADCOLL_ROW(NAME) for each, for modules that name the table under TABLES.
+function(gradcoll_table kind)
+  set(gradcoll_table_kind ${kind})
+  set(folders ${ARGN})
+  list(TRANSFORM folders PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  foreach(gradcoll_extension_folder IN LISTS folders GRADCOLL_EXTEND)
+    include("${gradcoll_extension_folder}/extension.cmake")
+  endforeach()
+  get_property(names GLOBAL PROPERTY gradcoll_${kind}_names)
+  list(TRANSFORM names REPLACE "(.+)" "GRADCOLL_ROW(\\1)\n" OUTPUT_VARIABLE rows)
+  list(JOIN rows "" rows)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/${kind}/${kind}_table.inc" CONTENT "${rows}" @ONLY)
+  get_property(sources GLOBAL PROPERTY gradcoll_${kind}_sources)
+  set(${kind}_sources ${sources} PARENT_SCOPE)
+endfunction()
+
+# After all tables: an outside folder of a kind that does not exist would otherwise do nothing without a word.
+function(gradcoll_check_extensions)
+  get_property(used GLOBAL PROPERTY gradcoll_folders_used)
+  foreach(folder IN LISTS GRADCOLL_EXTEND)
+    if(NOT folder IN_LIST used)
+      message(FATAL_ERROR "GRADCOLL_EXTEND: ${folder} extends no table; docs/extending.md has their names")
+    endif()
+  endforeach()
+endfunction()
