@@ -15,17 +15,21 @@ namespace gradcoll {
 /// not overlap; never allocates. Every instruction set gives the same bytes (tests/compress).
 /// Buffers need no alignment; 64 bytes is fastest.
 struct Codec {
-    /// Writes exactly encoded_bytes(id, element size, count) bytes to `out`.
-    using Encode = void (*)(const void* in, std::size_t count, std::byte* out);
+    /// Writes to `out` and returns how many bytes: at most bound_bytes(id, element size, count),
+    /// and as many as that if the codec has a fixed rate. Nothing behind the bound is touched.
+    using Encode = std::size_t (*)(const void* in, std::size_t count, std::byte* out);
     /// Like Encode for the values in[i] + residual[i]; afterwards residual[i] is what the receiver
     /// will not get (0 where that would be NaN or Inf). Residuals are fp32, for fp64 elements fp64.
-    using EncodeWithResidual = void (*)(const void* in, void* residual, std::size_t count,
-                                        std::byte* out);
-    /// `in` holds exactly encoded_bytes(...) bytes from a peer, untrusted: false if they are not a
-    /// valid encoding (then `out` is unspecified but nothing outside it was touched).
-    using Decode = bool (*)(const std::byte* in, std::size_t count, void* out);
+    using EncodeWithResidual = std::size_t (*)(const void* in, void* residual, std::size_t count,
+                                               std::byte* out);
+    /// `in` holds in_bytes bytes from a peer, untrusted: false if that is not the length of an
+    /// encoding of `count` elements, or if the bytes are none (then `out` is unspecified). Whatever
+    /// they are, nothing outside in[0, in_bytes) is read and nothing outside `out` is touched.
+    using Decode = bool (*)(const std::byte* in, std::size_t in_bytes, std::size_t count,
+                            void* out);
     /// out[i] = base[i] + decoded[i]; `base` may be `out`.
-    using DecodeSum = bool (*)(const std::byte* in, std::size_t count, const void* base, void* out);
+    using DecodeSum = bool (*)(const std::byte* in, std::size_t in_bytes, std::size_t count,
+                               const void* base, void* out);
 
     CodecId id = CodecId::exact;
     ElementType type = ElementType::f32;

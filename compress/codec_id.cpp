@@ -68,7 +68,12 @@ std::size_t codec_block_elems(CodecId codec) {
     return codec == CodecId::exact ? 1 : lossy_block_elems;
 }
 
-std::size_t encoded_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
+/// All codecs of this version.
+bool has_fixed_rate(CodecId) {
+    return true;
+}
+
+std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
     if (codec == CodecId::exact) return count * elem_bytes;
     if (codec == CodecId::bf16) return count * 2;
     return nm_bytes(row_of(codec), elem_bytes, count);

@@ -41,9 +41,12 @@ bool codec_supports(CodecId codec, ElementType type);
 std::size_t codec_block_elems(CodecId codec);
 inline constexpr std::size_t lossy_block_elems = 512;
 
-/// Bytes that `count` elements of `elem_bytes` each encode to, exactly (all codecs of this version
-/// have a fixed rate). Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a
-/// multiple of the block.
-std::size_t encoded_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
+/// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
+bool has_fixed_rate(CodecId codec);
+
+/// The most bytes that `count` elements of `elem_bytes` each encode to: what a buffer must have
+/// room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of
+/// the block.
+std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
 
 }  // namespace gradcoll

@@ -1,5 +1,6 @@
 // compress/device_codec.hpp - codecs at work on a device: what a plug-in offers, without naming any
-// device runtime. The bytes and values are those of compress/codec.hpp.
+// device runtime. The bytes and values are those of compress/codec.hpp. Only for codecs of fixed
+// rate: the host knows every size when it launches, and the device need not say one.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +19,7 @@ enum class CodecWork : std::uint8_t { encode, encode_with_residual, decode, deco
 /// element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend on one
 /// another.
 struct CodecJob {
-    const void* in = nullptr;    ///< encode: values; decode: exactly encoded_bytes() of payload
+    const void* in = nullptr;    ///< encode: values; decode: exactly bound_bytes() bytes of payload
     void* residual = nullptr;    ///< encode_with_residual: count fp32 (fp64 for fp64), updated
     const void* base = nullptr;  ///< decode_sum: out = base + decoded; may be `out`
     void* out = nullptr;         ///< encode: payload; decode: values

@@ -11,12 +11,13 @@ namespace gradcoll {
 /// Function pointers with the meaning that codec.hpp gives to them; all null if the codec is not
 /// defined for the type.
 struct Kernels {
-    void (*encode)(const void* in, std::size_t count, std::byte* out) = nullptr;
-    void (*encode_with_residual)(const void* in, void* residual, std::size_t count,
-                                 std::byte* out) = nullptr;
-    bool (*decode)(const std::byte* in, std::size_t count, void* out) = nullptr;
-    bool (*decode_sum)(const std::byte* in, std::size_t count, const void* base,
-                       void* out) = nullptr;
+    std::size_t (*encode)(const void* in, std::size_t count, std::byte* out) = nullptr;
+    std::size_t (*encode_with_residual)(const void* in, void* residual, std::size_t count,
+                                        std::byte* out) = nullptr;
+    bool (*decode)(const std::byte* in, std::size_t in_bytes, std::size_t count,
+                   void* out) = nullptr;
+    bool (*decode_sum)(const std::byte* in, std::size_t in_bytes, std::size_t count,
+                       const void* base, void* out) = nullptr;
 };
 
 }  // namespace gradcoll

@@ -56,7 +56,7 @@ class Loads {
 
     double bytes_of(CodecId codec) const {
         return static_cast<double>(
-            encoded_bytes(codec, spec_.elem_bytes, static_cast<std::size_t>(spec_.count_elems)));
+            bound_bytes(codec, spec_.elem_bytes, static_cast<std::size_t>(spec_.count_elems)));
     }
 
     void load(int id) {

@@ -103,7 +103,7 @@ BusiestLink busiest_link(const Tree& tree, const Tuning& tuning, const std::vect
 
 double wire_bytes(const PlanSpec& spec, CodecId codec, double elems) {
     return elems / static_cast<double>(lossy_block_elems) *
-           static_cast<double>(encoded_bytes(codec, spec.elem_bytes, lossy_block_elems));
+           static_cast<double>(bound_bytes(codec, spec.elem_bytes, lossy_block_elems));
 }
 
 double encode_us(const Tuning& tuning, CodecId codec, double plain_bytes,

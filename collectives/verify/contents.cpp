@@ -9,7 +9,7 @@ namespace gradcoll::verification {
 std::int64_t Memory::bytes_of(const Content& content) const {
     const auto count = static_cast<std::size_t>(content.elems.size());
     return static_cast<std::int64_t>(
-        encoded_bytes(content.codec, static_cast<std::size_t>(elem_bytes_), count));
+        bound_bytes(content.codec, static_cast<std::size_t>(elem_bytes_), count));
 }
 
 /// How many elements the first `bytes` of a content hold, if it can be cut there.

@@ -128,7 +128,7 @@ class Structure {
     std::uint64_t expected_bytes(const Step& step) const {
         const auto count = static_cast<std::size_t>(step.range.size());
         const bool framed = step.codec != CodecId::exact && step.peer >= 0;
-        return encoded_bytes(step.codec, all_.spec.elem_bytes, count) +
+        return bound_bytes(step.codec, all_.spec.elem_bytes, count) +
                (framed ? frame_header_bytes : 0);
     }
 

@@ -14,6 +14,8 @@ template <class Lanes>
 struct Bf16Stream {
     using Bits = Bf16::Bits;
 
+    static constexpr std::size_t bytes(std::size_t count) { return count * sizeof(Bits); }
+
     static void encode(const void* in, std::size_t count, std::byte* out) {
         for_lanes<Lanes>(count, [=](auto lanes, std::size_t i) {
             using L = decltype(lanes);

@@ -15,6 +15,7 @@ namespace {
 /// Lanes: of any format; they only move bytes.
 template <class Lanes, std::size_t elem_bytes>
 struct ExactCopy {
+    static constexpr std::size_t bytes(std::size_t count) { return count * elem_bytes; }
     static void encode(const void* in, std::size_t count, std::byte* out) {
         copy_large<Lanes>(out, in, count * elem_bytes);
     }
@@ -65,20 +66,31 @@ struct ExactInteger : ExactCopy<Lanes, sizeof(Unsigned)> {
     }
 };
 
+template <class Lanes, std::size_t piece = 512>
+using StreamedExactFloat =
+    Streaming<ExactFloat<Lanes>, Lanes, typename Lanes::Format::Bits, typename Lanes::Format::Wide,
+              piece, piece * sizeof(typename Lanes::Format::Bits)>;
+
+/// What calculates is streamed piece by piece; copies stream by themselves.
+template <class Lanes>
+struct LargeExactFloat : ExactFloat<Lanes> {
+    static void encode_with_residual(const void* in, void* residual, std::size_t count,
+                                     std::byte* out) {
+        StreamedExactFloat<Lanes>::encode_with_residual(in, residual, count, out);
+    }
+    static bool decode_sum(const std::byte* in, std::size_t count, const void* base, void* out) {
+        return StreamedExactFloat<Lanes>::decode_sum(in, count, base, out);
+    }
+};
+
 template <class Lanes>
 Kernels exact_kernels_of_float() {
-    using Copy = ExactFloat<Lanes>;
-    using Bits = typename Lanes::Format::Bits;
-    constexpr std::size_t piece = 512;
-    using S =
-        Streaming<Copy, Lanes, Bits, typename Lanes::Format::Wide, piece, piece * sizeof(Bits)>;
-    return {Copy::encode, S::encode_with_residual, Copy::decode, S::decode_sum};
+    return fixed_rate_kernels<LargeExactFloat<Lanes>>();
 }
 
 template <class Lanes, class Unsigned>
 Kernels exact_kernels_of_integer() {
-    using Copy = ExactInteger<Lanes, Unsigned>;
-    return {Copy::encode, Copy::encode_with_residual, Copy::decode, Copy::decode_sum};
+    return fixed_rate_kernels<ExactInteger<Lanes, Unsigned>>();
 }
 
 template <template <class Format> class Lanes>

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "compress/kernels.hpp"
+#include "compress/lanes/fixed_rate.hpp"
 
 namespace gradcoll {
 namespace {
@@ -47,7 +47,7 @@ inline void copy_large(void* to, const void* from, std::size_t size_bytes) {
     if (size_bytes != 0) std::memcpy(to, from, size_bytes);
 }
 
-/// The kernels of `Codec` (static functions with the meaning of Kernels), large results streamed.
+/// The functions of `Codec` (those that fixed_rate.hpp wants), large results streamed.
 /// Plain and Residual are the types of an element; `piece` elements, a multiple of the codec's
 /// block, encode to coded_bytes, and a message is the encodings of its pieces one after another.
 template <class Codec, class Lanes, class Plain, class Residual, std::size_t piece,
@@ -56,6 +56,8 @@ class Streaming {
     static constexpr std::size_t plain_bytes = piece * sizeof(Plain);
 
   public:
+    static constexpr std::size_t bytes(std::size_t count) { return Codec::bytes(count); }
+
     static void encode(const void* in, std::size_t count, std::byte* out) {
         if (!is_large(count / piece * coded_bytes)) return Codec::encode(in, count, out);
         in_pieces<coded_bytes>(count, out, [in](std::size_t p, std::size_t elems, std::byte* to) {
@@ -120,8 +122,7 @@ class Streaming {
 template <class Codec, class Lanes, class Plain, class Residual, std::size_t piece,
           std::size_t coded_bytes>
 Kernels streaming_kernels() {
-    using S = Streaming<Codec, Lanes, Plain, Residual, piece, coded_bytes>;
-    return {S::encode, S::encode_with_residual, S::decode, S::decode_sum};
+    return fixed_rate_kernels<Streaming<Codec, Lanes, Plain, Residual, piece, coded_bytes>>();
 }
 
 }  // namespace

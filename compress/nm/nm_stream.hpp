@@ -12,9 +12,9 @@
 namespace gradcoll::nm {
 namespace {
 
-/// The functions of `Kernels` over a block coder (nm_block.hpp). Whatever is no whole block, and
-/// the last block where the coder would overrun the message, goes through a padded block on the
-/// stack.
+/// The functions of a fixed-rate codec (lanes/fixed_rate.hpp) over a block coder (nm_block.hpp).
+/// Whatever is no whole block, and the last block where the coder would overrun the message, goes
+/// through a padded block on the stack.
 template <class Block>
 class Stream {
     using S = typename Block::Shape;
@@ -34,6 +34,10 @@ class Stream {
 
   public:
     static constexpr std::size_t elem_bytes = elem;
+
+    static constexpr std::size_t bytes(std::size_t count) {
+        return count / block_elems * coded_bytes + Tail::of<S>(count % block_elems).bytes(elem);
+    }
 
     static void encode(const void* in, std::size_t count, std::byte* out) {
         const std::byte* from = static_cast<const std::byte*>(in);

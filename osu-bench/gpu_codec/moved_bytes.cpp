@@ -14,7 +14,7 @@ std::size_t residual_bytes(ElementType type) {
 
 MovedBytes moved_bytes(const Kind& kind, CodecWork work, std::size_t count) {
     const std::size_t values = count * element_bytes(kind.type);
-    const std::size_t encoded = encoded_bytes(kind.codec, element_bytes(kind.type), count);
+    const std::size_t encoded = bound_bytes(kind.codec, element_bytes(kind.type), count);
     const std::size_t residuals = count * residual_bytes(kind.type);
     switch (work) {
         case CodecWork::encode:

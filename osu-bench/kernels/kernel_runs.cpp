@@ -73,21 +73,24 @@ struct Job {
           in(make_buffer(plain_bytes)),
           other(make_buffer(plain_bytes)),
           residual(make_buffer(count * sizeof(double))),
-          encoded(make_buffer(encoded_bytes(with.id, element_bytes(with.type), count))) {
+          encoded(make_buffer(bound_bytes(with.id, element_bytes(with.type), count))) {
         fill_normal(with.type, in.get(), count);
-        codec.encode(in.get(), count, encoded.get());
+        payload_bytes = codec.encode(in.get(), count, encoded.get());
     }
 
     void run(Kernel kernel) const {
         switch (kernel) {
             case Kernel::encode:
-                return codec.encode(in.get(), count, encoded.get());
+                codec.encode(in.get(), count, encoded.get());
+                return;
             case Kernel::encode_with_residual:
-                return codec.encode_with_residual(in.get(), residual.get(), count, encoded.get());
+                codec.encode_with_residual(in.get(), residual.get(), count, encoded.get());
+                return;
             case Kernel::decode:
-                return must(codec.decode(encoded.get(), count, other.get()));
+                return must(codec.decode(encoded.get(), payload_bytes, count, other.get()));
             case Kernel::decode_sum:
-                return must(codec.decode_sum(encoded.get(), count, other.get(), other.get()));
+                return must(codec.decode_sum(encoded.get(), payload_bytes, count, other.get(),
+                                             other.get()));
         }
     }
     static void must(bool valid) {
@@ -97,6 +100,7 @@ struct Job {
     Codec codec;
     std::size_t count;
     Buffer in, other, residual, encoded;
+    std::size_t payload_bytes = 0;  ///< of `encoded`
 };
 
 double seconds_per_call(int calls, const std::function<void()>& call) {

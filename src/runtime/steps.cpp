@@ -22,21 +22,27 @@ void encode(const Step& step, const ChunkView& view, const Codec& codec, std::by
         codec.encode(values, count_of(step), payload);
 }
 
-bool decode(const Step& step, const ChunkView& view, const Codec& codec) {
-    return codec.decode(view.source(step.from, step.range), count_of(step),
-                        view.target(step.to, step.range));
+/// What a payload has room for.
+std::size_t bound_of(const Step& step, const Operation& operation) {
+    return bound_bytes(step.codec, operation.plan.spec.elem_bytes, count_of(step));
 }
 
-bool decode_sum(const Step& step, const ChunkView& view, const Codec& codec) {
-    return codec.decode_sum(view.source(step.from, step.range), count_of(step),
-                            view.first_operand(step), view.target(step.to, step.range));
+bool decode(const Step& step, const ChunkView& view, const Operation& operation) {
+    return operation.codec(step.codec)
+        .decode(view.source(step.from, step.range), bound_of(step, operation), count_of(step),
+                view.target(step.to, step.range));
+}
+
+bool decode_sum(const Step& step, const ChunkView& view, const Operation& operation) {
+    return operation.codec(step.codec)
+        .decode_sum(view.source(step.from, step.range), bound_of(step, operation), count_of(step),
+                    view.first_operand(step), view.target(step.to, step.range));
 }
 
 /// Raw elements, unless both ends are payloads of one codec.
 void copy(const Step& step, const ChunkView& view, const Operation& operation) {
-    const std::size_t bytes =
-        encoded_bytes(step.codec, operation.plan.spec.elem_bytes, count_of(step));
-    std::memmove(view.target(step.to, step.range), view.source(step.from, step.range), bytes);
+    std::memmove(view.target(step.to, step.range), view.source(step.from, step.range),
+                 bound_of(step, operation));
 }
 
 Status refused(const Step& step) {
@@ -69,15 +75,14 @@ Status check_frame_of(const Step& recv, const std::byte* message, std::size_t si
 Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
                       std::int64_t residual_first_elem) {
     if (step.range.empty()) return {};
-    const Codec& codec = operation.codec(step.codec);
     switch (step.kind) {
         case StepKind::encode:
-            encode(step, view, codec, view.residual(residual_first_elem));
+            encode(step, view, operation.codec(step.codec), view.residual(residual_first_elem));
             return {};
         case StepKind::decode:
-            return decode(step, view, codec) ? Status() : refused(step);
+            return decode(step, view, operation) ? Status() : refused(step);
         case StepKind::decode_reduce:
-            return decode_sum(step, view, codec) ? Status() : refused(step);
+            return decode_sum(step, view, operation) ? Status() : refused(step);
         case StepKind::reduce:
             operation.binding.reducer(view.first_operand(step), view.source(step.from, step.range),
                                       view.target(step.to, step.range), count_of(step));

@@ -39,6 +39,7 @@ class GuardedBuffer {
   public:
     explicit GuardedBuffer(std::size_t bytes, std::size_t shift = 0);
     explicit GuardedBuffer(const Bytes& content, std::size_t shift = 0);
+    std::size_t size() const { return bytes_; }
     std::byte* data() { return storage_.get() + guard_bytes + shift_; }
     Bytes content() const;
     bool canaries_intact() const;

@@ -1,7 +1,9 @@
 // What every codec owes, for every element type and instruction set: the bytes of the plain
 // reference, no byte outside its buffers, no alignment needed.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 
 #include "compress/codec_cases.hpp"
@@ -17,12 +19,12 @@ class CodecContract : public testing::TestWithParam<CodecCase> {
         codec_ = *codec;
     }
     std::size_t bytes_of_encoding(std::size_t count) const {
-        return encoded_bytes(codec_.id, element_bytes(codec_.type), count);
+        return bound_bytes(codec_.id, element_bytes(codec_.type), count);
     }
     Bytes encode(const Bytes& plain) const {
         const std::size_t count = elements_in(plain, codec_.type);
         Bytes out(bytes_of_encoding(count));
-        codec_.encode(plain.data(), count, out.data());
+        out.resize(codec_.encode(plain.data(), count, out.data()));
         return out;
     }
     Codec codec_;
@@ -41,7 +43,7 @@ TEST_P(CodecContract, DecodesToTheValuesOfTheReference) {
         for (const std::size_t count : hard_counts()) {
             const Bytes encoded = encode(make_data(data, codec_.type, count));
             Bytes out(count * element_bytes(codec_.type));
-            ASSERT_TRUE(codec_.decode(encoded.data(), count, out.data()));
+            ASSERT_TRUE(codec_.decode(encoded.data(), encoded.size(), count, out.data()));
             ASSERT_EQ(out, reference_decode(codec_.id, codec_.type, encoded, count)) << count;
         }
 }
@@ -52,7 +54,8 @@ TEST_P(CodecContract, AddsDecodedValuesToTheBase) {
             const Bytes encoded = encode(make_data(data, codec_.type, count));
             const Bytes base = make_data(data, codec_.type, count, 2);
             Bytes out(base.size());
-            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), out.data()));
+            ASSERT_TRUE(
+                codec_.decode_sum(encoded.data(), encoded.size(), count, base.data(), out.data()));
             const Bytes want = reference_sum(codec_.id, codec_.type, encoded, base);
             ASSERT_TRUE(same_but_nan_payload(codec_.type, out, want)) << count << " elements";
         }
@@ -63,7 +66,7 @@ TEST_P(CodecContract, AddsInPlace) {
     const Bytes encoded = encode(make_data(Data::normal, codec_.type, count));
     Bytes base = make_data(Data::normal, codec_.type, count, 2);
     const Bytes want = reference_sum(codec_.id, codec_.type, encoded, base);
-    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), base.data()));
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), encoded.size(), count, base.data(), base.data()));
     EXPECT_EQ(base, want);
 }
 
@@ -74,8 +77,8 @@ TEST_P(CodecContract, DroppedElementsAddPlusZero) {
     for (std::size_t i = 0; i < count; ++i) append_element(base, codec_.type, minus_zero);
     const Bytes encoded = encode(make_data(Data::normal, codec_.type, count));
     Bytes sum(base.size()), decoded(base.size());
-    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), sum.data()));
-    ASSERT_TRUE(codec_.decode(encoded.data(), count, decoded.data()));
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), encoded.size(), count, base.data(), sum.data()));
+    ASSERT_TRUE(codec_.decode(encoded.data(), encoded.size(), count, decoded.data()));
     EXPECT_EQ(sum, decoded);  // -0 + +0 is +0, -0 + x is x
 }
 
@@ -98,11 +101,12 @@ TEST_P(CodecContract, GroupsWithMoreThanNNonFiniteValuesAreNaNThroughout) {
             for (std::size_t i = 0; i < count; ++i)
                 append_element(plain, codec_.type,
                                bits_of(codec_.type, is_odd(i) ? odd[i % 3] : 1.0));
-            Bytes encoded(encoded_bytes(codec_.id, element_bytes(codec_.type), count));
+            Bytes encoded(bound_bytes(codec_.id, element_bytes(codec_.type), count));
             Bytes sums(plain.size());
             codec_.encode(plain.data(), count, encoded.data());
             EXPECT_EQ(encoded, reference_encode(codec_.id, codec_.type, plain));
-            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, sums.data(), sums.data()));
+            ASSERT_TRUE(
+                codec_.decode_sum(encoded.data(), encoded.size(), count, sums.data(), sums.data()));
             for (std::size_t i = 0; i < count; ++i) {
                 const double sum = value_of(codec_.type, element(sums, codec_.type, i));
                 const bool in_odd_group = is_odd(i / group * group);
@@ -120,15 +124,44 @@ TEST_P(CodecContract, TouchesNothingOutsideItsBuffersAtAnyAlignment) {
             const Bytes plain = make_data(Data::normal, codec_.type, count);
             GuardedBuffer in(plain, shift), encoded(bytes_of_encoding(count), shift);
             GuardedBuffer out(plain.size(), shift), sum(plain, shift);
-            codec_.encode(in.data(), count, encoded.data());
-            ASSERT_TRUE(codec_.decode(encoded.data(), count, out.data()));
-            ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, sum.data(), sum.data()));
+            const std::size_t size = codec_.encode(in.data(), count, encoded.data());
+            ASSERT_TRUE(codec_.decode(encoded.data(), size, count, out.data()));
+            ASSERT_TRUE(codec_.decode_sum(encoded.data(), size, count, sum.data(), sum.data()));
             ASSERT_TRUE(in.canaries_intact() && encoded.canaries_intact());
             ASSERT_TRUE(out.canaries_intact() && sum.canaries_intact());
             ASSERT_EQ(encoded.content(), encode(plain));
             ASSERT_EQ(out.content(),
                       reference_decode(codec_.id, codec_.type, encoded.content(), count));
         }
+}
+
+/// From buffers of exactly that length, so that a sanitizer sees what reads too far.
+bool decodes_from(const Codec& codec, const Bytes& encoded, std::size_t length, std::size_t count) {
+    const auto in = std::make_unique<std::byte[]>(length);
+    std::copy_n(encoded.begin(), std::min(length, encoded.size()), in.get());
+    GuardedBuffer out(count * element_bytes(codec.type)), sum(count * element_bytes(codec.type));
+    const bool decoded = codec.decode(in.get(), length, count, out.data());
+    const bool summed = codec.decode_sum(in.get(), length, count, sum.data(), sum.data());
+    EXPECT_EQ(decoded, summed);
+    EXPECT_TRUE(out.canaries_intact() && sum.canaries_intact());
+    return decoded;
+}
+
+TEST_P(CodecContract, EncodingsOfAFixedRateFillTheBoundAndNoOtherLengthDecodes) {
+    if (!has_fixed_rate(codec_.id)) return;
+    for (const std::size_t count : {0, 1, 5, 31, 33, 512, 513, 1030}) {
+        const Bytes plain = make_data(Data::normal, codec_.type, count);
+        const std::size_t bound = bytes_of_encoding(count);
+        Bytes encoded(bound), residual(count * sizeof(double));
+        ASSERT_EQ(codec_.encode_with_residual(plain.data(), residual.data(), count, encoded.data()),
+                  bound);
+        ASSERT_EQ(codec_.encode(plain.data(), count, encoded.data()), bound);
+        for (std::size_t length = 0; length < bound + 70; ++length) {
+            const bool is_near = length < 70 || length + 70 > bound;
+            if (is_near)
+                ASSERT_EQ(decodes_from(codec_, encoded, length, count), length == bound) << count;
+        }
+    }
 }
 
 TEST_P(CodecContract, LargeArraysEncodeAsTheirBlocksDo) {

@@ -30,11 +30,11 @@ TEST(CodecId, UnknownNamesAreNamedWithTheAllowedOnes) {
 }
 
 TEST(CodecId, WireSizesOfOneBlockAreThoseOfTheSpecification) {
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 512) * 128, 512 * 4 * 68u);  // 68 of 128 bits
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 2, 512) * 64, 512 * 2 * 36u);
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 8, 512) * 256, 512 * 8 * 132u);
-    EXPECT_EQ(encoded_bytes(CodecId::bf16, 4, 512), 1024u);
-    EXPECT_EQ(encoded_bytes(CodecId::exact, 12, 7), 84u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 512) * 128, 512 * 4 * 68u);  // 68 of 128 bits
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 2, 512) * 64, 512 * 2 * 36u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 8, 512) * 256, 512 * 8 * 132u);
+    EXPECT_EQ(bound_bytes(CodecId::bf16, 4, 512), 1024u);
+    EXPECT_EQ(bound_bytes(CodecId::exact, 12, 7), 84u);
 }
 
 TEST(CodecId, SizesAddUpAtMultiplesOfTheBlock) {
@@ -42,18 +42,18 @@ TEST(CodecId, SizesAddUpAtMultiplesOfTheBlock) {
         for (const std::size_t rest : {0, 1, 3, 31, 100, 511}) {
             const auto codec = static_cast<CodecId>(id);
             const std::size_t blocks = 7 * codec_block_elems(codec);
-            EXPECT_EQ(encoded_bytes(codec, 4, blocks + rest),
-                      encoded_bytes(codec, 4, blocks) + encoded_bytes(codec, 4, rest));
+            EXPECT_EQ(bound_bytes(codec, 4, blocks + rest),
+                      bound_bytes(codec, 4, blocks) + bound_bytes(codec, 4, rest));
         }
 }
 
 TEST(CodecId, SizesOfTailsFollowTheLayout) {
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 0), 0u);
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 3), 12u);  // three left over
-    EXPECT_EQ(encoded_bytes(CodecId::nm_2_4, 4, 5),
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 0), 0u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 3), 12u);  // three left over
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 5),
               4 + 8 + 4u);  // one word, two kept, one left over
-    EXPECT_EQ(encoded_bytes(CodecId::nm_1_16, 8, 40), 4 + 2 * 8 + 8 * 8u);
-    EXPECT_EQ(encoded_bytes(CodecId::nm_4_8, 2, (1ull << 33) + 1),
+    EXPECT_EQ(bound_bytes(CodecId::nm_1_16, 8, 40), 4 + 2 * 8 + 8 * 8u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_4_8, 2, (1ull << 33) + 1),
               (1ull << 33) / 512 * (64 + 512) + 2);
 }
 

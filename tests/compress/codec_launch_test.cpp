@@ -107,17 +107,17 @@ void expect_places(CodecId codec, std::size_t elem) {
         const std::size_t count = blocks * 512 + 173;
         const std::size_t window = blocks * 16;  // the first one of the tail
         const auto last_of_block = nm::place_of<S>(window - 1, count, elem);
-        EXPECT_EQ(last_of_block.mask_at, encoded_bytes(codec, elem, (blocks - 1) * 512) + 60);
+        EXPECT_EQ(last_of_block.mask_at, bound_bytes(codec, elem, (blocks - 1) * 512) + 60);
         EXPECT_EQ(last_of_block.kept_at + S::window_kept * elem,
-                  encoded_bytes(codec, elem, blocks * 512));
+                  bound_bytes(codec, elem, blocks * 512));
         EXPECT_EQ(last_of_block.present, 32u);
         EXPECT_EQ(last_of_block.grouped, 32u);
         const auto tail = nm::place_of<S>(window, count, elem);
-        EXPECT_EQ(tail.mask_at, encoded_bytes(codec, elem, blocks * 512));
+        EXPECT_EQ(tail.mask_at, bound_bytes(codec, elem, blocks * 512));
         const auto end = nm::place_of<S>(window + 5, count, elem);  // elements 160 to 172
         EXPECT_EQ(end.present, 13u);
         EXPECT_EQ(end.grouped, 13u / S::M * S::M);
-        EXPECT_EQ(end.first_left_over + (13 % S::M) * elem, encoded_bytes(codec, elem, count));
+        EXPECT_EQ(end.first_left_over + (13 % S::M) * elem, bound_bytes(codec, elem, count));
     }
 }
 

@@ -33,10 +33,10 @@ TEST_F(CudaCodec, WorkOfOneStreamRunsInItsOrderWithoutWaitingBetween) {
     const Codec codec = *codec_for(CodecId::nm_2_4, ElementType::f32, InstructionSet::scalar);
     const Bytes first = make_data(Data::normal, ElementType::f32, count, 1);
     const Bytes second = make_data(Data::normal, ElementType::f32, count, 2);
-    Bytes payload(encoded_bytes(CodecId::nm_2_4, 4, count)), want = second;
+    Bytes payload(bound_bytes(CodecId::nm_2_4, 4, count)), want = second;
     codec.encode(first.data(), count, payload.data());
-    ASSERT_TRUE(codec.decode_sum(payload.data(), count, want.data(), want.data()));
-    ASSERT_TRUE(codec.decode_sum(payload.data(), count, want.data(), want.data()));
+    ASSERT_TRUE(codec.decode_sum(payload.data(), payload.size(), count, want.data(), want.data()));
+    ASSERT_TRUE(codec.decode_sum(payload.data(), payload.size(), count, want.data(), want.data()));
     const TestArray in(memory_, first, TestArray::Use::read);
     const TestArray sum(memory_, second, TestArray::Use::written);
     const TestArray between(memory_, Bytes(payload.size()), TestArray::Use::written);
@@ -59,7 +59,7 @@ TEST_F(CudaCodec, WorkOfOneStreamRunsInItsOrderWithoutWaitingBetween) {
 /// bf16, so that 5 GB of values are enough. The last elements are what a 32-bit index would miss.
 TEST_F(CudaCodec, CountsBeyond32Bits) {
     const std::size_t count = (std::size_t{1} << 31) + 513 + 7, tail = 512 * 4 + 513 + 7;
-    const std::size_t values = 2 * count, payload = encoded_bytes(CodecId::nm_2_4, 2, count);
+    const std::size_t values = 2 * count, payload = bound_bytes(CodecId::nm_2_4, 2, count);
     std::size_t free_bytes = 0, total_bytes = 0;
     ASSERT_EQ(cudaMemGetInfo(&free_bytes, &total_bytes), cudaSuccess);
     if (free_bytes < 2 * values + payload + (std::size_t{1} << 28))

@@ -14,10 +14,10 @@ struct Figure {
 class ErrorFigures : public testing::TestWithParam<Figure> {};
 
 double relative_error(const Codec& codec, const std::vector<float>& in) {
-    std::vector<std::byte> encoded(encoded_bytes(codec.id, 4, in.size()));
+    std::vector<std::byte> encoded(bound_bytes(codec.id, 4, in.size()));
     std::vector<float> out(in.size());
     codec.encode(in.data(), in.size(), encoded.data());
-    EXPECT_TRUE(codec.decode(encoded.data(), in.size(), out.data()));
+    EXPECT_TRUE(codec.decode(encoded.data(), encoded.size(), in.size(), out.data()));
     double wrong = 0, all = 0;
     for (std::size_t i = 0; i < in.size(); ++i) {
         wrong += std::pow(double{in[i]} - double{out[i]}, 2);

@@ -27,10 +27,9 @@ class Feedback : public testing::TestWithParam<CodecCase> {
     Step step(const Bytes& plain, Bytes& residual) const { return step(codec_, plain, residual); }
     Step step(const Codec& codec, const Bytes& plain, Bytes& residual) const {
         const std::size_t count = elements_in(plain, codec.type);
-        Step s{Bytes(encoded_bytes(codec.id, element_bytes(codec.type), count)),
-               Bytes(plain.size())};
+        Step s{Bytes(bound_bytes(codec.id, element_bytes(codec.type), count)), Bytes(plain.size())};
         codec.encode_with_residual(plain.data(), residual.data(), count, s.encoded.data());
-        EXPECT_TRUE(codec.decode(s.encoded.data(), count, s.decoded.data()));
+        EXPECT_TRUE(codec.decode(s.encoded.data(), s.encoded.size(), count, s.decoded.data()));
         return s;
     }
     Codec codec_;
@@ -109,7 +108,7 @@ TEST_P(Feedback, TouchesNothingOutsideItsBuffersAtAnyAlignment) {
         for (const std::size_t count : {1, 31, 512, 513, 1030}) {
             const Bytes plain = make_data(Data::normal, codec_.type, count);
             GuardedBuffer in(plain, shift), residual(zero_residual(count), shift);
-            GuardedBuffer out(encoded_bytes(codec_.id, element_bytes(codec_.type), count), shift);
+            GuardedBuffer out(bound_bytes(codec_.id, element_bytes(codec_.type), count), shift);
             codec_.encode_with_residual(in.data(), residual.data(), count, out.data());
             ASSERT_TRUE(in.canaries_intact() && residual.canaries_intact() &&
                         out.canaries_intact());

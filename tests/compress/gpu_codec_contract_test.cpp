@@ -35,7 +35,7 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
     bool is_nm() const { return codec_.id != CodecId::exact && codec_.id != CodecId::bf16; }
     Bytes encoding_of(const Bytes& plain) const {
         const std::size_t count = plain.size() / elem();
-        Bytes out(encoded_bytes(codec_.id, elem(), count));
+        Bytes out(bound_bytes(codec_.id, elem(), count));
         codec_.encode(plain.data(), count, out.data());
         return out;
     }
@@ -69,7 +69,7 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
         const TestArray in = array(plain, Use::read, way.values_shift);
         const TestArray rest = array(residual, Use::written,
                                      way.values_shift == 0 ? 0 : element_bytes(residual_type_));
-        Bytes want(encoded_bytes(codec_.id, elem(), count));
+        Bytes want(bound_bytes(codec_.id, elem(), count));
         const TestArray out = array(Bytes(want.size()), Use::written, way.payload_shift);
         launch(CodecWork::encode_with_residual, way.form,
                {in.data(), rest.data(), nullptr, out.data(), count});
@@ -82,7 +82,7 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
         const std::size_t count = plain.size() / elem();
         const Bytes encoded = encoding_of(plain);
         Bytes want(plain.size());
-        ASSERT_TRUE(codec_.decode(encoded.data(), count, want.data()));
+        ASSERT_TRUE(codec_.decode(encoded.data(), encoded.size(), count, want.data()));
         const TestArray in = array(encoded, Use::read, way.payload_shift);
         const TestArray out = array(Bytes(plain.size()), Use::written, way.values_shift);
         ASSERT_FALSE(
@@ -94,13 +94,14 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
         const std::size_t count = plain.size() / elem();
         const Bytes encoded = encoding_of(plain);
         Bytes want(plain.size());
-        ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), want.data()));
+        ASSERT_TRUE(
+            codec_.decode_sum(encoded.data(), encoded.size(), count, base.data(), want.data()));
         const TestArray in = array(encoded, Use::read, way.payload_shift);
         const TestArray sum = array(base, Use::written, way.values_shift);
         ASSERT_FALSE(launch(CodecWork::decode_sum, way.form,
                             {in.data(), nullptr, sum.data(), sum.data(), count}));
         Bytes decoded(plain.size());
-        ASSERT_TRUE(codec_.decode(encoded.data(), count, decoded.data()));
+        ASSERT_TRUE(codec_.decode(encoded.data(), encoded.size(), count, decoded.data()));
         ASSERT_EQ(first_wrong(sum.content(), want, base, decoded), count) << "first wrong element";
         ASSERT_TRUE(sum.canaries_intact()) << count << " elements";
     }
@@ -182,7 +183,7 @@ TEST_P(GpuCodec, BaseAndOutMayBeTwoArrays) {
     const Bytes plain = make_data(Data::normal, codec_.type, count);
     const Bytes base = make_data(Data::normal, codec_.type, count, 2), encoded = encoding_of(plain);
     Bytes want(plain.size());
-    ASSERT_TRUE(codec_.decode_sum(encoded.data(), count, base.data(), want.data()));
+    ASSERT_TRUE(codec_.decode_sum(encoded.data(), encoded.size(), count, base.data(), want.data()));
     const TestArray in = array(encoded, Use::read), from = array(base, Use::written);
     const TestArray out = array(Bytes(plain.size()), Use::written);
     launch(CodecWork::decode_sum, {}, {in.data(), nullptr, from.data(), out.data(), count});
@@ -247,14 +248,15 @@ TEST_P(GpuCodec, RandomBytesNeverLeaveTheOutput) {
     std::mt19937 generator(7);
     for (int round = 0; round < 40; ++round) {
         const std::size_t count = generator() % 1600;
-        Bytes noise(encoded_bytes(codec_.id, elem(), count));
+        Bytes noise(bound_bytes(codec_.id, elem(), count));
         for (std::byte& b : noise) b = static_cast<std::byte>(generator());
         const TestArray in = array(noise, Use::read);
         const TestArray out = array(Bytes(count * elem()), Use::written);
         const bool invalid =
             launch(CodecWork::decode, {}, {in.data(), nullptr, nullptr, out.data(), count});
         Bytes scalar(count * elem());
-        ASSERT_EQ(invalid, !codec_.decode(noise.data(), count, scalar.data())) << count;
+        ASSERT_EQ(invalid, !codec_.decode(noise.data(), noise.size(), count, scalar.data()))
+            << count;
         ASSERT_TRUE(out.canaries_intact()) << count;
     }
 }

@@ -40,8 +40,8 @@ TEST_P(SixteenBits, SumsOfEveryPatternAreThoseOfTheScalarVersion) {
     for (const std::uint16_t addend : addends) {
         const Bytes in = repeated(codec_.type, addend);
         Bytes sum(base.size()), want(base.size());
-        ASSERT_TRUE(codec_.decode_sum(in.data(), patterns, base.data(), sum.data()));
-        ASSERT_TRUE(scalar_.decode_sum(in.data(), patterns, base.data(), want.data()));
+        ASSERT_TRUE(codec_.decode_sum(in.data(), in.size(), patterns, base.data(), sum.data()));
+        ASSERT_TRUE(scalar_.decode_sum(in.data(), in.size(), patterns, base.data(), want.data()));
         ASSERT_TRUE(same_but_nan_payload(codec_.type, sum, want)) << std::hex << addend;
         ASSERT_TRUE(is_nan(codec_.type, addend) || sum == want) << "a NaN changed, + " << addend;
     }

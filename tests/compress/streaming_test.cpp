@@ -45,7 +45,7 @@ class LargeResults : public testing::TestWithParam<CodecCase> {
             codec_.encode(plain_.data() + first * size_, elems, encoded_.data() + coded(first));
         });
     }
-    std::size_t coded(std::size_t count) const { return encoded_bytes(codec_.id, size_, count); }
+    std::size_t coded(std::size_t count) const { return bound_bytes(codec_.id, size_, count); }
 
     template <class Call>
     void in_small_calls(Call call) const {
@@ -85,11 +85,11 @@ TEST_P(LargeResults, EncodeWithResidualToTheBytesAndResidualsOfSmallOnes) {
 TEST_P(LargeResults, DecodeToTheValuesOfSmallOnes) {
     Bytes expected(plain_.size());
     in_small_calls([&](std::size_t first, std::size_t elems) {
-        ASSERT_TRUE(
-            codec_.decode(encoded_.data() + coded(first), elems, expected.data() + first * size_));
+        ASSERT_TRUE(codec_.decode(encoded_.data() + coded(first), coded(elems), elems,
+                                  expected.data() + first * size_));
     });
     GuardedBuffer out(plain_.size(), unaligned);
-    ASSERT_TRUE(codec_.decode(encoded_.data(), count_, out.data()));
+    ASSERT_TRUE(codec_.decode(encoded_.data(), encoded_.size(), count_, out.data()));
     EXPECT_TRUE(out.content() == expected);
     EXPECT_TRUE(out.canaries_intact());
 }
@@ -98,13 +98,15 @@ TEST_P(LargeResults, AddToTheSumsOfSmallOnesApartAndInPlace) {
     const Bytes base = tiled_data(codec_.type, count_, 2);
     Bytes expected(plain_.size());
     in_small_calls([&](std::size_t first, std::size_t elems) {
-        ASSERT_TRUE(codec_.decode_sum(encoded_.data() + coded(first), elems,
+        ASSERT_TRUE(codec_.decode_sum(encoded_.data() + coded(first), coded(elems), elems,
                                       base.data() + first * size_,
                                       expected.data() + first * size_));
     });
     GuardedBuffer apart(plain_.size(), unaligned), in_place(base, unaligned);
-    ASSERT_TRUE(codec_.decode_sum(encoded_.data(), count_, base.data(), apart.data()));
-    ASSERT_TRUE(codec_.decode_sum(encoded_.data(), count_, in_place.data(), in_place.data()));
+    ASSERT_TRUE(
+        codec_.decode_sum(encoded_.data(), encoded_.size(), count_, base.data(), apart.data()));
+    ASSERT_TRUE(codec_.decode_sum(encoded_.data(), encoded_.size(), count_, in_place.data(),
+                                  in_place.data()));
     EXPECT_TRUE(apart.content() == expected);
     EXPECT_TRUE(in_place.content() == expected);
     EXPECT_TRUE(apart.canaries_intact() && in_place.canaries_intact());
@@ -116,7 +118,7 @@ TEST_P(LargeResults, DecodeRefusesAnIllegalMaskInTheMiddle) {
     encoded_[middle] ^= std::byte{0xff};
     encoded_[middle + 1] = encoded_[middle + 2] = std::byte{0};
     GuardedBuffer out(plain_.size(), unaligned);
-    EXPECT_FALSE(codec_.decode(encoded_.data(), count_, out.data()));
+    EXPECT_FALSE(codec_.decode(encoded_.data(), encoded_.size(), count_, out.data()));
     EXPECT_TRUE(out.canaries_intact());
 }
 

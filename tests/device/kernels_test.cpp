@@ -61,7 +61,7 @@ TEST_F(DeviceKernels, EncodingsAreThoseOfTheCpuWithAndWithoutResidual) {
             if (!codec.ok()) continue;
             for (const std::size_t count : counts) {
                 const Bytes in = elements(type, count, 1);
-                Bytes want(encoded_bytes(codec->id, element_bytes(type), count));
+                Bytes want(bound_bytes(codec->id, element_bytes(type), count));
                 codec->encode(in.data(), count, want.data());
                 const auto from = on_device(in), to = on_device(Bytes(want.size()));
                 const CodecJob job{from->data(), nullptr, nullptr, to->data(), count};
@@ -89,10 +89,10 @@ TEST_F(DeviceKernels, DecodingsAreThoseOfTheCpuAndSumOnTop) {
             if (!codec.ok()) continue;
             for (const std::size_t count : counts) {
                 const Bytes plain = elements(type, count, 2), base = elements(type, count, 3);
-                Bytes payload(encoded_bytes(codec->id, element_bytes(type), count));
+                Bytes payload(bound_bytes(codec->id, element_bytes(type), count));
                 codec->encode(plain.data(), count, payload.data());
                 Bytes want(plain.size());
-                ASSERT_TRUE(codec->decode(payload.data(), count, want.data()));
+                ASSERT_TRUE(codec->decode(payload.data(), payload.size(), count, want.data()));
                 const DeviceBuffer invalid(*device_, 4, DeviceBuffer::Kind::pinned);
                 auto* const flag = reinterpret_cast<std::uint32_t*>(invalid.data());
                 *flag = 0;
@@ -103,7 +103,8 @@ TEST_F(DeviceKernels, DecodingsAreThoseOfTheCpuAndSumOnTop) {
                     launch(CodecWork::decode, codec->id, type, flag), {&job, 1})));
                 ASSERT_EQ(content_of(*to), want) << name_of(codec->id) << ' ' << name_of(type);
                 if (codec->decode_sum != nullptr) {
-                    ASSERT_TRUE(codec->decode_sum(payload.data(), count, base.data(), want.data()));
+                    ASSERT_TRUE(codec->decode_sum(payload.data(), payload.size(), count,
+                                                  base.data(), want.data()));
                     const CodecJob sum{from->data(), nullptr, under->data(), under->data(), count};
                     ASSERT_TRUE(succeeds(plugin_->launch_codec(
                         launch(CodecWork::decode_sum, codec->id, type, flag), {&sum, 1})));
@@ -123,7 +124,7 @@ TEST_F(DeviceKernels, JobsOfOneLaunchAreAllDone) {
     for (std::size_t i = 0; i < 70; ++i) {
         const std::size_t count = 37 * i;
         const Bytes in = elements(ElementType::f32, count, static_cast<unsigned>(i));
-        wants.emplace_back(encoded_bytes(CodecId::nm_2_4, sizeof(float), count));
+        wants.emplace_back(bound_bytes(CodecId::nm_2_4, sizeof(float), count));
         codec->encode(in.data(), count, wants.back().data());
         ins.push_back(on_device(in));
         outs.push_back(on_device(Bytes(wants.back().size())));
@@ -135,7 +136,7 @@ TEST_F(DeviceKernels, JobsOfOneLaunchAreAllDone) {
 }
 
 TEST_F(DeviceKernels, APayloadThatIsNoneSetsTheWordAndNoOtherLaunchClearsIt) {
-    const std::size_t payload_bytes = encoded_bytes(CodecId::nm_2_4, sizeof(float), 512);
+    const std::size_t payload_bytes = bound_bytes(CodecId::nm_2_4, sizeof(float), 512);
     const auto bad = on_device(Bytes(payload_bytes, std::byte{0x77}));   // keeps 3 of 4
     const auto good = on_device(Bytes(payload_bytes, std::byte{0x33}));  // keeps 2 of 4
     const DeviceBuffer to(*device_, 512 * sizeof(float));

@@ -25,7 +25,7 @@ namespace gradcoll::testing {
 template <class T>
 struct HeadCodec {
     static std::int64_t kept_of_block(CodecId codec, std::int64_t count) {
-        const std::size_t bytes = encoded_bytes(codec, sizeof(T), static_cast<std::size_t>(count));
+        const std::size_t bytes = bound_bytes(codec, sizeof(T), static_cast<std::size_t>(count));
         return std::min<std::int64_t>(count, static_cast<std::int64_t>(bytes / sizeof(T)));
     }
     /// Calls visit(first element, kept, offset in the encoding) block by block.
@@ -34,12 +34,12 @@ struct HeadCodec {
         const std::int64_t block = codec == CodecId::exact ? count : lossy_block_elems;
         for (std::int64_t first = 0; first < count; first += block) {
             const std::size_t offset =
-                encoded_bytes(codec, sizeof(T), static_cast<std::size_t>(first));
+                bound_bytes(codec, sizeof(T), static_cast<std::size_t>(first));
             visit(first, kept_of_block(codec, std::min(block, count - first)), offset);
         }
     }
     static void encode(CodecId codec, const T* in, std::int64_t count, std::byte* out) {
-        std::memset(out, 0, encoded_bytes(codec, sizeof(T), static_cast<std::size_t>(count)));
+        std::memset(out, 0, bound_bytes(codec, sizeof(T), static_cast<std::size_t>(count)));
         blocks(codec, count, [&](std::int64_t first, std::int64_t kept, std::size_t offset) {
             std::memcpy(out + offset, in + first, static_cast<std::size_t>(kept) * sizeof(T));
         });

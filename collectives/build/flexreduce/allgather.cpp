@@ -110,7 +110,7 @@ void Allgather::decode(const std::vector<Range>& ranges, const Parcel& parcel, C
 
 std::uint64_t Allgather::bytes_of(std::int64_t count_elems) const {
     const PlanSpec& spec = transfer_.spec();
-    return encoded_bytes(spec.down_codec, spec.elem_bytes, static_cast<std::size_t>(count_elems));
+    return bound_bytes(spec.down_codec, spec.elem_bytes, static_cast<std::size_t>(count_elems));
 }
 
 }  // namespace gradcoll

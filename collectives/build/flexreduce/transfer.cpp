@@ -87,7 +87,7 @@ Parcel Transfer::parcel(const std::vector<Range>& ranges, CodecId codec) {
     std::vector<SlotExtent> extents;
     for (const Range& range : ranges) {
         const std::uint64_t size =
-            encoded_bytes(codec, spec_.elem_bytes, static_cast<std::size_t>(range.size()));
+            bound_bytes(codec, spec_.elem_bytes, static_cast<std::size_t>(range.size()));
         extents.push_back({bytes, size});
         bytes += size;
     }

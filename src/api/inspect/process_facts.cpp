@@ -98,7 +98,7 @@ std::string types_of(CodecId codec) {
 std::string text_of(CodecId codec) {
     constexpr std::size_t count = lossy_block_elems;
     constexpr std::size_t raw = count * sizeof(float);
-    const std::size_t bytes = encoded_bytes(codec, sizeof(float), count);
+    const std::size_t bytes = bound_bytes(codec, sizeof(float), count);
     if (bytes == raw) return fmt::format("{}; {}", description_of(codec), types_of(codec));
     return fmt::format("{}; sums of {}; fp32 takes 1/{:.3g} of the bytes", description_of(codec),
                        types_of(codec), static_cast<double>(raw) / static_cast<double>(bytes));

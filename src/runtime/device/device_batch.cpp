@@ -74,7 +74,7 @@ Status DeviceBatch::launch_copies(const Kind& kind, DeviceSide& side, const Oper
         if (work.kind == kind)
             GRADCOLL_TRY(side.work().copy(
                 work.to, work.from,
-                encoded_bytes(kind.codec, operation.plan.spec.elem_bytes, work.count)));
+                bound_bytes(kind.codec, operation.plan.spec.elem_bytes, work.count)));
     return {};
 }
 

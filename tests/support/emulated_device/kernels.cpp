@@ -34,7 +34,7 @@ Result<std::shared_ptr<Queue>> queue_for(void* stream) {
 Result<CodecJob> reached(const CodecLaunch& launch, CodecJob job) {
     const std::size_t element = element_bytes(launch.type);
     const std::size_t values = job.count * element;
-    const std::size_t payload = encoded_bytes(launch.codec, element, job.count);
+    const std::size_t payload = bound_bytes(launch.codec, element, job.count);
     const std::size_t residual = launch.type == ElementType::f64 ? sizeof(double) : sizeof(float);
     constexpr std::size_t of_payload = 2;
     const bool encodes =

@@ -13,6 +13,8 @@ namespace {
 /// Whether a job of a decoding was valid; true for encodings.
 bool run_codec_job(const Task& task, const CodecJob& job) {
     const auto payload = static_cast<const std::byte*>(job.in);
+    const std::size_t payload_bytes =
+        bound_bytes(task.codec.id, element_bytes(task.codec.type), job.count);
     switch (task.work) {
         case CodecWork::encode:
             task.codec.encode(job.in, job.count, static_cast<std::byte*>(job.out));
@@ -22,9 +24,9 @@ bool run_codec_job(const Task& task, const CodecJob& job) {
                                             static_cast<std::byte*>(job.out));
             return true;
         case CodecWork::decode:
-            return task.codec.decode(payload, job.count, job.out);
+            return task.codec.decode(payload, payload_bytes, job.count, job.out);
         case CodecWork::decode_sum:
-            return task.codec.decode_sum(payload, job.count, job.base, job.out);
+            return task.codec.decode_sum(payload, payload_bytes, job.count, job.base, job.out);
     }
     return true;
 }
