@@ -3,37 +3,43 @@
 
 #include <fmt/format.h>
 
-#include "compress/kernel_sources.hpp"
+#include "compress/stages.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// The best set that CPU and GC_CPU allow and that we have kernels for.
-const KernelSource* best_source() {
-    static const KernelSource* const best = [] {
-        for (int set = static_cast<int>(best_instruction_set()); set > 0; --set)
-            if (const auto* source = kernel_source(static_cast<InstructionSet>(set))) return source;
-        return kernel_source(InstructionSet::scalar);
+/// The best set that CPU and GC_CPU allow and that kernels are compiled for.
+InstructionSet best_set() {
+    static const InstructionSet best = [] {
+        for (const InstructionSet set : {InstructionSet::avx512, InstructionSet::avx2})
+            if (set <= best_instruction_set() && kernels_available(set)) return set;
+        return InstructionSet::scalar;
     }();
     return best;
 }
 
-Kernels kernels_of(const KernelSource& source, CodecId id, ElementType type) {
-    if (id == CodecId::exact) return source.exact(type);
-    return id == CodecId::bf16 ? source.bf16(type) : source.nm(id, type);
+/// Those of the set, or of the next lower one that has some.
+Kernels kernels_of(const CodecEntry& entry, ElementType type, InstructionSet set) {
+    const KernelsBySet& by_set = entry.stage->kernels;
+    const KernelsOf sets[] = {by_set.scalar, by_set.avx2, by_set.avx512};
+    for (int at = static_cast<int>(set); at >= 0; --at) {
+        if (sets[at] == nullptr) continue;
+        const Kernels found = sets[at](*entry.member, type);
+        if (found.encode != nullptr) return found;
+    }
+    return {};
 }
 
-std::string_view types_of(CodecId id) {
-    if (id == CodecId::exact) return "all types of known size";
-    return id == CodecId::bf16 ? "fp32" : "fp16, bf16, fp32, fp64";
-}
-
-Result<Codec> codec_from(const KernelSource& source, CodecId id, ElementType type) {
-    const Kernels kernels = kernels_of(source, id, type);
+Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
+    if (!is_registered(id))
+        return Status(Code::unsupported, fmt::format("no codec has number {}; allowed: {}",
+                                                     static_cast<int>(id), allowed_codecs()));
+    const Kernels kernels = kernels_of(codec_entries()[index_of(id)], type, set);
     if (kernels.encode == nullptr)
         return Status(Code::unsupported,
-                      fmt::format("codec {} is not defined for elements of type {}; allowed: {}",
-                                  name_of(id), name_of(type), types_of(id)));
+                      fmt::format("codec {} is not defined for elements of type {}; allowed: {}{}",
+                                  name_of(id), name_of(type), types_of(id),
+                                  codec_supports(id, type) ? " of known size" : ""));
     return Codec{
         id, type, kernels.encode, kernels.encode_with_residual, kernels.decode, kernels.decode_sum};
 }
@@ -41,19 +47,14 @@ Result<Codec> codec_from(const KernelSource& source, CodecId id, ElementType typ
 }  // namespace
 
 Result<Codec> codec_for(CodecId id, ElementType type) {
-    return codec_from(*best_source(), id, type);
+    return codec_of_set(id, type, best_set());
 }
 
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set) {
-    const KernelSource* source = kernel_source(set);
-    if (source == nullptr)
+    if (!kernels_available(set))
         return Status(Code::unsupported,
                       fmt::format("instruction set {} is not available on this CPU", name_of(set)));
-    return codec_from(*source, id, type);
-}
-
-bool kernels_available(InstructionSet set) {
-    return kernel_source(set) != nullptr;
+    return codec_of_set(id, type, set);
 }
 
 }  // namespace gradcoll

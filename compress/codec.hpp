@@ -44,9 +44,9 @@ struct Codec {
 /// exact hop.
 Result<Codec> codec_for(CodecId id, ElementType type);
 
-/// The kernels of one instruction set, for tests and benchmarks that compare them. GC_CPU does not
-/// limit these. Errors: also unsupported if this CPU does not run the set, or lacks an extension of
-/// it that the kernels need.
+/// The kernels of one instruction set (of a lower one if the codec has none for it), for tests and
+/// benchmarks that compare them. GC_CPU does not limit these. Errors: also unsupported if this CPU
+/// does not run the set, or lacks an extension of it that the kernels need.
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set);
 bool kernels_available(InstructionSet set);
 

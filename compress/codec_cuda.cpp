@@ -6,25 +6,16 @@
 namespace gradcoll {
 namespace {
 
+constexpr CodecKernelOf stages[] = {
+#define GRADCOLL_ROW(name) name##_codec_cuda,
+#include "codec_cuda_table.inc"
+#undef GRADCOLL_ROW
+};
+
 BatchKernel kernel_of(CodecId codec, ElementType type, CodecWork work) {
-    switch (codec) {
-        case CodecId::exact:
-            return exact_kernel_cuda(type, work);
-        case CodecId::nm_1_4:
-            return nm_1_4_kernel_cuda(type, work);
-        case CodecId::nm_2_4:
-            return nm_2_4_kernel_cuda(type, work);
-        case CodecId::nm_1_8:
-            return nm_1_8_kernel_cuda(type, work);
-        case CodecId::nm_2_8:
-            return nm_2_8_kernel_cuda(type, work);
-        case CodecId::nm_4_8:
-            return nm_4_8_kernel_cuda(type, work);
-        case CodecId::nm_1_16:
-            return nm_1_16_kernel_cuda(type, work);
-        case CodecId::bf16:
-            return bf16_kernel_cuda(type, work);
-    }
+    for (const CodecKernelOf stage : stages)
+        if (const BatchKernel kernel = stage(codec, type, work); kernel.launch != nullptr)
+            return kernel;
     return {};
 }
 

@@ -1,82 +1,90 @@
-// compress/codec_id.cpp - the registry as one table.
+// compress/codec_id.cpp - what the table says of a codec.
 #include "compress/codec_id.hpp"
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
-#include "compress/nm/nm_layout.hpp"
+#include <vector>
+
+#include "compress/codec_spec.hpp"
+#include "compress/stages.hpp"
 
 namespace gradcoll {
 namespace {
 
-struct CodecRow {
-    CodecId id;
-    std::string_view name;
-    int keep, group;  // of an N:M codec; 0 of all others
-};
-constexpr CodecRow rows[codec_count] = {
-    {CodecId::exact, "exact", 0, 0},   {CodecId::nm_1_4, "1:4", 1, 4},
-    {CodecId::nm_2_4, "2:4", 2, 4},    {CodecId::nm_1_8, "1:8", 1, 8},
-    {CodecId::nm_2_8, "2:8", 2, 8},    {CodecId::nm_4_8, "4:8", 4, 8},
-    {CodecId::nm_1_16, "1:16", 1, 16}, {CodecId::bf16, "bf16", 0, 0},
-};
-static_assert(lossy_block_elems == nm::block_elems);
-
-const CodecRow& row_of(CodecId codec) {
-    return rows[static_cast<std::size_t>(codec)];
+std::uint8_t number_of(CodecId codec) {
+    return static_cast<std::uint8_t>(codec);
 }
 
-std::size_t nm_bytes(const CodecRow& row, std::size_t elem_bytes, std::size_t count) {
-    const std::size_t keep = static_cast<std::size_t>(row.keep);
-    const std::size_t group = static_cast<std::size_t>(row.group);
-    const std::size_t groups = count / group;
-    const std::size_t mask_words = (groups * group + nm::window_elems - 1) / nm::window_elems;
-    return mask_words * sizeof(std::uint32_t) + (groups * keep + count % group) * elem_bytes;
+const CodecEntry& entry_of(CodecId codec) {
+    return codec_entries()[place_of_codec(number_of(codec))];
 }
 
 }  // namespace
 
+std::span<const CodecId> all_codecs() {
+    static const std::vector<CodecId> all = [] {
+        std::vector<CodecId> codecs;
+        for (const CodecEntry& entry : codec_entries())
+            codecs.push_back(static_cast<CodecId>(entry.member->number));
+        return codecs;
+    }();
+    return all;
+}
+
+bool is_registered(CodecId codec) {
+    return place_of_codec(number_of(codec)) != no_codec;
+}
+
+std::size_t index_of(CodecId codec) {
+    return place_of_codec(number_of(codec));
+}
+
 Result<CodecId> codec_from_name(std::string_view name) {
-    if (name == "off" || name == "none" || name == "4:4") return CodecId::exact;
-    for (const CodecRow& row : rows)
-        if (row.name == name) return row.id;
-    return Status(Code::invalid_argument,
-                  fmt::format("codec \"{}\" is unknown; allowed: exact (off, none, 4:4), 1:4, 2:4, "
-                              "1:8, 2:8, 4:8, 1:16, bf16",
-                              printable(name)));
+    const CodecSpec spec = GRADCOLL_VALUE(CodecSpec::parse(name));
+    return static_cast<CodecId>(spec.number());
 }
 
 std::string_view name_of(CodecId codec) {
-    return row_of(codec).name;
+    return entry_of(codec).member->name;
 }
 
 std::string description_of(CodecId codec) {
-    const CodecRow& row = row_of(codec);
-    if (codec == CodecId::exact) return "sends values as they are (also: off, none, 4:4)";
-    if (codec == CodecId::bf16) return "rounds to bfloat16, to nearest even";
-    const std::string kept =
-        row.keep == 1 ? "largest magnitude" : fmt::format("{} largest magnitudes", row.keep);
-    return fmt::format("keeps the {} of every {} adjacent values", kept, row.group);
+    const CodecEntry& entry = entry_of(codec);
+    return entry.stage->description(*entry.member);
 }
 
 bool codec_supports(CodecId codec, ElementType type) {
-    if (codec == CodecId::exact) return true;
-    return codec == CodecId::bf16 ? type == ElementType::f32 : is_floating(type);
+    return entry_of(codec).stage->supports(type);
+}
+
+std::string types_of(CodecId codec) {
+    std::string text;
+    bool is_for_all = true;
+    for (int number = 0; number <= static_cast<int>(ElementType::opaque); ++number) {
+        const auto type = static_cast<ElementType>(number);
+        if (codec_supports(codec, type))
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(type));
+        else
+            is_for_all = false;
+    }
+    return is_for_all ? "all types" : text;
 }
 
 std::size_t codec_block_elems(CodecId codec) {
-    return codec == CodecId::exact ? 1 : lossy_block_elems;
+    return entry_of(codec).stage->block_elems;
 }
 
-/// All codecs of this version.
-bool has_fixed_rate(CodecId) {
-    return true;
+bool has_fixed_rate(CodecId codec) {
+    return entry_of(codec).stage->has_fixed_rate;
 }
 
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
-    if (codec == CodecId::exact) return count * elem_bytes;
-    if (codec == CodecId::bf16) return count * 2;
-    return nm_bytes(row_of(codec), elem_bytes, count);
+    const CodecEntry& entry = entry_of(codec);
+    return entry.stage->bound_bytes(*entry.member, elem_bytes, count);
+}
+
+const CodecRates& rates_of(CodecId codec) {
+    return entry_of(codec).member->rates;
 }
 
 }  // namespace gradcoll

@@ -1,7 +1,8 @@
 // compress/codec_id.hpp - the codecs by number, name and size: all that a planner needs to know of
-// them.
+// them. What is told here comes from the table of stages.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,11 +10,13 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "compress/stage.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
 
-/// Registered numbers; they travel on the wire and never change their meaning.
+/// A registered number; it travels on the wire and never changes its meaning. Any number of the
+/// table is one, also without a constant here: these are for code that means just that codec.
 enum class CodecId : std::uint8_t {
     exact = 0,
     nm_1_4 = 1,
@@ -24,22 +27,32 @@ enum class CodecId : std::uint8_t {
     nm_1_16 = 6,
     bf16 = 7,
 };
-inline constexpr int codec_count = 8;
 
-/// "exact" (also "off", "none", "4:4"), "1:4", "2:4", "1:8", "2:8", "4:8", "1:16", "bf16".
-/// Errors: invalid_argument that names the value and lists what is allowed.
+/// A mark for some codecs, by number.
+using CodecSet = std::bitset<256>;
+
+/// In the order of the table; the first is `exact`.
+std::span<const CodecId> all_codecs();
+bool is_registered(CodecId codec);
+/// Place in all_codecs(). This and what follows need a registered codec.
+std::size_t index_of(CodecId codec);
+
+/// By name or other name. Errors: invalid_argument that names the value and lists what is allowed
+/// (compress/codec_spec.hpp).
 Result<CodecId> codec_from_name(std::string_view name);
 std::string_view name_of(CodecId codec);
 /// For people: "keeps the 2 largest magnitudes of every 4 adjacent values".
 std::string description_of(CodecId codec);
 
-/// Whether the codec is defined for elements of this type (exact: for all; nm: floats; bf16: fp32).
+/// Whether the codec is defined for elements of this type.
 bool codec_supports(CodecId codec, ElementType type);
+/// For people: "all types", "fp16, bf16, fp32, fp64".
+std::string types_of(CodecId codec);
 
-/// Lossy codecs work on blocks of this many elements: ranges are cut at multiples of it, so that a
-/// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact.
+/// A codec works on blocks of this many elements: ranges are cut at multiples of it, so that a
+/// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact; it
+/// divides lossy_block_elems.
 std::size_t codec_block_elems(CodecId codec);
-inline constexpr std::size_t lossy_block_elems = 512;
 
 /// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
 bool has_fixed_rate(CodecId codec);
@@ -48,5 +61,8 @@ bool has_fixed_rate(CodecId codec);
 /// room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of
 /// the block.
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
+
+/// How fast the stage says that it is, unmeasured here.
+const CodecRates& rates_of(CodecId codec);
 
 }  // namespace gradcoll

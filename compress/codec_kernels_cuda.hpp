@@ -1,5 +1,8 @@
-// compress/codec_kernels_cuda.hpp - the kernels of every codec for the GPU, a file each so that
-// they compile beside one another.
+// compress/codec_kernels_cuda.hpp - what a codec stage with kernels for the GPU defines: its
+// extension.cmake adds it to the table `codec_cuda`, and one of its files defines
+//   BatchKernel NAME_codec_cuda(CodecId codec, ElementType type, CodecWork work);
+// the kernel of a codec of this stage; without `launch` if the codec is another stage's or there is
+// no kernel for the type. Only codecs of fixed rate (compress/device_codec.hpp).
 #pragma once
 
 #include "compress/device_codec.hpp"
@@ -7,13 +10,9 @@
 
 namespace gradcoll {
 
-BatchKernel exact_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel bf16_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_1_4_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_2_4_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_1_8_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_2_8_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_4_8_kernel_cuda(ElementType type, CodecWork work);
-BatchKernel nm_1_16_kernel_cuda(ElementType type, CodecWork work);
+#define GRADCOLL_ROW(name) \
+    BatchKernel name##_codec_cuda(CodecId codec, ElementType type, CodecWork work);
+#include "codec_cuda_table.inc"
+#undef GRADCOLL_ROW
 
 }  // namespace gradcoll

@@ -95,7 +95,7 @@ class CodecCall {
 };
 
 bool is_known(const CodecLaunch& launch) {
-    return static_cast<int>(launch.codec) < codec_count &&
+    return is_registered(launch.codec) &&
            static_cast<std::size_t>(launch.work) < std::size(names_of_works) &&
            launch.type <= ElementType::opaque;
 }
@@ -104,8 +104,9 @@ bool is_known(const CodecLaunch& launch) {
 
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs) {
-    const BatchKernel kernel =
-        is_known(launch) ? kernel_of(launch.codec, launch.type, launch.work) : BatchKernel{};
+    const BatchKernel kernel = is_known(launch) && has_fixed_rate(launch.codec)
+                                   ? kernel_of(launch.codec, launch.type, launch.work)
+                                   : BatchKernel{};
     if (kernel.launch == nullptr)
         return {Code::unsupported,
                 is_known(launch)

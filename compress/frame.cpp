@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "compress/stages.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -66,12 +68,12 @@ Status check_fixed_fields(const std::byte* header) {
 
 Status check_codec_and_type(const std::byte* header) {
     const unsigned codec = get<std::uint8_t>(header, at_codec);
-    if (codec >= codec_count) return wrong("codec", codec, fmt::format("0 to {}", codec_count - 1));
+    const auto codec_id = static_cast<CodecId>(codec);
+    if (!is_registered(codec_id)) return wrong("codec", codec, "the number of " + allowed_codecs());
     const unsigned type = get<std::uint8_t>(header, at_type);
     const unsigned last_type = static_cast<unsigned>(ElementType::opaque);
     if (type > last_type) return wrong("type", type, fmt::format("0 to {}", last_type));
     const auto type_id = static_cast<ElementType>(type);
-    const auto codec_id = static_cast<CodecId>(codec);
     if (!codec_supports(codec_id, type_id))
         return wrong("type", name_of(type_id), fmt::format("one of codec {}", name_of(codec_id)));
     return {};

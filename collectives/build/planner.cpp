@@ -54,8 +54,8 @@ Status check_sizes(const Tree& tree, const PlanSpec& spec) {
 }
 
 Status check_codec(const PlanSpec& spec, CodecId codec, std::string_view what) {
-    if (static_cast<int>(codec) >= codec_count)
-        return invalid("{} is {}: must be below {}", what, static_cast<int>(codec), codec_count);
+    if (!is_registered(codec))
+        return invalid("{} is {}: must be the number of a codec", what, static_cast<int>(codec));
     if (codec == CodecId::exact) return {};
     if (!codec_supports(codec, spec.type))
         return invalid("{} is {}: not defined for elements of {}", what, name_of(codec),

@@ -5,14 +5,6 @@
 #include <cmath>
 
 namespace gradcoll {
-namespace {
-
-/// docs/benchmarks.md, "Codec kernels": fp32, AVX-512, 64 MiB.
-constexpr double codec_speeds[codec_count][3] = {
-    {9.2, 9.1, 11.5},  {14.3, 12.5, 16.9}, {14.0, 12.8, 14.5}, {15.9, 15.7, 17.5},
-    {6.4, 15.6, 13.3}, {6.8, 13.9, 15.9},  {15.3, 15.6, 17.6}, {11.8, 13.8, 14.5}};
-
-}  // namespace
 
 double Speed::at(double bytes) const {
     const auto above = std::find_if(points_.begin(), points_.end(),
@@ -26,8 +18,10 @@ double Speed::at(double bytes) const {
 }
 
 Tuning::Tuning() {
-    for (std::size_t codec = 0; codec < codecs.size(); ++codec)
-        codecs[codec] = {codec_speeds[codec][0], codec_speeds[codec][1], codec_speeds[codec][2]};
+    for (const CodecId codec : all_codecs()) {
+        const CodecRates& rates = rates_of(codec);
+        codecs[codec] = {rates.encode, rates.decode, rates.decode_sum};
+    }
     // Inside a host: copies through shared memory. Between hosts: a plain cluster network.
     for (std::size_t kind = 0; kind < links.size(); ++kind)
         links[kind] = connects_hosts(static_cast<VertexKind>(kind)) ? LinkSpeed{3.0, 5.0}

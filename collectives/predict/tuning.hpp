@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compress/by_codec.hpp"
 #include "compress/codec_id.hpp"
 #include "topology/tree.hpp"
 
@@ -83,9 +84,9 @@ inline constexpr int usual_chunks_in_flight = 4;
 struct Tuning {
     Tuning();  ///< the shipped figures
 
-    /// Index: CodecId. Of `exact`, encode and decode are a plain copy and decode_sum is the plain
-    /// sum.
-    std::array<CodecSpeed, codec_count> codecs;
+    /// Of `exact`, encode and decode are a plain copy and decode_sum is the plain sum. What is
+    /// shipped is what the codecs say of themselves; a codec that says nothing has 1 GB/s.
+    ByCodec<CodecSpeed> codecs;
     /// Index: kind of the vertex whose branches the links connect. What the tree says of a link is
     /// stronger.
     std::array<LinkSpeed, vertex_kind_count> links;
@@ -108,11 +109,11 @@ struct Tuning {
     LinkSpeed host_pass{5.0, 1.0};
 
     /// What a tuning file has said, for those who ask where a figure is from.
-    std::bitset<codec_count> codecs_said;
+    CodecSet codecs_said;
     std::bitset<vertex_kind_count> links_said;
     bool host_pass_said = false;
 
-    const CodecSpeed& of(CodecId codec) const { return codecs[static_cast<std::size_t>(codec)]; }
+    const CodecSpeed& of(CodecId codec) const { return codecs[codec]; }
     const LinkSpeed& link_below(VertexKind kind) const {
         return links[static_cast<std::size_t>(kind)];
     }

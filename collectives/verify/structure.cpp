@@ -69,7 +69,7 @@ class Structure {
         if (step.from_input && !reduces) return "from_input in a step that does not reduce";
         if (step.kind == StepKind::reduce && step.codec != CodecId::exact)
             return "reduce of encoded bytes";
-        if (static_cast<int>(step.codec) >= codec_count) return "an unknown codec";
+        if (!is_registered(step.codec)) return "an unknown codec";
         return {};
     }
 

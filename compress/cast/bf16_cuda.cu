@@ -5,8 +5,8 @@
 
 namespace gradcoll {
 
-BatchKernel bf16_kernel_cuda(ElementType type, CodecWork work) {
-    return bf16_kernel<OnDevice>(type, work);
+BatchKernel cast_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+    return codec == CodecId::bf16 ? bf16_kernel<OnDevice>(type, work) : BatchKernel{};
 }
 
 }  // namespace gradcoll

@@ -5,8 +5,8 @@
 
 namespace gradcoll {
 
-BatchKernel exact_kernel_cuda(ElementType type, CodecWork work) {
-    return exact_kernel<OnDevice>(type, work);
+BatchKernel exact_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+    return codec == CodecId::exact ? exact_kernel<OnDevice>(type, work) : BatchKernel{};
 }
 
 }  // namespace gradcoll

@@ -1,6 +1,6 @@
 // compress/nm/nm_1_8_cuda.cu - kernels for the GPU: 1 of every 8.
-#include "compress/codec_kernels_cuda.hpp"
 #include "compress/nm/nm_job.hpp"
+#include "compress/nm/nm_kernels_cuda.hpp"
 #include "warp/device_warp.hpp"
 
 namespace gradcoll {

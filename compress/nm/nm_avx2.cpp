@@ -12,8 +12,8 @@ using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx2Packer<typename Fo
 
 }  // namespace
 
-Kernels nm_kernels_avx2(CodecId id, ElementType type) {
-    return nm::kernels_for<Block>(id, type);
+Kernels nm_kernels_avx2(int keep, int group, ElementType type) {
+    return nm::kernels_for<Block>(keep, group, type);
 }
 
 }  // namespace gradcoll

@@ -12,8 +12,8 @@ using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx512Packer<typename 
 
 }  // namespace
 
-Kernels nm_kernels_avx512(CodecId id, ElementType type) {
-    return nm::kernels_for<Block>(id, type);
+Kernels nm_kernels_avx512(int keep, int group, ElementType type) {
+    return nm::kernels_for<Block>(keep, group, type);
 }
 
 }  // namespace gradcoll

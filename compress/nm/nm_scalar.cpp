@@ -9,8 +9,8 @@ using Block = nm::ScalarBlock<Shape, Format>;
 
 }  // namespace
 
-Kernels nm_kernels_scalar(CodecId id, ElementType type) {
-    return nm::kernels_for<Block>(id, type);
+Kernels nm_kernels_scalar(int keep, int group, ElementType type) {
+    return nm::kernels_for<Block>(keep, group, type);
 }
 
 }  // namespace gradcoll

@@ -56,16 +56,20 @@ Kernels kernels_for_type(ElementType type) {
     return {};
 }
 
+template <template <class Shape, class Format> class Block, class Shape, class... Others>
+Kernels kernels_among(int keep, int group, ElementType type) {
+    if (keep == Shape::N && group == Shape::M) return kernels_for_type<Block, Shape>(type);
+    if constexpr (sizeof...(Others) > 0)
+        return kernels_among<Block, Others...>(keep, group, type);
+    else
+        return {};
+}
+
 /// `Block` is the instruction set's block coder (nm_block.hpp).
 template <template <class Shape, class Format> class Block>
-Kernels kernels_for(CodecId id, ElementType type) {
-    if (id == CodecId::nm_1_4) return kernels_for_type<Block, Shape<1, 4>>(type);
-    if (id == CodecId::nm_2_4) return kernels_for_type<Block, Shape<2, 4>>(type);
-    if (id == CodecId::nm_1_8) return kernels_for_type<Block, Shape<1, 8>>(type);
-    if (id == CodecId::nm_2_8) return kernels_for_type<Block, Shape<2, 8>>(type);
-    if (id == CodecId::nm_4_8) return kernels_for_type<Block, Shape<4, 8>>(type);
-    if (id == CodecId::nm_1_16) return kernels_for_type<Block, Shape<1, 16>>(type);
-    return {};
+Kernels kernels_for(int keep, int group, ElementType type) {
+    return kernels_among<Block, Shape<1, 4>, Shape<2, 4>, Shape<1, 8>, Shape<2, 8>, Shape<4, 8>,
+                         Shape<1, 16>>(keep, group, type);
 }
 
 }  // namespace

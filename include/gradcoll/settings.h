@@ -18,8 +18,8 @@ extern "C" {
  * not. */
 int GC_Comm_attach(MPI_Comm comm);
 
-/* "exact", "2:4", "1:4", "1:8", "2:8", "4:8", "1:16", "4:4" (= exact), "bf16": the codec of every
- * hop from now on. Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer than
+/* The codec of every hop from now on: "exact", "2:4", "bf16" or another of GC_LIST_CODECS (which
+ * gc_info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer than
  * gc_min_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 

@@ -44,11 +44,10 @@ struct Selection {
 
 std::vector<Case> cases(const Selection& selection) {
     std::vector<Case> out;
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId codec_id : all_codecs())
         for (const ElementType type : types)
             for (const InstructionSet isa : isas)
                 for (const std::size_t size : sizes) {
-                    const auto codec_id = static_cast<CodecId>(id);
                     if (!selection.takes(codec_id, type, isa, size)) continue;
                     const Result<Codec> codec = codec_for(codec_id, type, isa);
                     if (codec.ok()) out.push_back({*codec, isa, size});

@@ -1,11 +1,11 @@
 // runtime/operation.hpp - what all chunks of the running operation share.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <utility>
 
 #include "collectives/plan/plan.hpp"
+#include "compress/by_codec.hpp"
 #include "compress/codec.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/progress.hpp"
@@ -15,8 +15,8 @@
 
 namespace gradcoll {
 
-/// By CodecId; those that are not used are empty.
-using CodecTable = std::array<Codec, codec_count>;
+/// Those that are not used are empty.
+using CodecTable = ByCodec<Codec>;
 
 struct Operation {
     const Plan& plan;
@@ -34,7 +34,7 @@ struct Operation {
     void fail(Status status) {
         if (error.ok()) error = std::move(status);
     }
-    const Codec& codec(CodecId id) const { return codecs[static_cast<std::size_t>(id)]; }
+    const Codec& codec(CodecId id) const { return codecs[id]; }
 };
 
 }  // namespace gradcoll

@@ -2,24 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "base/units.hpp"
 #include "runtime/program.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Of the messages, in the order of their ids, so exact first.
+/// Of the messages, in the order of the table, so exact first.
 std::string codecs_of(const Plan& plan) {
-    std::array<bool, codec_count> used{};
+    CodecSet used;
     for (const Schedule* schedule : {&plan.body, &plan.tail})
         for (const Step& step : schedule->steps)
-            if (is_message(step.kind)) used[static_cast<std::size_t>(step.codec)] = true;
+            if (is_message(step.kind)) used.set(static_cast<std::size_t>(step.codec));
     std::string text;
-    for (std::size_t id = 0; id < used.size(); ++id)
-        if (used[id])
-            text.append(text.empty() ? " " : "+").append(name_of(static_cast<CodecId>(id)));
+    for (const CodecId codec : all_codecs())
+        if (used[static_cast<std::size_t>(codec)])
+            text.append(text.empty() ? " " : "+").append(name_of(codec));
     return text;
 }
 

@@ -38,12 +38,12 @@ std::uint64_t special_bits(ElementType type, std::uint32_t choice) {
 
 std::vector<CodecCase> all_codec_cases() {
     std::vector<CodecCase> cases;
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId codec : all_codecs())
         for (const ElementType type : types_of_size)
             for (const InstructionSet isa :
                  {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
-                if (codec_supports(static_cast<CodecId>(id), type) && kernels_available(isa))
-                    cases.push_back({static_cast<CodecId>(id), type, isa});
+                if (codec_supports(codec, type) && kernels_available(isa))
+                    cases.push_back({codec, type, isa});
     return cases;
 }
 
@@ -51,6 +51,13 @@ std::vector<CodecCase> lossy_codec_cases() {
     std::vector<CodecCase> cases = all_codec_cases();
     std::erase_if(cases, [](const CodecCase& c) { return c.codec == CodecId::exact; });
     return cases;
+}
+
+std::optional<Group> group_of(CodecId codec) {
+    const std::string name(name_of(codec));
+    const std::size_t colon = name.find(':');
+    if (colon == std::string::npos) return std::nullopt;
+    return Group{std::stoul(name), std::stoul(name.substr(colon + 1))};
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {

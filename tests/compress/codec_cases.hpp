@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,12 @@ struct CodecCase {
 };
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();
-/// "nm_2_4_fp32_avx512".
+/// Of an N:M codec: N and M, as its name says.
+struct Group {
+    std::size_t keep, group;
+};
+std::optional<Group> group_of(CodecId codec);
+/// "2_4_fp32_avx512".
 std::string case_name(const testing::TestParamInfo<CodecCase>& info);
 
 /// Inputs by name: what a gradient looks like, what tests ties, and what a diverging run produces.

@@ -3,20 +3,37 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "compress/codec.hpp"
 
 namespace gradcoll {
 namespace {
 
 TEST(CodecId, EveryNameLeadsBackToItsCodec) {
-    for (int id = 0; id < codec_count; ++id) {
-        const auto codec = static_cast<CodecId>(id);
+    for (const CodecId codec : all_codecs()) {
         const Result<CodecId> found = codec_from_name(name_of(codec));
         ASSERT_TRUE(found.ok());
         EXPECT_EQ(*found, codec);
     }
     for (const char* name : {"off", "none", "4:4", "exact"})
         EXPECT_EQ(*codec_from_name(name), CodecId::exact);
+}
+
+TEST(CodecId, ConstantsMeanTheCodecsOfTheirNames) {
+    const std::pair<CodecId, std::string_view> named[] = {
+        {CodecId::exact, "exact"},  {CodecId::nm_1_4, "1:4"}, {CodecId::nm_2_4, "2:4"},
+        {CodecId::nm_1_8, "1:8"},   {CodecId::nm_2_8, "2:8"}, {CodecId::nm_4_8, "4:8"},
+        {CodecId::nm_1_16, "1:16"}, {CodecId::bf16, "bf16"}};
+    for (const auto& [codec, name] : named) EXPECT_EQ(name_of(codec), name);
+    EXPECT_EQ(all_codecs().front(), CodecId::exact);
+    EXPECT_FALSE(is_registered(static_cast<CodecId>(127)));
+}
+
+TEST(CodecId, TypesAreToldInWords) {
+    EXPECT_EQ(types_of(CodecId::exact), "all types");
+    EXPECT_EQ(types_of(CodecId::nm_2_4), "fp16, bf16, fp32, fp64");
+    EXPECT_EQ(types_of(CodecId::bf16), "fp32");
 }
 
 TEST(CodecId, UnknownNamesAreNamedWithTheAllowedOnes) {
@@ -38,9 +55,8 @@ TEST(CodecId, WireSizesOfOneBlockAreThoseOfTheSpecification) {
 }
 
 TEST(CodecId, SizesAddUpAtMultiplesOfTheBlock) {
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId codec : all_codecs())
         for (const std::size_t rest : {0, 1, 3, 31, 100, 511}) {
-            const auto codec = static_cast<CodecId>(id);
             const std::size_t blocks = 7 * codec_block_elems(codec);
             EXPECT_EQ(bound_bytes(codec, 4, blocks + rest),
                       bound_bytes(codec, 4, blocks) + bound_bytes(codec, 4, rest));
@@ -58,9 +74,8 @@ TEST(CodecId, SizesOfTailsFollowTheLayout) {
 }
 
 TEST(CodecFor, IsDefinedForExactlyTheTypesThatTheRegistryNames) {
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId codec : all_codecs())
         for (int t = 0; t <= static_cast<int>(ElementType::u64); ++t) {
-            const auto codec = static_cast<CodecId>(id);
             const auto type = static_cast<ElementType>(t);
             const Result<Codec> found = codec_for(codec, type);
             EXPECT_EQ(found.ok(), codec_supports(codec, type));
@@ -69,6 +84,13 @@ TEST(CodecFor, IsDefinedForExactlyTheTypesThatTheRegistryNames) {
                 EXPECT_NE(found.status().message().find(name_of(type)), std::string::npos);
             }
         }
+}
+
+TEST(CodecFor, NumbersThatNobodyHasAreUnsupported) {
+    const Result<Codec> found = codec_for(static_cast<CodecId>(127), ElementType::f32);
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.status().code(), Code::unsupported);
+    EXPECT_NE(found.status().message().find("127"), std::string::npos);
 }
 
 TEST(CodecFor, OpaqueElementsHaveNoKernels) {

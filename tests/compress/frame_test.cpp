@@ -30,8 +30,8 @@ TEST(Frame, HasTheBytesThatTheReadmeShows) {
 }
 
 TEST(Frame, ReadsWhatWasWritten) {
-    for (int id = 0; id < codec_count; ++id) {
-        FrameHeader header{static_cast<CodecId>(id), ElementType::f32, id % 2 == 0, 77, 300};
+    for (const CodecId codec : all_codecs()) {
+        FrameHeader header{codec, ElementType::f32, index_of(codec) % 2 == 0, 77, 300};
         const Result<FrameHeader> got = read(message_of(header));
         ASSERT_TRUE(got.ok()) << got.status().message();
         EXPECT_EQ(got->codec, header.codec);

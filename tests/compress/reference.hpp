@@ -1,5 +1,6 @@
 // tests/compress/reference.hpp - the codecs once more, written as plainly as possible and sharing
-// no code with compress/.
+// no code with compress/ (but for stages from outside, which bring no other reference than their
+// scalar kernels).
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,9 @@ bool is_nan(ElementType type, std::uint64_t bits);
 std::uint64_t element(const Bytes& array, ElementType type, std::size_t index);
 void append_element(Bytes& array, ElementType type, std::uint64_t bits);
 std::size_t elements_in(const Bytes& array, ElementType type);
+
+/// Whether a codec is the library's own, not one that a build has added from outside.
+bool is_own(CodecId codec);
 
 Bytes reference_encode(CodecId codec, ElementType type, const Bytes& plain);
 Bytes reference_decode(CodecId codec, ElementType type, const Bytes& encoded, std::size_t count);

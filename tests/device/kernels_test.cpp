@@ -48,6 +48,12 @@ class DeviceKernels : public DeviceTest {
     Bytes content_of(const DeviceBuffer& buffer) {
         return content(buffer.data(), buffer.size_bytes());
     }
+    /// A launch of no jobs says whether there are kernels. Those of the library's own codecs are
+    /// everywhere; a stage from outside may have none.
+    bool is_served(CodecId codec, ElementType type) {
+        const bool is_own = static_cast<int>(codec) < 128;
+        return is_own || plugin_->launch_codec(launch(CodecWork::encode, codec, type), {}).ok();
+    }
     CodecLaunch launch(CodecWork work, CodecId codec, ElementType type,
                        std::uint32_t* invalid = nullptr) {
         return {work, codec, type, stream_->native(), invalid};
@@ -55,10 +61,10 @@ class DeviceKernels : public DeviceTest {
 };
 
 TEST_F(DeviceKernels, EncodingsAreThoseOfTheCpuWithAndWithoutResidual) {
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId id : all_codecs())
         for (const ElementType type : all_types) {
-            const auto codec = codec_for(static_cast<CodecId>(id), type);
-            if (!codec.ok()) continue;
+            const auto codec = codec_for(id, type);
+            if (!codec.ok() || !is_served(id, type)) continue;
             for (const std::size_t count : counts) {
                 const Bytes in = elements(type, count, 1);
                 Bytes want(bound_bytes(codec->id, element_bytes(type), count));
@@ -83,10 +89,10 @@ TEST_F(DeviceKernels, EncodingsAreThoseOfTheCpuWithAndWithoutResidual) {
 }
 
 TEST_F(DeviceKernels, DecodingsAreThoseOfTheCpuAndSumOnTop) {
-    for (int id = 0; id < codec_count; ++id)
+    for (const CodecId id : all_codecs())
         for (const ElementType type : all_types) {
-            const auto codec = codec_for(static_cast<CodecId>(id), type);
-            if (!codec.ok()) continue;
+            const auto codec = codec_for(id, type);
+            if (!codec.ok() || !is_served(id, type)) continue;
             for (const std::size_t count : counts) {
                 const Bytes plain = elements(type, count, 2), base = elements(type, count, 3);
                 Bytes payload(bound_bytes(codec->id, element_bytes(type), count));

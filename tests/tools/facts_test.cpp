@@ -34,12 +34,12 @@ std::string last_message(int code) {
 
 TEST(Facts, EveryCodecIsToldByTheNameThatTheParserTakes) {
     const auto codecs = list_of(GC_LIST_CODECS);
-    ASSERT_EQ(codecs.size(), static_cast<std::size_t>(codec_count));
-    for (int id = 0; id < codec_count; ++id) {
-        const GC_List_entry& entry = codecs[static_cast<std::size_t>(id)];
+    ASSERT_EQ(codecs.size(), all_codecs().size());
+    for (const CodecId id : all_codecs()) {
+        const GC_List_entry& entry = codecs[index_of(id)];
         const auto codec = codec_from_name(entry.name);
         ASSERT_TRUE(codec.ok()) << entry.name;
-        EXPECT_EQ(*codec, static_cast<CodecId>(id));
+        EXPECT_EQ(*codec, id);
         EXPECT_EQ(std::string(entry.text).find('\n'), std::string::npos) << entry.text;
     }
     EXPECT_NE(std::string(codecs[2].text).find("keeps the 2 largest magnitudes of every 4"),
@@ -139,7 +139,8 @@ TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(7), &size), MPI_ERR_ARG);
     EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 7"), std::string::npos);
-    EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, codec_count, &entry), MPI_ERR_ARG);
+    EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, static_cast<int>(all_codecs().size()), &entry),
+              MPI_ERR_ARG);
     EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);
     EXPECT_NE(last_message(MPI_ERR_ARG).find("treee"), std::string::npos);
 }

@@ -105,17 +105,16 @@ class Reader {
 
     Status codecs(const Json& json, const std::string& place) {
         Members known;
-        for (int number = 0; number < codec_count; ++number)
-            known.emplace_back(name_of(static_cast<CodecId>(number)),
-                               [this, number](const Json& value, const std::string& at) {
-                                   return codec(value, at, static_cast<std::size_t>(number));
-                               });
+        for (const CodecId id : all_codecs())
+            known.emplace_back(name_of(id), [this, id](const Json& value, const std::string& at) {
+                return codec(value, at, id);
+            });
         return members(json, place, known);
     }
 
-    Status codec(const Json& json, const std::string& place, std::size_t number) {
-        CodecSpeed& speed = tuning.codecs[number];
-        tuning.codecs_said.set(number);
+    Status codec(const Json& json, const std::string& place, CodecId id) {
+        CodecSpeed& speed = tuning.codecs[id];
+        tuning.codecs_said.set(static_cast<std::size_t>(id));
         return members(json, place,
                        {{"encode", speed_into(speed.encode)},
                         {"decode", speed_into(speed.decode)},

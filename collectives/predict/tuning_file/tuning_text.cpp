@@ -18,8 +18,7 @@ OrderedJson json_of(const Speed& speed) {
 
 OrderedJson codecs_of(const Tuning& tuning) {
     OrderedJson codecs = OrderedJson::object();
-    for (int number = 0; number < codec_count; ++number) {
-        const auto codec = static_cast<CodecId>(number);
+    for (const CodecId codec : all_codecs()) {
         const CodecSpeed& speed = tuning.of(codec);
         codecs[std::string(name_of(codec))] = {{"encode", json_of(speed.encode)},
                                                {"decode", json_of(speed.decode)},

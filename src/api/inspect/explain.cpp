@@ -74,7 +74,7 @@ void add_vertex(const Vertex& vertex, const VertexChoice& choice, ExplainedLevel
     level.most_branches = std::max(level.most_branches, branches);
     ++level.vertices;
     ++level.with[static_cast<std::size_t>(choice.exchange)];
-    ++level.codecs[static_cast<std::size_t>(choice.codec)];
+    ++level.codecs[choice.codec];
 }
 
 std::vector<ExplainedLevel> levels_of(const Tree& tree, const PlanSpec& spec) {

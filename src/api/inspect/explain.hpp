@@ -13,6 +13,7 @@
 #include "api/comm/route.hpp"
 #include "api/edge/request.hpp"
 #include "api/settings/settings.hpp"
+#include "compress/by_codec.hpp"
 #include "topology/sources/job/discover.hpp"
 
 namespace gradcoll {
@@ -24,7 +25,7 @@ struct ExplainedLevel {
     int least_branches = 0;
     int most_branches = 0;
     std::array<int, exchange_count> with{};  ///< vertices by exchange
-    std::array<int, codec_count> codecs{};   ///< vertices by codec
+    ByCodec<int> codecs;                     ///< vertices by codec
 };
 
 /// What a prediction says of one level, one chunk, both phases.

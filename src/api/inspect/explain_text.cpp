@@ -35,11 +35,11 @@ std::string exchange_text(const ExplainedLevel& level) {
 /// "2:4", or "exact at 3, 2:4 at 1" where the kind of link decides.
 std::string codec_text(const ExplainedLevel& level) {
     std::string text;
-    for (std::size_t i = 0; i < level.codecs.size(); ++i) {
-        if (level.codecs[i] == 0) continue;
-        const std::string_view name = name_of(static_cast<CodecId>(i));
-        if (level.codecs[i] == level.vertices) return std::string(name);
-        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", name, level.codecs[i]);
+    for (const CodecId codec : all_codecs()) {
+        const int vertices = level.codecs[codec];
+        if (vertices == 0) continue;
+        if (vertices == level.vertices) return std::string(name_of(codec));
+        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", name_of(codec), vertices);
     }
     return text;
 }

@@ -82,23 +82,14 @@ GC_Build make_build() {
     return build;
 }
 
-constexpr ElementType floating_types[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
-                                          ElementType::f64};
-
-std::string types_of(CodecId codec) {
-    if (codec_supports(codec, ElementType::i32)) return "all types";
-    std::string text;
-    for (const ElementType type : floating_types)
-        if (codec_supports(codec, type))
-            text += fmt::format("{}{}", text.empty() ? "" : ", ", name_of(type));
-    return text;
-}
-
 /// "keeps ...; sums of fp16, bf16, fp32, fp64; fp32 takes 1/1.88 of the bytes"
 std::string text_of(CodecId codec) {
     constexpr std::size_t count = lossy_block_elems;
     constexpr std::size_t raw = count * sizeof(float);
     const std::size_t bytes = bound_bytes(codec, sizeof(float), count);
+    if (!has_fixed_rate(codec))
+        return fmt::format("{}; sums of {}; as many bytes as it needs", description_of(codec),
+                           types_of(codec));
     if (bytes == raw) return fmt::format("{}; {}", description_of(codec), types_of(codec));
     return fmt::format("{}; sums of {}; fp32 takes 1/{:.3g} of the bytes", description_of(codec),
                        types_of(codec), static_cast<double>(raw) / static_cast<double>(bytes));
@@ -108,10 +99,8 @@ using Entries = std::vector<GC_List_entry>;
 
 Entries codecs() {
     Entries entries;
-    for (int id = 0; id < codec_count; ++id) {
-        const auto codec = static_cast<CodecId>(id);
+    for (const CodecId codec : all_codecs())
         entries.push_back({kept(name_of(codec)), kept(text_of(codec))});
-    }
     return entries;
 }
 

@@ -39,9 +39,8 @@ std::vector<HopCodecs> codec_choices(const Tree& tree, ElementType type, const H
         if (wanted != choices.front()) choices.push_back(wanted);
         return choices;
     }
-    for (int number = 1; number < codec_count; ++number) {
-        const auto codec = static_cast<CodecId>(number);
-        if (!codec_supports(codec, type)) continue;
+    for (const CodecId codec : all_codecs()) {
+        if (codec == CodecId::exact || !codec_supports(codec, type)) continue;
         choices.push_back({codec});
         if (has_links_of_both_kinds(tree))
             choices.push_back(HopCodecs::by_link(CodecId::exact, codec));

@@ -16,8 +16,11 @@ using namespace gradcoll;
 
 /// What one rank works on: plain values, their encoding, and where results go.
 struct Buffers {
-    explicit Buffers(std::size_t elems)
-        : plain(elems), sums(elems), encoded(elems * sizeof(float)) {
+    explicit Buffers(std::size_t elems) : plain(elems), sums(elems) {
+        std::size_t most_bytes = 0;
+        for (const CodecId codec : all_codecs())
+            most_bytes = std::max(most_bytes, bound_bytes(codec, sizeof(float), elems));
+        encoded.resize(most_bytes);
         for (std::size_t i = 0; i < elems; ++i)
             plain[i] = std::sin(static_cast<float>(i % 8191)) * 3;
     }
@@ -102,15 +105,17 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
     const KernelTimer timer(options, group);
     const std::vector<double> sets = working_sets(std::size_t{256} << 10U, options.most_bytes());
     const Reducer sum = reducer_for(ReduceOp::sum, ElementType::f32);
-    measure_exact(timer, sets, sum, tuning.codecs[static_cast<std::size_t>(CodecId::exact)]);
+    measure_exact(timer, sets, sum, tuning.codecs[CodecId::exact]);
     // Codecs are less a matter of caches: two points tell.
     const std::vector<double> few{sets.front(), sets.back()};
-    for (int number = 1; number < codec_count; ++number) {
-        const Result<Codec> codec = codec_for(static_cast<CodecId>(number), ElementType::f32);
+    for (const CodecId id : all_codecs()) {
+        if (!codec_supports(id, ElementType::f32)) continue;
+        tuning.codecs_said.set(static_cast<std::size_t>(id));
+        if (id == CodecId::exact) continue;
+        const Result<Codec> codec = codec_for(id, ElementType::f32);
         if (!codec.ok()) return codec.status();
-        measure_codec(timer, few, *codec, tuning.codecs[static_cast<std::size_t>(number)]);
+        measure_codec(timer, few, *codec, tuning.codecs[id]);
     }
-    tuning.codecs_said.set();
     return {};
 }
 

@@ -38,8 +38,7 @@ std::string summary_of(const Tuning& tuning) {
                            text_of(tuning.links[kind].gbytes_per_s));
     fmt::format_to(out, "a pass through shared memory: {:.2f} us and {}\n",
                    tuning.host_pass.latency_us, text_of(tuning.host_pass.gbytes_per_s));
-    for (int number = 0; number < codec_count; ++number) {
-        const auto codec = static_cast<CodecId>(number);
+    for (const CodecId codec : all_codecs()) {
         const CodecSpeed& speed = tuning.of(codec);
         fmt::format_to(out, "{:<6} {}: {}\n       {}: {}\n", name_of(codec),
                        codec == CodecId::exact ? "copy  " : "encode", text_of(speed.encode),

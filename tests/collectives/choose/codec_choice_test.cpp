@@ -46,7 +46,7 @@ TEST(CodecChoice, AlwaysAsksNobody) {
 
 TEST(CodecChoice, ASlowCodecNeverPaysAndTheCallIsExact) {
     Tuning tuning;
-    tuning.codecs[static_cast<std::size_t>(CodecId::nm_2_4)] = {0.01, 0.01, 0.01};
+    tuning.codecs[CodecId::nm_2_4] = {0.01, 0.01, 0.01};
     PolicyOptions options = asking(CodecId::nm_2_4, CompressIf::pays);
     options.tuning = &tuning;
     const Decision decision = decide(tree_of(slow_between), call_of(1 << 22), options);
@@ -61,15 +61,14 @@ TEST(CodecChoice, TheBreakEvenIsWhereSavedTransferEqualsCodecTime) {
     const Tree tree = tree_of("(*@1 *@1)");
     Tuning tuning;
     tuning.message_us = 0;
-    tuning.codecs[0].decode_sum = 1e6;
+    tuning.codecs[CodecId::exact].decode_sum = 1e6;
     PlanSpec spec = call_of(1 << 20);
     spec.granule_elems = 512;
     spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
                                              {Exchange::direct, CodecId::nm_2_4});
     spec.down_codec = CodecId::nm_2_4;
     const auto pays = [&](double gbytes_per_s) {
-        tuning.codecs[static_cast<std::size_t>(CodecId::nm_2_4)] = {gbytes_per_s, gbytes_per_s,
-                                                                    gbytes_per_s};
+        tuning.codecs[CodecId::nm_2_4] = {gbytes_per_s, gbytes_per_s, gbytes_per_s};
         return weigh_codecs(tree, tuning, spec).at(0).pays();
     };
     // Both phases save 1 - 17/32 of half the vector at 1 GB/s; a half is encoded and summed going

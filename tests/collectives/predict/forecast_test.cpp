@@ -84,7 +84,7 @@ TEST(Forecast, SlowCodecsBindTheCore) {
                                              {Exchange::direct, CodecId::nm_2_4});
     spec.down_codec = CodecId::nm_2_4;
     Tuning speeds = links_alone();
-    speeds.codecs[static_cast<std::size_t>(CodecId::nm_2_4)] = {0.5, 0.5, 0.5};
+    speeds.codecs[CodecId::nm_2_4] = {0.5, 0.5, 0.5};
     EXPECT_EQ(forecast_tree(tree, speeds, spec).bound, Bound::core);
 }
 

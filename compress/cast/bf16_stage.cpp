@@ -1,0 +1,32 @@
+// compress/cast/bf16_stage.cpp - what the stage of fp32 sent as bf16 says of itself.
+#include "compress/cast/bf16_kernels.hpp"
+#include "compress/stage.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Rates: docs/benchmarks.md, "Codec kernels": AVX-512, 64 MiB.
+constexpr CodecMember bf16_members[] = {{.number = 7, .name = "bf16", .rates = {11.8, 13.8, 14.5}}};
+
+template <Kernels (*kernels)(ElementType)>
+Kernels bf16_kernels(const CodecMember&, ElementType type) {
+    return kernels(type);
+}
+
+constexpr CodecStage bf16_stage{
+    .members = bf16_members,
+    .description =
+        [](const CodecMember&) { return std::string("rounds to bfloat16, to nearest even"); },
+    .supports = [](ElementType type) { return type == ElementType::f32; },
+    .block_elems = 512,
+    .bound_bytes = [](const CodecMember&, std::size_t, std::size_t count) { return count * 2; },
+    .kernels = {bf16_kernels<bf16_kernels_scalar>, bf16_kernels<bf16_kernels_avx2>,
+                bf16_kernels<bf16_kernels_avx512>}};
+
+}  // namespace
+
+const CodecStage& cast_codec_stage() {
+    return bf16_stage;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,37 @@
+// compress/exact/exact_stage.cpp - what the stage of plain elements says of itself.
+#include "compress/exact/exact_kernels.hpp"
+#include "compress/stage.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::string_view exact_aliases[] = {"off", "none", "4:4"};
+/// Rates: docs/benchmarks.md, "Codec kernels": fp32, AVX-512, 64 MiB.
+constexpr CodecMember exact_members[] = {
+    {.number = 0, .name = "exact", .aliases = exact_aliases, .rates = {9.2, 9.1, 11.5}}};
+
+template <Kernels (*kernels)(ElementType)>
+Kernels exact_kernels(const CodecMember&, ElementType type) {
+    return kernels(type);
+}
+
+constexpr CodecStage exact_stage{
+    .members = exact_members,
+    .description =
+        [](const CodecMember&) {
+            return std::string("sends values as they are (also: off, none, 4:4)");
+        },
+    .supports = [](ElementType) { return true; },
+    .block_elems = 1,
+    .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
+                      std::size_t count) { return count * elem_bytes; },
+    .kernels = {exact_kernels<exact_kernels_scalar>, exact_kernels<exact_kernels_avx2>,
+                exact_kernels<exact_kernels_avx512>}};
+
+}  // namespace
+
+const CodecStage& exact_codec_stage() {
+    return exact_stage;
+}
+
+}  // namespace gradcoll

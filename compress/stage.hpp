@@ -1,0 +1,70 @@
+// compress/stage.hpp - what a codec stage says of itself. A stage is a folder: its extension.cmake
+// adds it to the table `codec` (compress/stages.hpp), and one of its files defines
+//   const CodecStage& NAME_codec_stage();
+// which gives the same object in every call. Nothing else in the library names a stage.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "compress/kernels.hpp"
+#include "reduce/element_type.hpp"
+
+namespace gradcoll {
+
+/// The largest block of a codec, at multiples of which lossy calls are cut.
+inline constexpr std::size_t lossy_block_elems = 512;
+
+/// GB/s of plain fp32 elements on one core, vectors larger than the caches, to plan with until
+/// somebody has measured (scripts/tune). A stage that says nothing gets these figures: slow, so
+/// that gc_compress_if=pays takes it only where links are slower still.
+struct CodecRates {
+    double encode = 1;
+    double decode = 1;
+    double decode_sum = 1;
+};
+
+/// One registered codec: a stage with its parameters set.
+struct CodecMember {
+    /// Travels on the wire and never changes its meaning. 0 to 127 are for the project, 128 to 255
+    /// for stages from outside.
+    std::uint8_t number = 0;
+    /// Without blanks or any of , + / = and ", which separate names in settings. So are the
+    /// aliases.
+    std::string_view name;
+    std::span<const std::string_view> aliases = {};
+    std::array<int, 2> parameters = {};  ///< what they mean is the stage's business: N and M
+    CodecRates rates = {};
+};
+
+/// The kernels of a member for a type; none: it is not defined for the type, or not by this set.
+using KernelsOf = Kernels (*)(const CodecMember& member, ElementType type);
+
+/// By instruction set. What a set lacks, the next lower one does; `scalar` must be there for every
+/// supported type of known size. All of them give the same bytes.
+struct KernelsBySet {
+    KernelsOf scalar = nullptr;
+    KernelsOf avx2 = nullptr;
+    KernelsOf avx512 = nullptr;
+};
+
+struct CodecStage {
+    std::span<const CodecMember> members;
+    /// For people, one line: "keeps the 2 largest magnitudes of every 4 adjacent values".
+    std::string (*description)(const CodecMember& member) = nullptr;
+    bool (*supports)(ElementType type) = nullptr;
+    /// Vectors are cut at multiples of this; it divides lossy_block_elems.
+    std::size_t block_elems = 0;
+    /// Whether every encoding is as long as the bound.
+    bool has_fixed_rate = true;
+    /// Most bytes of an encoding; linear over whole blocks.
+    std::size_t (*bound_bytes)(const CodecMember& member, std::size_t elem_bytes,
+                               std::size_t count) = nullptr;
+    KernelsBySet kernels = {};
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,1 @@
+gradcoll_extension(codec zeros SOURCES zeros_stage.cpp)

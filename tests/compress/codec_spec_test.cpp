@@ -1,0 +1,60 @@
+// The text of codecs: what is read, what is printed, and what bad text is told.
+#include "compress/codec_spec.hpp"
+
+#include <gtest/gtest.h>
+
+#include "compress/codec_id.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::string message_of(std::string_view text) {
+    const Result<CodecSpec> spec = CodecSpec::parse(text);
+    EXPECT_FALSE(spec.ok()) << text;
+    if (spec.ok()) return {};
+    EXPECT_EQ(spec.status().code(), Code::invalid_argument);
+    return spec.status().message();
+}
+
+TEST(CodecSpec, TextOfEveryCodecGivesItBack) {
+    for (const CodecId codec : all_codecs()) {
+        const auto number = static_cast<std::uint8_t>(codec);
+        const CodecSpec spec = CodecSpec::of(number);
+        EXPECT_EQ(spec.number(), number);
+        EXPECT_EQ(spec.text(), name_of(codec));
+        const Result<CodecSpec> read = CodecSpec::parse(spec.text());
+        ASSERT_TRUE(read.ok()) << read.status().message();
+        EXPECT_EQ(*read, spec);
+    }
+    EXPECT_NE(*CodecSpec::parse("2:4"), *CodecSpec::parse("bf16"));
+}
+
+TEST(CodecSpec, AliasesAreThePrintedNameAfterwards) {
+    for (const char* name : {"off", "none", "4:4"})
+        EXPECT_EQ(CodecSpec::parse(name)->text(), "exact") << name;
+}
+
+TEST(CodecSpec, UnknownNamesAreToldTheWholeTable) {
+    for (const auto& [stage, member] : codec_entries())
+        EXPECT_NE(message_of("zip").find(member->name), std::string::npos) << member->name;
+    EXPECT_EQ(message_of("9:4").find("codec \"9:4\" is unknown; allowed: exact (off, none, 4:4), "
+                                     "1:4, 2:4, 1:8, 2:8, 4:8, 1:16, bf16"),
+              0U);
+}
+
+TEST(CodecSpec, ChainsAndParametersAreRefusedAtTheirPlace) {
+    EXPECT_EQ(message_of("2:4+bf16"),
+              "codec \"2:4+bf16\": \"+bf16\" at character 4: chains of stages are not supported "
+              "yet; allowed: one stage");
+    EXPECT_EQ(message_of("bf16/abs=1e-4"),
+              "codec \"bf16/abs=1e-4\": \"/abs=1e-4\" at character 5: bf16 takes no parameters; "
+              "allowed: bf16");
+    EXPECT_EQ(message_of("zip+bf16")
+                  .find("codec \"zip\", character 1 of \"zip+bf16\", is unknown; allowed: exact"),
+              0U);
+    for (const char* text : {"+", "/", "2:4+", "2:4/", "+2:4", "2:4+2:4+2:4"})
+        EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace gradcoll
