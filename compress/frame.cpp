@@ -13,6 +13,8 @@ namespace {
 
 constexpr char magic[4] = {'G', 'C', 'F', '1'};
 constexpr std::uint8_t flag_sender_failed = 1;
+constexpr std::uint8_t flag_block_lengths = 2;
+constexpr std::uint8_t flag_reference = 4;
 
 /// Byte offsets.
 enum Field : std::size_t {
@@ -28,13 +30,13 @@ enum Field : std::size_t {
 };
 
 template <class T>
-void put(std::byte* header, Field at, T value) {
+void put(std::byte* header, std::size_t at, T value) {
     for (std::size_t i = 0; i < sizeof value; ++i)
         header[at + i] = static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i));
 }
 
 template <class T>
-T get(const std::byte* header, Field at) {
+T get(const std::byte* header, std::size_t at) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < sizeof(T); ++i)
         value |= static_cast<std::uint64_t>(header[at + i]) << (8 * i);
@@ -53,14 +55,16 @@ bool all_zero(const std::byte* header, std::size_t from, std::size_t to) {
     return true;
 }
 
+std::uint8_t flags_of_rate(CodecId codec) {
+    return has_fixed_rate(codec) ? std::uint8_t{0} : flag_block_lengths;
+}
+
 Status check_fixed_fields(const std::byte* header) {
     if (std::memcmp(header + at_magic, magic, sizeof magic) != 0)
         return wrong("magic", fmt::format("{:#010x}", get<std::uint32_t>(header, at_magic)),
                      "\"GCF1\"");
     const auto version = get<std::uint16_t>(header, at_version);
     if (version != frame_version) return wrong("version", version, frame_version);
-    const unsigned flags = get<std::uint8_t>(header, at_flags);
-    if ((flags & ~unsigned{flag_sender_failed}) != 0) return wrong("flags", flags, "0 or 1");
     if (!all_zero(header, at_reserved, at_count) || !all_zero(header, at_rest, frame_header_bytes))
         return wrong("a reserved byte", "not zero", "zero");
     return {};
@@ -76,6 +80,18 @@ Status check_codec_and_type(const std::byte* header) {
     const auto type_id = static_cast<ElementType>(type);
     if (!codec_supports(codec_id, type_id))
         return wrong("type", name_of(type_id), fmt::format("one of codec {}", name_of(codec_id)));
+    return {};
+}
+
+/// A message that only says where its payload lies does not come this far: whoever asked for it has
+/// fetched the payload, and taken that flag away.
+Status check_flags(const std::byte* header, CodecId codec) {
+    const unsigned flags = get<std::uint8_t>(header, at_flags);
+    const unsigned rate = flags_of_rate(codec);
+    if ((flags & ~unsigned{flag_sender_failed}) != rate)
+        return wrong(
+            "flags", flags,
+            fmt::format("{} or {} of codec {}", rate, rate | flag_sender_failed, name_of(codec)));
     return {};
 }
 
@@ -102,7 +118,8 @@ void write_frame_header(const FrameHeader& header, std::byte* out) {
     put(out, at_version, frame_version);
     put(out, at_codec, static_cast<std::uint8_t>(header.codec));
     put(out, at_type, static_cast<std::uint8_t>(header.type));
-    put(out, at_flags, header.sender_failed ? flag_sender_failed : std::uint8_t{0});
+    const std::uint8_t failed = header.sender_failed ? flag_sender_failed : std::uint8_t{0};
+    put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_rate(header.codec)));
     put(out, at_count, header.count_elems);
     put(out, at_payload, header.payload_bytes);
 }
@@ -115,8 +132,9 @@ Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t mess
     if (Status status = check_codec_and_type(message); !status) return status;
     FrameHeader header;
     header.codec = static_cast<CodecId>(get<std::uint8_t>(message, at_codec));
+    if (Status status = check_flags(message, header.codec); !status) return status;
     header.type = static_cast<ElementType>(get<std::uint8_t>(message, at_type));
-    header.sender_failed = get<std::uint8_t>(message, at_flags) == flag_sender_failed;
+    header.sender_failed = (get<std::uint8_t>(message, at_flags) & flag_sender_failed) != 0;
     header.count_elems = get<std::uint64_t>(message, at_count);
     header.payload_bytes = get<std::uint64_t>(message, at_payload);
     if (Status status = check_counts(header); !status) return status;
@@ -133,9 +151,44 @@ Status check_frame(const FrameHeader& got, const FrameHeader& expected) {
     if (got.type != expected.type) return wrong("type", name_of(got.type), name_of(expected.type));
     if (got.count_elems != expected.count_elems)
         return wrong("count", got.count_elems, expected.count_elems);
-    if (got.payload_bytes != expected.payload_bytes)
-        return wrong("payload bytes", got.payload_bytes, expected.payload_bytes);
-    return {};
+    if (has_fixed_rate(got.codec) ? got.payload_bytes == expected.payload_bytes
+                                  : got.payload_bytes <= expected.payload_bytes)
+        return {};
+    return wrong(
+        "payload bytes", got.payload_bytes,
+        fmt::format("{}{}", has_fixed_rate(got.codec) ? "" : "at most ", expected.payload_bytes));
+}
+
+std::size_t counted_blocks(CodecId codec, std::size_t count_elems) {
+    if (has_fixed_rate(codec)) return 0;
+    const std::size_t block = codec_block_elems(codec);
+    return count_elems / block + (count_elems % block != 0 ? 1 : 0);
+}
+
+std::size_t frame_front_bytes(CodecId codec, std::size_t count_elems) {
+    if (codec == CodecId::exact) return 0;
+    return frame_header_bytes + counted_blocks(codec, count_elems) * block_length_bytes;
+}
+
+void write_block_length(std::size_t size_bytes, std::byte* out) {
+    put(out, 0, static_cast<std::uint32_t>(size_bytes));
+}
+
+std::size_t read_block_length(const std::byte* in) {
+    return get<std::uint32_t>(in, 0);
+}
+
+void set_reference_flag(std::byte* header, bool by_reference) {
+    const unsigned others = get<std::uint8_t>(header, at_flags) & ~unsigned{flag_reference};
+    put(header, at_flags, static_cast<std::uint8_t>(others | (by_reference ? flag_reference : 0)));
+}
+
+Result<bool> has_reference_flag(const std::byte* message, std::size_t message_bytes) {
+    if (message_bytes < frame_header_bytes)
+        return wrong("message length", message_bytes,
+                     fmt::format("at least {}", frame_header_bytes));
+    if (Status status = check_fixed_fields(message); !status) return status;
+    return (get<std::uint8_t>(message, at_flags) & flag_reference) != 0;
 }
 
 }  // namespace gradcoll

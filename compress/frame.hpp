@@ -11,15 +11,17 @@
 
 namespace gradcoll {
 
-/// What one message says of itself. Little endian on the wire, frame_header_bytes long, then the
-/// encodings of the message's ranges one after another.
+/// What one message says of itself. Little endian on the wire, frame_header_bytes long; then the
+/// payload: the encodings of the message's ranges one after another. A codec of variable rate
+/// encodes block by block (codec_block_elems()), and the payload begins with the length of each
+/// block.
 struct FrameHeader {
     CodecId codec = CodecId::exact;
     ElementType type = ElementType::f32;
     bool sender_failed =
         false;  ///< the sender met an error earlier in this operation: the payload is void
     std::uint64_t count_elems = 0;    ///< sum over the message's ranges
-    std::uint64_t payload_bytes = 0;  ///< bytes after the header
+    std::uint64_t payload_bytes = 0;  ///< bytes after the header, lengths of blocks included
 };
 inline constexpr std::size_t frame_header_bytes =
     64;  // one cache line, so that the payload stays aligned
@@ -31,8 +33,28 @@ void write_frame_header(const FrameHeader& header, std::byte* out);
 /// Errors: corrupt, naming the field, the value and what was expected.
 Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t message_bytes);
 
-/// Whether a header is the one that the plan expects. Errors: corrupt; peer_failed if the sender
-/// says it failed.
+/// Whether a header is the one that the plan expects; of a codec of variable rate `expected` says
+/// how long the payload is at most. Errors: corrupt; peer_failed if the sender says it failed.
 Status check_frame(const FrameHeader& got, const FrameHeader& expected);
+
+// ---- lengths of blocks, in the payload of a codec of variable rate
+
+inline constexpr std::size_t block_length_bytes = 4;
+
+/// How many blocks `count_elems` elements are encoded in; 0 for a codec of fixed rate.
+std::size_t counted_blocks(CodecId codec, std::size_t count_elems);
+/// Bytes of a message in front of its encodings: none if it is exact, the header, and for a codec
+/// of variable rate the lengths of its blocks.
+std::size_t frame_front_bytes(CodecId codec, std::size_t count_elems);
+
+void write_block_length(std::size_t size_bytes, std::byte* out);
+std::size_t read_block_length(const std::byte* in);
+
+// ---- messages that say where their payload lies, instead of carrying it
+
+/// The flag in a header that says so.
+void set_reference_flag(std::byte* header, bool by_reference);
+/// Errors: corrupt if the message does not begin with a header.
+Result<bool> has_reference_flag(const std::byte* message, std::size_t message_bytes);
 
 }  // namespace gradcoll

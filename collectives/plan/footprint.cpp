@@ -44,8 +44,9 @@ Footprint footprint_of(const Step& step, const Geometry& geometry) {
     const Access x =
         step.from_input ? access(Slot::input(), step.range, geometry, false) : Access{};
     Access from = access(step.from, step.range, geometry, false);
-    if (step.kind == StepKind::send && step.codec != CodecId::exact)
-        from.extent.begin += static_cast<std::int64_t>(frame_header_bytes);
+    if (step.kind == StepKind::send)
+        from.extent.begin +=
+            static_cast<std::int64_t>(frame_front_bytes(step.codec, elems_of(step)));
     return {from, access(step.to, step.range, geometry, true), x};
 }
 

@@ -55,6 +55,13 @@ bool is_lossy(const PlanSpec& spec) {
                        [](const VertexChoice& each) { return each.codec != CodecId::exact; });
 }
 
+CodecId variable_rate_codec(const PlanSpec& spec) {
+    if (!has_fixed_rate(spec.down_codec)) return spec.down_codec;
+    for (const VertexChoice& each : spec.choices)
+        if (!has_fixed_rate(each.codec)) return each.codec;
+    return CodecId::exact;
+}
+
 std::int64_t Plan::residual_elems() const {
     std::int64_t count = 0;
     if (chunk_count > 0) count = body.residual_elems * (chunk_count - 1);

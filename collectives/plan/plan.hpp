@@ -95,6 +95,8 @@ bool operator==(const VertexChoice&, const VertexChoice&);
 
 /// Whether anything on the way up or down is encoded with loss.
 bool is_lossy(const PlanSpec& spec);
+/// A codec of it whose encodings may be shorter than their bound; exact: all have a fixed rate.
+CodecId variable_rate_codec(const PlanSpec& spec);
 
 struct Plan {
     PlanSpec spec;
@@ -119,7 +121,8 @@ struct Plan {
 std::size_t bytes_held(const Plan& plan);
 
 /// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
-/// the benchmark call wire bytes.
+/// the benchmark call wire bytes. Exact if all codecs have a fixed rate, else a bound: what was
+/// sent is in the statistics of the call.
 std::uint64_t bytes_sent(const Plan& plan);
 
 }  // namespace gradcoll

@@ -2,6 +2,7 @@
 // small steps. Pointer-free, so a schedule can be cached, printed, compared and simulated.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -68,13 +69,19 @@ struct Step {
 };
 static_assert(sizeof(Step) == 40);
 
+inline std::size_t elems_of(const Step& step) {
+    return static_cast<std::size_t>(step.range.size());
+}
+
 /// Where a scratch slot lies in the chunk's scratch area. Slots may lie inside one another: a
 /// message is a slot and each of its pieces is one too. A framed message's slot begins with
-/// frame_header_bytes for the header. Several sends may leave from one slot (the same message to
-/// several peers): their headers are the same.
+/// frame_front_bytes() for the header and what follows it. A slot holds the most that its elements
+/// can take: how many of its bytes are there, where its codec has a variable rate, is known only
+/// when the plan runs. Several sends may leave from one slot (the same message to several peers):
+/// their headers are the same.
 struct SlotExtent {
     std::uint64_t offset_bytes = 0;  ///< multiple of 64 for messages
-    std::uint64_t size_bytes = 0;
+    std::uint64_t size_bytes = 0;    ///< its capacity
 };
 
 /// Elements are numbered in the chunk's whole vector. Where the caller's buffer is only a part of
@@ -96,7 +103,8 @@ struct Schedule {
     std::int64_t residual_elems = 0;
 };
 
-/// Bytes of the message of a send or recv step, header included.
+/// Bytes of the message of a send or recv step, header included; of a codec of variable rate the
+/// most that it can have.
 std::uint64_t message_bytes(const Step& step, const Schedule& schedule, std::uint32_t elem_bytes);
 
 /// Golden text form, one line a step: `3 reduce L1 output[250,500) = input + scratch0 after 1,2`.

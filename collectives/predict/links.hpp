@@ -11,7 +11,8 @@
 
 namespace gradcoll {
 
-/// Bytes over each vertex's uplink (index: vertex id) in one call.
+/// Bytes over each vertex's uplink (index: vertex id) in one call; with codecs of variable rate
+/// bounds, as everything in this folder that counts encoded bytes.
 struct LinkBytes {
     std::uint64_t up = 0;
     std::uint64_t down = 0;

@@ -82,15 +82,16 @@ class Interpreter {
         return {rank * block(), (rank + 1) * block()};
     }
 
-    /// Bytes of one of a step's places; of a framed message without the header.
+    /// Bytes of one of a step's places; of a framed message without what is in front of its
+    /// encodings.
     Range bytes_of(int rank, const Step& step, int which) const {
         const Access access = footprint_of(
             step, geometry_of(all_.schedule(rank), all_.spec))[static_cast<std::size_t>(which)];
         Range bytes = access.extent;
         if (access.area != Area::scratch)
             bytes = {bytes.begin * elem_bytes(), bytes.end * elem_bytes()};
-        if (step.kind == StepKind::recv && step.codec != CodecId::exact)
-            bytes.begin += static_cast<std::int64_t>(frame_header_bytes);
+        if (step.kind == StepKind::recv)
+            bytes.begin += static_cast<std::int64_t>(frame_front_bytes(step.codec, elems_of(step)));
         return bytes;
     }
     Area area_of(int rank, const Step& step, int which) const {

@@ -123,13 +123,12 @@ class Structure {
         return false;
     }
 
-    /// Of the scratch slots of a step. Messages may hold several pieces: their tails need no more
-    /// than a whole would.
+    /// Of the scratch slots of a step: the most that its elements can take. Messages may hold
+    /// several pieces: their tails need no more than a whole would.
     std::uint64_t expected_bytes(const Step& step) const {
         const auto count = static_cast<std::size_t>(step.range.size());
-        const bool framed = step.codec != CodecId::exact && step.peer >= 0;
         return bound_bytes(step.codec, all_.spec.elem_bytes, count) +
-               (framed ? frame_header_bytes : 0);
+               (step.peer >= 0 ? frame_front_bytes(step.codec, count) : 0);
     }
 
     std::string message(const Step& step) const {

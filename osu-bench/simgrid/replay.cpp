@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t local_bytes_per_turn = 32768;
 constexpr std::int64_t least_elems_per_step = 256;
 
-Program program_of(const Schedule& schedule) {
-    Result<Program> program = Program::make(schedule);
+Program program_of(const Schedule& schedule, std::size_t elem_bytes) {
+    Result<Program> program = Program::make(schedule, elem_bytes);
     if (!program.ok()) throw std::runtime_error(program.status().message());
     return std::move(*program);
 }
@@ -47,8 +47,8 @@ class Walk {
           speeds_(speeds),
           way_(way),
           buffer_(buffer),
-          body_(program_of(plan.body)),
-          tail_(program_of(plan.tail)),
+          body_(program_of(plan.body, plan.spec.elem_bytes)),
+          tail_(program_of(plan.tail, plan.spec.elem_bytes)),
           places_(static_cast<std::size_t>(
                       std::clamp<std::int64_t>(plan.chunk_count, 1, way.chunks_in_flight)),
                   Place(std::max(body_.step_count(), tail_.step_count()))) {}

@@ -15,7 +15,8 @@ ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const ChunkMemory& mem
       device_(device),
       ready_(room.steps),
       has_header_(room.slots),
-      begun_ns_(room.traced ? room.steps : 0) {
+      begun_ns_(room.traced ? room.steps : 0),
+      blocks_(room.blocks, room.blocks > 0 ? room.slots : 0) {
     held_.reserve(room.steps);
     batched_.reserve(room.steps);
 }
@@ -28,7 +29,11 @@ void ChunkRun::drop() {
 void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation& operation) {
     const Schedule& schedule = program.schedule();
     chunk_ = chunk;
-    view_ = ChunkView(operation.plan, schedule, chunk, operation.binding, memory_.scratch);
+    const bool has_blocks = !program.blocks().empty();
+    if (has_blocks)
+        blocks_.begin(program.blocks(), operation.plan.spec.elem_bytes, memory_.scratch);
+    view_ = ChunkView(operation.plan, schedule, chunk, operation.binding,
+                      {memory_.scratch, has_blocks ? &blocks_ : nullptr});
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     held_.clear();
     if (device_) {
@@ -40,14 +45,12 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
 }
 
 /// The bytes are those on the wire for messages, those of the elements for local steps.
-TraceSpan ChunkRun::span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
+TraceSpan ChunkRun::span_of(const Step& step, const Extent& extent,
                             const Operation& operation) const {
     return {.name = name_of(step.kind).data(),
-            .begin_ns = begin_ns,
-            .end_ns = end_ns,
-            .bytes = is_message(step.kind)
-                         ? message_bytes(step, program().schedule(), operation.plan.spec.elem_bytes)
-                         : view_.bytes_of(step.range),
+            .begin_ns = extent.begin_ns,
+            .end_ns = extent.end_ns,
+            .bytes = extent.bytes,
             .peer = step.peer,
             .level = step.level,
             .chunk = chunk_,
@@ -60,15 +63,17 @@ Status ChunkRun::run_timed(const Step& step, std::int64_t residual, Operation& o
     const std::uint64_t end = now_ns();
     operation.local_ns += end - begin;
     if (uses_codec(step.kind)) operation.stats.codec_ns += end - begin;
-    if (operation.trace) operation.trace->add(span_of(step, begin, end, operation));
+    if (operation.trace)
+        operation.trace->add(span_of(step, {begin, end, view_.bytes_of(step.range)}, operation));
     return status;
 }
 
 /// A slot may leave to several peers: its bytes must not change while the first of them reads it.
 void ChunkRun::head_once(const Step& send, const Operation& operation) {
-    if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) == 0)
-        write_header(send, view_.message_bytes(send.from, send.range), operation,
-                     view_.target(send.from, send.range));
+    if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) != 0) return;
+    if (EncodedBlocks* blocks = view_.blocks_of(send)) blocks->join(send, operation.failed());
+    const MessageBytes message = view_.message(send);
+    write_header(send, message.size_bytes, operation, message.data);
 }
 
 std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
@@ -79,14 +84,13 @@ std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
 Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
                                  Operation& operation) const {
     const Step& message = step(index);
-    const Slot slot = slot_of_message(message);
+    const MessageBytes bytes = view_.message(message);
     DeviceMessage started;
     started.step = &message;
     started.place = place_;
-    // Nothing is written to what is sent, but its header, where it has one.
-    started.data = const_cast<std::byte*>(view_.source(slot, message.range));
+    started.data = bytes.data;
     started.mirror = mirror_of(index);
-    started.size_bytes = view_.message_bytes(slot, message.range);
+    started.size_bytes = bytes.size_bytes;
     started.tag = first_tag_ + message.stage;
     started.acknowledge_tag = started.tag + static_cast<int>(operation.plan.stage_count);
     started.cookie = cookie;
@@ -123,7 +127,8 @@ Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
         head_once(message, operation);
     if (operation.trace) begun_ns_[index] = now_ns();
     if (device_) return start_on_device(index, cookie, operation);
-    return start_message(message, view_, first_tag_ + message.stage, cookie, operation);
+    return start_message(message, view_.message(message), first_tag_ + message.stage, cookie,
+                         operation);
 }
 
 Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
@@ -181,17 +186,29 @@ void ChunkRun::finish_batched() {
     batched_.clear();
 }
 
+Status ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes,
+                               const Operation& operation) const {
+    const Step& message = step(recv);
+    const MessageBytes expected = view_.message(message);
+    return check_received(message,
+                          {.message = memory_.mirror ? mirror_of(recv) : expected.data,
+                           .expected_bytes = expected.size_bytes,
+                           .received_bytes = received_bytes,
+                           .blocks = view_.blocks_of(message)},
+                          operation);
+}
+
 void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                               Operation& operation) {
     const Step& message = step(index);
-    if (operation.trace)
-        operation.trace->add_overlapping(span_of(message, begun_ns_[index], now_ns(), operation));
-    if (message.kind == StepKind::recv) {
-        const std::byte* arrived =
-            memory_.mirror ? mirror_of(index) : view_.target(message.to, message.range);
-        Status status = check_received(
-            message, {arrived, view_.message_bytes(message.to, message.range), received_bytes},
-            operation);
+    const bool receives = message.kind == StepKind::recv;
+    if (operation.trace) {
+        const std::size_t bytes = receives ? received_bytes : view_.message(message).size_bytes;
+        operation.trace->add_overlapping(
+            span_of(message, {begun_ns_[index], now_ns(), bytes}, operation));
+    }
+    if (receives) {
+        Status status = check_arrived(index, received_bytes, operation);
         if (!status.ok()) operation.fail(std::move(status));
         if (is_framed(message)) has_header_[message.to.index] = 0;  // it may be passed on
     }

@@ -23,7 +23,8 @@ class ChunkRun {
     struct Room {
         std::size_t steps = 0;
         std::size_t slots = 0;
-        bool traced = false;  ///< remember when messages were started
+        std::size_t blocks = 0;  ///< that are encoded at a variable rate
+        bool traced = false;     ///< remember when messages were started
     };
     /// `place` is this run's number in the window; it comes back in cookies. `device`: null where
     /// no rank's device takes part.
@@ -61,10 +62,17 @@ class ChunkRun {
     bool has_to_end_before(const ChunkRun& later, std::uint32_t send) const;
     bool is_held(std::uint32_t message, const ChunkRun* pacer) const;
     Status start_message_of(std::uint32_t index, Operation& operation);
-    TraceSpan span_of(const Step& step, std::uint64_t begin_ns, std::uint64_t end_ns,
-                      const Operation& operation) const;
+    /// When, and of how many bytes.
+    struct Extent {
+        std::uint64_t begin_ns = 0;
+        std::uint64_t end_ns = 0;
+        std::size_t bytes = 0;
+    };
+    TraceSpan span_of(const Step& step, const Extent& extent, const Operation& operation) const;
     Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
+    Status check_arrived(std::uint32_t recv, std::size_t received_bytes,
+                         const Operation& operation) const;
     std::byte* mirror_of(std::uint32_t message) const;
     Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
 
@@ -80,6 +88,7 @@ class ChunkRun {
     std::vector<std::uint32_t> batched_;    ///< local steps that a batch has
     std::vector<std::uint8_t> has_header_;  ///< by slot: the header was written for this chunk
     std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
+    EncodedBlocks blocks_;
     ChunkView view_;
     std::int64_t chunk_ = 0;
     int first_tag_ = 0;

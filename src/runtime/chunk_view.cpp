@@ -3,11 +3,12 @@
 namespace gradcoll {
 
 ChunkView::ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
-                     const Binding& binding, std::byte* scratch)
+                     const Binding& binding, const ChunkScratch& scratch)
     : schedule_(&schedule),
       input_(static_cast<const std::byte*>(binding.input)),
       output_(static_cast<std::byte*>(binding.output)),
-      scratch_(scratch),
+      scratch_(scratch.bytes),
+      blocks_(scratch.blocks),
       input_shift_elems_(chunk * plan.spec.chunk_elems - schedule.input_first_elem),
       output_shift_elems_(chunk * plan.spec.chunk_elems - schedule.output_first_elem),
       elem_bytes_(plan.spec.elem_bytes),
@@ -38,9 +39,16 @@ std::byte* ChunkView::target(Slot slot, Range range) const {
     return nullptr;
 }
 
-std::size_t ChunkView::message_bytes(Slot slot, Range range) const {
-    if (slot.where() == Space::scratch) return schedule_->slots[slot.index].size_bytes;
-    return bytes_of(range);
+MessageBytes ChunkView::message(const Step& step) const {
+    const bool sends = step.kind == StepKind::send;
+    const Slot slot = sends ? step.from : step.to;
+    if (const EncodedBlocks* blocks = sends ? blocks_of(step) : nullptr)
+        return blocks->message(slot);
+    const std::size_t size_bytes = slot.where() == Space::scratch
+                                       ? schedule_->slots[slot.index].size_bytes
+                                       : bytes_of(step.range);
+    // Nothing is written to what is sent, but its header, where it has one.
+    return {const_cast<std::byte*>(source(slot, step.range)), size_bytes};
 }
 
 std::byte* ChunkView::residual(std::int64_t first_elem) const {

@@ -6,15 +6,22 @@
 
 #include "collectives/plan/plan.hpp"
 #include "runtime/binding.hpp"
+#include "runtime/encoded_blocks.hpp"
 
 namespace gradcoll {
+
+/// Where a chunk's own memory is. Not owned.
+struct ChunkScratch {
+    std::byte* bytes = nullptr;
+    EncodedBlocks* blocks = nullptr;  ///< null where all codecs have a fixed rate
+};
 
 /// Turns slots and ranges into addresses. A value; owns nothing.
 class ChunkView {
   public:
     ChunkView() = default;
     ChunkView(const Plan& plan, const Schedule& schedule, std::int64_t chunk,
-              const Binding& binding, std::byte* scratch);
+              const Binding& binding, const ChunkScratch& scratch);
 
     /// First byte of a place that may be read; null for Slot::none().
     const std::byte* source(Slot slot, Range range) const;
@@ -24,14 +31,21 @@ class ChunkView {
     }
     /// First byte of a place that may be written; null for the input and Slot::none().
     std::byte* target(Slot slot, Range range) const;
-    /// Size of a message from or to a place: a scratch slot goes whole, of a vector the range.
-    std::size_t message_bytes(Slot slot, Range range) const;
+    /// Where the encoded blocks of a step or message are; null if its codec has a fixed rate.
+    EncodedBlocks* blocks_of(const Step& step) const {
+        return blocks_ && !has_fixed_rate(step.codec) ? blocks_ : nullptr;
+    }
+    /// What a send moves, or a receive at most: a scratch slot goes whole, of a vector the range.
+    MessageBytes message(const Step& step) const;
     std::size_t bytes_of(Range range) const {
         return static_cast<std::size_t>(range.size()) * elem_bytes_;
     }
     /// The residual that belongs to the chunk's residual element `first_elem`; null without
     /// feedback.
     std::byte* residual(std::int64_t first_elem) const;
+    std::size_t residual_bytes(std::size_t count_elems) const {
+        return count_elems * residual_elem_bytes_;
+    }
 
   private:
     std::ptrdiff_t offset(std::int64_t elem) const {
@@ -42,6 +56,7 @@ class ChunkView {
     const std::byte* input_ = nullptr;
     std::byte* output_ = nullptr;
     std::byte* scratch_ = nullptr;
+    EncodedBlocks* blocks_ = nullptr;
     std::byte* residual_ = nullptr;
     std::int64_t input_shift_elems_ =
         0;  ///< element 0 of the chunk lies here in the caller's input

@@ -54,22 +54,31 @@ std::size_t ChunkWindow::Parts::slots() const {
     return std::max(plan->body.slots.size(), plan->tail.slots.size());
 }
 
+std::size_t ChunkWindow::Parts::blocks() const {
+    return std::max(body.blocks().block_count(), tail.blocks().block_count());
+}
+
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
                                                   Channel& channel,
                                                   const ExecutorOptions& options) {
-    Result<Program> body = Program::make(plan->body);
+    Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes);
     if (!body.ok()) return body.status();
-    Result<Program> tail = Program::make(plan->tail);
+    Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes);
     if (!tail.ok()) return tail.status();
     const auto places = static_cast<std::size_t>(
         std::clamp<std::int64_t>(plan->chunk_count, 1, options.chunks_in_flight));
-    auto memory = WindowMemory::make(*plan, places,
-                                     options.data_on_device ? &options.device->device() : nullptr);
+    auto memory = WindowMemory::make(
+        *plan, {places, std::max(body->blocks().scratch_bytes(), tail->blocks().scratch_bytes())},
+        options.data_on_device ? &options.device->device() : nullptr);
     if (!memory.ok()) return memory.status();
     Parts parts{std::move(plan), std::move(*body),          std::move(*tail),
                 places,          std::move(memory).value(), nullptr};
     parts.lane = channel.open_lane(places * parts.messages() * messages_a_step(options));
-    if (!options.cut_peers.empty()) parts.lane->cut_messages(options.cut_peers);
+    if (!options.cut_peers.empty())
+        parts.lane->cut_messages(options.cut_peers,
+                                 variable_rate_codec(parts.plan->spec) == CodecId::exact
+                                     ? CutEnd::by_length
+                                     : CutEnd::by_short_piece);
     return parts;
 }
 
@@ -116,7 +125,8 @@ Status ChunkWindow::join_device(const Channel& channel, bool data_on_device) {
 }
 
 void ChunkWindow::make_runs() {
-    const ChunkRun::Room room{parts_.steps(), parts_.slots(), operation_.trace != nullptr};
+    const ChunkRun::Room room{parts_.steps(), parts_.slots(), parts_.blocks(),
+                              operation_.trace != nullptr};
     runs_.reserve(parts_.places);
     for (std::uint32_t place = 0; place < parts_.places; ++place)
         runs_.emplace_back(place, room, parts_.memory.of(place), messages_.get());

@@ -33,6 +33,12 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
             Code::invalid_argument,
             fmt::format("data_on_device: {} {} device; allowed is an allreduce with one",
                         name_of(plan.spec.collective), options.device ? "with a" : "without"));
+    const CodecId variable = variable_rate_codec(plan.spec);
+    if (options.data_on_device && variable != CodecId::exact)
+        return Status(Code::unsupported,
+                      fmt::format("codec {} has a variable rate; data on a device take codecs of a "
+                                  "fixed rate",
+                                  name_of(variable)));
     return {};
 }
 

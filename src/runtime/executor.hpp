@@ -27,8 +27,9 @@ class Executor {
   public:
     using Options = ExecutorOptions;
     /// `channel` must outlive the executor. Errors: invalid_argument (options; a plan for another
-    /// rank or number of ranks than the channel's), unsupported (a codec for the type; more stages
-    /// than tags), internal (a plan that contradicts itself).
+    /// rank or number of ranks than the channel's), unsupported (a codec for the type; one of
+    /// variable rate for data on a device; more stages than tags), internal (a plan that
+    /// contradicts itself).
     static Result<std::unique_ptr<Executor>> make(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const Options& options);
     /// Abandons an operation that has not ended.

@@ -11,13 +11,14 @@ std::span<const std::uint32_t> deps_of(const Schedule& schedule, const Step& ste
 
 }  // namespace
 
-Result<Program> Program::make(const Schedule& schedule) {
+Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes) {
     if (schedule.steps.size() > max_steps)
         return Status(Code::internal, fmt::format("schedule of {} steps: at most {} can be run",
                                                   schedule.steps.size(), max_steps));
     Program program(schedule);
     GRADCOLL_TRY(program.link_successors());
     program.place_residuals();
+    GRADCOLL_TRY(take(program.blocks_, BlockLayout::make(schedule, elem_bytes)));
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
         if (schedule.steps[i].dep_count == 0) program.roots_.push_back(i);
         if (is_message(schedule.steps[i].kind)) ++program.message_count_;

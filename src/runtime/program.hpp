@@ -9,6 +9,7 @@
 
 #include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
+#include "runtime/block_layout.hpp"
 
 namespace gradcoll {
 
@@ -28,9 +29,9 @@ constexpr Slot slot_of_message(const Step& message) {
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:
-    /// Errors: internal if a dependency does not point backwards or the schedule has more than
-    /// `max_steps` steps.
-    static Result<Program> make(const Schedule& schedule);
+    /// Errors: internal if a dependency does not point backwards, the schedule has more than
+    /// `max_steps` steps, or its encoded blocks do not fit together (BlockLayout).
+    static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes);
 
     static constexpr std::size_t max_steps = std::size_t{1} << 24;
 
@@ -48,6 +49,7 @@ class Program {
     /// Where the residual of an encode step begins in the chunk's residuals: encode ranges one
     /// after another, in step order.
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
+    const BlockLayout& blocks() const { return blocks_; }
 
   private:
     explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
@@ -60,6 +62,7 @@ class Program {
     std::vector<std::uint32_t> successors_;
     std::vector<std::uint32_t> roots_;
     std::vector<std::int64_t> residual_first_elem_;
+    BlockLayout blocks_;
 };
 
 }  // namespace gradcoll

@@ -10,7 +10,9 @@ enum class Progress : std::uint8_t { idle, advanced, complete };
 /// What one operation cost, added up since the object was made.
 struct RunStats {
     std::uint64_t messages_sent = 0;
-    std::uint64_t bytes_sent = 0;         ///< on the wire, frame headers included
+    /// On the wire, frame headers included: what each message really had, where the plan knows
+    /// only a bound.
+    std::uint64_t bytes_sent = 0;
     std::uint64_t sent_by_reference = 0;  ///< of the messages: to a peer that reads our device
     std::uint64_t sent_from_device = 0;   ///< of the messages: by the MPI library as they lie there
     // Measured only when ExecutorOptions::timed:

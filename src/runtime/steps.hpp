@@ -22,22 +22,25 @@ constexpr bool is_framed(const Step& step) {
     return step.codec != CodecId::exact;
 }
 
-/// Writes the header of a framed message of `message_bytes` that is about to leave to `out`.
+/// Writes the header of a framed message of `message_bytes` that is about to leave to `out`; what
+/// follows the header is there.
 void write_header(const Step& send, std::size_t message_bytes, const Operation& operation,
                   std::byte* out);
 
 /// Hands a send or receive to the lane. Errors: those of the lane.
-Status start_message(const Step& step, const ChunkView& view, int tag, std::uint32_t cookie,
+Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,
                      Operation& operation);
 
 /// What arrived for a receive.
 struct Arrival {
     const std::byte* message = nullptr;  ///< where its header is, if it has one
-    std::size_t expected_bytes = 0;
+    std::size_t expected_bytes = 0;      ///< of a codec of variable rate: at most
     std::size_t received_bytes = 0;
+    EncodedBlocks* blocks = nullptr;  ///< of a codec of variable rate: gets those of the message
 };
-/// Whether it is what the plan expects: length, and the header of a framed message. Errors:
-/// corrupt, peer_failed; both name peer, level and sizes or fields.
+/// Whether it is what the plan expects: length, the header of a framed message, and the lengths of
+/// its blocks if it has such. Errors: corrupt, peer_failed; both name peer, level and sizes or
+/// fields.
 Status check_received(const Step& recv, const Arrival& arrival, const Operation& operation);
 
 }  // namespace gradcoll

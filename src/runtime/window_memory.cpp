@@ -45,14 +45,14 @@ std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
     return offsets;
 }
 
-Result<WindowMemory> WindowMemory::make(const Plan& plan, std::size_t places, Device* device) {
+Result<WindowMemory> WindowMemory::make(const Plan& plan, const Room& room, Device* device) {
     WindowMemory memory;
-    memory.scratch_bytes_ = std::max(plan.body.scratch_bytes, plan.tail.scratch_bytes);
+    memory.scratch_bytes_ = room.scratch_bytes;
     if (device) {
-        GRADCOLL_TRY(memory.take_from(*device, plan, places));
+        GRADCOLL_TRY(memory.take_from(*device, plan, room.places));
         return memory;
     }
-    memory.arenas_.resize(places);
+    memory.arenas_.resize(room.places);
     for (Arena& arena : memory.arenas_) GRADCOLL_TRY(arena.reserve(memory.scratch_bytes_));
     return memory;
 }

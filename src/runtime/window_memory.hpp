@@ -47,8 +47,12 @@ struct ChunkMemory {
 /// On the host; or, for data on a device, on that device, with a mirror in pinned memory.
 class WindowMemory {
   public:
+    struct Room {
+        std::size_t places = 0;         ///< of chunks
+        std::size_t scratch_bytes = 0;  ///< of one place
+    };
     /// `device`: null for data of the host. Errors: out_of_memory.
-    static Result<WindowMemory> make(const Plan& plan, std::size_t places, Device* device);
+    static Result<WindowMemory> make(const Plan& plan, const Room& room, Device* device);
     ChunkMemory of(std::uint32_t place);
 
   private:

@@ -19,6 +19,12 @@ struct Completion {
     Status status;  ///< transport error, if any (a longer message than asked for is one)
 };
 
+/// How a receiver knows the last piece of a message that goes in pieces.
+enum class CutEnd : std::uint8_t {
+    by_length,      ///< every message is as long as its receive asks for
+    by_short_piece  ///< messages may be shorter: their last piece is shorter than the others
+};
+
 /// The messages of one running operation. Used by one thread at a time. No allocation after
 /// construction as long as no more than `capacity` messages are in flight; starting one more is an
 /// error (internal).
@@ -35,7 +41,7 @@ class Lane {
     /// Messages to and from these ranks (ascending) may go in short pieces; the other ends say the
     /// same, and from then on no two messages of one pair and tag are in flight at once. Only while
     /// nothing is in flight. A hint: a transport that gains nothing from it does nothing.
-    virtual void cut_messages(std::vector<int> peers);
+    virtual void cut_messages(std::vector<int> peers, CutEnd end);
     /// Makes progress; writes what completed since the last call to the front of `out` and returns
     /// how many; what finds no room is kept for the next call. Never blocks.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;

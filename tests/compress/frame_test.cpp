@@ -93,6 +93,26 @@ TEST(Frame, ElementsWithoutBytesAndBytesWithoutElementsAreRefused) {
     EXPECT_FALSE(read(message_of(no_elements)).ok());
 }
 
+TEST(Frame, AReferenceSaysSoAndIsNothingElse) {
+    std::vector<std::byte> message = message_of(example());
+    EXPECT_FALSE(has_reference_flag(message.data(), message.size()).value());
+    set_reference_flag(message.data(), true);
+    EXPECT_TRUE(has_reference_flag(message.data(), message.size()).value());
+    // Whoever does not ask for references refuses them.
+    EXPECT_FALSE(read(message).ok());
+    set_reference_flag(message.data(), false);
+    EXPECT_EQ(message, message_of(example()));
+    EXPECT_FALSE(has_reference_flag(message.data(), frame_header_bytes - 1).ok());
+    message[0] = std::byte{'X'};
+    EXPECT_FALSE(has_reference_flag(message.data(), message.size()).ok());
+}
+
+TEST(Frame, OnlyMessagesOfVariableRateHaveLengthsOfBlocks) {
+    EXPECT_EQ(frame_front_bytes(CodecId::exact, 5000), 0U);
+    EXPECT_EQ(frame_front_bytes(CodecId::nm_2_4, 5000), frame_header_bytes);
+    EXPECT_EQ(counted_blocks(CodecId::nm_2_4, 5000), 0U);
+}
+
 TEST(Frame, AFailedSenderIsReportedAsPeerFailed) {
     FrameHeader failed = example();
     failed.sender_failed = true;

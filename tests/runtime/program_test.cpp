@@ -29,7 +29,7 @@ TEST(Program, SuccessorsAreTheDependenciesTurnedRound) {
     const Schedule schedule =
         schedule_of({StepKind::recv, StepKind::recv, StepKind::reduce, StepKind::send},
                     {{}, {}, {0, 1}, {2, 0}});
-    const auto program = Program::make(schedule);
+    const auto program = Program::make(schedule, 4);
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(list(program->successors(0)), (std::vector<std::uint32_t>{2, 3}));
     EXPECT_EQ(list(program->successors(1)), (std::vector<std::uint32_t>{2}));
@@ -42,7 +42,7 @@ TEST(Program, SuccessorsAreTheDependenciesTurnedRound) {
 TEST(Program, ResidualsOfEncodeStepsLieOneAfterAnother) {
     const Schedule schedule = schedule_of(
         {StepKind::encode, StepKind::send, StepKind::encode, StepKind::encode}, {{}, {}, {}, {}});
-    const auto program = Program::make(schedule);
+    const auto program = Program::make(schedule, 4);
     ASSERT_TRUE(program.ok());
     EXPECT_EQ(program->residual_first_elem(0), 0);
     EXPECT_EQ(program->residual_first_elem(2), 10);
@@ -51,14 +51,14 @@ TEST(Program, ResidualsOfEncodeStepsLieOneAfterAnother) {
 
 TEST(Program, ADependencyThatPointsForwardsIsRefused) {
     const Schedule schedule = schedule_of({StepKind::copy, StepKind::copy}, {{1}, {}});
-    const auto program = Program::make(schedule);
+    const auto program = Program::make(schedule, 4);
     ASSERT_FALSE(program.ok());
     EXPECT_EQ(program.status().code(), Code::internal);
 }
 
 TEST(Program, AnEmptyScheduleHasNothingToDo) {
     const Schedule schedule;
-    const auto program = Program::make(schedule);
+    const auto program = Program::make(schedule, 4);
     ASSERT_TRUE(program.ok());
     EXPECT_EQ(program->step_count(), 0U);
     EXPECT_TRUE(program->roots().empty());

@@ -18,6 +18,12 @@ std::uint64_t aligned(std::uint64_t bytes) {
     return (bytes + message_alignment - 1) / message_alignment * message_alignment;
 }
 
+std::size_t count_of(const std::vector<Range>& ranges) {
+    std::int64_t count = 0;
+    for (const Range& range : ranges) count += range.size();
+    return static_cast<std::size_t>(count);
+}
+
 }  // namespace
 
 StepList::StepList(const PlanSpec& spec, Schedule schedule)
@@ -83,7 +89,7 @@ void Transfer::at(std::uint8_t level, int stage) {
 }
 
 Parcel Transfer::parcel(const std::vector<Range>& ranges, CodecId codec) {
-    std::uint64_t bytes = codec == CodecId::exact ? 0 : frame_header_bytes;
+    std::uint64_t bytes = frame_front_bytes(codec, count_of(ranges));
     std::vector<SlotExtent> extents;
     for (const Range& range : ranges) {
         const std::uint64_t size =

@@ -194,7 +194,8 @@ bool DeviceMessages::is_direct(const DeviceMessage& message) const {
 /// All ranks know what a message's size is, and who shares: whether this one does refer, its
 /// receiver sees.
 bool DeviceMessages::may_refer(const DeviceMessage& message) const {
-    return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer);
+    return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer) &&
+           has_fixed_rate(message.step->codec);
 }
 
 std::uint32_t DeviceMessages::index_of(const Entry& entry) const {

@@ -18,6 +18,10 @@
 //            a reference                 [awaiting_room ->] arriving -> copying_from_peer
 //                                                                    -> acknowledging
 //
+// A reference says that it is one: in the header of a framed message. Others have the one size that
+// the plan says, so that a shorter one is a reference. Codecs of variable rate, whose messages may
+// be short, have none: data on a device are not encoded with them.
+//
 // After the last of its states an entry is free. advance() says what follows each.
 #pragma once
 
@@ -45,7 +49,7 @@ struct DeviceMessage {
     std::uint32_t place = 0;      ///< of the chunk in the window
     std::byte* data = nullptr;    ///< where the message lies: header first, if it is framed
     std::byte* mirror = nullptr;  ///< the same place in pinned memory; null for data of the host
-    std::size_t size_bytes = 0;   ///< header included
+    std::size_t size_bytes = 0;   ///< header included; of a receive: at most
     int tag = 0;
     int acknowledge_tag = 0;  ///< of the way back, the other rank knows the same
     std::uint32_t cookie = 0;
@@ -152,6 +156,7 @@ class DeviceMessages {
     Status arrive(Entry& entry);
     Status take_arrival(Entry& entry, Operation& operation);
     Status take_reference(Entry& entry, Operation& operation);
+    Result<const void*> referred_bytes(const Entry& entry);
     Status take_copy(Entry& entry);
     Status fetch_header(Entry& entry);
     Status take_header(Entry& entry);
@@ -160,6 +165,7 @@ class DeviceMessages {
 
     bool is_direct(const DeviceMessage& message) const;
     bool may_refer(const DeviceMessage& message) const;
+    std::byte* arrived_at(const Entry& entry) const;
     std::uint32_t index_of(const Entry& entry) const;
     void check_invalid(Operation& operation);
 

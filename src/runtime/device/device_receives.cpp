@@ -27,9 +27,13 @@ Status DeviceMessages::start_receive(Entry& entry) {
 Status DeviceMessages::arrive(Entry& entry) {
     const DeviceMessage& message = entry.message;
     entry.state = State::arriving;
-    std::byte* target = room_.data_on_device && !is_direct(message) ? message.mirror : message.data;
-    return lane_.start_recv(message.step->peer, message.tag, target, message.size_bytes,
+    return lane_.start_recv(message.step->peer, message.tag, arrived_at(entry), message.size_bytes,
                             index_of(entry));
+}
+
+std::byte* DeviceMessages::arrived_at(const Entry& entry) const {
+    const DeviceMessage& message = entry.message;
+    return room_.data_on_device && !is_direct(message) ? message.mirror : message.data;
 }
 
 Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
@@ -45,17 +49,32 @@ Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
     return copy_in(entry, message.mirror + message.header_bytes(), State::copying_in);
 }
 
+/// Where the payload of a short message lies. Errors: corrupt if the message does not say that it
+/// is a reference; those of PeerDeviceMemory::resolve.
+Result<const void*> DeviceMessages::referred_bytes(const Entry& entry) {
+    const DeviceMessage& message = entry.message;
+    const std::byte* arrived = arrived_at(entry);
+    const std::size_t header = message.header_bytes();
+    if (header > 0) {
+        const Result<bool> says = has_reference_flag(arrived, entry.received_bytes);
+        if (!says.ok()) return says.status();
+        if (!*says)
+            return Status(Code::corrupt,
+                          fmt::format("{} bytes arrived where {} or a reference were expected",
+                                      entry.received_bytes, message.size_bytes));
+    }
+    return side_.peers().resolve({arrived + header, entry.received_bytes - header},
+                                 message.size_bytes - header);
+}
+
 /// Steps on a device wait for the copy by themselves; those of the host wait for the report, which
 /// take_copy() makes.
 Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
-    const std::size_t header = message.header_bytes();
-    const std::byte* arrived = room_.data_on_device ? message.mirror : message.data;
-    const std::size_t reference_size =
-        entry.received_bytes - std::min(header, entry.received_bytes);
-    const auto peers_bytes =
-        side_.peers().resolve({arrived + header, reference_size}, message.size_bytes - header);
+    const auto peers_bytes = referred_bytes(entry);
     if (peers_bytes.ok()) {
+        // The payload comes behind the header now.
+        if (message.header_bytes() > 0) set_reference_flag(arrived_at(entry), false);
         GRADCOLL_TRY(copy_in(entry, *peers_bytes, State::copying_from_peer));
         if (room_.data_on_device) report(entry, message.size_bytes);
         return {};

@@ -84,7 +84,10 @@ Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
 Status DeviceMessages::leave_by_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     const std::size_t header = message.header_bytes();
-    if (header > 0) write_header(*message.step, message.size_bytes, operation, entry.note.data());
+    if (header > 0) {
+        write_header(*message.step, message.size_bytes, operation, entry.note.data());
+        set_reference_flag(entry.note.data(), true);
+    }
     ++operation.stats.sent_by_reference;
     GRADCOLL_TRY(lane_.start_recv(message.step->peer, message.acknowledge_tag,
                                   &entry.acknowledgement, 1,

@@ -31,7 +31,7 @@ MpiLane::MpiLane(const Channel& channel, MPI_Comm comm, std::size_t unasked_byte
       comm_(comm),
       unasked_bytes_(unasked_bytes),
       requests_(capacity, MPI_REQUEST_NULL),
-      messages_of_(capacity),
+      pieces_(capacity),
       messages_(capacity),
       free_(capacity),
       indices_(capacity),
@@ -43,34 +43,36 @@ MpiLane::~MpiLane() {
     MpiLane::abandon();
 }
 
-void MpiLane::cut_messages(std::vector<int> peers) {
+void MpiLane::cut_messages(std::vector<int> peers, CutEnd end) {
     cut_peers_ = std::move(peers);
+    cut_end_ = end;
     const std::size_t pieces = messages_.size() * most_pieces_in_flight;
     requests_.resize(pieces, MPI_REQUEST_NULL);
-    messages_of_.resize(pieces);
+    pieces_.resize(pieces);
     indices_.resize(pieces);
     statuses_.resize(pieces);
 }
 
-std::size_t MpiLane::piece_bytes_to(int peer, std::size_t size_bytes) const {
-    const bool cut = std::binary_search(cut_peers_.begin(), cut_peers_.end(), peer);
-    return cut ? unasked_bytes_ : size_bytes;
-}
-
-Status MpiLane::start(const Message& message) {
+Status MpiLane::start(Message message) {
     if (free_.empty()) return lane_full(messages_.size());
     GRADCOLL_TRY(check_envelope(channel_, message.peer, message.tag));
+    const bool cut = std::binary_search(cut_peers_.begin(), cut_peers_.end(), message.peer);
+    message.piece_bytes = cut ? unasked_bytes_ : message.size_bytes;
+    message.ends_short = cut && cut_end_ == CutEnd::by_short_piece;
     const std::uint32_t place = free_.back();
-    Message& started = messages_[place] = message;
+    const Message& started = messages_[place] = message;
     do {
-        GRADCOLL_TRY(start_piece(started, requests_[active_]));
-        messages_of_[active_++] = place;
-    } while (started.has_more() && started.pieces_in_flight < most_pieces_in_flight);
+        GRADCOLL_TRY(start_piece(place, active_));
+        ++active_;
+    } while (!started.all_started && started.pieces_in_flight < most_pieces_in_flight);
     free_.pop_back();
     return {};
 }
 
-Status MpiLane::start_piece(Message& message, MPI_Request& request) {
+/// Of the message at `place`, with the request at `index`.
+Status MpiLane::start_piece(std::uint32_t place, std::size_t index) {
+    Message& message = messages_[place];
+    MPI_Request& request = requests_[index];
     const std::size_t size =
         std::min(message.piece_bytes, message.size_bytes - message.started_bytes);
     const Result<ByteType> bytes = ByteType::of(size);
@@ -82,26 +84,24 @@ Status MpiLane::start_piece(Message& message, MPI_Request& request) {
                                                         message.peer, message.tag, comm_, &request),
                           call_of(message)));
     message.started_bytes += size;
+    message.all_started = message.ends_short ? size < message.piece_bytes
+                                             : message.started_bytes == message.size_bytes;
     ++message.pieces_in_flight;
+    pieces_[index] = {place, message.pieces_started++};
     return {};
 }
 
 Status MpiLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
     auto* bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
-    return start({.data = bytes,
-                  .size_bytes = size_bytes,
-                  .piece_bytes = piece_bytes_to(peer, size_bytes),
-                  .cookie = cookie,
-                  .peer = peer,
-                  .tag = tag});
+    return start(
+        {.data = bytes, .size_bytes = size_bytes, .cookie = cookie, .peer = peer, .tag = tag});
 }
 
 Status MpiLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
     return start({.data = static_cast<std::byte*>(data),
                   .size_bytes = size_bytes,
-                  .piece_bytes = piece_bytes_to(peer, size_bytes),
                   .cookie = cookie,
                   .peer = peer,
                   .tag = tag,
@@ -123,12 +123,35 @@ Status MpiLane::problem_of(const Message& message, const MPI_Status& status) con
 
 /// The next piece, if there is one, takes the place of this one's request.
 Status MpiLane::finish_piece(std::size_t index, const MPI_Status& status, bool failed) {
-    Message& message = messages_[messages_of_[index]];
+    const std::uint32_t place = pieces_[index].message;
+    Message& message = messages_[place];
     --message.pieces_in_flight;
     if (failed) GRADCOLL_TRY(problem_of(message, status));
-    if (message.receives) message.moved_bytes += bytes_in(status);
-    if (message.has_more()) return start_piece(message, requests_[index]);
-    return {};
+    if (message.receives) {
+        const std::size_t bytes = bytes_in(status);
+        message.moved_bytes += bytes;
+        message.arrived = message.ends_short && bytes < message.piece_bytes;
+        if (message.arrived) message.all_started = true;
+    }
+    return message.all_started ? Status() : start_piece(place, index);
+}
+
+/// The message ended sooner than its receive would have: nothing comes for what is posted behind
+/// `last`. Returns how many of these requests are among the first `tested`.
+std::size_t MpiLane::drop_receives_behind(Piece last, std::size_t tested) {
+    std::size_t dropped = 0;
+    for (std::size_t i = 0; i < active_; ++i) {
+        const Piece& piece = pieces_[i];
+        if (requests_[i] == MPI_REQUEST_NULL || piece.message != last.message ||
+            piece.number < last.number)
+            continue;
+        PMPI_Cancel(&requests_[i]);
+        PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+        requests_[i] = MPI_REQUEST_NULL;
+        --messages_[last.message].pieces_in_flight;
+        if (i < tested) ++dropped;
+    }
+    return dropped;
 }
 
 Result<std::size_t> MpiLane::poll(std::span<Completion> out) {
@@ -146,9 +169,11 @@ Result<std::size_t> MpiLane::poll(std::span<Completion> out) {
         // A failed request may be left allocated by the MPI library.
         if (requests_[index] != MPI_REQUEST_NULL) PMPI_Request_free(&requests_[index]);
         Status status = finish_piece(index, statuses_[i], code == MPI_ERR_IN_STATUS);
-        const std::uint32_t place = messages_of_[index];
-        const Message& message = messages_[place];
+        const std::uint32_t place = pieces_[index].message;
+        Message& message = messages_[place];
         if (requests_[index] == MPI_REQUEST_NULL) ++ended;
+        if (std::exchange(message.arrived, false))
+            ended += drop_receives_behind(pieces_[index], tested);
         if (status.ok() && message.pieces_in_flight > 0) continue;
         out[completed++] = {message.cookie, message.moved_bytes, std::move(status)};
         if (message.pieces_in_flight == 0) free_.push_back(place);
@@ -165,7 +190,7 @@ void MpiLane::compact() {
     for (std::size_t i = 0; i < active_; ++i) {
         if (requests_[i] == MPI_REQUEST_NULL) continue;
         requests_[kept] = requests_[i];
-        messages_of_[kept] = messages_of_[i];
+        pieces_[kept] = pieces_[i];
         ++kept;
     }
     active_ = kept;
@@ -177,12 +202,12 @@ void MpiLane::rotate(std::size_t count) {
     const auto by = static_cast<std::ptrdiff_t>(count);
     const auto end = static_cast<std::ptrdiff_t>(active_);
     std::rotate(requests_.begin(), requests_.begin() + by, requests_.begin() + end);
-    std::rotate(messages_of_.begin(), messages_of_.begin() + by, messages_of_.begin() + end);
+    std::rotate(pieces_.begin(), pieces_.begin() + by, pieces_.begin() + end);
 }
 
 void MpiLane::cancel_receives() {
     for (std::size_t i = 0; i < active_; ++i) {
-        if (!messages_[messages_of_[i]].receives) continue;
+        if (!messages_[pieces_[i].message].receives) continue;
         PMPI_Cancel(&requests_[i]);
         PMPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
         requests_[i] = MPI_REQUEST_NULL;

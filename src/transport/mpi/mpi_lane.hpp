@@ -27,7 +27,7 @@ class MpiLane final : public Lane {
                       std::uint32_t cookie) override;
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override;
-    void cut_messages(std::vector<int> peers) override;
+    void cut_messages(std::vector<int> peers, CutEnd end) override;
     Result<std::size_t> poll(std::span<Completion> out) override;
     std::size_t in_flight() const override { return messages_.size() - free_.size(); }
     void abandon() override;
@@ -40,18 +40,25 @@ class MpiLane final : public Lane {
         std::size_t started_bytes = 0;
         std::size_t moved_bytes = 0;
         std::size_t pieces_in_flight = 0;
+        std::uint32_t pieces_started = 0;
         std::uint32_t cookie = 0;
         int peer = -1;
         int tag = -1;
         bool receives = false;
-
-        bool has_more() const { return started_bytes < size_bytes; }
+        bool ends_short = false;  ///< with a piece that is shorter than the others
+        bool all_started = false;
+        bool arrived = false;  ///< its last piece has just come
+    };
+    /// What a request is for.
+    struct Piece {
+        std::uint32_t message = 0;
+        std::uint32_t number = 0;  ///< among those of the message
     };
 
-    Status start(const Message& message);
-    Status start_piece(Message& message, MPI_Request& request);
-    std::size_t piece_bytes_to(int peer, std::size_t size_bytes) const;
+    Status start(Message message);
+    Status start_piece(std::uint32_t place, std::size_t index);
     Status finish_piece(std::size_t index, const MPI_Status& status, bool failed);
+    std::size_t drop_receives_behind(Piece last, std::size_t tested);
     static const char* call_of(const Message& message);
     Status problem_of(const Message& message, const MPI_Status& status) const;
     void compact();
@@ -63,9 +70,10 @@ class MpiLane final : public Lane {
     MPI_Comm comm_;
     std::size_t unasked_bytes_;
     std::vector<int> cut_peers_;
+    CutEnd cut_end_ = CutEnd::by_length;
     std::vector<MPI_Request>
-        requests_;  ///< the first active_ are in flight, in the order of their starts
-    std::vector<std::uint32_t> messages_of_;  ///< by request: the message that it is a piece of
+        requests_;               ///< the first active_ are in flight, in the order of their starts
+    std::vector<Piece> pieces_;  ///< by request
     std::vector<Message> messages_;
     std::vector<std::uint32_t> free_;  ///< places in messages_
     std::vector<int> indices_;

@@ -38,8 +38,8 @@ class RoutedLane final : public Lane {
                           : ways_.between->start_recv(peer, tag, data, size_bytes, cookie);
     }
 
-    void cut_messages(std::vector<int> peers) override {
-        ways_.between->cut_messages(std::move(peers));
+    void cut_messages(std::vector<int> peers, CutEnd end) override {
+        ways_.between->cut_messages(std::move(peers), end);
     }
 
     Result<std::size_t> poll(std::span<Completion> out) override {

@@ -179,6 +179,21 @@ TEST(DeviceFailure, ASpoiledPayloadOrReferenceIsCorruptAndEndsEveryRank) {
     }
 }
 
+/// A message that is none says that it is a reference, or a reference that it is none.
+TEST(DeviceFailure, AMessageWithTheWrongReferenceFlagIsCorruptAndEndsEveryRank) {
+    const Spoil turn_flag = [](std::span<std::byte> message) {
+        set_reference_flag(message.data(),
+                           !has_reference_flag(message.data(), message.size()).value());
+        return message.size();
+    };
+    for (const DeviceRanks& ranks : placements()) {
+        const auto outcomes = spoiled(ranks, turn_flag);
+        EXPECT_EQ(outcomes[2].status.code(), Code::corrupt) << outcomes[2].status.message();
+        for (const std::size_t rank : {0, 1, 3, 4})
+            EXPECT_EQ(outcomes[rank].status.code(), Code::peer_failed) << rank;
+    }
+}
+
 TEST(DeviceFailure, ACutMessageIsCorrupt) {
     for (const DeviceRanks& ranks : placements())
         EXPECT_EQ(spoiled(ranks, cut)[2].status.code(), Code::corrupt);

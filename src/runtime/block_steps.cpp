@@ -1,0 +1,112 @@
+#include "runtime/block_steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/encoded_blocks.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Calls work(block, its elements) for the blocks of a slot until one of them fails.
+template <class Work>
+Status for_blocks(const Step& step, Slot slot, const ChunkView& view, Work work) {
+    const auto most = static_cast<std::int64_t>(codec_block_elems(step.codec));
+    Range elems{step.range.begin, step.range.begin};
+    for (EncodedBlock& block : view.blocks_of(step)->of(step, slot)) {
+        elems = {elems.end, std::min(elems.end + most, step.range.end)};
+        GRADCOLL_TRY(work(block, elems));
+    }
+    return {};
+}
+
+std::size_t elems_in(Range elems) {
+    return static_cast<std::size_t>(elems.size());
+}
+
+/// One block behind the other, so that they need not be moved where they are all of a message.
+Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec,
+                     std::byte* residual) {
+    EncodedBlocks& blocks = *view.blocks_of(step);
+    std::byte* end = view.target(step.to, step.range);
+    return for_blocks(step, step.to, view, [&](EncodedBlock& block, Range elems) -> Status {
+        const std::byte* values = view.source(step.from, elems);
+        const std::size_t count = elems_in(elems);
+        const std::size_t size = residual ? codec.encode_with_residual(values, residual, count, end)
+                                          : codec.encode(values, count, end);
+        if (const std::size_t most = blocks.bound_of(step, count); size > most)
+            return Status(Code::internal, fmt::format("codec {} wrote {} bytes, {} at most said",
+                                                      name_of(step.codec), size, most));
+        block = blocks.block_at(end, size);
+        end += size;
+        if (residual) residual += view.residual_bytes(count);
+        return {};
+    });
+}
+
+Status decode_blocks(const Step& step, const ChunkView& view, const Codec& codec) {
+    const EncodedBlocks& blocks = *view.blocks_of(step);
+    return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
+        const bool valid = codec.decode(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
+                                        view.target(step.to, elems));
+        return valid ? Status() : refused_payload(step, elems);
+    });
+}
+
+Status decode_sum_blocks(const Step& step, const ChunkView& view, const Codec& codec) {
+    const EncodedBlocks& blocks = *view.blocks_of(step);
+    Step part = step;
+    return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
+        part.range = elems;
+        const bool valid =
+            codec.decode_sum(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
+                             view.first_operand(part), view.target(step.to, elems));
+        return valid ? Status() : refused_payload(step, elems);
+    });
+}
+
+/// As encode_blocks() does, from wherever each block is.
+Status copy_blocks(const Step& step, const ChunkView& view) {
+    EncodedBlocks& blocks = *view.blocks_of(step);
+    std::byte* end = view.target(step.to, step.range);
+    const EncodedBlock* from = blocks.of(step, step.from).data();
+    return for_blocks(step, step.to, view, [&](EncodedBlock& block, Range) -> Status {
+        if (from->size_bytes > 0) std::memcpy(end, blocks.bytes_of(*from), from->size_bytes);
+        block = blocks.block_at(end, from->size_bytes);
+        end += (from++)->size_bytes;
+        return {};
+    });
+}
+
+}  // namespace
+
+Status refused_payload(const Step& step, Range elems) {
+    return Status(Code::corrupt,
+                  fmt::format("payload of elements {} to {} at level {}: not a valid {} encoding",
+                              elems.begin, elems.end, step.level, name_of(step.codec)));
+}
+
+Status run_block_step(const Step& step, const ChunkView& view, const Operation& operation,
+                      std::byte* residual) {
+    const Codec& codec = operation.codec(step.codec);
+    switch (step.kind) {
+        case StepKind::encode:
+            return encode_blocks(step, view, codec, residual);
+        case StepKind::decode:
+            return decode_blocks(step, view, codec);
+        case StepKind::decode_reduce:
+            return decode_sum_blocks(step, view, codec);
+        case StepKind::copy:
+            return copy_blocks(step, view);
+        case StepKind::reduce:
+        case StepKind::send:
+        case StepKind::recv:
+            break;
+    }
+    return Status(Code::internal,
+                  fmt::format("{} is no step of encoded blocks", name_of(step.kind)));
+}
+
+}  // namespace gradcoll
