@@ -7,6 +7,8 @@
 
 namespace gradcoll {
 
+class OperationNumber;
+
 /// Where one call's data are. With ExecutorOptions::data_on_device all of it is memory of the
 /// device.
 struct Binding {
@@ -19,6 +21,9 @@ struct Binding {
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
     /// operations that overlap in time apart (runtime/tags.hpp).
     std::uint32_t sequence = 0;
+    /// Null, or the number whose turn the operation awaits before it begins; kept until it has
+    /// ended (runtime/operation_numbers.hpp).
+    const OperationNumber* turn = nullptr;
 };
 
 }  // namespace gradcoll

@@ -8,10 +8,8 @@
 
 namespace gradcoll {
 
-ChunkRun::ChunkRun(std::uint32_t place, const Room& room, const ChunkMemory& memory,
-                   DeviceMessages* device)
+ChunkRun::ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device)
     : place_(place),
-      memory_(memory),
       device_(device),
       ready_(room.steps),
       has_header_(room.slots),
@@ -44,28 +42,17 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     ready_.begin(program);
 }
 
-/// The bytes are those on the wire for messages, those of the elements for local steps.
-TraceSpan ChunkRun::span_of(const Step& step, const Extent& extent,
+/// `bytes`: those on the wire.
+TraceSpan ChunkRun::span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                             const Operation& operation) const {
-    return {.name = name_of(step.kind).data(),
-            .begin_ns = extent.begin_ns,
-            .end_ns = extent.end_ns,
-            .bytes = extent.bytes,
-            .peer = step.peer,
-            .level = step.level,
+    return {.name = name_of(message.kind).data(),
+            .begin_ns = begin_ns,
+            .end_ns = now_ns(),
+            .bytes = bytes,
+            .peer = message.peer,
+            .level = message.level,
             .chunk = chunk_,
             .operation = operation.binding.sequence};
-}
-
-Status ChunkRun::run_timed(const Step& step, std::int64_t residual, Operation& operation) const {
-    const std::uint64_t begin = now_ns();
-    Status status = run_local_step(step, view_, operation, residual);
-    const std::uint64_t end = now_ns();
-    operation.local_ns += end - begin;
-    if (uses_codec(step.kind)) operation.stats.codec_ns += end - begin;
-    if (operation.trace)
-        operation.trace->add(span_of(step, {begin, end, view_.bytes_of(step.range)}, operation));
-    return status;
 }
 
 /// A slot may leave to several peers: its bytes must not change while the first of them reads it.
@@ -121,7 +108,7 @@ bool ChunkRun::is_held(std::uint32_t message, const ChunkRun* pacer) const {
 
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
-    const std::uint32_t cookie = place_ << 24 | index;
+    const std::uint32_t cookie = cookie_of(index);
     const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
         head_once(message, operation);
@@ -157,16 +144,25 @@ Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pace
     return any;
 }
 
-std::int64_t ChunkRun::run_local(Operation& operation) {
+bool ChunkRun::pick_local(const Operation& operation, LocalStep& out) {
+    if (!has_local()) return false;
     const std::uint32_t index = ready_.locals().pop();
-    if (!operation.failed()) {
-        const std::int64_t residual = program().residual_first_elem(index);
-        Status status = operation.timed ? run_timed(step(index), residual, operation)
-                                        : run_local_step(step(index), view_, operation, residual);
-        if (!status.ok()) operation.fail(std::move(status));
-    }
-    ready_.finish(index);
-    return step(index).range.size();
+    out = {.step = &step(index),
+           .view = &view_,
+           .operation = &operation,
+           .chunk = chunk_,
+           .residual_first_elem = program().residual_first_elem(index),
+           .cookie = cookie_of(index),
+           .skipped = operation.failed()};
+    return true;
+}
+
+void ChunkRun::finish_local(const LocalStep& local, LocalResult result, Operation& operation) {
+    const std::uint64_t took_ns = result.end_ns - result.begin_ns;
+    operation.local_ns += took_ns;
+    if (uses_codec(local.kind())) operation.stats.codec_ns += took_ns;
+    if (!result.status.ok()) operation.fail(std::move(result.status));
+    ready_.finish(step_of(local.cookie));
 }
 
 void ChunkRun::batch_local(DeviceBatch& batch, const Operation& operation) {
@@ -204,8 +200,7 @@ void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
     const bool receives = message.kind == StepKind::recv;
     if (operation.trace) {
         const std::size_t bytes = receives ? received_bytes : view_.message(message).size_bytes;
-        operation.trace->add_overlapping(
-            span_of(message, {begun_ns_[index], now_ns(), bytes}, operation));
+        operation.trace->add_overlapping(span_of(message, begun_ns_[index], bytes, operation));
     }
     if (receives) {
         Status status = check_arrived(index, received_bytes, operation);

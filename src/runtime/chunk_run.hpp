@@ -8,6 +8,7 @@
 #include "runtime/chunk_view.hpp"
 #include "runtime/device/device_batch.hpp"
 #include "runtime/device/device_messages.hpp"
+#include "runtime/local_step.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/program.hpp"
 #include "runtime/ready_steps.hpp"
@@ -28,9 +29,10 @@ class ChunkRun {
     };
     /// `place` is this run's number in the window; it comes back in cookies. `device`: null where
     /// no rank's device takes part.
-    ChunkRun(std::uint32_t place, const Room& room, const ChunkMemory& memory,
-             DeviceMessages* device);
+    ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device);
 
+    /// Of the chunks to come.
+    void use(const ChunkMemory& memory) { memory_ = memory; }
     void begin(const Program& program, std::int64_t chunk, const Operation& operation);
     bool active() const { return !ready_.all_finished() || settling_ != Settling::done; }
     /// Forgets the chunk. The lane and the device must not use its buffers any more.
@@ -43,9 +45,15 @@ class ChunkRun {
     /// yet to end; true if there was one. Errors: those of the lane.
     Result<bool> start_messages(Operation& operation, const ChunkRun* pacer);
     bool has_local() const { return !ready_.locals().empty(); }
-    /// Runs the local step that has been ready for longest and returns its number of elements;
-    /// has_local() must hold. After a failure steps are counted, but do nothing.
-    std::int64_t run_local(Operation& operation);
+    /// Takes the local step that has been ready for longest, if there is one. After a failure steps
+    /// are counted, but do nothing. Each is then run (run_step) and finished.
+    bool pick_local(const Operation& operation, LocalStep& out);
+    /// Whether the step was picked for the chunk that is under way, and has not been finished.
+    bool is_due(const LocalStep& local) const {
+        return active() && local.chunk == chunk_ && !ready_.has_finished(step_of(local.cookie));
+    }
+    /// Takes note of how the step went, and of what follows it.
+    void finish_local(const LocalStep& local, LocalResult result, Operation& operation);
     /// Gives all local steps that are ready to the batch, or to nobody after a failure;
     /// finish_batched() follows when it has been launched.
     void batch_local(DeviceBatch& batch, const Operation& operation);
@@ -57,19 +65,14 @@ class ChunkRun {
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }
 
   private:
+    std::uint32_t cookie_of(std::uint32_t index) const { return place_ << 24 | index; }
     const Step& step(std::uint32_t index) const { return program().schedule().steps[index]; }
     const Program& program() const { return ready_.program(); }
     bool has_to_end_before(const ChunkRun& later, std::uint32_t send) const;
     bool is_held(std::uint32_t message, const ChunkRun* pacer) const;
     Status start_message_of(std::uint32_t index, Operation& operation);
-    /// When, and of how many bytes.
-    struct Extent {
-        std::uint64_t begin_ns = 0;
-        std::uint64_t end_ns = 0;
-        std::size_t bytes = 0;
-    };
-    TraceSpan span_of(const Step& step, const Extent& extent, const Operation& operation) const;
-    Status run_timed(const Step& step, std::int64_t residual, Operation& operation) const;
+    TraceSpan span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
+                      const Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
     Status check_arrived(std::uint32_t recv, std::size_t received_bytes,
                          const Operation& operation) const;

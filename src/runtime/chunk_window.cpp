@@ -1,6 +1,8 @@
 // runtime/chunk_window.cpp - making the window, and its turns: messages first, then local work.
 #include "runtime/chunk_window.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -59,17 +61,18 @@ std::size_t ChunkWindow::Parts::blocks() const {
 }
 
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
-                                                  Channel& channel,
-                                                  const ExecutorOptions& options) {
+                                                  Channel& channel, const ExecutorOptions& options,
+                                                  int most_chunks) {
     Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes);
     if (!body.ok()) return body.status();
     Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes);
     if (!tail.ok()) return tail.status();
-    const auto places = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(plan->chunk_count, 1, options.chunks_in_flight));
+    const auto places =
+        static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
     auto memory = WindowMemory::make(
         *plan, {places, std::max(body->blocks().scratch_bytes(), tail->blocks().scratch_bytes())},
-        options.data_on_device ? &options.device->device() : nullptr);
+        options.data_on_device ? &options.device->device() : nullptr,
+        options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();
     Parts parts{std::move(plan), std::move(*body),          std::move(*tail),
                 places,          std::move(memory).value(), nullptr};
@@ -90,7 +93,8 @@ Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Pla
     if (!tags.ok()) return tags.status();
     const Result<CodecTable> codecs = codecs_for(*plan);
     if (!codecs.ok()) return codecs.status();
-    Result<Parts> parts = parts_for(std::move(plan), channel, options);
+    Result<Parts> parts = parts_for(std::move(plan), channel, options,
+                                    std::min(options.chunks_in_flight, tags->chunk_count()));
     if (!parts.ok()) return parts.status();
     const Operation operation{.plan = *parts->plan,
                               .lane = *parts->lane,
@@ -129,19 +133,25 @@ void ChunkWindow::make_runs() {
                               operation_.trace != nullptr};
     runs_.reserve(parts_.places);
     for (std::uint32_t place = 0; place < parts_.places; ++place)
-        runs_.emplace_back(place, room, parts_.memory.of(place), messages_.get());
+        runs_.emplace_back(place, room, messages_.get());
 }
 
-Status ChunkWindow::begin(const Binding& binding) {
+void ChunkWindow::give_memory_to_runs() {
+    for (std::uint32_t place = 0; place < runs_.size(); ++place)
+        runs_[place].use(parts_.memory.of(place));
+}
+
+Status ChunkWindow::begin() {
     if (messages_) messages_->begin_operation();
-    operation_.binding = binding;
     oldest_chunk_ = next_chunk_ = 0;
+    taken_.renew();
+    give_memory_to_runs();
     begin_chunks();
     const Result<bool> started = start_messages();
     return started.ok() ? Status() : started.status();
 }
 
-Result<bool> ChunkWindow::turn() {
+Result<bool> ChunkWindow::turn(LocalWork local) {
     if (messages_) GRADCOLL_TRY(settle_chunks());
     retire_chunks();
     begin_chunks();
@@ -149,7 +159,7 @@ Result<bool> ChunkWindow::turn() {
     if (!started.ok()) return started.status();
     const Result<bool> completed = take_completions();
     if (!completed.ok()) return completed.status();
-    const Result<bool> worked = batch_ ? run_local_on_device() : run_local();
+    const Result<bool> worked = work(local);
     if (!worked.ok()) return worked.status();
     if (messages_) GRADCOLL_TRY(settle_chunks());
     retire_chunks();
@@ -157,6 +167,7 @@ Result<bool> ChunkWindow::turn() {
 }
 
 void ChunkWindow::drop() {
+    taken_.drop();
     parts_.lane->abandon();
     if (messages_) messages_->abandon();
     for (ChunkRun& run : runs_) run.drop();
@@ -203,21 +214,51 @@ Result<bool> ChunkWindow::take_completions() {
     return *count > 0;
 }
 
+Result<bool> ChunkWindow::work(LocalWork local) {
+    if (batch_) return run_local_on_device();
+    return local == LocalWork::here ? run_local() : false;
+}
+
 /// Local steps, those of older chunks first, until it is time to look after the network again.
 /// Messages that become ready leave at once. True if there was any. Errors: those of the lane.
 Result<bool> ChunkWindow::run_local() {
     std::int64_t elems_left = local_bytes_per_turn / plan().spec.elem_bytes;
     bool any = false;
+    LocalStep local;
     for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_ && elems_left > 0; ++chunk) {
         ChunkRun& run = run_of(chunk);
-        while (elems_left > 0 && run.has_local()) {
+        while (elems_left > 0 && run.pick_local(operation_, local)) {
             any = true;
-            elems_left -= std::max(run.run_local(operation_), least_elems_per_step);
+            run.finish_local(local, run_step(local), operation_);
+            elems_left -= std::max(local.step->range.size(), least_elems_per_step);
             const Result<bool> started = run.start_messages(operation_, pacer_of(chunk));
             if (!started.ok()) return started.status();
         }
     }
     return any;
+}
+
+std::size_t ChunkWindow::take_local(std::span<LocalStep> out) {
+    if (batch_) return 0;
+    std::size_t count = 0;
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+        while (count < out.size() && run_of(chunk).pick_local(operation_, out[count])) {
+            taken_.add();
+            out[count++].taken = &taken_;
+        }
+    taken_count_ += count;
+    return count;
+}
+
+Status ChunkWindow::finish_local(const LocalStep& local, LocalResult result) {
+    ChunkRun& run = runs_[ChunkRun::place_of(local.cookie)];
+    if (taken_count_ == 0 || (!taken_.dropped() && !run.is_due(local)))
+        return {Code::internal,
+                fmt::format("step {} of chunk {} was not taken, or came back before",
+                            ChunkRun::step_of(local.cookie), local.chunk)};
+    --taken_count_;
+    if (!taken_.dropped()) run.finish_local(local, std::move(result), operation_);
+    return {};
 }
 
 /// Everything that is ready, in as few launches as can be: the device does it in its own time.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/status.hpp"
@@ -13,6 +14,7 @@
 #include "runtime/device/device_batch.hpp"
 #include "runtime/device/device_messages.hpp"
 #include "runtime/executor_options.hpp"
+#include "runtime/local_step.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/program.hpp"
 #include "runtime/window_memory.hpp"
@@ -21,7 +23,8 @@
 namespace gradcoll {
 
 /// Chunk c begins when chunk c - window has ended: its place is free, and messages of one tag keep
-/// their order. Allocates only when it is made.
+/// their order. Allocates only when it is made; its pool of scratch memory may, when an operation
+/// begins.
 class ChunkWindow {
   public:
     /// `channel` must outlive the window. Errors: unsupported and internal as Executor::make,
@@ -32,14 +35,28 @@ class ChunkWindow {
 
     const Plan& plan() const { return *parts_.plan; }
     Operation& operation() { return operation_; }
-    /// Starts an operation with its first chunks. Errors: transport errors only; then it is to be
-    /// dropped.
-    Status begin(const Binding& binding);
+    /// Borrows what an operation needs. Errors: out_of_memory.
+    Status borrow() { return parts_.memory.borrow(); }
+    /// The operation has ended, and nobody uses its memory any more.
+    void give_back() { parts_.memory.give_back(); }
+    /// Starts the operation, which has its binding and was borrowed for, with its first chunks.
+    /// Errors: transport errors only; then it is to be dropped.
+    Status begin();
     /// A bounded piece of what can be done now; true if there was anything. Errors: likewise.
-    Result<bool> turn();
+    Result<bool> turn(LocalWork local);
     bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
-    /// Forgets the operation and its messages.
+    /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
+
+    // Local steps that are run elsewhere. Those of a device's data never are.
+    /// Moves ready steps to the front of `out`, those of older chunks first, and returns how many.
+    std::size_t take_local(std::span<LocalStep> out);
+    /// Errors: internal for a step that was not taken, or came back before.
+    Status finish_local(const LocalStep& local, LocalResult result);
+    /// Taken, and not finished.
+    std::size_t taken() const { return taken_count_; }
+    /// Until nobody runs a step.
+    void wait_for_taken() const { taken_.wait(); }
 
   private:
     /// What is made once for the plan.
@@ -57,11 +74,12 @@ class ChunkWindow {
         std::size_t blocks() const;
     };
     static Result<Parts> parts_for(std::shared_ptr<const Plan> plan, Channel& channel,
-                                   const ExecutorOptions& options);
+                                   const ExecutorOptions& options, int most_chunks);
 
     ChunkWindow(Parts parts, const Operation& operation, const ExecutorOptions& options);
     Status join_device(const Channel& channel, bool data_on_device);
     void make_runs();
+    void give_memory_to_runs();
 
     const Program& program_of(std::int64_t chunk) const {
         return &plan().schedule_of(chunk) == &plan().tail ? parts_.tail : parts_.body;
@@ -79,6 +97,7 @@ class ChunkWindow {
     void retire_chunks();
     Result<bool> start_messages();
     Result<bool> take_completions();
+    Result<bool> work(LocalWork local);
     Result<bool> run_local();
     Result<bool> run_local_on_device();
 
@@ -93,6 +112,8 @@ class ChunkWindow {
     /// Chunks from the oldest to the next have begun, and the oldest has not ended.
     std::int64_t oldest_chunk_ = 0;
     std::int64_t next_chunk_ = 0;
+    TakenSteps taken_;
+    std::size_t taken_count_ = 0;
 };
 
 }  // namespace gradcoll

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "runtime/chunk_window.hpp"
+#include "runtime/operation_numbers.hpp"
 #include "runtime/operation_trace.hpp"
 
 namespace gradcoll {
@@ -61,7 +62,12 @@ struct Executor::Impl {
     std::unique_lock<std::mutex> lock_device() const {
         return options.device ? options.device->lock() : std::unique_lock<std::mutex>();
     }
-    Status abandon(Status status);
+    Status begin();
+    Result<Progress> begin_in_turn();
+    Result<Progress> advance(LocalWork local);
+    Result<Progress> work(LocalWork local);
+    Result<Progress> end_if_all_are_back();
+    void abandon(Status status);
     Status end();
 
     const Options options;
@@ -71,11 +77,19 @@ struct Executor::Impl {
     const bool reduces;          ///< the plan needs a reducer
     std::uint32_t label = 0;     ///< of the operation in the trace
     std::uint64_t begin_ns = 0;  ///< of the operation; only with a trace
-    bool running = false;
+
+    enum class State : std::uint8_t {
+        resting,
+        awaiting_turn,  ///< started; nothing has been done
+        running,
+        abandoned  ///< nothing goes on but the end
+    };
+    State state = State::resting;
 };
 
 Status Executor::Impl::check(const Binding& binding) const {
-    if (running) return Status(Code::internal, "start: the operation before has not ended");
+    if (state != State::resting)
+        return Status(Code::internal, "start: the operation before has not ended");
     if (plan.chunk_count > 0 && (!binding.input || !binding.output))
         return Status(Code::invalid_buffer,
                       fmt::format("{}: null; {} elements are to be handled",
@@ -85,24 +99,64 @@ Status Executor::Impl::check(const Binding& binding) const {
     return {};
 }
 
-/// After a transport error there is no way to tell the other ranks.
-Status Executor::Impl::abandon(Status status) {
+/// After a transport error there is no way to tell the other ranks. The MPI library may still read
+/// what it could not take back, so the memory stays as it is until the next operation.
+void Executor::Impl::abandon(Status status) {
     window->drop();
     operation.fail(std::move(status));
-    return end();
+    state = State::abandoned;
 }
 
 Status Executor::Impl::end() {
-    running = false;
+    if (state == State::running) window->give_back();
+    state = State::resting;
     if (operation.trace) trace_operation(operation, label, begin_ns);
     return std::exchange(operation.error, Status());
+}
+
+/// Steps that are elsewhere use the operation's memory.
+Result<Progress> Executor::Impl::end_if_all_are_back() {
+    if (window->taken() > 0) return Progress::idle;
+    GRADCOLL_TRY(end());
+    return Progress::complete;
+}
+
+Status Executor::Impl::begin() {
+    state = State::running;
+    Status begun = window->borrow();
+    if (begun.ok()) begun = window->begin();
+    if (begun.ok()) return {};
+    abandon(std::move(begun));
+    return end();
+}
+
+Result<Progress> Executor::Impl::begin_in_turn() {
+    if (!operation.binding.turn->has_turn()) return Progress::idle;
+    GRADCOLL_TRY(begin());
+    return Progress::advanced;
+}
+
+Result<Progress> Executor::Impl::work(LocalWork local) {
+    const Result<bool> turned = window->turn(local);
+    if (!turned.ok()) abandon(turned.status());
+    if (!turned.ok() || window->complete()) return end_if_all_are_back();
+    return *turned ? Progress::advanced : Progress::idle;
+}
+
+Result<Progress> Executor::Impl::advance(LocalWork local) {
+    if (state == State::resting) return Progress::complete;
+    const auto lock = lock_device();
+    if (state == State::running) return work(local);
+    return state == State::abandoned ? end_if_all_are_back() : begin_in_turn();
 }
 
 Executor::Executor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Executor::~Executor() {
+    if (impl_->state == Impl::State::resting) return;
     const auto lock = impl_->lock_device();
-    if (impl_->running) impl_->window->drop();
+    if (impl_->state == Impl::State::running) impl_->window->drop();
+    impl_->window->wait_for_taken();
 }
 
 Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> plan, Channel& channel,
@@ -133,24 +187,38 @@ Status Executor::start(const Binding& binding) {
     GRADCOLL_TRY(impl.check(binding));
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
-    impl.running = true;
+    impl.operation.binding = binding;
     if (impl.operation.trace) impl.begin_ns = now_ns();
-    Status begun = impl.window->begin(binding);
-    return begun.ok() ? Status() : impl.abandon(std::move(begun));
+    if (!binding.turn || binding.turn->has_turn()) return impl.begin();
+    impl.state = Impl::State::awaiting_turn;
+    return {};
 }
 
 Result<Progress> Executor::advance() {
-    Impl& impl = *impl_;
-    if (!impl.running) return Progress::complete;
-    const auto lock = impl.lock_device();
-    const Result<bool> turned = impl.window->turn();
-    if (!turned.ok()) return impl.abandon(turned.status());
-    if (!impl.window->complete()) return *turned ? Progress::advanced : Progress::idle;
-    GRADCOLL_TRY(impl.end());
-    return Progress::complete;
+    return impl_->advance(LocalWork::here);
+}
+
+Result<Progress> Executor::advance_messages() {
+    return impl_->advance(LocalWork::elsewhere);
+}
+
+std::size_t Executor::take_local(std::span<LocalStep> out) {
+    if (impl_->state != Impl::State::running) return 0;
+    const std::size_t count = impl_->window->take_local(out);
+    for (LocalStep& local : out.first(count)) local.executor = this;
+    return count;
+}
+
+Status Executor::finish_local(const LocalStep& local, LocalResult result) {
+    if (local.executor != this)
+        return {Code::internal, "finish_local: the step is another executor's"};
+    return impl_->window->finish_local(local, std::move(result));
 }
 
 Status Executor::wait() {
+    if (impl_->window->taken() > 0)
+        return {Code::internal, fmt::format("wait: {} local steps are elsewhere; allowed is 0",
+                                            impl_->window->taken())};
     const bool timed = impl_->operation.timed;
     const std::uint64_t begin = timed ? now_ns() - impl_->operation.local_ns : 0;
     IdleSpan idle(impl_->operation);

@@ -3,19 +3,34 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "base/status.hpp"
 #include "collectives/plan/plan.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/executor_options.hpp"
+#include "runtime/local_step.hpp"
 #include "runtime/progress.hpp"
 #include "transport/channel.hpp"
 
 namespace gradcoll {
 
 /// Runs one plan, again and again; several chunks are in flight at once so that all levels of the
-/// tree work at the same time. All memory is taken when it is made. One operation at a time; used
-/// by one thread at a time.
+/// tree work at the same time. All memory is taken when it is made, but scratch memory of the host:
+/// that is borrowed for each operation (ExecutorOptions::scratch). One operation at a time; used by
+/// one thread at a time, its owner.
+///
+/// Who only calls advance() or wait() has everything done by the owner's thread. Another scheduler
+/// takes local steps instead, runs them on what threads it likes, and gives each back; the owner's
+/// thread keeps to the messages:
+///
+///   for (Progress at = idle; at != complete; at = executor.advance_messages())
+///       for each step of executor.take_local(steps):   result = run_step(step)   // any thread
+///           executor.finish_local(step, result)                                  // the owner's
+///
+/// An operation that fails while steps are elsewhere ends when all have come back. The destructor
+/// waits until those that are elsewhere have run, so whoever takes a step must run it; once the
+/// operation has failed or is abandoned that takes no time.
 ///
 /// The result depends on the plan and the data alone, never on the order in which messages arrive.
 /// A frame that does not check out, or a codec that refuses its input, fails the operation but not
@@ -32,20 +47,33 @@ class Executor {
     /// contradicts itself).
     static Result<std::unique_ptr<Executor>> make(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const Options& options);
-    /// Abandons an operation that has not ended.
+    /// Abandons an operation that has not ended. Waits until no step of it is being run.
     ~Executor();
 
     const Plan& plan() const;
     /// The device that its operations' data are on; null: the host.
     const DeviceSide* data_device() const;
     /// Errors: internal if an operation is running, invalid_buffer for null buffers, invalid_op
-    /// without a reducer where one is needed, transport. Nothing is running after an error.
+    /// without a reducer where one is needed, out_of_memory, transport. Nothing is running after an
+    /// error. If Binding::turn has to be waited for, the operation begins in a later advance, which
+    /// then has the last two errors.
     Status start(const Binding& binding);
     /// Does a bounded piece of what can be done now: starts messages, looks for finished ones, runs
     /// one local step. Never blocks. An error is the end of the operation; afterwards (and before
     /// start()) there is nothing to do: complete.
     Result<Progress> advance();
-    /// Advances until complete, yielding the core when idle.
+    /// The same but for local steps, which it leaves to whoever takes them. (Where the data are on
+    /// a device that does them, and there are none to take.)
+    Result<Progress> advance_messages();
+    /// Moves local steps that are ready to the front of `out`, and returns how many. Does not
+    /// block, and does not allocate; 0 if nothing is running.
+    std::size_t take_local(std::span<LocalStep> out);
+    /// Gives back a step that was taken from this executor and has been run, in any order. The
+    /// first failure fails the operation. What it sets free leaves with the next advance. Errors:
+    /// internal for a step that is not due; nothing happens then.
+    Status finish_local(const LocalStep& local, LocalResult result);
+    /// Advances until complete, yielding the core when idle. Errors: internal while steps are
+    /// elsewhere, which nobody could give back meanwhile; the operation goes on.
     Status wait();
     /// Start and wait.
     Status run(const Binding& binding);

@@ -7,10 +7,13 @@
 namespace gradcoll {
 
 class DeviceSide;
+class ScratchPool;
 class Trace;
 
 struct ExecutorOptions {
-    int chunks_in_flight = 4;   ///< 1 to 16; the same on all ranks is best, but not needed
+    /// 1 to 16, and as many as the channel's tags tell apart at most (TagLayout::chunk_count). The
+    /// same on all ranks is best, but not needed.
+    int chunks_in_flight = 4;
     bool yield_always = false;  ///< ranks outnumber cores: give the core away at every idle turn
     /// A send leaves when the same one of the chunk before has ended: so chunks go through the
     /// levels one behind the other, also where a network shares its links fairly among all
@@ -27,6 +30,9 @@ struct ExecutorOptions {
     /// Data on a device: allreduces only. Other ranks need not do the same.
     std::shared_ptr<DeviceSide> device = {};
     bool data_on_device = false;
+    /// Where scratch memory of the host is borrowed from for each operation; null: the executor
+    /// makes a pool of its own.
+    std::shared_ptr<ScratchPool> scratch = {};
 };
 
 }  // namespace gradcoll

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "runtime/program.hpp"
 
 namespace gradcoll {
 namespace {
 
-constexpr std::size_t mirror_alignment = 64;
-
 constexpr std::size_t aligned(std::size_t size_bytes) {
-    return (size_bytes + mirror_alignment - 1) / mirror_alignment * mirror_alignment;
+    constexpr std::size_t alignment = Arena::alignment_bytes;
+    return (size_bytes + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace
@@ -45,21 +45,17 @@ std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
     return offsets;
 }
 
-Result<WindowMemory> WindowMemory::make(const Plan& plan, const Room& room, Device* device) {
+Result<WindowMemory> WindowMemory::make(const Plan& plan, const Room& room, Device* device,
+                                        std::shared_ptr<ScratchPool> pool) {
     WindowMemory memory;
-    memory.scratch_bytes_ = room.scratch_bytes;
-    if (device) {
-        GRADCOLL_TRY(memory.take_from(*device, plan, room.places));
-        return memory;
-    }
-    memory.arenas_.resize(room.places);
-    for (Arena& arena : memory.arenas_) GRADCOLL_TRY(arena.reserve(memory.scratch_bytes_));
+    memory.places_ = room.places;
+    memory.scratch_bytes_ = aligned(room.scratch_bytes);
+    memory.pool_ = std::move(pool);
+    if (device) GRADCOLL_TRY(memory.take_from(*device, plan, room.places));
     return memory;
 }
 
 Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t places) {
-    scratch_bytes_ = (scratch_bytes_ + Arena::alignment_bytes - 1) / Arena::alignment_bytes *
-                     Arena::alignment_bytes;
     layout_ = std::make_unique<MirrorLayout>(plan);
     GRADCOLL_TRY(take(
         scratch_, DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_)));
@@ -67,13 +63,15 @@ Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t pla
                 DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes()));
 }
 
+Status WindowMemory::borrow() {
+    if (layout_ || lease_.data()) return {};
+    return take(lease_, pool_->borrow(places_ * scratch_bytes_));
+}
+
 ChunkMemory WindowMemory::of(std::uint32_t place) {
     ChunkMemory memory;
-    if (!layout_) {
-        memory.scratch = arenas_[place].data();
-        return memory;
-    }
-    if (scratch_.data()) memory.scratch = scratch_.data() + place * scratch_bytes_;
+    std::byte* const scratch = layout_ ? scratch_.data() : lease_.data();
+    if (scratch) memory.scratch = scratch + place * scratch_bytes_;
     if (mirror_.data()) memory.mirror = mirror_.data() + place * layout_->size_bytes();
     memory.mirror_layout = layout_.get();
     return memory;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "collectives/plan/plan.hpp"
-#include "memory/arena.hpp"
 #include "runtime/device/device_area.hpp"
+#include "runtime/scratch_pool.hpp"
 
 namespace gradcoll {
 
@@ -44,23 +44,35 @@ struct ChunkMemory {
     const MirrorLayout* mirror_layout = nullptr;
 };
 
-/// On the host; or, for data on a device, on that device, with a mirror in pinned memory.
+/// On the host: borrowed from a pool while an operation runs. Or, for data on a device, on that
+/// device, with a mirror in pinned memory: taken when this is made and kept. Peers map the device's
+/// allocation into their processes, so it must not move or grow under them; and allocating there
+/// makes the whole device wait.
 class WindowMemory {
   public:
     struct Room {
         std::size_t places = 0;         ///< of chunks
         std::size_t scratch_bytes = 0;  ///< of one place
     };
-    /// `device`: null for data of the host. Errors: out_of_memory.
-    static Result<WindowMemory> make(const Plan& plan, const Room& room, Device* device);
+    /// `device`: null for data of the host. `pool`: for those; must not be null. Errors:
+    /// out_of_memory.
+    static Result<WindowMemory> make(const Plan& plan, const Room& room, Device* device,
+                                     std::shared_ptr<ScratchPool> pool);
+    /// Before an operation, and after it. What was not given back is kept for the next one. No
+    /// effect for data on a device. Errors: out_of_memory.
+    Status borrow();
+    void give_back() { lease_.give_back(); }
+    /// Of the host: only while it is borrowed.
     ChunkMemory of(std::uint32_t place);
 
   private:
     Status take_from(Device& device, const Plan& plan, std::size_t places);
 
-    std::vector<Arena> arenas_;  ///< by place
-    DeviceArea scratch_, mirror_;
+    std::size_t places_ = 0;
     std::size_t scratch_bytes_ = 0;  ///< of one place
+    std::shared_ptr<ScratchPool> pool_;
+    ScratchLease lease_;
+    DeviceArea scratch_, mirror_;
     std::unique_ptr<MirrorLayout> layout_;
 };
 

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/step_pool.hpp"
 #include "runtime/thread_ranks.hpp"
 
 namespace gradcoll {
@@ -58,10 +59,17 @@ double end_of(const Json& span) {
     return span.at("ts").get<double>() + span.at("dur").get<double>();
 }
 
-/// Calls check(plan, trace) on every rank after `operations` allreduces with one executor.
+Status run_traced(Executor& executor, const Binding& binding, StepPool* pool) {
+    if (pool == nullptr) return executor.run(binding);
+    GRADCOLL_TRY(executor.start(binding));
+    return finish_with(executor, *pool);
+}
+
+/// Calls check(plan, trace) on every rank after `operations` allreduces with one executor. With a
+/// pool that runs the local steps.
 template <class Check>
 void trace_on_all_ranks(Scenario shape, std::uint32_t operations, std::size_t max_spans,
-                        const Check& check) {
+                        const Check& check, StepPool* pool = nullptr) {
     const int ranks = shape.rank_count();
     LoopbackWorld world(ranks);
     on_all_ranks(world, ranks, [&](Channel& channel) {
@@ -72,7 +80,7 @@ void trace_on_all_ranks(Scenario shape, std::uint32_t operations, std::size_t ma
         const Floats in = sparse_input(channel.rank(), shape.spec.count_elems);
         Floats out(in.size());
         for (std::uint32_t i = 0; i < operations; ++i) {
-            const Status status = executor->run(binding_of(in, out, i));
+            const Status status = run_traced(*executor, binding_of(in, out, i), pool);
             ASSERT_TRUE(status.ok()) << status.message();
         }
         check(executor->plan(), trace);
@@ -118,19 +126,38 @@ TEST(Trace, TheOperationContainsItsStepsAndSaysWhatItIs) {
 }
 
 /// Otherwise viewers draw them into one another.
+void expect_no_overlaps(const Trace& trace) {
+    std::map<std::uint64_t, std::vector<std::pair<double, double>>> rows;
+    for (const Json& span : spans_of(trace))
+        rows[span.at("tid").get<std::uint64_t>()].emplace_back(span.at("ts").get<double>(),
+                                                               end_of(span));
+    EXPECT_GE(rows.size(), 3U);  // operations, work, messages
+    for (auto& [row, spans] : rows) {
+        std::sort(spans.begin(), spans.end());
+        for (std::size_t i = 1; i < spans.size(); ++i)
+            EXPECT_LE(spans[i - 1].second, spans[i].first + 1e-3) << "row " << row;
+    }
+}
+
 TEST(Trace, SpansOfOneRowDoNotOverlap) {
-    trace_on_all_ranks(chunked(CodecId::nm_2_4), 2, 1'000'000, [](const Plan&, const Trace& trace) {
-        std::map<std::uint64_t, std::vector<std::pair<double, double>>> rows;
-        for (const Json& span : spans_of(trace))
-            rows[span.at("tid").get<std::uint64_t>()].emplace_back(span.at("ts").get<double>(),
-                                                                   end_of(span));
-        EXPECT_GE(rows.size(), 3U);  // operations, work, messages
-        for (auto& [row, spans] : rows) {
-            std::sort(spans.begin(), spans.end());
-            for (std::size_t i = 1; i < spans.size(); ++i)
-                EXPECT_LE(spans[i - 1].second, spans[i].first + 1e-3) << "row " << row;
-        }
-    });
+    trace_on_all_ranks(chunked(CodecId::nm_2_4), 2, 1'000'000,
+                       [](const Plan&, const Trace& trace) { expect_no_overlaps(trace); });
+}
+
+TEST(Trace, StepsThatRunElsewhereAreOnTheRowsOfTheirThreads) {
+    StepPool pool(3);
+    trace_on_all_ranks(
+        chunked(CodecId::nm_2_4), 2, 1'000'000,
+        [](const Plan& plan, const Trace& trace) {
+            expect_no_overlaps(trace);
+            std::multiset<Shape> seen;
+            for (const Json& span : spans_of(trace))
+                if (is_step(span)) seen.insert(shape_of(span));
+            std::multiset<Shape> expected = steps_of_plan(plan, 0);
+            expected.merge(steps_of_plan(plan, 1));
+            EXPECT_EQ(seen, expected);
+        },
+        &pool);
 }
 
 TEST(Trace, EveryRowAndTheProcessHaveNames) {

@@ -34,7 +34,8 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
         GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
         GRADCOLL_TRY(take(binding.residual, extras.residual->data_for(extras.device)));
     }
-    binding.sequence = lease->sequence;
+    binding.sequence = lease->number.value();
+    binding.turn = &lease->number;
     Status status = start_and_wait(*lease->executor, binding);
     context.plans().end(std::move(lease).value(), status);
     return status;

@@ -15,7 +15,8 @@ Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(Call& call, MPI_
     GRADCOLL_TRY(
         take(started->lease_, call.context->plans().begin(call.entry->kind, key, placed->device)));
     Binding binding = binding_of(placed->arguments, call.shape);
-    binding.sequence = started->lease_.sequence;
+    binding.sequence = started->lease_.number.value();
+    binding.turn = &started->lease_.number;
     GRADCOLL_TRY(started->lease_.executor->start(binding));
     started->context_ = call.context;
     started->copy_ = std::move(call.copy);

@@ -111,10 +111,16 @@ Status PersistentCall::start_on_tree(CallKey key) {
     GRADCOLL_TRY(take(running_, phase_of(key)));
     before_ = running_->executor->stats();
     Binding binding = binding_of(placed->arguments, shape_);
-    binding.sequence =
-        number_.channel == nullptr ? context_->plans().next_sequence() : number_.number;
-    if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for(device_)));
-    GRADCOLL_TRY(running_->executor->start(binding));
+    if (number_.channel == nullptr) operation_number_ = context_->plans().next_number();
+    binding.sequence = number_.channel == nullptr ? operation_number_.value() : number_.number;
+    binding.turn = &operation_number_;
+    Status begun;
+    if (residual_ != nullptr) begun = take(binding.residual, residual_->data_for(device_));
+    if (begun.ok()) begun = running_->executor->start(binding);
+    if (!begun.ok()) {
+        operation_number_.end();
+        return begun;
+    }
     complete_ = false;
     if (number_.channel == nullptr) add_started_call(*this);
     return {};
@@ -128,6 +134,7 @@ StartedCall::Turn PersistentCall::advance() {
         context_->statistics().count_served(record_of(
             {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0}));
     status_ = progress.status();
+    operation_number_.end();
     complete_.store(true, std::memory_order_release);
     return Turn::finished;
 }

@@ -75,6 +75,7 @@ class PersistentCall final : public StartedCall {
     std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
     DeviceArea twin_room_;
     Phase* running_ = nullptr;
+    OperationNumber operation_number_;  ///< of the start; empty if the request has its own
     RunStats before_;
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};

@@ -41,6 +41,7 @@ class CommContext {
     /// Kept by whoever goes on planning for this tree, whatever gc_topology becomes.
     std::shared_ptr<const DiscoveredTree> tree_handle() const { return tree_; }
     CommPlans& plans() { return plans_; }
+    const CommPlans& plans() const { return plans_; }
     CommDevices& devices() { return devices_; }
     OneHost& one_host() { return one_host_; }
     const OneHost& one_host() const { return one_host_; }

@@ -59,15 +59,23 @@ CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
 }
 
 Status CommPlans::open_channel(std::uint64_t shm_bytes) {
-    if (shm_bytes == 0) return take(channel_, MpiChannel::make(comm_.private_comm()));
-    return take(channel_,
-                make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)}));
+    if (shm_bytes == 0)
+        GRADCOLL_TRY(take(channel_, MpiChannel::make(comm_.private_comm())));
+    else
+        GRADCOLL_TRY(take(
+            channel_, make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)})));
+    const auto tags = TagLayout::make(channel_->tag_limit(), 1);
+    if (!tags) return tags.status();
+    numbers_ = std::make_unique<OperationNumbers>(*tags);
+    most_chunks_in_flight_ = tags->chunk_count();
+    return {};
 }
 
 void CommPlans::plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
     tree_ = std::move(tree);
     settings_ = &settings;
     cache_.clear();
+    scratch_->trim();
 }
 
 Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
@@ -75,7 +83,8 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
                                                            const CallKey& key,
                                                            NumberedChannel* channel) const {
     Channel& over = channel != nullptr ? channel->channel() : *channel_;
-    return PlannedCall::make({tree, comm_.rank(), over, comm_.yields(), reader_}, settings, key);
+    return PlannedCall::make({tree, comm_.rank(), over, comm_.yields(), reader_, scratch_},
+                             settings, key);
 }
 
 void CommPlans::make_room_in_cache() {
@@ -103,7 +112,7 @@ Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
     lease.call->last_use = ++uses_;
     GRADCOLL_TRY(take(lease.executor, lease.call->take_executor({is_waited(kind), data_device})));
     lease.before = lease.executor->stats();
-    lease.sequence = next_sequence();
+    lease.number = next_number();
     lease.kind = kind;
     lease.begin_ns = now_ns();
     return lease;

@@ -9,6 +9,7 @@
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/planned_call.hpp"
 #include "api/observe/comm_statistics.hpp"
+#include "runtime/operation_numbers.hpp"
 #include "topology/sources/job/discover.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 
@@ -54,9 +55,9 @@ class NumberedChannels {
 /// An operation under way: its plan, an executor of its own, and its number.
 struct Lease {
     std::shared_ptr<PlannedCall> call;
+    OperationNumber number;  ///< Binding::sequence and Binding::turn
     std::unique_ptr<Executor> executor;
     RunStats before;
-    std::uint32_t sequence = 0;
     CallKind kind = CallKind::allreduce;
     std::uint64_t begin_ns = 0;
 };
@@ -90,7 +91,8 @@ class CommPlans {
 
     /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
     /// or new ones. Every rank begins its operations in the same order. Never waits for other
-    /// ranks. `data_device`: where the data are; null: on the host.
+    /// ranks, nor for the number's turn: the executor does. `data_device`: where the data are; null:
+    /// on the host.
     Result<Lease> begin(CallKind kind, const CallKey& key,
                         const std::shared_ptr<DeviceSide>& data_device = nullptr);
     /// Counts the operation; its executor is used again unless the operation failed.
@@ -101,13 +103,17 @@ class CommPlans {
     Result<std::shared_ptr<PlannedCall>> plan_apart(const Tree& tree, const Settings& settings,
                                                     const CallKey& key,
                                                     NumberedChannel* channel = nullptr) const;
-    std::uint32_t next_sequence() { return sequence_++; }
+    OperationNumber next_number() { return numbers_->take(); }
     /// A number for a request that ranks may start in different orders. Collective. Errors: those
     /// of NumberedChannels.
     Result<ChannelNumber> next_channel_number() {
         return numbered_channels_.next(comm_.private_comm());
     }
     int tag_limit() const { return channel_->tag_limit(); }
+    /// Of one operation, whatever gc_chunks_in_flight says.
+    int most_chunks_in_flight() const { return most_chunks_in_flight_; }
+    /// What all executors of this communicator share.
+    const ScratchPool& scratch() const { return *scratch_; }
 
   private:
     Result<std::shared_ptr<PlannedCall>> cached_call(const CallKey& key);
@@ -121,7 +127,9 @@ class CommPlans {
     std::shared_ptr<const DiscoveredTree> tree_;
     const Settings* settings_ = nullptr;
     std::uint64_t uses_ = 0;
-    std::uint32_t sequence_ = 0;
+    std::unique_ptr<OperationNumbers> numbers_;  ///< made with the channel
+    int most_chunks_in_flight_ = max_chunks_in_flight;
+    std::shared_ptr<ScratchPool> scratch_ = std::make_shared<ScratchPool>();
     /// Goes before the channel: its executors hold lanes of it.
     std::vector<std::shared_ptr<PlannedCall>> cache_;
 };

@@ -70,6 +70,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.cut_peers = peers_over_slow_links(facts.tree, *call->plan_);
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.device = facts.reader;
+    call->executor_options_.scratch = facts.scratch;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();
     call->executor_options_.predicted_us = decision.predicted_us;

@@ -10,6 +10,7 @@
 #include "api/comm/call_decision.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/scratch_pool.hpp"
 
 namespace gradcoll {
 
@@ -21,6 +22,8 @@ struct PlanningFacts {
     bool yield_always = false;
     /// Reads what ranks of this host have on devices; null if none shares any.
     std::shared_ptr<DeviceSide> reader = {};
+    /// Of all executors of the communicator.
+    std::shared_ptr<ScratchPool> scratch = {};
 };
 
 /// Who will use an executor.

@@ -167,7 +167,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.granule_elems = decision.spec.granule_elems;
     out.chunk_elems = plan->chunk_count > 1 ? decision.spec.chunk_elems : key.count;
     out.chunk_count = plan->chunk_count;
-    out.chunks_in_flight = facts.settings.chunks_in_flight;
+    out.chunks_in_flight = std::min(facts.settings.chunks_in_flight, facts.most_chunks_in_flight);
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
     out.codecs = decision.codecs;

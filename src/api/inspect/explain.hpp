@@ -88,6 +88,7 @@ struct ExplainFacts {
     int rank = 0;
     const Settings& settings;
     const SettingsText& text;
+    int most_chunks_in_flight = 0;  ///< that the tags of its messages tell apart
 };
 
 /// Errors: invalid_op, invalid_type, invalid_count as for the call itself.

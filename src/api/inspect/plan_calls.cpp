@@ -100,7 +100,7 @@ Result<Explanation> explain_intercommunicator(const CallArguments& call) {
 Result<Explanation> explain_on(const CommContext& context, const CallArguments& call) {
     const auto tree = context.tree_handle();
     const ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
-                             context.settings().text()};
+                             context.settings().text(), context.plans().most_chunks_in_flight()};
     return explain(facts, call,
                    [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
 }

@@ -1,6 +1,7 @@
 // Persistent requests: equal to MPI_Allreduce at every start, waited for in any order; phases and
 // residuals.
 #include <algorithm>
+#include <memory>
 
 #include "api/api_support.hpp"
 
@@ -211,6 +212,25 @@ TEST(Persistent, ARestoredResidualContinuesBitForBit) {
 
     EXPECT_EQ(second.out, first.out);
     EXPECT_EQ(second.checkpoint(), first.checkpoint());
+}
+
+/// Beyond the number that tags tell apart (2048 with Open MPI) a start is put off, and a blocking
+/// call waits until its number is free: with the last of them ended first.
+TEST(Persistent, MoreStartsThanTagsTellApartAreUnderWayAtOnce) {
+    constexpr int total = 2060;
+    const OwnComm comm("flat");
+    if (comm.size() > 3) GTEST_SKIP() << "more ranks add nothing but time";
+    std::vector<std::unique_ptr<Tensor>> tensors;
+    for (std::uint64_t i = 0; i < total; ++i)
+        tensors.push_back(std::make_unique<Tensor>(comm, 3, i));
+    for (const auto& tensor : tensors) ASSERT_EQ(GC_Start(&tensor->request), MPI_SUCCESS);
+    std::vector<float> values(3, 1.0F);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 3, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+    EXPECT_EQ(values, std::vector<float>(3, static_cast<float>(comm.size())));
+    for (std::size_t i = tensors.size(); i-- > 0;) {
+        ASSERT_EQ(GC_Wait(&tensors[i]->request), MPI_SUCCESS);
+        expect_near(tensors[i]->out, exact_sum(tensors[i]->in, comm), 1e-5);
+    }
 }
 
 TEST(Residual, DamagedCheckpointsAreRefusedAndChangeNothing) {

@@ -105,6 +105,26 @@ TEST_P(WarmCall, AllocatesNothing) {
     });
 }
 
+/// A short and a long vector in turns, which share scratch memory.
+TEST_P(WarmCall, OfTwoSizesInTurnsAllocatesNothing) {
+    const Setting& setting = GetParam();
+    const OwnComm comm = setting.by_default ? OwnComm() : OwnComm("flat");
+    if (!setting.by_default) comm.set("gc_codec", setting.codec);
+    constexpr int counts[] = {100'000, 3'000'000};
+    std::vector<float> in = floats<float>(comm.rank(), counts[1]), out(in.size());
+    int failed = 0;
+    const auto call_each = [&] {
+        for (const int count : counts)
+            failed |= GC_Allreduce(in.data(), out.data(), count, MPI_FLOAT, MPI_SUM, comm);
+    };
+    call_each();
+    start_watching();
+    call_each();
+    const SeenCalls allocations = only(stop_watching(), is_allocation);
+    EXPECT_EQ(failed, MPI_SUCCESS);
+    EXPECT_TRUE(allocations.empty()) << text_of(allocations);
+}
+
 TEST_P(WarmCall, TakesNoLock) {
     for_all_sizes([](const SeenCalls& seen) {
         const SeenCalls locks = only(seen, is_lock);

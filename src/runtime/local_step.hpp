@@ -1,0 +1,72 @@
+// runtime/local_step.hpp - one local step (encode, decode, reduce, copy) that is ready: who picks
+// it, who runs it and who finishes it need not be the same.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "runtime/chunk_view.hpp"
+#include "runtime/operation.hpp"
+
+namespace gradcoll {
+
+class Executor;
+
+/// Who does the local steps of an executor.
+enum class LocalWork : std::uint8_t {
+    here,      ///< the executor's turns
+    elsewhere  ///< whoever takes them (Executor::take_local)
+};
+
+/// What is left to be run of the steps that were taken: shared by the executor's thread, which adds
+/// and drops, and those that run steps.
+class TakenSteps {
+  public:
+    void add() { left_.fetch_add(1, std::memory_order_relaxed); }
+    void has_run() { left_.fetch_sub(1, std::memory_order_release); }
+    /// From now on steps that have not begun do nothing when they are run.
+    void drop() { dropped_.store(true, std::memory_order_relaxed); }
+    bool dropped() const { return dropped_.load(std::memory_order_relaxed); }
+    void renew() { dropped_.store(false, std::memory_order_relaxed); }
+    /// Until all have run; gives the core away meanwhile.
+    void wait() const;
+
+  private:
+    std::atomic<std::uint32_t> left_{0};
+    std::atomic<bool> dropped_{false};
+};
+
+/// A step that waits for nothing. A value; what it points to stays as it is until the step is
+/// finished. Steps that are ready at the same time, of one executor or of several, may run at the
+/// same time in any order.
+struct LocalStep {
+    const Step* step = nullptr;
+    const ChunkView* view = nullptr;  ///< of its chunk
+    const Operation* operation = nullptr;
+    std::int64_t chunk = 0;
+    std::int64_t residual_first_elem = 0;  ///< looked at for encode steps
+    std::uint32_t cookie = 0;              ///< place of the chunk, and number of the step
+    bool skipped = false;          ///< the operation has failed: it is counted, but does nothing
+    TakenSteps* taken = nullptr;   ///< null: its executor runs it at once
+    Executor* executor = nullptr;  ///< whose it is and who gets it back; null likewise
+
+    StepKind kind() const { return step->kind; }
+    /// Of its elements.
+    std::size_t bytes() const { return view->bytes_of(step->range); }
+};
+
+/// How a step went. A value.
+struct LocalResult {
+    Status status;
+    std::uint64_t begin_ns = 0;  ///< of timed operations
+    std::uint64_t end_ns = 0;
+};
+
+/// Runs the step on the calling thread, whatever thread that is: reads and writes the memory that
+/// the step names, and adds its span to the trace; of the executor it changes nothing. Once for
+/// each step. Allocates only if the step fails. The status: corrupt if a codec refuses its input.
+LocalResult run_step(const LocalStep& local);
+
+}  // namespace gradcoll

@@ -1,0 +1,84 @@
+// runtime/operation_numbers.hpp - the numbers of operations that share a channel, and when each may
+// begin.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/tags.hpp"
+
+namespace gradcoll {
+
+class OperationNumbers;
+
+/// The number of one operation, the same on all ranks. Held until the operation has ended (or has
+/// turned out not to begin); the end of this object, or end(), says so. Used by one thread at a
+/// time. Allocates nothing.
+class OperationNumber {
+  public:
+    OperationNumber() = default;
+    OperationNumber(OperationNumber&& other) noexcept
+        : numbers_(std::exchange(other.numbers_, nullptr)), value_(other.value_) {}
+    OperationNumber& operator=(OperationNumber&& other) noexcept {
+        end();
+        numbers_ = std::exchange(other.numbers_, nullptr);
+        value_ = other.value_;
+        return *this;
+    }
+    ~OperationNumber() { end(); }
+
+    /// Binding::sequence.
+    std::uint32_t value() const { return value_; }
+    /// Whether the operation may begin: the one before that had its tags has ended on this rank.
+    /// Then messages of the two cannot be mistaken for each other, if every rank waits for this.
+    /// True for an empty number, which waits for nobody.
+    inline bool has_turn() const;
+    inline void end();
+
+  private:
+    friend class OperationNumbers;
+    OperationNumber(OperationNumbers& numbers, std::uint32_t value)
+        : numbers_(&numbers), value_(value) {}
+
+    OperationNumbers* numbers_ = nullptr;
+    std::uint32_t value_ = 0;
+};
+
+/// Counts operations, and which have ended. As many as the tags tell apart overlap freely; an
+/// executor begins one more only when the one with the same tags has ended (Binding::turn). So
+/// start() never waits, nothing is refused, and no message is taken for another's.
+///
+/// Numbers are taken by one thread at a time, in the same order on all ranks, and end on any
+/// thread. No locks. Must outlive its numbers.
+class OperationNumbers {
+  public:
+    explicit OperationNumbers(const TagLayout& tags) : ended_(tags.sequence_count()) {}
+
+    OperationNumber take() { return {*this, next_++}; }
+
+  private:
+    friend class OperationNumber;
+    std::uint32_t count() const { return static_cast<std::uint32_t>(ended_.size()); }
+
+    /// By tag field: operations that have ended. The fields' number is a power of two.
+    std::vector<std::atomic<std::uint32_t>> ended_;
+    std::uint32_t next_ = 0;
+};
+
+inline bool OperationNumber::has_turn() const {
+    if (numbers_ == nullptr) return true;
+    const std::uint32_t field = value_ % numbers_->count();
+    // Both wrap at 2^32, as numbers do.
+    return numbers_->ended_[field].load(std::memory_order_acquire) * numbers_->count() ==
+           value_ - field;
+}
+
+inline void OperationNumber::end() {
+    if (numbers_ == nullptr) return;
+    numbers_->ended_[value_ % numbers_->count()].fetch_add(1, std::memory_order_release);
+    numbers_ = nullptr;
+}
+
+}  // namespace gradcoll
