@@ -13,6 +13,7 @@
 #include "gradcoll/gradcoll.h"
 #include "topology/sources/job/written.hpp"
 #include "topology/tree.hpp"
+#include "transport/routed/transport_table.hpp"
 
 namespace gradcoll {
 namespace {
@@ -86,6 +87,17 @@ TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
     EXPECT_EQ(forms.size(), entries.size());
     EXPECT_EQ(wholes.size(),  // one more: no whole tree is written
               static_cast<std::size_t>(std::count_if(table.begin(), table.end(), is_whole)) + 1);
+}
+
+TEST(Facts, EveryTransportIsToldByTheNameThatTheParserTakes) {
+    const auto entries = list_of(GC_LIST_TRANSPORTS);
+    ASSERT_EQ(entries.size(), transport_table().size());
+    for (const GC_List_entry& entry : entries) {
+        const auto choice = TransportChoice::parse(entry.name);
+        ASSERT_TRUE(choice.ok()) << entry.name;
+        for (const GC_List_entry& other : entries)
+            EXPECT_EQ(choice->allows(other.name), std::string(other.name) == entry.name);
+    }
 }
 
 TEST(Facts, SettingsAreTheRowsOfTheTable) {

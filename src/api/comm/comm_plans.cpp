@@ -58,10 +58,11 @@ CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
     cache_.reserve(most_cached_calls);
 }
 
-Status CommPlans::open_channel(std::uint64_t shm_bytes) {
-    if (shm_bytes == 0) return take(channel_, MpiChannel::make(comm_.private_comm()));
-    return take(channel_,
-                make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)}));
+Status CommPlans::open_channel(const Settings& settings) {
+    ChannelOptions options;
+    options.cells_bytes = static_cast<std::size_t>(settings.shm_bytes);
+    options.transports = settings.transports;
+    return take(channel_, make_channel(comm_.private_comm(), options));
 }
 
 void CommPlans::plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
