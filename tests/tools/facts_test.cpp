@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -25,6 +26,14 @@ std::vector<GC_List_entry> list_of(GC_List list) {
     for (int i = 0; i < size; ++i)
         EXPECT_EQ(GC_Get_list_entry(list, i, &entries[static_cast<std::size_t>(i)]), MPI_SUCCESS);
     return entries;
+}
+
+/// As from a C program, which may pass any number.
+GC_List list_of_number(int number) {
+    GC_List list;
+    static_assert(sizeof list == sizeof number);
+    std::memcpy(&list, &number, sizeof list);
+    return list;
 }
 
 std::string last_message(int code) {
@@ -149,8 +158,8 @@ TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     EXPECT_EQ(GC_Get_setting(1000, &setting), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_setting(0, nullptr), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(7), &size), MPI_ERR_ARG);
-    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 7"), std::string::npos);
+    EXPECT_EQ(GC_Get_list_size(list_of_number(8), &size), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 8"), std::string::npos);
     EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, codec_count, &entry), MPI_ERR_ARG);
     EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);
     EXPECT_NE(last_message(MPI_ERR_ARG).find("treee"), std::string::npos);
