@@ -20,13 +20,18 @@ std::uint32_t messages_a_step(const ExecutorOptions& options) {
     return options.device ? 2 : 1;
 }
 
+bool reaches_device_memory(const Channel& channel, int peer, const DeviceSide& side) {
+    const DeviceReach reach = channel.capabilities(peer).device_memory;
+    return reach == DeviceReach::full ||
+           (reach == DeviceReach::as_mpi && side.mpi_takes_device_memory());
+}
+
 /// By rank: who is sent to from the device, and received from, as the bytes lie there.
 std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     std::vector<bool> direct(static_cast<std::size_t>(channel.rank_count()));
-    if (side.mpi_takes_device_memory())
-        for (int peer = 0; peer < channel.rank_count(); ++peer)
-            direct[static_cast<std::size_t>(peer)] =
-                channel.is_carried_by_mpi(peer) && !side.shares_with(peer);
+    for (int peer = 0; peer < channel.rank_count(); ++peer)
+        direct[static_cast<std::size_t>(peer)] =
+            reaches_device_memory(channel, peer, side) && !side.shares_with(peer);
     return direct;
 }
 

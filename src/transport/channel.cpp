@@ -5,8 +5,8 @@
 
 namespace gradcoll {
 
-bool Channel::is_carried_by_mpi(int) const {
-    return false;
+Capabilities Channel::capabilities(int /*peer*/) const {
+    return {};
 }
 
 void Lane::cut_messages(std::vector<int> /*peers*/, CutEnd /*end*/) {}

@@ -52,6 +52,24 @@ class Lane {
     virtual void abandon() = 0;
 };
 
+/// Whether messages may begin and end in the memory of a device.
+enum class DeviceReach : std::uint8_t {
+    none,
+    as_mpi,  ///< where the MPI library takes such memory
+    full
+};
+
+/// What a channel does for a peer besides carrying bytes between the memories of hosts.
+struct Capabilities {
+    DeviceReach device_memory = DeviceReach::none;
+    /// Polls with messages under way also let the MPI library's own messages go on.
+    bool drives_mpi = false;
+    /// It takes plain elements and makes them shorter on its way.
+    bool encodes_by_itself = false;
+
+    bool operator==(const Capabilities&) const = default;
+};
+
 /// A way to reach all ranks of one communicator. Lanes of different operations may be used by
 /// different threads at the same time if the MPI library runs with MPI_THREAD_MULTIPLE (for the MPI
 /// channel).
@@ -62,9 +80,8 @@ class Channel {
     virtual int rank_count() const = 0;
     /// Tags from 0 to this are usable.
     virtual int tag_limit() const = 0;
-    /// Whether the MPI library carries the messages of this rank and the peer: then whatever memory
-    /// that library reaches may be sent from and received to.
-    virtual bool is_carried_by_mpi(int peer) const;
+    /// Of the way between this rank and the peer; both ends say the same. In range only.
+    virtual Capabilities capabilities(int peer) const;
     virtual std::unique_ptr<Lane> open_lane(std::size_t capacity) = 0;
 };
 

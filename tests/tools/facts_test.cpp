@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "gradcoll/gradcoll.h"
 #include "topology/sources/job/written.hpp"
 #include "topology/tree.hpp"
+#include "transport/routed/transport_table.hpp"
 
 namespace gradcoll {
 namespace {
@@ -24,6 +26,14 @@ std::vector<GC_List_entry> list_of(GC_List list) {
     for (int i = 0; i < size; ++i)
         EXPECT_EQ(GC_Get_list_entry(list, i, &entries[static_cast<std::size_t>(i)]), MPI_SUCCESS);
     return entries;
+}
+
+/// As from a C program, which may pass any number.
+GC_List list_of_number(int number) {
+    GC_List list;
+    static_assert(sizeof list == sizeof number);
+    std::memcpy(&list, &number, sizeof list);
+    return list;
 }
 
 std::string last_message(int code) {
@@ -88,6 +98,17 @@ TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
               static_cast<std::size_t>(std::count_if(table.begin(), table.end(), is_whole)) + 1);
 }
 
+TEST(Facts, EveryTransportIsToldByTheNameThatTheParserTakes) {
+    const auto entries = list_of(GC_LIST_TRANSPORTS);
+    ASSERT_EQ(entries.size(), transport_table().size());
+    for (const GC_List_entry& entry : entries) {
+        const auto choice = TransportChoice::parse(entry.name);
+        ASSERT_TRUE(choice.ok()) << entry.name;
+        for (const GC_List_entry& other : entries)
+            EXPECT_EQ(choice->allows(other.name), std::string(other.name) == entry.name);
+    }
+}
+
 TEST(Facts, SettingsAreTheRowsOfTheTable) {
     int count = 0;
     ASSERT_EQ(GC_Get_setting_count(&count), MPI_SUCCESS);
@@ -137,8 +158,8 @@ TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     EXPECT_EQ(GC_Get_setting(1000, &setting), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_setting(0, nullptr), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(7), &size), MPI_ERR_ARG);
-    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 7"), std::string::npos);
+    EXPECT_EQ(GC_Get_list_size(list_of_number(8), &size), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 8"), std::string::npos);
     EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, static_cast<int>(all_codecs().size()), &entry),
               MPI_ERR_ARG);
     EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);

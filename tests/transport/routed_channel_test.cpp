@@ -1,14 +1,21 @@
-// The channel of two ways under mpirun: the contract, and messages of every size between
+// The channel of several ways under mpirun: the contract, and messages of every size between
 // processes.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/mpi/mpi.hpp"
 #include "transport/channel_contract.hpp"
+#include "transport/loopback/loopback.hpp"
+#include "transport/mpi/mpi_channel.hpp"
 #include "transport/process_world.hpp"
 #include "transport/routed/make_channel.hpp"
 #include "transport/routed/routed_channel.hpp"
+#include "transport/shm/layout.hpp"
+#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -17,48 +24,89 @@ template <bool ReadPeers, std::size_t CellsBytes>
 struct RoutedWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
-        const auto channel =
-            make_channel(comm, {.cells_bytes = CellsBytes, .read_peers = ReadPeers});
+        const auto channel = make_channel(comm, options());
         ASSERT_TRUE(channel.ok()) << channel.status().message();
         body(**channel);
         MPI_Barrier(comm);
     }
+    static ChannelOptions options() {
+        ChannelOptions options;
+        if (CellsBytes > 0) options.cells_bytes = CellsBytes;
+        options.read_peers = ReadPeers;
+        return options;
+    }
 };
 
-/// As if every two ranks were on a host of their own: both ways carry messages.
-struct PairsWorld : RoutedWorld<false, 0> {
+/// Ranks whose numbers differ in one bit share memory.
+class PairMemory {
+  public:
+    PairMemory(MPI_Comm comm, int bit) {
+        MPI_Comm_rank(comm, &rank_);
+        MPI_Comm_size(comm, &size_);
+        peer_ = rank_ ^ bit;
+        MPI_Comm_split(comm, std::min(rank_, peer_), rank_, &pair_);
+        MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);
+        auto made =
+            SharedSegment::make(pair_, ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20));
+        if (made.ok()) segment_ = std::move(*made);
+    }
+    ~PairMemory() { MPI_Comm_free(&pair_); }
+    PairMemory(const PairMemory&) = delete;
+    PairMemory& operator=(const PairMemory&) = delete;
+
+    /// Whether there is such a rank.
+    bool has_peer() const { return peer_ < size_; }
+    Way way(std::string_view name) {
+        const bool is_second = rank_ > peer_;
+        const int low = std::min(rank_, peer_);
+        const int high = std::max(rank_, peer_);
+        Way way{name, nullptr, std::vector<int>(static_cast<std::size_t>(size_), -1)};
+        auto shm = ShmChannel::make(
+            {segment_->data(), segment_->bytes_a_rank(), is_second ? 1 : 0, 2}, {low, high});
+        EXPECT_TRUE(shm.ok()) << shm.status().message();
+        way.channel = std::move(shm).value();
+        way.places[static_cast<std::size_t>(low)] = 0;
+        way.places[static_cast<std::size_t>(high)] = 1;
+        return way;
+    }
+
+  private:
+    int rank_ = 0, size_ = 1, peer_ = 0;
+    MPI_Comm pair_ = MPI_COMM_NULL;
+    std::unique_ptr<SharedSegment> segment_;
+};
+
+Way mpi_way(MPI_Comm comm) {
+    auto mpi = MpiChannel::make(comm);
+    EXPECT_TRUE(mpi.ok()) << mpi.status().message();
+    Way way{"mpi", std::move(mpi).value(), {}};
+    for (int rank = 0; rank < way.channel->rank_count(); ++rank) way.places.push_back(rank);
+    return way;
+}
+
+/// Ranks whose numbers differ in the lowest bits meet in memory of their own, a segment for each
+/// such bit; all others by MPI. One bit: as if every two ranks were on a host of their own. Two
+/// bits: with four ranks, each goes a way of its own to each of the other three.
+template <int Bits>
+struct PairsWorld : ProcessComm {
     template <class Body>
     void run(Body body) {
-        auto mpi = MpiChannel::make(comm);
-        ASSERT_TRUE(mpi.ok()) << mpi.status().message();
-        const int rank = (*mpi)->rank();
-        const int first = rank / 2 * 2;
-        if (first + 1 == (*mpi)->rank_count()) {
-            body(**mpi);
-        } else {
-            MPI_Comm pair = MPI_COMM_NULL;
-            const int both[] = {first, first + 1};
-            MPI_Group all = MPI_GROUP_NULL, two = MPI_GROUP_NULL;
-            MPI_Comm_group(comm, &all);
-            MPI_Group_incl(all, 2, both, &two);
-            MPI_Comm_create_group(comm, two, 0, &pair);
-            auto segment =
-                SharedSegment::make(pair, ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20));
-            ASSERT_TRUE(segment.ok()) << segment.status().message();
-            const auto channel =
-                RoutedChannel::make(std::move(mpi).value(),
-                                    {{first, first + 1}, rank - first, std::move(*segment)}, {});
-            ASSERT_TRUE(channel.ok()) << channel.status().message();
-            body(**channel);
-            MPI_Group_free(&two);
-            MPI_Group_free(&all);
-            MPI_Comm_free(&pair);
+        std::vector<std::unique_ptr<PairMemory>> memories;
+        std::vector<Way> ways;
+        for (int bit = 0; bit < Bits; ++bit) {
+            memories.push_back(std::make_unique<PairMemory>(comm, 1 << bit));
+            if (memories.back()->has_peer()) ways.push_back(memories.back()->way("pair"));
         }
+        ways.push_back(mpi_way(comm));
+        const int tag_limit = ways.back().channel->tag_limit();
+        RoutedChannel channel(comm, std::move(ways), tag_limit);
+        body(channel);
         MPI_Barrier(comm);
     }
 };
 
-using Worlds = testing::Types<RoutedWorld<true, 0>, RoutedWorld<false, 131072>, PairsWorld>;
+using Worlds =
+    testing::Types<RoutedWorld<true, 0>, RoutedWorld<false, 131072>, PairsWorld<1>, PairsWorld<2>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Host, ChannelContract, Worlds);
 
 /// Bytes of every size class go around the ring, several tags at a time.
@@ -88,14 +136,23 @@ void exchange_sizes(Channel& channel) {
 TEST(RoutedChannel, EverySizeArrivesWhetherItIsReadOrCopied) {
     for (const bool read_peers : {false, true}) {
         RoutedWorld<true, 0> world;
-        const auto channel = make_channel(world.comm, {.read_peers = read_peers});
+        ChannelOptions options;
+        options.read_peers = read_peers;
+        const auto channel = make_channel(world.comm, options);
         ASSERT_TRUE(channel.ok()) << channel.status().message();
         for (int round = 0; round < 4; ++round) exchange_sizes(**channel);
         MPI_Barrier(world.comm);
     }
 }
 
-TEST(RoutedChannel, RanksOfOneHostMeetInSharedMemory) {
+std::vector<std::string_view> names_of_ways(const Channel& channel) {
+    std::vector<std::string_view> names;
+    if (const auto* routed = dynamic_cast<const RoutedChannel*>(&channel))
+        for (const Way& way : routed->ways()) names.push_back(way.name);
+    return names;
+}
+
+TEST(RoutedChannel, RanksOfOneHostMeetInSharedMemoryAndOpenNoOtherWay) {
     RoutedWorld<true, 0> world;
     const auto channel = make_channel(world.comm);
     ASSERT_TRUE(channel.ok()) << channel.status().message();
@@ -105,7 +162,25 @@ TEST(RoutedChannel, RanksOfOneHostMeetInSharedMemory) {
         return;
     }
     ASSERT_NE(host, nullptr);
-    for (int rank = 0; rank < host->rank_count(); ++rank) EXPECT_EQ(host->place_of(rank), rank);
+    EXPECT_EQ(names_of_ways(*host), std::vector<std::string_view>{"shm"});
+    for (int rank = 0; rank < host->rank_count(); ++rank) {
+        EXPECT_EQ(host->route_to(rank).place, rank);
+        EXPECT_EQ(host->capabilities(rank), Capabilities());
+    }
+}
+
+TEST(RoutedChannel, TransportsThatAreNotAllowedAreNotAsked) {
+    RoutedWorld<true, 0> world;
+    ChannelOptions no_shm;
+    no_shm.transports = *TransportChoice::parse("mpi");
+    ChannelOptions no_memory;
+    no_memory.cells_bytes = 0;
+    for (const ChannelOptions& options : {no_shm, no_memory}) {
+        const auto channel = make_channel(world.comm, options);
+        ASSERT_TRUE(channel.ok()) << channel.status().message();
+        EXPECT_TRUE((*channel)->capabilities(0).drives_mpi);
+        EXPECT_TRUE(names_of_ways(**channel).empty()) << "the channel itself";
+    }
 }
 
 /// No file can be opened in its life.
@@ -166,6 +241,81 @@ TEST(RoutedChannel, PollingLetsMessagesOfTheMpiLibraryArrive) {
     }
     MPI_Comm_free(&other);
     MPI_Barrier(world.comm);
+}
+
+/// Peer k is oneself, by a way of its own.
+class MirrorWays {
+  public:
+    explicit MirrorWays(MPI_Comm comm) {
+        int size = 1;
+        MPI_Comm_size(comm, &size);
+        std::vector<Way> ways;
+        for (int peer = 0; peer < size; ++peer) {
+            worlds_.push_back(
+                std::make_unique<LoopbackWorld>(1, LoopbackOptions{.eager_bytes = 64}));
+            Way way{"mirror", std::make_unique<Mirror>(worlds_.back()->channel(0)),
+                    std::vector<int>(static_cast<std::size_t>(size), -1)};
+            way.places[static_cast<std::size_t>(peer)] = 0;
+            ways.push_back(std::move(way));
+        }
+        channel_ = std::make_unique<RoutedChannel>(comm, std::move(ways), 1000);
+    }
+    Channel& channel() { return *channel_; }
+
+  private:
+    class Mirror final : public Channel {
+      public:
+        explicit Mirror(Channel& channel) : channel_(channel) {}
+        int rank() const override { return 0; }
+        int rank_count() const override { return 1; }
+        int tag_limit() const override { return channel_.tag_limit(); }
+        std::unique_ptr<Lane> open_lane(std::size_t capacity) override {
+            return channel_.open_lane(capacity);
+        }
+
+      private:
+        Channel& channel_;
+    };
+
+    std::vector<std::unique_ptr<LoopbackWorld>> worlds_;
+    std::unique_ptr<RoutedChannel> channel_;
+};
+
+TEST(RoutedChannel, NoWayStarvesWhereAPollHasRoomForOneCompletion) {
+    constexpr int messages = 8;
+    ProcessComm world;
+    MirrorWays mirror(world.comm);
+    const int ways = mirror.channel().rank_count();
+    const auto lane = mirror.channel().open_lane(static_cast<std::size_t>(2 * ways * messages));
+    const int out = 5;
+    std::vector<int> in(static_cast<std::size_t>(ways * messages));
+    for (int peer = 0; peer < ways; ++peer)
+        for (int i = 0; i < messages; ++i) {
+            auto* to = &in[static_cast<std::size_t>(peer * messages + i)];
+            ASSERT_TRUE(lane->start_send(peer, i, &out, 4, static_cast<std::uint32_t>(peer)).ok());
+            ASSERT_TRUE(lane->start_recv(peer, i, to, 4, static_cast<std::uint32_t>(peer)).ok());
+        }
+    // All are ready: no way is ever two completions ahead of another.
+    std::vector<int> had(static_cast<std::size_t>(ways));
+    Completion done;
+    while (lane->in_flight() > 0) {
+        const auto count = lane->poll({&done, 1});
+        ASSERT_TRUE(count.ok()) << count.status().message();
+        ASSERT_EQ(*count, 1U);
+        ++had[done.cookie];
+        EXPECT_LE(*std::max_element(had.begin(), had.end()),
+                  *std::min_element(had.begin(), had.end()) + 1);
+    }
+}
+
+TEST(RoutedChannel, ARankThatNoWayReachesIsRefusedByName) {
+    ProcessComm world;
+    RoutedChannel channel(world.comm, {}, 1000);
+    const auto lane = channel.open_lane(1);
+    const int value = 0;
+    const Status status = lane->start_send(0, 0, &value, 4, 0);
+    EXPECT_EQ(status.code(), Code::invalid_argument);
+    EXPECT_NE(status.message().find("rank 0"), std::string::npos) << status.message();
 }
 
 }  // namespace

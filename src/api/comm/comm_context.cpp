@@ -48,7 +48,7 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
 
 Status CommContext::set_up(const SettingsText& text, const Status& complaint) {
     GRADCOLL_TRY(change_settings(text, complaint));
-    GRADCOLL_TRY(plans_.open_channel(settings_.current().shm_bytes));
+    GRADCOLL_TRY(plans_.open_channel(settings_.current()));
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
     return take(error_sampling_, ErrorSampling::make(identity_.private_comm()));

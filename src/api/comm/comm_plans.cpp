@@ -58,12 +58,11 @@ CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
     cache_.reserve(most_cached_calls);
 }
 
-Status CommPlans::open_channel(std::uint64_t shm_bytes) {
-    if (shm_bytes == 0)
-        GRADCOLL_TRY(take(channel_, MpiChannel::make(comm_.private_comm())));
-    else
-        GRADCOLL_TRY(take(
-            channel_, make_channel(comm_.private_comm(), {static_cast<std::size_t>(shm_bytes)})));
+Status CommPlans::open_channel(const Settings& settings) {
+    ChannelOptions options;
+    options.cells_bytes = static_cast<std::size_t>(settings.shm_bytes);
+    options.transports = settings.transports;
+    GRADCOLL_TRY(take(channel_, make_channel(comm_.private_comm(), options)));
     const auto tags = TagLayout::make(channel_->tag_limit(), 1);
     if (!tags) return tags.status();
     numbers_ = std::make_unique<OperationNumbers>(*tags);

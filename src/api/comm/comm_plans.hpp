@@ -80,9 +80,9 @@ class CommPlans {
     /// The references must outlive the plans.
     CommPlans(const CommIdentity& comm, CommStatistics& statistics);
 
-    /// Collective. Messages between ranks of one host go through so much of their memory a rank; 0:
-    /// through the MPI library. Errors: those of the channels.
-    Status open_channel(std::uint64_t shm_bytes);
+    /// Collective. Messages go by the transports that the settings allow. Errors: those of
+    /// make_channel().
+    Status open_channel(const Settings& settings);
     /// Devices of this host are read by `reader`; null: none is.
     void read_devices_with(std::shared_ptr<DeviceSide> reader) { reader_ = std::move(reader); }
     /// Calls are planned for these from now on; what was planned is forgotten. `settings` must

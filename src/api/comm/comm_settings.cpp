@@ -7,8 +7,8 @@ std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) 
     std::vector<Claim> claims;
     for (const OptionInfo& row : option_table())
         if (!row.info_key.empty()) claims.push_back({row.info_key, text[row.id]});
-    const OptionInfo& comms = info_of(OptionId::compress_comms);
-    claims.push_back({comms.variable, text[comms.id]});
+    for (const OptionId id : {OptionId::compress_comms, OptionId::transports})
+        claims.push_back({info_of(id).variable, text[id]});
     claims.push_back({"the outcome of the argument check", complaint.message()});
     return claims;
 }

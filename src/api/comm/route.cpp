@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/text.hpp"
+#include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {
 namespace {
@@ -71,7 +72,8 @@ bool allows_one_host(const SettingsText& text, const Settings& settings) {
     const bool chose_exchange =
         std::any_of(settings.exchange.begin(), settings.exchange.end(),
                     [](ExchangeWish wish) { return wish != ExchangeWish::automatic; });
-    return settings.shm_bytes > 0 && is_discovered && !chose_exchange && !settings.chunk_bytes;
+    const bool may_share = settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name);
+    return may_share && is_discovered && !chose_exchange && !settings.chunk_bytes;
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,

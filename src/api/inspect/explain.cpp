@@ -57,7 +57,8 @@ std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
                                      OptionId::compress_comms,   OptionId::compress_calls,
                                      OptionId::exchange,         OptionId::chunk_bytes,
                                      OptionId::chunks_in_flight, OptionId::shm_bytes,
-                                     OptionId::compress_if,      OptionId::tuning_file};
+                                     OptionId::compress_if,      OptionId::tuning_file,
+                                     OptionId::transports};
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;

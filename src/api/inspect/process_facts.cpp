@@ -17,6 +17,7 @@
 #include "compress/codec.hpp"
 #include "device/plugin.hpp"
 #include "topology/tree.hpp"
+#include "transport/routed/transport_table.hpp"
 
 namespace gradcoll {
 namespace {
@@ -181,6 +182,13 @@ Entries devices() {
     return entries;
 }
 
+Entries transports() {
+    Entries entries;
+    for (const Transport* row : transport_table())
+        entries.push_back({kept(row->name), kept(row->description)});
+    return entries;
+}
+
 }  // namespace
 
 const std::vector<GC_Setting>& settings_told() {
@@ -202,9 +210,10 @@ const std::vector<GC_List_entry>* list_told(GC_List list) {
         static const auto& of_process = *new Entries(devices());
         return &of_process;
     }
-    // In the order of GC_List.
-    static const auto& lists = *new std::vector<Entries>{
-        codecs(), exchanges(), levels(), tree_sources(), collectives(), complaints()};
+    // In the order of GC_List; that of devices is above.
+    static const auto& lists =
+        *new std::vector<Entries>{codecs(),      exchanges(),  levels(), tree_sources(),
+                                  collectives(), complaints(), {},       transports()};
     const auto index = static_cast<std::size_t>(list);
     return index < lists.size() ? &lists[index] : nullptr;
 }

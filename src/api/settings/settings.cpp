@@ -119,6 +119,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.chunks_in_flight, parse_chunks_in_flight(text));
         case OptionId::shm_bytes:
             return take(out.shm_bytes, parse_shm_bytes(text));
+        case OptionId::transports:
+            return take(out.transports, TransportChoice::parse(text));
         case OptionId::schedule:
             return take(out.schedule, CodecSchedule::parse(text));
         case OptionId::step_every:

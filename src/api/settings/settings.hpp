@@ -16,6 +16,7 @@
 #include "base/status.hpp"
 #include "collectives/choose/policy.hpp"
 #include "compress/codec_id.hpp"
+#include "transport/routed/transport_choice.hpp"
 
 namespace gradcoll {
 
@@ -71,6 +72,7 @@ struct Settings {
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
+    TransportChoice transports;        ///< what may carry messages
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;

@@ -63,6 +63,7 @@ std::string overview_json() {
     value["levels"] = entries_json(GC_LIST_LEVELS);
     value["tree_sources"] = entries_json(GC_LIST_TREE_SOURCES);
     value["collectives"] = entries_json(GC_LIST_COLLECTIVES);
+    value["transports"] = entries_json(GC_LIST_TRANSPORTS);
     value["devices"] = entries_json(GC_LIST_DEVICES);
     value["settings"] = settings_array(settings());
     value["complaints"] = complaints_json();

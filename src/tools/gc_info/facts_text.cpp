@@ -140,6 +140,7 @@ std::string overview_text() {
     text += list_text("vertices of a tree", GC_LIST_LEVELS);
     text += list_text("where trees come from (GC_TOPOLOGY)", GC_LIST_TREE_SOURCES);
     text += list_text("collectives", GC_LIST_COLLECTIVES);
+    text += list_text("transports (GC_TRANSPORTS)", GC_LIST_TRANSPORTS);
     text += list_text("devices (GC_DEVICE)", GC_LIST_DEVICES);
     text += changed_settings_text();
     const auto lines = hints();

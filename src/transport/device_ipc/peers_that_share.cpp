@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/mpi/host_comm.hpp"
 #include "memory/device.hpp"
 #include "transport/device_ipc/peer_device_memory.hpp"
 
@@ -71,13 +72,6 @@ bool Probe::reads(const Showing& peer) {
            *static_cast<const std::uint64_t*>(pinned_) == peer.token;
 }
 
-/// The ranks of a host.
-struct HostComm {
-    OwnedComm comm;
-    int rank = 0;
-    int size = 1;
-};
-
 /// Every rank of the host shows itself, reads the others, and says whom it can read.
 Status compare(const HostComm& host, Probe* probe, const Showing& own, std::vector<bool>& shares) {
     const auto size = static_cast<std::size_t>(host.size);
@@ -114,12 +108,7 @@ Result<std::vector<bool>> peers_that_share(MPI_Comm comm, Device* device) {
         from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm), "MPI_Allreduce"));
     if (any == 0) return shares;
 
-    HostComm host;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host.comm.handle),
-        "MPI_Comm_split_type"));
-    PMPI_Comm_rank(host.comm.handle, &host.rank);
-    PMPI_Comm_size(host.comm.handle, &host.size);
+    const HostComm host = GRADCOLL_VALUE(HostComm::make(comm));
     const std::unique_ptr<Probe> probe =
         device != nullptr ? std::make_unique<Probe>(*device) : nullptr;
     own.token = 0x6772616400000000ULL + static_cast<std::uint32_t>(own.rank);

@@ -20,7 +20,9 @@ class MpiChannel final : public Channel {
     int rank() const override { return rank_; }
     int rank_count() const override { return rank_count_; }
     int tag_limit() const override { return tag_limit_; }
-    bool is_carried_by_mpi(int) const override { return true; }
+    Capabilities capabilities(int) const override {
+        return {.device_memory = DeviceReach::as_mpi, .drives_mpi = true};
+    }
     /// The lane's abandon() waits up to a second for sends that the peer may still take (MPI cannot
     /// cancel a send); what is left then is given up, and the MPI library may go on reading its
     /// buffer.

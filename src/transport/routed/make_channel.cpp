@@ -1,122 +1,204 @@
 #include "transport/routed/make_channel.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <random>
+#include <limits>
 #include <utility>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "transport/routed/routed_channel.hpp"
+#include "transport/routed/transport_table.hpp"
 
 namespace gradcoll {
 namespace {
 
-constexpr std::size_t usual_cells_bytes = std::size_t{2} << 20;
-constexpr std::size_t most_cells_of_a_host = std::size_t{64} << 20;
-constexpr std::size_t least_cells_bytes = std::size_t{128} << 10;
-/// Below, copies through cells are faster (transport/shm/README.md has the figures).
-constexpr std::size_t least_read_bytes = std::size_t{512} << 10;
-
-/// The ranks of this host.
-struct HostComm {
-    OwnedComm comm;
-    int rank = 0;
-    int size = 1;
-};
-
-Result<HostComm> host_comm_of(MPI_Comm comm, int rank) {
-    HostComm host;
-    MPI_Comm& handle = host.comm.handle;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &handle),
-                 "MPI_Comm_split_type"));
-    PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(handle, &host.rank);
-    PMPI_Comm_size(handle, &host.size);
-    return host;
-}
-
-std::size_t cells_bytes_of(const ChannelOptions& options, int ranks_here) {
-    if (options.cells_bytes > 0) return std::max(options.cells_bytes, least_cells_bytes);
-    return std::clamp(most_cells_of_a_host / static_cast<std::size_t>(ranks_here),
-                      least_cells_bytes, usual_cells_bytes);
-}
-
-Result<std::unique_ptr<SharedSegment>> make_segment(const HostComm& host,
-                                                    const ChannelOptions& options) {
-    return SharedSegment::make(
-        host.comm.handle,
-        ShmLayout::bytes_a_rank_for(host.size, cells_bytes_of(options, host.size)));
-}
-
-/// The lowest of all ranks' answers.
-Result<bool> all_say(MPI_Comm comm, bool mine) {
-    int answer = mine ? 1 : 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, comm),
+/// The smallest of all ranks' numbers.
+Result<std::int64_t> smallest_of_all(MPI_Comm comm, std::int64_t mine) {
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT64_T, MPI_MIN, comm),
                           "MPI_Allreduce"));
-    return answer == 1;
+    return mine;
 }
 
-/// Where a rank keeps a number that only it knows.
-struct Secret {
-    std::int64_t process = 0;
-    std::uint64_t address = 0;
-    std::uint64_t value = 0;
+/// What ranks think of an offer: one rank, or all of them added up.
+struct Judgement {
+    std::uint64_t refusing = 0;   ///< ranks
+    std::uint64_t one_sided = 0;  ///< a checksum: 0 if whoever reaches a rank is reached by it
+    // Pairs that have no way yet if the offer is taken; each pair counts for both of its ranks.
+    std::uint64_t missing = 0;
+    std::uint64_t missing_self = 0;
 };
 
-/// Who may be read, if every rank can read its neighbour: the number tells that it is the right
-/// process. Collective over the host.
-Result<PeerMemory> probe_reading(const HostComm& host) {
-    std::random_device random;
-    const std::uint64_t number = std::uint64_t{random()} << 32 | random();
-    const Secret mine{getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
-    std::vector<Secret> all(static_cast<std::size_t>(host.size));
-    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
-                                         MPI_BYTE, host.comm.handle),
-                          "MPI_Allgather"));
-    const Secret& next = all[static_cast<std::size_t>((host.rank + 1) % host.size)];
-    std::uint64_t found = ~next.value;
-    const ssize_t count =
-        read_process(static_cast<pid_t>(next.process), next.address, &found, sizeof found);
-    const auto permitted =
-        GRADCOLL_VALUE(all_say(host.comm.handle, count == sizeof found && found == next.value));
-    PeerMemory memory;
-    memory.least_bytes = least_read_bytes;
-    if (!permitted) return memory;
-    for (const Secret& secret : all) memory.processes.push_back(static_cast<pid_t>(secret.process));
-    return memory;
+Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
+    std::array<std::uint64_t, 4> sums = {mine.refusing, mine.one_sided, mine.missing,
+                                         mine.missing_self};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()),
+                                         MPI_UINT64_T, MPI_SUM, comm),
+                          "MPI_Allreduce"));
+    return Judgement{sums[0], sums[1], sums[2], sums[3]};
 }
 
-Result<std::unique_ptr<Channel>> join(std::unique_ptr<MpiChannel> mpi, const HostComm& host,
-                                      std::unique_ptr<SharedSegment> segment, bool read_peers) {
-    RoutedChannel::Host parts{std::vector<int>(static_cast<std::size_t>(host.size)), host.rank,
-                              std::move(segment)};
-    const int rank = mpi->rank();
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allgather(&rank, 1, MPI_INT, parts.ranks.data(), 1, MPI_INT, host.comm.handle),
-        "MPI_Allgather"));
-    PeerMemory memory = GRADCOLL_VALUE(read_peers ? probe_reading(host) : PeerMemory{});
-    auto channel =
-        GRADCOLL_VALUE(RoutedChannel::make(std::move(mpi), std::move(parts), std::move(memory)));
-    return std::unique_ptr<Channel>(std::move(channel));
+/// Only those by which this rank goes to some rank.
+std::vector<Way> ways_in_use(std::vector<Way> ways, int rank_count) {
+    std::vector<bool> used(ways.size());
+    for (const Route& route : routes_by(ways, rank_count))
+        if (route.way >= 0) used[static_cast<std::size_t>(route.way)] = true;
+    std::vector<Way> kept;
+    for (std::size_t way = 0; way < ways.size(); ++way)
+        if (used[way]) kept.push_back(std::move(ways[way]));
+    return kept;
 }
+
+/// Whether it can do without what a RoutedChannel adds: ranks are called there as here, and the MPI
+/// library is served.
+bool stands_alone(const Way& way, int tag_limit) {
+    const Channel& channel = *way.channel;
+    if (channel.rank_count() != static_cast<int>(way.places.size())) return false;
+    for (int rank = 0; rank < channel.rank_count(); ++rank)
+        if (way.places[static_cast<std::size_t>(rank)] != rank ||
+            !channel.capabilities(rank).drives_mpi)
+            return false;
+    return channel.tag_limit() == tag_limit;
+}
+
+/// "to 3 ranks by shm (encodes by itself)", for each way of this rank.
+void log_ways(const std::vector<Way>& ways, int rank, int rank_count) {
+    const std::vector<Route> routes = routes_by(ways, rank_count);
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        int peers = 0;
+        bool encodes = false;
+        for (int peer = 0; peer < rank_count; ++peer) {
+            const Route& route = routes[static_cast<std::size_t>(peer)];
+            if (peer == rank || route.way != static_cast<int>(way)) continue;
+            ++peers;
+            encodes |= ways[way].channel->capabilities(route.place).encodes_by_itself;
+        }
+        log(LogLevel::info, "messages of rank {} to {} {} go by {}{}", rank, peers,
+            peers == 1 ? "rank" : "ranks", ways[way].name, encodes ? " (encodes by itself)" : "");
+    }
+}
+
+/// Asks one transport after another, and keeps what they offer.
+class Offers {
+  public:
+    explicit Offers(MPI_Comm comm) : comm_(comm) {
+        PMPI_Comm_size(comm, &rank_count_);
+        PMPI_Comm_rank(comm, &rank_);
+        wanted_.assign(static_cast<std::size_t>(rank_count_), true);
+    }
+
+    /// Whether every rank reaches all ranks, itself included.
+    bool complete() const { return missing_.missing == 0 && missing_.missing_self == 0; }
+    /// A rank needs no way to itself: plans have no such messages.
+    bool sufficient() const { return missing_.missing == 0; }
+
+    Status ask(const Transport& row, const ChannelOptions& options) {
+        Result<Offer> offer = row.offer({comm_, wanted_, options});
+        if (offer.ok() && !offer->channel) offer->places.assign(wanted_.size(), -1);
+        const Judgement all = GRADCOLL_VALUE(judgement_of_all(comm_, judgement_of(offer)));
+        if (all.refusing > 0) return tell_refusal(row, offer.status());
+        if (all.one_sided != 0) {
+            log(rank_ == 0 ? LogLevel::warn : LogLevel::debug,
+                "messages do not go by {}: it reaches some ranks from one side only", row.name);
+            return {};
+        }
+        missing_ = all;
+        accept(row, std::move(*offer));
+        return {};
+    }
+
+    /// The same on every rank: the lowest pair.
+    Status unreached(const ChannelOptions& options) const {
+        std::int64_t pair = std::numeric_limits<std::int64_t>::max();
+        for (int peer = rank_count_; peer-- > 0;)
+            if (peer != rank_ && wanted_[static_cast<std::size_t>(peer)])
+                pair = std::int64_t{rank_} * rank_count_ + peer;
+        pair = GRADCOLL_VALUE(smallest_of_all(comm_, pair));
+        return {Code::invalid_argument,
+                fmt::format("GC_TRANSPORTS={}: no way leads from rank {} to rank {}; all ranks "
+                            "must reach each other, as they do by {}",
+                            options.transports.text(), pair / rank_count_, pair % rank_count_,
+                            last_resort_names())};
+    }
+
+    Result<std::unique_ptr<Channel>> channel() && {
+        std::int64_t limit = std::numeric_limits<int>::max();
+        for (const Way& way : ways_)
+            limit = std::min<std::int64_t>(limit, way.channel->tag_limit());
+        limit = GRADCOLL_VALUE(smallest_of_all(comm_, limit));
+        const auto tag_limit = static_cast<int>(limit);
+        std::vector<Way> ways = ways_in_use(std::move(ways_), rank_count_);
+        if (rank_ == 0 && rank_count_ > 1) log_ways(ways, rank_, rank_count_);
+        if (ways.size() == 1 && stands_alone(ways.front(), tag_limit))
+            return std::move(ways.front().channel);
+        return std::unique_ptr<Channel>(
+            std::make_unique<RoutedChannel>(comm_, std::move(ways), tag_limit));
+    }
+
+  private:
+    Judgement judgement_of(const Result<Offer>& offer) const {
+        Judgement mine;
+        mine.refusing = offer.ok() ? 0 : 1;
+        for (int peer = 0; offer.ok() && peer < rank_count_; ++peer) {
+            const auto at = static_cast<std::size_t>(peer);
+            const bool reached = offer->places[at] >= 0;
+            if (reached && peer != rank_) mine.one_sided += signed_name_of_pair(peer);
+            if (!reached && wanted_[at]) ++(peer == rank_ ? mine.missing_self : mine.missing);
+        }
+        return mine;
+    }
+
+    /// What the peer adds takes it away again.
+    std::uint64_t signed_name_of_pair(int peer) const {
+        const std::uint64_t name =
+            Hash().value(std::min(rank_, peer)).value(std::max(rank_, peer)).digest();
+        return rank_ < peer ? name : 0 - name;
+    }
+
+    void accept(const Transport& row, Offer offer) {
+        if (!offer.channel) return;
+        for (std::size_t peer = 0; peer < wanted_.size(); ++peer)
+            if (offer.places[peer] >= 0) wanted_[peer] = false;
+        ways_.push_back({row.name, std::move(offer.channel), std::move(offer.places)});
+    }
+
+    /// By one rank that refused.
+    Status tell_refusal(const Transport& row, const Status& mine) const {
+        const auto teller = GRADCOLL_VALUE(smallest_of_all(comm_, mine.ok() ? rank_count_ : rank_));
+        if (teller == rank_)
+            log(LogLevel::info, "messages do not go by {}: {}", row.name, mine.message());
+        return {};
+    }
+
+    MPI_Comm comm_;
+    int rank_ = 0;
+    int rank_count_ = 1;
+    std::vector<bool> wanted_;  ///< by rank: no way reaches it yet
+    Judgement missing_{.missing = 1};
+    std::vector<Way> ways_;
+};
 
 }  // namespace
 
+Result<std::unique_ptr<Channel>> make_channel_of(MPI_Comm comm,
+                                                 std::span<const Transport* const> rows,
+                                                 const ChannelOptions& options) {
+    Offers offers(comm);
+    for (const Transport* row : rows)
+        if (!offers.complete()) GRADCOLL_TRY(offers.ask(*row, options));
+    if (!offers.sufficient()) return offers.unreached(options);
+    return std::move(offers).channel();
+}
+
 Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
-    auto mpi = GRADCOLL_VALUE(MpiChannel::make(comm));
-    const auto host = GRADCOLL_VALUE(host_comm_of(comm, mpi->rank()));
-    const bool alone = host.size == 1;
-    auto segment = alone ? Result<std::unique_ptr<SharedSegment>>(std::unique_ptr<SharedSegment>())
-                         : make_segment(host, options);
-    if (!segment.ok() && host.rank == 0)
-        log(LogLevel::info, "messages inside hosts go through MPI: {}", segment.status().message());
-    const auto all_have_it = GRADCOLL_VALUE(all_say(comm, segment.ok()));
-    if (alone || !all_have_it) return std::unique_ptr<Channel>(std::move(mpi));
-    return join(std::move(mpi), host, std::move(segment).value(), options.read_peers);
+    std::vector<const Transport*> allowed;
+    for (const Transport* row : transport_table())
+        if (options.transports.allows(row->name)) allowed.push_back(row);
+    return make_channel_of(comm, allowed, options);
 }
 
 }  // namespace gradcoll

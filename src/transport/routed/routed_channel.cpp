@@ -1,6 +1,11 @@
 #include "transport/routed/routed_channel.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
@@ -12,98 +17,152 @@ constexpr unsigned idle_polls_a_probe = 16;
 /// One lane for all ways: a message takes that of its peer.
 class RoutedLane final : public Lane {
   public:
-    struct Ways {
-        std::unique_ptr<Lane> inside;   ///< the host
-        std::unique_ptr<Lane> between;  ///< hosts
-        MPI_Comm comm;                  ///< what `between` uses
-    };
+    /// The lanes of all ways have room for `capacity` messages: one may get all of them.
+    RoutedLane(RoutedChannel& channel, std::size_t capacity)
+        : channel_(channel), capacity_(capacity), ways_(channel.ways().size()) {
+        for (std::size_t way = 0; way < ways_.size(); ++way)
+            ways_[way].lane = channel.ways()[way].channel->open_lane(capacity);
+        for (int peer = 0; peer < channel.rank_count(); ++peer)
+            if (const int way = channel.route_to(peer).way; way >= 0)
+                ways_[static_cast<std::size_t>(way)].drives_mpi |=
+                    channel.capabilities(peer).drives_mpi;
+    }
 
-    /// Both lanes have room for `capacity` messages: either may get all of them.
-    RoutedLane(const RoutedChannel& channel, Ways ways, std::size_t capacity)
-        : channel_(channel), ways_(std::move(ways)), capacity_(capacity) {}
+    ~RoutedLane() override {
+        for (std::size_t way = 0; way < ways_.size(); ++way)
+            channel_.add_traffic(way, ways_[way].sent);
+    }
+    RoutedLane(const RoutedLane&) = delete;
+    RoutedLane& operator=(const RoutedLane&) = delete;
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const int place = channel_.place_of(peer);
-        return place >= 0 ? ways_.inside->start_send(place, tag, data, size_bytes, cookie)
-                          : ways_.between->start_send(peer, tag, data, size_bytes, cookie);
+        const Route& route = channel_.route_to(peer);
+        OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
+        ++way.sent.messages;
+        way.sent.bytes += size_bytes;
+        return way.lane->start_send(route.place, tag, data, size_bytes, cookie);
     }
 
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const int place = channel_.place_of(peer);
-        return place >= 0 ? ways_.inside->start_recv(place, tag, data, size_bytes, cookie)
-                          : ways_.between->start_recv(peer, tag, data, size_bytes, cookie);
+        const Route& route = channel_.route_to(peer);
+        return ways_[static_cast<std::size_t>(route.way)].lane->start_recv(route.place, tag, data,
+                                                                           size_bytes, cookie);
     }
 
     void cut_messages(std::vector<int> peers, CutEnd end) override {
-        ways_.between->cut_messages(std::move(peers), end);
+        for (std::size_t way = 0; way < ways_.size(); ++way) {
+            std::vector<int> places;
+            for (const int peer : peers)
+                if (const auto& route = channel_.route_to(peer); route.way == static_cast<int>(way))
+                    places.push_back(route.place);
+            std::sort(places.begin(), places.end());
+            if (!places.empty()) ways_[way].lane->cut_messages(std::move(places), end);
+        }
     }
 
     Result<std::size_t> poll(std::span<Completion> out) override {
-        Lane& first = between_first_ ? *ways_.between : *ways_.inside;
-        Lane& second = between_first_ ? *ways_.inside : *ways_.between;
-        between_first_ = !between_first_;
-        const Result<std::size_t> early = first.poll(out);
-        if (!early.ok()) return early;
-        const Result<std::size_t> late = second.poll(out.subspan(*early));
-        if (!late.ok()) return late;
-        const std::size_t count = *early + *late;
-        if (count == 0 && ways_.between->in_flight() == 0) GRADCOLL_TRY(let_mpi_progress());
+        std::size_t count = 0;
+        std::size_t way = first_;
+        for (std::size_t polled = 0; polled < ways_.size(); ++polled) {
+            const Result<std::size_t> more = ways_[way].lane->poll(out.subspan(count));
+            if (!more.ok()) return more;
+            count += *more;
+            if (++way == ways_.size()) way = 0;
+        }
+        if (++first_ == ways_.size()) first_ = 0;
+        if (count == 0 && !mpi_is_driven()) GRADCOLL_TRY(let_mpi_progress());
         return count;
     }
 
     std::size_t in_flight() const override {
-        return ways_.inside->in_flight() + ways_.between->in_flight();
+        std::size_t count = 0;
+        for (const OpenWay& way : ways_) count += way.lane->in_flight();
+        return count;
     }
+
     void abandon() override {
-        ways_.inside->abandon();
-        ways_.between->abandon();
+        for (OpenWay& way : ways_) way.lane->abandon();
     }
 
   private:
+    struct OpenWay {
+        std::unique_ptr<Lane> lane;
+        bool drives_mpi = false;
+        RoutedChannel::Traffic sent;
+    };
+
     Status admit(int peer, int tag) const {
         if (in_flight() == capacity_) return lane_full(capacity_);
-        return check_envelope(channel_, peer, tag);
+        GRADCOLL_TRY(check_envelope(channel_, peer, tag));
+        if (channel_.route_to(peer).way >= 0) return {};
+        return {Code::invalid_argument,
+                fmt::format("peer: no transport in use reaches rank {} from rank {}", peer,
+                            channel_.rank())};
+    }
+
+    bool mpi_is_driven() const {
+        return std::any_of(ways_.begin(), ways_.end(), [](const OpenWay& way) {
+            return way.drives_mpi && way.lane->in_flight() > 0;
+        });
     }
 
     Status let_mpi_progress() {
         if (++idle_polls_ % idle_polls_a_probe != 0) return {};
         int found = 0;
         return from_mpi(
-            PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ways_.comm, &found, MPI_STATUS_IGNORE),
+            PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, channel_.comm(), &found, MPI_STATUS_IGNORE),
             "MPI_Iprobe");
     }
 
-    const RoutedChannel& channel_;
-    Ways ways_;
+    RoutedChannel& channel_;
     std::size_t capacity_;
-    bool between_first_ = false;  ///< in the next poll: neither starves where there is little room
-    unsigned idle_polls_ = 0;     ///< without any message between hosts
+    std::vector<OpenWay> ways_;  ///< by way of the channel
+    std::size_t first_ = 0;      ///< in the next poll: none starves where there is little room
+    unsigned idle_polls_ = 0;    ///< without any message that drives MPI
 };
 
 }  // namespace
 
-Result<std::unique_ptr<RoutedChannel>> RoutedChannel::make(std::unique_ptr<MpiChannel> mpi,
-                                                           Host host, PeerMemory memory) {
-    std::unique_ptr<RoutedChannel> made(new RoutedChannel(std::move(mpi), std::move(host.segment)));
-    made->places_.assign(static_cast<std::size_t>(made->rank_count()), -1);
-    for (std::size_t place = 0; place < host.ranks.size(); ++place)
-        made->places_[static_cast<std::size_t>(host.ranks[place])] = static_cast<int>(place);
-    const SharedSegment& segment = *made->segment_;
-    const auto ranks_here = static_cast<int>(host.ranks.size());
-    made->shm_ = GRADCOLL_VALUE(
-        ShmChannel::make({segment.data(), segment.bytes_a_rank(), host.own_place, ranks_here},
-                         std::move(host.ranks), std::move(memory)));
-    return made;
+std::vector<Route> routes_by(const std::vector<Way>& ways, int rank_count) {
+    std::vector<Route> routes(static_cast<std::size_t>(rank_count));
+    for (std::size_t rank = 0; rank < routes.size(); ++rank)
+        for (std::size_t way = 0; way < ways.size() && routes[rank].way < 0; ++way)
+            if (const int place = ways[way].places[rank]; place >= 0)
+                routes[rank] = {static_cast<int>(way), place};
+    return routes;
+}
+
+RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit)
+    : comm_(comm), ways_(std::move(ways)), sums_(ways_.size()), tag_limit_(tag_limit) {
+    int size = 1;
+    PMPI_Comm_rank(comm, &rank_);
+    PMPI_Comm_size(comm, &size);
+    routes_ = routes_by(ways_, size);
+}
+
+RoutedChannel::~RoutedChannel() {
+    for (std::size_t way = 0; way < ways_.size(); ++way)
+        log(LogLevel::debug, "rank {} sent by {}: {} messages, {} bytes", rank_, ways_[way].name,
+            sums_[way].messages.load(), sums_[way].bytes.load());
+}
+
+Capabilities RoutedChannel::capabilities(int peer) const {
+    const Route& route = route_to(peer);
+    if (route.way < 0) return {};
+    return ways_[static_cast<std::size_t>(route.way)].channel->capabilities(route.place);
 }
 
 std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<RoutedLane>(
-        *this, RoutedLane::Ways{shm_->open_lane(capacity), mpi_->open_lane(capacity), mpi_->comm()},
-        capacity);
+    return std::make_unique<RoutedLane>(*this, capacity);
+}
+
+void RoutedChannel::add_traffic(std::size_t way, const Traffic& sent) {
+    sums_[way].messages += sent.messages;
+    sums_[way].bytes += sent.bytes;
 }
 
 }  // namespace gradcoll

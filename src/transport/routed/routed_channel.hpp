@@ -1,52 +1,75 @@
-// transport/routed/routed_channel.hpp - all ranks of a communicator: those of this host through
-// shared memory, the others through MPI.
+// transport/routed/routed_channel.hpp - all ranks of a communicator, each by the first of several
+// ways that reaches it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
-#include "transport/mpi/mpi_channel.hpp"
-#include "transport/shm/segment.hpp"
-#include "transport/shm/shm_channel.hpp"
+#include "transport/channel.hpp"
 
 namespace gradcoll {
 
-/// The one place that knows who is on which host. Lanes as those of ShmChannel and MpiChannel; a
-/// poll of one looks after both, and lets the MPI library go on also while nothing of ours is with
-/// it.
+/// A channel to some ranks of a communicator, by ranks of its own.
+struct Way {
+    std::string_view name;  ///< of its transport
+    std::unique_ptr<Channel> channel;
+    std::vector<int> places;  ///< by rank of the communicator: who that is here; -1: not reached
+};
+
+/// A way, by its place among several, and who the peer is there.
+struct Route {
+    int way = -1;  ///< -1: none reaches it
+    int place = -1;
+};
+/// By rank: the first way that reaches it.
+std::vector<Route> routes_by(const std::vector<Way>& ways, int rank_count);
+
+/// The one place that knows who is reached how. A lane holds a lane of each way that some rank is
+/// reached by; a poll serves all of them, the first of them in turns, and lets the MPI library go
+/// on also while no message of ours does. Messages to ranks that no way reaches are refused.
 class RoutedChannel final : public Channel {
   public:
-    /// Ranks of the host, in the order of their parts of the segment.
-    struct Host {
-        std::vector<int> ranks;  ///< of the communicator
-        int own_place = 0;       ///< in `ranks`
-        std::unique_ptr<SharedSegment> segment;
-    };
+    /// Local. `ways`: the first that reaches a rank is taken. `tag_limit`: the same on all ranks;
+    /// no way's is lower. `comm`: the ranks; must outlive the channel.
+    RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit);
+    /// Logs what each way has carried.
+    ~RoutedChannel() override;
 
-    /// Local. `mpi`: of the whole communicator. Errors: invalid_argument for a segment that is too
-    /// small.
-    static Result<std::unique_ptr<RoutedChannel>> make(std::unique_ptr<MpiChannel> mpi, Host host,
-                                                       PeerMemory memory);
-
-    int rank() const override { return mpi_->rank(); }
-    int rank_count() const override { return mpi_->rank_count(); }
-    int tag_limit() const override { return mpi_->tag_limit(); }
-    bool is_carried_by_mpi(int peer) const override { return place_of(peer) < 0; }
+    int rank() const override { return rank_; }
+    int rank_count() const override { return static_cast<int>(routes_.size()); }
+    int tag_limit() const override { return tag_limit_; }
+    Capabilities capabilities(int peer) const override;
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
-    /// The rank's place on this host; -1 for ranks elsewhere. In range only.
-    int place_of(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
+    /// In range only.
+    const Route& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
+    const std::vector<Way>& ways() const { return ways_; }
+    MPI_Comm comm() const { return comm_; }
+
+    struct Traffic {
+        std::uint64_t messages = 0;
+        std::uint64_t bytes = 0;
+    };
+    /// What a lane has sent by a way. Thread safe.
+    void add_traffic(std::size_t way, const Traffic& sent);
 
   private:
-    RoutedChannel(std::unique_ptr<MpiChannel> mpi, std::unique_ptr<SharedSegment> segment)
-        : mpi_(std::move(mpi)), segment_(std::move(segment)) {}
+    struct Sums {
+        std::atomic<std::uint64_t> messages{0};
+        std::atomic<std::uint64_t> bytes{0};
+    };
 
-    std::unique_ptr<MpiChannel> mpi_;
-    std::unique_ptr<SharedSegment> segment_;
-    std::unique_ptr<ShmChannel> shm_;
-    std::vector<int> places_;  ///< by rank of the communicator
+    MPI_Comm comm_;
+    std::vector<Way> ways_;
+    std::vector<Route> routes_;  ///< by rank of the communicator
+    std::vector<Sums> sums_;     ///< by way
+    int tag_limit_;
+    int rank_ = 0;
 };
 
 }  // namespace gradcoll

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "transport/channel.hpp"
@@ -11,6 +12,9 @@
 #include "transport/shm/traffic.hpp"
 
 namespace gradcoll {
+
+/// Where GC_TRANSPORTS does not allow it, the library shares no memory for other purposes either.
+inline constexpr std::string_view shm_transport_name = "shm";
 
 /// Where the ranks meet: zeros at first, one part of `bytes_a_rank` for each rank, in rank order.
 /// How the memory came to be shared does not matter. Not owned.

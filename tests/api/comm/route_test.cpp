@@ -120,6 +120,16 @@ TEST(Route, EveryReasonHasWords) {
         EXPECT_STRNE(text_of(static_cast<ExactReason>(i)), "") << i;
 }
 
+TEST(Route, OneHostSharesMemoryOnlyIfItIsAllowedAsATransport) {
+    const SettingsText text = SettingsText::defaults();
+    Settings settings = *Settings::parse(text);
+    EXPECT_TRUE(allows_one_host(text, settings));
+    settings.transports = *TransportChoice::parse("mpi");
+    EXPECT_FALSE(allows_one_host(text, settings));
+    settings.transports = *TransportChoice::parse("mpi,shm");
+    EXPECT_TRUE(allows_one_host(text, settings));
+}
+
 TEST(Route, AKindOfCallThatIsAlwaysExactIsExact) {
     RouteQuestion question;
     question.always_exact = true;

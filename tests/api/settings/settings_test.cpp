@@ -8,6 +8,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/settings/intercept_set.hpp"
 #include "topology/text.hpp"
+#include "transport/routed/transport_table.hpp"
 
 namespace gradcoll {
 namespace {
@@ -77,6 +78,20 @@ TEST(Settings, StepsMayBeCountedInCalls) {
             << bad;
 }
 
+TEST(Settings, TransportsAreNamedFromTheTable) {
+    EXPECT_TRUE(Settings::parse(SettingsText::defaults())->transports.allows("shm"));
+    SettingsText text = SettingsText::defaults();
+    text.set(OptionId::transports, "mpi , shm");
+    EXPECT_TRUE(Settings::parse(text)->transports.allows("shm"));
+    text.set(OptionId::transports, "mpi");
+    EXPECT_FALSE(Settings::parse(text)->transports.allows("shm"));
+    for (const char* bad : {"shmem", "mpi,", "auto,mpi", "MPI"}) {
+        const std::string message = check_setting(OptionId::transports, bad).message();
+        for (const Transport* row : transport_table())
+            EXPECT_NE(message.find(row->name), std::string::npos) << message;
+    }
+}
+
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
         {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
@@ -87,7 +102,7 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
-        {OptionId::compress_calls, "3/2"}};
+        {OptionId::compress_calls, "3/2"},  {OptionId::transports, "mpi,carrier_pigeon"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = SettingsText::defaults();
         text.set(id, value);

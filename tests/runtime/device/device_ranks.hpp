@@ -76,7 +76,7 @@ class CarriedChannel final : public Channel {
     int rank() const override { return channel_.rank(); }
     int rank_count() const override { return channel_.rank_count(); }
     int tag_limit() const override { return channel_.tag_limit(); }
-    bool is_carried_by_mpi(int) const override { return true; }
+    Capabilities capabilities(int) const override { return {.device_memory = DeviceReach::as_mpi}; }
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override {
         return channel_.open_lane(capacity);
     }

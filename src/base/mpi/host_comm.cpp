@@ -1,0 +1,35 @@
+#include "base/mpi/host_comm.hpp"
+
+#include <numeric>
+
+namespace gradcoll {
+namespace {
+
+/// Local.
+Status name_ranks(MPI_Comm of, HostComm& host) {
+    OwnedGroup all(MPI_GROUP_NULL), here(MPI_GROUP_NULL);
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(of, &all.handle), "MPI_Comm_group"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_group(host.comm.handle, &here.handle), "MPI_Comm_group"));
+    std::vector<int> own(static_cast<std::size_t>(host.size));
+    std::iota(own.begin(), own.end(), 0);
+    host.ranks.resize(own.size());
+    return from_mpi(PMPI_Group_translate_ranks(here.handle, host.size, own.data(), all.handle,
+                                               host.ranks.data()),
+                    "MPI_Group_translate_ranks");
+}
+
+}  // namespace
+
+Result<HostComm> HostComm::make(MPI_Comm of) {
+    HostComm host;
+    MPI_Comm& handle = host.comm.handle;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(of, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &handle),
+                          "MPI_Comm_split_type"));
+    PMPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(handle, &host.rank);
+    PMPI_Comm_size(handle, &host.size);
+    GRADCOLL_TRY(name_ranks(of, host));
+    return host;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,1 @@
+gradcoll_extension(transport mpi SOURCES mpi_transport.cpp)

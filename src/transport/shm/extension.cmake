@@ -1,0 +1,1 @@
+gradcoll_extension(transport shm SOURCES shm_transport.cpp)

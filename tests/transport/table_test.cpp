@@ -1,0 +1,187 @@
+// Every transport of the table keeps the contract of channels, those that were built in from
+// outside, too. How transports are asked: a table of its own, with rows that refuse, that reach
+// some peers, that reach them from one side.
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+
+#include "base/mpi/mpi.hpp"
+#include "transport/channel_contract.hpp"
+#include "transport/mpi/mpi_channel.hpp"
+#include "transport/process_world.hpp"
+#include "transport/routed/make_channel.hpp"
+#include "transport/routed/routed_channel.hpp"
+#include "transport/routed/transport_table.hpp"
+
+namespace gradcoll {
+namespace {
+
+bool reaches_all(const Offer& offer) {
+    return offer.channel && std::all_of(offer.places.begin(), offer.places.end(),
+                                        [](int place) { return place >= 0; });
+}
+
+/// One transport after another: what it offers, if that is all ranks, else with last resorts for
+/// the rest.
+struct TableWorld : ProcessComm {
+    template <class Body>
+    void run(Body body) {
+        int size = 1;
+        MPI_Comm_size(comm, &size);
+        const std::vector<bool> wanted(static_cast<std::size_t>(size), true);
+        for (const Transport* row : transport_table()) {
+            SCOPED_TRACE(std::string(row->name));
+            const ChannelOptions options;
+            Result<Offer> offer = row->offer({comm, wanted, options});
+            ASSERT_TRUE(offer.ok()) << offer.status().message();
+            if (reaches_all(*offer)) {
+                body(*offer->channel);
+            } else {
+                const auto channel = with_last_resorts(*row);
+                ASSERT_TRUE(channel.ok()) << channel.status().message();
+                body(**channel);
+            }
+            MPI_Barrier(comm);
+        }
+    }
+
+    Result<std::unique_ptr<Channel>> with_last_resorts(const Transport& first) const {
+        std::vector<const Transport*> rows = {&first};
+        for (const Transport* row : transport_table())
+            if (row->is_last_resort && row != &first) rows.push_back(row);
+        return make_channel_of(comm, rows);
+    }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Table, ChannelContract, TableWorld);
+
+TEST(TransportTable, HasALastResortThatIsAskedLast) {
+    const auto rows = transport_table();
+    ASSERT_FALSE(rows.empty());
+    EXPECT_TRUE(rows.back()->is_last_resort);
+    EXPECT_NE(last_resort_names().find(rows.back()->name), std::string::npos);
+}
+
+/// MPI messages on a communicator of its own to the ranks that `Reaches` says.
+template <bool (*Reaches)(int rank, int peer)>
+Result<Offer> offer_some(const OfferRequest& request) {
+    static MPI_Comm own = [] {
+        MPI_Comm made = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+        return made;
+    }();
+    Offer offer;
+    offer.channel = GRADCOLL_VALUE(MpiChannel::make(own));
+    for (int peer = 0; peer < static_cast<int>(request.wanted.size()); ++peer)
+        offer.places.push_back(Reaches(offer.channel->rank(), peer) ? peer : -1);
+    return offer;
+}
+
+bool are_alike(int rank, int peer) {
+    return rank % 2 == peer % 2;
+}
+bool are_near(int rank, int peer) {
+    return std::abs(rank - peer) <= 1;
+}
+bool are_in_order(int rank, int peer) {
+    return rank <= peer;
+}
+bool is_anybody(int, int) {
+    return true;
+}
+
+constexpr Transport alike{"alike", "ranks of one parity", false, offer_some<are_alike>};
+constexpr Transport near{"near", "the ranks beside", false, offer_some<are_near>};
+constexpr Transport one_sided{"one_sided", "ranks above", false, offer_some<are_in_order>};
+constexpr Transport everybody{"everybody", "all ranks", false, offer_some<is_anybody>};
+constexpr Transport refused_by_rank_0{
+    "refused", "nobody, because of rank 0", false,
+    [](const OfferRequest& request) -> Result<Offer> {
+        int rank = 0;
+        PMPI_Comm_rank(request.comm, &rank);
+        if (rank == 0) return Result<Offer>(Status(Code::io, "rank 0 has none"));
+        Offer offer;
+        offer.channel = GRADCOLL_VALUE(MpiChannel::make(request.comm));
+        offer.places.resize(request.wanted.size());
+        std::iota(offer.places.begin(), offer.places.end(), 0);
+        return Result<Offer>(std::move(offer));
+    }};
+
+/// The name of the way to each rank; "" if there is none.
+std::vector<std::string> names_by_rank(const Channel& channel) {
+    const auto* routed = dynamic_cast<const RoutedChannel*>(&channel);
+    std::vector<std::string> names;
+    for (int peer = 0; routed != nullptr && peer < channel.rank_count(); ++peer) {
+        const Route& route = routed->route_to(peer);
+        names.emplace_back(
+            route.way < 0 ? "" : routed->ways()[static_cast<std::size_t>(route.way)].name);
+    }
+    return names;
+}
+
+struct MixedWorld : ProcessComm {
+    template <class Body>
+    void run(Body body) {
+        const std::vector<const Transport*> rows = {&refused_by_rank_0, &one_sided, &alike, &near,
+                                                    &everybody};
+        const auto channel = make_channel_of(comm, rows);
+        ASSERT_TRUE(channel.ok()) << channel.status().message();
+        body(**channel);
+        MPI_Barrier(comm);
+    }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Mixed, ChannelContract, MixedWorld);
+
+TEST(Offers, EachPeerIsReachedByTheFirstTransportThatReachesIt) {
+    MixedWorld().run([](const Channel& channel) {
+        std::vector<std::string> expected;
+        for (int peer = 0; peer < channel.rank_count(); ++peer)
+            expected.emplace_back(are_alike(channel.rank(), peer)  ? "alike"
+                                  : are_near(channel.rank(), peer) ? "near"
+                                                                   : "everybody");
+        if (channel.rank_count() == 1)
+            EXPECT_TRUE(names_by_rank(channel).empty()) << "one_sided: nobody is above";
+        else
+            EXPECT_EQ(names_by_rank(channel), expected);
+    });
+}
+
+TEST(Offers, WhatOneRankRefusesIsLeftByAll) {
+    ProcessComm world;
+    const std::vector<const Transport*> rows = {&refused_by_rank_0, &near, &everybody};
+    const auto channel = make_channel_of(world.comm, rows);
+    ASSERT_TRUE(channel.ok()) << channel.status().message();
+    for (const std::string& name : names_by_rank(**channel)) EXPECT_NE(name, "refused");
+}
+
+TEST(Offers, ARankThatNobodyReachesIsTheSameErrorOnAllRanks) {
+    ProcessComm world;
+    int size = 1;
+    MPI_Comm_size(world.comm, &size);
+    if (size < 3) GTEST_SKIP() << "all are near";
+    const std::vector<const Transport*> rows = {&near};
+    const auto channel = make_channel_of(world.comm, rows);
+    ASSERT_FALSE(channel.ok());
+    EXPECT_EQ(channel.status().code(), Code::invalid_argument);
+    for (const std::string& words : {std::string("from rank 0 to rank 2"), last_resort_names()})
+        EXPECT_NE(channel.status().message().find(words), std::string::npos)
+            << channel.status().message();
+}
+
+TEST(Offers, NobodyIsAskedAfterAllAreReached) {
+    ProcessComm world;
+    static bool asked = false;
+    constexpr Transport late{"late", "", false, [](const OfferRequest&) {
+                                 asked = true;
+                                 return Result<Offer>(Offer());
+                             }};
+    const std::vector<const Transport*> rows = {&everybody, &late};
+    ASSERT_TRUE(make_channel_of(world.comm, rows).ok());
+    EXPECT_FALSE(asked);
+}
+
+}  // namespace
+}  // namespace gradcoll
