@@ -139,9 +139,10 @@ typedef enum {
     GC_LIST_TREE_SOURCES = 3, /* forms of GC_TOPOLOGY */
     GC_LIST_COLLECTIVES = 4,  /* MPI calls and what stands for them here */
     GC_LIST_COMPLAINTS =
-        5,              /* GC_ variables and lines of the config file that are ignored, and why */
-    GC_LIST_DEVICES = 6 /* the plug-in that serves device memory (loaded to see), or why there is
-                           none; then, by number, its devices */
+        5,               /* GC_ variables and lines of the config file that are ignored, and why */
+    GC_LIST_DEVICES = 6, /* the plug-in that serves device memory (loaded to see), or why there is
+                            none; then, by number, its devices */
+    GC_LIST_BUILDERS = 7 /* values of gc_builder */
 } GC_List;
 typedef struct {
     const char* name; /* "" for a complaint */

@@ -70,8 +70,10 @@ bool allows_one_host(const SettingsText& text, const Settings& settings) {
         std::find(std::begin(discovered), std::end(discovered), topology) != std::end(discovered);
     const bool chose_exchange =
         std::any_of(settings.exchange.begin(), settings.exchange.end(),
-                    [](ExchangeWish wish) { return wish != ExchangeWish::automatic; });
-    return settings.shm_bytes > 0 && is_discovered && !chose_exchange && !settings.chunk_bytes;
+                    [](const ExchangeWish& wish) { return wish.has_value(); });
+    const bool chose_plan =
+        chose_exchange || settings.chunk_bytes || settings.builder != Builder::flexreduce;
+    return settings.shm_bytes > 0 && is_discovered && !chose_plan;
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,

@@ -120,6 +120,21 @@ TEST(Route, EveryReasonHasWords) {
         EXPECT_STRNE(text_of(static_cast<ExactReason>(i)), "") << i;
 }
 
+TEST(Route, WhoeverChoosesHowAPlanIsMadeGetsOneOnOneHostToo) {
+    const SettingsText text = SettingsText::defaults();
+    const Settings free = Settings::parse(text).value();
+    EXPECT_TRUE(allows_one_host(text, free));
+    Settings chosen = free;
+    chosen.builder = Builder{200};
+    EXPECT_FALSE(allows_one_host(text, chosen));
+    chosen = free;
+    chosen.exchange = {std::nullopt, Exchange::direct};
+    EXPECT_FALSE(allows_one_host(text, chosen));
+    chosen = free;
+    chosen.chunk_bytes = 0;
+    EXPECT_FALSE(allows_one_host(text, chosen));
+}
+
 TEST(Route, AKindOfCallThatIsAlwaysExactIsExact) {
     RouteQuestion question;
     question.always_exact = true;
