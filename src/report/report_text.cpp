@@ -93,12 +93,12 @@ void write_cell(const CallCell& cell, Out out) {
 
 using Counts = std::map<std::string_view, std::uint64_t>;
 
-/// Of all sizes of one kind; the most frequent first. `what`: "passed", for the reason.
-void write_counts(std::string_view what, const Counts& counts, Out out) {
+/// Of all sizes of one kind; the most frequent first: "passed 12: REASON", "built 3: by BUILDER".
+void write_counts(std::string_view what, std::string_view by, const Counts& counts, Out out) {
     std::multimap<std::uint64_t, std::string_view, std::greater<>> by_count;
     for (const auto& [name, calls] : counts) by_count.emplace(calls, name);
     for (const auto& [calls, name] : by_count)
-        fmt::format_to(out, "    {} {:>8}: {}\n", what, count_text(calls), name);
+        fmt::format_to(out, "    {:<6} {:>8}: {}{}\n", what, count_text(calls), by, name);
 }
 
 void write_calls(const CommEntry& comm, Out out) {
@@ -110,8 +110,8 @@ void write_calls(const CommEntry& comm, Out out) {
         for (const ReasonCount& one : cell.reasons) reasons[one.reason] += one.calls;
         for (const BuilderCount& one : cell.builders) builders[one.builder] += one.calls;
         if (i + 1 < comm.calls.size() && comm.calls[i + 1].kind == cell.kind) continue;
-        write_counts("passed", reasons, out);
-        write_counts("built by", builders, out);
+        write_counts("passed", "", reasons, out);
+        write_counts("built", "by ", builders, out);
         reasons.clear();
         builders.clear();
     }

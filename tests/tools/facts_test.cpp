@@ -153,7 +153,8 @@ TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     EXPECT_EQ(GC_Get_setting(1000, &setting), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_setting(0, nullptr), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(8), &size), MPI_ERR_ARG);
+    int no_list = 8;  // C programs may pass any number
+    EXPECT_EQ(GC_Get_list_size(static_cast<GC_List>(no_list), &size), MPI_ERR_ARG);
     EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 8"), std::string::npos);
     EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, codec_count, &entry), MPI_ERR_ARG);
     EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);
