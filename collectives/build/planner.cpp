@@ -9,8 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/build/flexreduce/flexreduce.hpp"
-#include "collectives/build/merge.hpp"
+#include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
 namespace {
@@ -18,9 +17,7 @@ namespace {
 // Whether a spec can be planned on a tree. Only facts that all ranks know alike: all of them accept
 // it, or none.
 
-constexpr int max_stages = std::numeric_limits<std::uint16_t>::max();
-constexpr int max_peers = 32767;  // a step may wait for two messages a peer; Step counts to 65535
-constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
+constexpr std::uint32_t max_stages = std::numeric_limits<std::uint16_t>::max();
 constexpr std::int64_t max_vector_bytes = std::int64_t{1}
                                           << 56;  // scratch sums stay far from overflow
 
@@ -74,30 +71,10 @@ Status check_choices(const Tree& tree, const PlanSpec& spec) {
                        spec.choices.size(), tree.vertex_count());
     for (const int vertex : tree.inner_vertices()) {
         const VertexChoice& choice = spec.choices[static_cast<std::size_t>(vertex)];
-        if (static_cast<int>(choice.exchange) >= exchange_count)
-            return invalid("the exchange of vertex {} is {}: must be below {}", vertex,
-                           static_cast<int>(choice.exchange), exchange_count);
+        if (!is_known(choice.exchange))
+            return invalid("the exchange of vertex {} is number {}: must be that of {} or merged",
+                           vertex, static_cast<int>(choice.exchange), exchange_names());
         GRADCOLL_TRY(check_codec(spec, choice.codec, "a level's codec"));
-    }
-    return check_merged(tree, spec.choices);
-}
-
-/// A single exchange leaves the sum with all holders: nothing above may split it among them, nobody
-/// owns it who could encode it for the others, and nothing is left to gather.
-Status check_single(const Tree& tree, const PlanSpec& spec) {
-    for (const int vertex : tree.inner_vertices()) {
-        const VertexChoice choice = spec.choices.of(vertex);
-        if (choice.exchange != Exchange::single) continue;
-        if (spec.collective != Collective::allreduce)
-            return invalid("a single exchange is for allreduce only, not {}",
-                           name_of(spec.collective));
-        if (spec.feedback) return invalid("a single exchange cannot have feedback");
-        if (choice.codec != CodecId::exact)
-            return invalid("a single exchange must be exact, not {}", name_of(choice.codec));
-        const int above = tree.vertex(vertex).parent;
-        if (above >= 0 && spec.choices.of(above).exchange != Exchange::single)
-            return invalid("a single exchange must have none but single ones above it, not {}",
-                           name_of(spec.choices.of(above).exchange));
     }
     return {};
 }
@@ -112,94 +89,51 @@ Status check_feedback(const PlanSpec& spec) {
     return {};
 }
 
-/// The most and the least of the vector that a leaf of a subtree owns, as a part of the whole.
-struct Shares {
-    double most = 1;
-    double least = 1;
-};
-
-/// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
-/// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
-/// so twice as many are reckoned with.
-double most_peers(const Tree& tree, const PlanSpec& spec) {
-    // Below other single exchanges one holder may have to tell all those of another branch.
-    if (spec.choices.of(tree.root()).exchange == Exchange::single) return tree.rank_count();
-    const auto shapes = tree.vertex_of_shape();
-    std::vector<Shares> shares(shapes.size());
-    std::vector<double> peers(shapes.size(), 0);
-    for (std::size_t shape = 1; shape < shapes.size(); ++shape) {
-        const auto children = tree.children(shapes[shape]);
-        Shares all{0, 1};
-        double below = 0;
-        for (const int child : children) {
-            const auto of = static_cast<std::size_t>(tree.vertex(child).shape);
-            all = {std::max(all.most, shares[of].most), std::min(all.least, shares[of].least)};
-            below = std::max(below, peers[of]);
-        }
-        double here = 0;
-        for (const int child : children) {
-            const Vertex& branch = tree.vertex(child);
-            const double least = shares[static_cast<std::size_t>(branch.shape)].least;
-            here += std::min(static_cast<double>(branch.leaf_count), 1.5 * all.most / least + 2);
-        }
-        const auto degree = static_cast<double>(children.size());
-        shares[shape] = {all.most / degree, all.least / degree};
-        peers[shape] = below + here;
-    }
-    return std::min(peers.back(), static_cast<double>(tree.rank_count()));
-}
-
-/// Of what steps can number.
-Status check_limits(const Tree& tree, const PlanSpec& spec) {
-    if (tree.height() > max_height)
-        return {Code::unsupported,
-                fmt::format("the tree is {} levels high: at most {}", tree.height(), max_height)};
-    if (tree.rank_count() > max_peers && most_peers(tree, spec) > max_peers)
-        return {Code::unsupported,
-                fmt::format("a rank of this tree may have {:.0f} peers: at most {}",
-                            most_peers(tree, spec), max_peers)};
-    const int stages = flexreduce_stage_count(tree, spec);
-    if (stages > max_stages)
-        return {Code::unsupported,
-                fmt::format("a ring of this tree takes {} stages: at most {}", stages, max_stages)};
-    return {};
-}
-
-/// Sizes, codecs, choices and feedback of a spec for `tree`. Errors: invalid_argument naming the
-/// field, its value and what is allowed.
+/// What concerns every builder. Errors: invalid_argument naming the field, its value and what is
+/// allowed.
 Status check_spec(const Tree& tree, const PlanSpec& spec) {
     GRADCOLL_TRY(check_sizes(tree, spec));
     GRADCOLL_TRY(check_choices(tree, spec));
     return check_feedback(spec);
 }
 
-/// The rest, on the tree that the plan is made on (PlannedTree): where single exchanges stand
-/// (invalid_argument), and what steps can number (unsupported).
-Status check_planned(const Tree& tree, const PlanSpec& spec) {
-    GRADCOLL_TRY(check_single(tree, spec));
-    return check_limits(tree, spec);
+/// Whoever draws plans or adds them up counts by level. (The copy of a rank that is alone is of
+/// level 0, too.)
+Status check_levels(const Tree& tree, const Schedule& schedule) {
+    const int levels = std::max(tree.height(), 1);
+    for (const Step& step : schedule.steps)
+        if (step.level >= levels)
+            return {Code::internal, fmt::format("a step is of level {}: the tree has {}",
+                                                static_cast<int>(step.level), levels)};
+    return {};
 }
 
 }  // namespace
 
 Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
     GRADCOLL_TRY(check_spec(tree, spec));
-    auto planned = std::make_shared<const PlannedTree>(tree, spec);
-    GRADCOLL_TRY(check_planned(planned->tree(), planned->spec()));
-    const auto stages =
-        static_cast<std::uint32_t>(flexreduce_stage_count(planned->tree(), planned->spec()));
-    return Planner(std::move(spec), std::move(planned), stages);
+    const BuilderRow* row = find_builder(spec.builder);
+    if (row == nullptr)
+        return Status(Code::invalid_argument,
+                      fmt::format("there is no builder of number {}; docs/settings.md has their "
+                                  "names",
+                                  static_cast<int>(spec.builder)));
+    auto builder = GRADCOLL_VALUE(row->make(tree, spec));
+    if (builder->stage_count() > max_stages)
+        return Status(Code::unsupported,
+                      fmt::format("{} takes {} stages on this tree: at most {}", row->name,
+                                  builder->stage_count(), max_stages));
+    return Planner(tree, std::move(spec), std::move(builder));
 }
 
 Result<Schedule> Planner::schedule(int rank, std::int64_t chunk_elems) const {
-    auto made =
-        flexreduce_schedule(planned_->tree(), planned_->spec(), stage_count_, rank, chunk_elems);
-    if (made.ok()) planned_->number_levels(rank, *made);
+    auto made = builder_->schedule(rank, chunk_elems);
+    if (made.ok()) GRADCOLL_TRY(check_levels(*tree_, *made));
     return made;
 }
 
 Result<Plan> Planner::plan(int rank) const {
-    const int rank_count = planned_->tree().rank_count();
+    const int rank_count = tree_->rank_count();
     if (rank < 0 || rank >= rank_count)
         return Status(Code::invalid_argument,
                       fmt::format("rank is {}: must be 0 to {}", rank, rank_count - 1));
@@ -207,7 +141,7 @@ Result<Plan> Planner::plan(int rank) const {
     plan.spec = spec_;
     plan.rank = rank;
     plan.rank_count = rank_count;
-    plan.stage_count = stage_count_;
+    plan.stage_count = stage_count();
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);

@@ -6,37 +6,38 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "collectives/build/builder.hpp"
 #include "collectives/plan/plan.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
 
-class PlannedTree;
-
-/// Makes the plans of one call. What concerns the whole tree is checked once, in make(); a plan
-/// then costs time and memory in proportion to the rank's messages and to the degrees on its path,
+/// Makes the plans of one call: checks the spec, cuts it into chunks, and has each made by the
+/// spec's builder. What concerns the whole tree is checked once, in make(); flexreduce's plans then
+/// cost time and memory in proportion to the rank's messages and to the degrees on its path,
 /// however many ranks there are. Keeps a reference to the tree. Immutable, thread safe.
 class Planner {
   public:
     /// Time: linear in the inner vertices. Errors: invalid_argument for a spec that contradicts
     /// itself (granule and codecs, choices of the wrong length...); unsupported for a tree or spec
-    /// beyond what steps can number. Both are the same on all ranks.
+    /// beyond what steps can number, or that is not for the builder. Both are the same on all
+    /// ranks.
     static Result<Planner> make(const Tree& tree, PlanSpec spec);
 
     /// Errors: invalid_argument for a rank that the tree does not have.
     Result<Plan> plan(int rank) const;
     /// See Plan.
-    std::uint32_t stage_count() const { return stage_count_; }
+    std::uint32_t stage_count() const { return builder_->stage_count(); }
 
   private:
-    Planner(PlanSpec spec, std::shared_ptr<const PlannedTree> planned, std::uint32_t stage_count)
-        : spec_(std::move(spec)), planned_(std::move(planned)), stage_count_(stage_count) {}
+    Planner(const Tree& tree, PlanSpec spec, std::shared_ptr<const TreeBuilder> builder)
+        : tree_(&tree), spec_(std::move(spec)), builder_(std::move(builder)) {}
 
     Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
 
+    const Tree* tree_;
     PlanSpec spec_;
-    std::shared_ptr<const PlannedTree> planned_;
-    std::uint32_t stage_count_;
+    std::shared_ptr<const TreeBuilder> builder_;
 };
 
 /// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit

@@ -21,21 +21,28 @@ double encoded(CodecId codec, const PlanSpec& call, std::int64_t count_elems) {
         bound_bytes(codec, call.elem_bytes, static_cast<std::size_t>(count_elems)));
 }
 
-/// What direct exchange loses to many senders at once is a guess. Where it is so much that even a
-/// ring with its many rounds is faster, one sender at a time is right; few rounds alone are no
-/// reason for it.
-/// `longer_way_us`: what a message takes beyond the one link that phase_us() counts; a ring pays it
-/// every round.
+/// What direct exchange loses to many senders at once is a guess. Where it is so much that even as
+/// many rounds as there are other branches, with one sender each, are faster, then one sender at a
+/// time is right; few rounds alone are no reason for it. Of equally fast ones the last in the
+/// table. `longer_way_us`: what a message takes beyond the one link that phase_us() counts; every
+/// round pays it.
 Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes,
                           double longer_way_us) {
     const auto degree = static_cast<int>(tree.children(vertex).size());
-    const auto us = [&](Exchange exchange) {
-        return phase_us(tree, tuning, vertex, exchange, wire_bytes) +
-               round_count(exchange, degree) * longer_way_us;
+    const auto us = [&](const PhaseShape& shape) {
+        return phase_us(tree, tuning, vertex, shape, wire_bytes) + shape.rounds * longer_way_us;
     };
-    const double ring_us = us(Exchange::ring);
-    if (ring_us >= us(Exchange::direct)) return Exchange::direct;
-    return ring_us < us(Exchange::recursive) ? Exchange::ring : Exchange::recursive;
+    double least_us = us(phase_shape(Exchange::direct, degree));
+    if (us({.rounds = degree - 1, .senders = 1}) >= least_us) return Exchange::direct;
+    Exchange fastest = Exchange::direct;
+    for (const ExchangeRow* row : exchange_table()) {
+        if (!row->automatic) continue;
+        const double row_us = us(phase_shape(row->number, degree));
+        if (row_us > least_us) continue;
+        least_us = row_us;
+        fastest = row->number;
+    }
+    return fastest;
 }
 
 /// Parents come before their children.
@@ -93,26 +100,13 @@ std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
         const int level = tree.vertex(vertex).height - 1;
         VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
         choice.codec = options.codecs.of(tree, vertex);
-        switch (options.exchange_at(level)) {
-            case ExchangeWish::automatic:
-                choice.exchange = fastest_exchange(tree, *options.tuning, vertex,
-                                                   encoded(choice.codec, call, count_elems),
-                                                   longer_us[static_cast<std::size_t>(vertex)]);
-                break;
-            case ExchangeWish::direct:
-                choice.exchange = Exchange::direct;
-                break;
-            case ExchangeWish::ring:
-                choice.exchange = Exchange::ring;
-                break;
-            case ExchangeWish::recursive:
-                choice.exchange = Exchange::recursive;
-                break;
-            case ExchangeWish::single:
-                if (may_be_single(tree, call, options, vertex, choices))
-                    choice.exchange = Exchange::single;
-                break;
-        }
+        const ExchangeWish wish = options.exchange_at(level);
+        if (!wish)
+            choice.exchange = fastest_exchange(tree, *options.tuning, vertex,
+                                               encoded(choice.codec, call, count_elems),
+                                               longer_us[static_cast<std::size_t>(vertex)]);
+        else if (wish != Exchange::single || may_be_single(tree, call, options, vertex, choices))
+            choice.exchange = *wish;
     }
     return choices;
 }
@@ -132,9 +126,11 @@ std::vector<ExchangeCosts> exchange_costs(const Tree& tree, const Tuning& tuning
         const VertexChoice choice = spec.choices.of(vertex);
         if (choice.exchange == Exchange::merged) continue;
         const double bytes = encoded(choice.codec, spec, spec.count_elems);
-        costs.push_back({vertex, phase_us(tree, tuning, vertex, Exchange::direct, bytes),
-                         phase_us(tree, tuning, vertex, Exchange::recursive, bytes),
-                         phase_us(tree, tuning, vertex, Exchange::ring, bytes)});
+        ExchangeCosts& here = costs.emplace_back(ExchangeCosts{vertex, {}});
+        for (const ExchangeRow* row : exchange_table())
+            if (row->automatic)
+                here.costs.push_back(
+                    {row->number, phase_us(tree, tuning, vertex, row->number, bytes)});
     }
     return costs;
 }

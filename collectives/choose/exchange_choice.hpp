@@ -12,10 +12,12 @@ namespace gradcoll {
 
 /// What was compared at an inner vertex: one phase of the whole vector in the codec of the vertex.
 struct ExchangeCosts {
+    struct Cost {
+        Exchange exchange = Exchange::direct;
+        double us = 0;
+    };
     int vertex = -1;
-    double direct_us = 0;
-    double recursive_us = 0;
-    double ring_us = 0;
+    std::vector<Cost> costs;  ///< of every exchange that may be chosen automatically
 };
 
 /// By vertex, for a vector (or chunk) of `count_elems`: the codecs and exchanges that the options

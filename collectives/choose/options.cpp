@@ -6,20 +6,16 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
 namespace {
 
 Result<ExchangeWish> exchange_from(std::string_view name) {
-    if (name == "auto") return ExchangeWish::automatic;
-    if (name == "direct") return ExchangeWish::direct;
-    if (name == "ring") return ExchangeWish::ring;
-    if (name == "recursive") return ExchangeWish::recursive;
-    if (name == "single") return ExchangeWish::single;
-    return Status(
-        Code::invalid_argument,
-        fmt::format("exchange \"{}\" is unknown; allowed: auto, direct, ring, recursive, single",
-                    printable(name)));
+    if (name == "auto") return ExchangeWish();
+    if (const auto exchange = exchange_named(name)) return ExchangeWish(exchange);
+    return Status(Code::invalid_argument, fmt::format("exchange \"{}\" is unknown; allowed: {}",
+                                                      printable(name), allowed_exchanges()));
 }
 
 Result<std::vector<ExchangeWish>> exchange_list_from(std::string_view text) {
@@ -34,15 +30,19 @@ Result<std::vector<ExchangeWish>> exchange_list_from(std::string_view text) {
 }  // namespace
 
 ExchangeWish PolicyOptions::exchange_at(int level) const {
-    if (level_exchanges.empty()) return ExchangeWish::automatic;
+    if (level_exchanges.empty()) return {};
     return level_exchanges[std::min(static_cast<std::size_t>(level), level_exchanges.size() - 1)];
+}
+
+std::string allowed_exchanges() {
+    return "auto, " + exchange_names();
 }
 
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text) {
     Result<std::vector<ExchangeWish>> list = exchange_list_from(text);
     if (!list.ok()) return list;
-    const auto single = std::find(list->begin(), list->end(), ExchangeWish::single);
-    if (std::all_of(single, list->end(), [](ExchangeWish w) { return w == ExchangeWish::single; }))
+    const auto single = std::find(list->begin(), list->end(), Exchange::single);
+    if (std::all_of(single, list->end(), [](ExchangeWish w) { return w == Exchange::single; }))
         return list;
     return Status(Code::invalid_argument,
                   fmt::format("exchanges \"{}\": after a single one nothing is left to exchange "

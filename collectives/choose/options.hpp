@@ -4,17 +4,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
 #include "collectives/choose/hop_codecs.hpp"
+#include "collectives/plan/plan.hpp"
 #include "collectives/predict/tuning.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {
 
-enum class ExchangeWish : std::uint8_t { automatic, direct, ring, recursive, single };
+/// That the user named; nothing: automatic.
+using ExchangeWish = std::optional<Exchange>;
 
 /// When the codec that the user named is used.
 enum class CompressIf : std::uint8_t { always, pays };
@@ -27,19 +30,21 @@ struct PolicyOptions {
                           ///< a lossy codec and all below, feedback, other collectives
     std::optional<std::int64_t> chunk_bytes;  ///< nothing: automatic; 0: no pipelining
     bool feedback = false;
-    CompressIf compress_if = CompressIf::always;    ///< pays: codec_choice.hpp
+    CompressIf compress_if = CompressIf::always;  ///< pays: codec_choice.hpp
+    /// Flexreduce makes the plan where this one does not make plans of such calls.
+    Builder builder = Builder::flexreduce;
     int chunks_in_flight = usual_chunks_in_flight;  ///< for the prediction
     const Tuning* tuning = &shipped_tuning();  ///< the same on all ranks; never null, not owned
 
     ExchangeWish exchange_at(int level) const;
     /// Whether the user leaves the exchanges of a level to the policy.
-    bool may_choose_exchange_at(int level) const {
-        return exchange_at(level) == ExchangeWish::automatic;
-    }
+    bool may_choose_exchange_at(int level) const { return !exchange_at(level).has_value(); }
 };
 
-/// "auto", "direct", "ring", "recursive", "single" or a list by level, in which only single follows
+/// "auto", the name of an exchange, or a list of them by level, in which only single follows
 /// single. Errors: invalid_argument naming the entry and what is allowed.
 Result<std::vector<ExchangeWish>> level_exchanges_from(std::string_view text);
+/// "auto, direct, ring, ...": each of its entries.
+std::string allowed_exchanges();
 
 }  // namespace gradcoll

@@ -1,9 +1,12 @@
 // collectives/choose/policy.cpp - how a call is done on a tree: one choice after another.
 #include "collectives/choose/policy.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "collectives/build/planner.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
@@ -36,6 +39,20 @@ ShortVectorRules short_vector_rules(const Tree& tree, const PolicyOptions& optio
     return rules;
 }
 
+/// For a builder that no forecast knows: what the options say, and nothing that rests on forecasts.
+PlanSpec spec_for_builder(const Tree& tree, const PlanSpec& call, PolicyOptions options) {
+    if (options.level_exchanges.empty()) options.level_exchanges = {ExchangeWish()};
+    for (ExchangeWish& wish : options.level_exchanges) wish = wish.value_or(Exchange::direct);
+    PlanSpec spec = call;
+    spec.builder = options.builder;
+    spec.feedback = options.feedback;
+    spec.choices = vertex_choices(tree, call, options, call.count_elems);
+    spec.down_codec = down_codec_for(tree, options);
+    spec.granule_elems = granule_for(spec);
+    spec.chunk_elems = chunk_for(tree, spec, options);
+    return spec;
+}
+
 /// With the codecs that the options name.
 Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
     Decision decision;
@@ -66,9 +83,8 @@ PolicyOptions with_codecs_that_pay(const PlanSpec& wished, PolicyOptions options
     return options;
 }
 
-}  // namespace
-
-Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+Decision decide_for_flexreduce(const Tree& tree, const PlanSpec& call,
+                               const PolicyOptions& options) {
     Decision wished = decide_as_wished(tree, call, options);
     if (options.compress_if == CompressIf::always || !is_lossy(wished.spec)) return wished;
     std::vector<CodecVerdict> verdicts = weigh_codecs(tree, *options.tuning, wished.spec);
@@ -79,6 +95,20 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
             ? std::move(wished)
             : decide_as_wished(tree, call, with_codecs_that_pay(wished.spec, options, verdicts));
     decision.codecs = std::move(verdicts);
+    return decision;
+}
+
+}  // namespace
+
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    if (options.builder == Builder::flexreduce) return decide_for_flexreduce(tree, call, options);
+    Decision decision;
+    decision.spec = spec_for_builder(tree, call, options);
+    const Status refusal = Planner::make(tree, decision.spec).status();
+    if (refusal.ok()) return decision;
+    decision = decide_for_flexreduce(tree, call, options);
+    decision.builder_refusal =
+        fmt::format("{} does not make this plan: {}", name_of(options.builder), refusal.message());
     return decision;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/build/merge.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -92,16 +93,24 @@ class Search {
         return vertex;
     }
 
-    /// The branches of a level as those of the one above, which keeps its exchange or has another.
+    /// The branches of a level as those of the one above, which keeps its exchange or has another:
+    /// one of the automatic ones of few rounds.
     bool try_merging(int level) {
-        bool any = false;
-        for (const Exchange above : {Exchange::single, Exchange::direct, Exchange::recursive}) {
-            Choices made = choices();
-            if (merge(level, above, made))
-                any |= take_if_better(std::move(made),
-                                      {ShortVectorChange::Kind::merged_level, level, above});
-        }
+        bool any = try_merging(level, Exchange::single);
+        for (const ExchangeRow* row : exchange_table())
+            if (row->automatic && has_few_rounds(*row)) any |= try_merging(level, row->number);
         return any;
+    }
+    bool try_merging(int level, Exchange above) {
+        Choices made = choices();
+        return merge(level, above, made) &&
+               take_if_better(std::move(made),
+                              {ShortVectorChange::Kind::merged_level, level, above});
+    }
+    /// Between many branches fewer than there are other branches.
+    static bool has_few_rounds(const ExchangeRow& row) {
+        constexpr int many = 16;
+        return row.rounds_up(many) < many - 1;
     }
 
     /// `above`: the exchange of the vertices that others are merged with. False if there are none.

@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "collectives/build/builder.hpp"
+#include "collectives/exchange/exchange.hpp"
+#include "collectives/predict/forecast.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -19,11 +23,12 @@ std::string vertex_text(const Tree& tree, const PlanSpec& spec, int vertex,
                                           name_of(v.kind), v.name, v.height - 1, v.children.size());
     if (costs == nullptr) return where + "merged with the one above, which has its branches\n";
     const VertexChoice choice = spec.choices.of(vertex);
-    return where + fmt::format(
-                       "{} exchange, {}; a phase would take direct {:.1f} us, recursive {:.1f} us, "
-                       "ring {:.1f} us\n",
-                       name_of(choice.exchange), name_of(choice.codec), costs->direct_us,
-                       costs->recursive_us, costs->ring_us);
+    std::string text = where + fmt::format("{} exchange, {}; a phase would take",
+                                           name_of(choice.exchange), name_of(choice.codec));
+    for (const ExchangeCosts::Cost& cost : costs->costs)
+        text += fmt::format("{} {} {:.1f} us", &cost == costs->costs.data() ? "" : ",",
+                            name_of(cost.exchange), cost.us);
+    return text + "\n";
 }
 
 std::string vertices_text(const Tree& tree, const Decision& decision) {
@@ -48,6 +53,12 @@ std::string change_text(const ShortVectorChange& change) {
 
 }  // namespace
 
+std::string builder_text(Builder builder, std::string_view refusal) {
+    if (!refusal.empty()) return fmt::format("built by {}: {}\n", name_of(builder), refusal);
+    if (builder == Builder::flexreduce) return {};
+    return fmt::format("built by {}\n", name_of(builder));
+}
+
 std::string text_of(const CodecVerdict& verdict) {
     return fmt::format(
         "level {}: {} {}: {:.1f} us against {:.1f} exact, in {} part{} (one: {}; exact: {})\n",
@@ -58,12 +69,14 @@ std::string text_of(const CodecVerdict& verdict) {
 
 std::string text_of(const Tree& tree, const Decision& decision) {
     const PlanSpec& spec = decision.spec;
-    std::string text;
+    std::string text = builder_text(spec.builder, decision.builder_refusal);
     for (const CodecVerdict& verdict : decision.codecs) text += text_of(verdict);
-    text += vertices_text(tree, decision);
-    text += fmt::format(
-        "down: {}; granule {} elems; chunks of {} elems (0: whole); about {:.1f} us in all\n",
-        name_of(spec.down_codec), spec.granule_elems, spec.chunk_elems, decision.predicted_us);
+    if (is_predicted(spec)) text += vertices_text(tree, decision);
+    text += fmt::format("down: {}; granule {} elems; chunks of {} elems (0: whole); {}\n",
+                        name_of(spec.down_codec), spec.granule_elems, spec.chunk_elems,
+                        is_predicted(spec)
+                            ? fmt::format("about {:.1f} us in all", decision.predicted_us)
+                            : "not predicted");
     for (const ShortVectorChange& change : decision.shortened) text += change_text(change);
     return text;
 }

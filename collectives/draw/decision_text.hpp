@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "collectives/choose/policy.hpp"
 #include "topology/tree.hpp"
@@ -9,6 +10,9 @@
 namespace gradcoll {
 
 std::string text_of(const Tree& tree, const Decision& decision);
+/// The line that says who builds a plan, and why, if that is not who was asked
+/// (Decision::builder_refusal); empty where flexreduce was asked.
+std::string builder_text(Builder builder, std::string_view refusal);
 /// One of its lines.
 std::string text_of(const CodecVerdict& verdict);
 

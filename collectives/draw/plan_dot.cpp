@@ -100,7 +100,8 @@ std::string dot_of(const PlanPicture& picture) {
     additions.heading = {plan_heading(picture), subtitle_of(picture)};
     if (!picture.note.empty()) additions.heading.push_back(picture.note);
     additions.link_label = [&](int vertex) { return label_of(picture, vertex); };
-    if (picture.tree->rank_count() > 1) additions.rows = ownership_rows(picture);
+    if (picture.tree->rank_count() > 1 && !picture.ranks.empty())
+        additions.rows = ownership_rows(picture);
     return draw_dot(*picture.tree, additions);
 }
 

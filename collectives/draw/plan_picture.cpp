@@ -7,6 +7,7 @@
 
 #include "collectives/build/merge.hpp"
 #include "collectives/build/planner.hpp"
+#include "collectives/predict/forecast.hpp"
 #include "topology/draw/words.hpp"
 
 namespace gradcoll {
@@ -59,7 +60,7 @@ int busiest_entry(const Outline& outline, const LinkTraffic& traffic) {
 
 Result<LinkTraffic> LinkTraffic::of(const Tree& tree, const PlanSpec& spec) {
     LinkTraffic traffic(tree);
-    traffic.counted_ = tree.rank_count() <= counted_ranks;
+    traffic.counted_ = tree.rank_count() <= counted_ranks || !is_predicted(spec);
     if (traffic.counted_) {
         GRADCOLL_TRY(traffic.count(spec));
     } else {
@@ -144,9 +145,14 @@ Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::st
         spec.chunk_elems == 0 ? spec.count_elems : std::min(spec.chunk_elems, spec.count_elems);
     PlanPicture picture{&tree, spec, std::move(note), chunk, 0, {}, std::move(traffic), {}, -1};
     picture.chunk_count = chunk > 0 ? (spec.count_elems + chunk - 1) / chunk : 0;
-    const PlannedTree planned(tree, spec);
-    picture.ranks =
-        shares_of(tree, planned, OwnershipMap(planned.tree(), chunk, spec.granule_elems));
+    if (spec.builder == Builder::flexreduce) {
+        const PlannedTree planned(tree, spec);
+        picture.ranks =
+            shares_of(tree, planned, OwnershipMap(planned.tree(), chunk, spec.granule_elems));
+    } else {
+        picture.note +=
+            fmt::format("{}built by {}", picture.note.empty() ? "" : "; ", name_of(spec.builder));
+    }
     picture.outline = outline_of(tree);
     picture.busiest = busiest_entry(picture.outline, picture.traffic);
     return picture;

@@ -22,9 +22,9 @@ struct LevelBytes {
     double down = 0;
 };
 
-/// What an allreduce puts on each link, level by level. Up to `counted_ranks` ranks the messages of
-/// all plans are counted, headers included; beyond, the bytes come from expected_loads(). Keeps a
-/// reference to `tree`.
+/// What an allreduce puts on each link, level by level. Up to `counted_ranks` ranks, and in plans
+/// of builders that are not predicted, the messages of all plans are counted, headers included;
+/// otherwise the bytes come from expected_loads(). Keeps a reference to `tree`.
 class LinkTraffic {
   public:
     static constexpr int counted_ranks = 96;
@@ -72,7 +72,9 @@ struct PlanPicture {
     std::string note;              ///< one line for people, or empty
     std::int64_t chunk_elems = 0;  ///< ownership is that of one chunk; the last may be shorter
     std::int64_t chunk_count = 0;
-    std::vector<RankShares> ranks;  ///< all, or shown_ranks of them spread evenly
+    /// All, or shown_ranks of them spread evenly; none where another builder than flexreduce makes
+    /// the plan, which does not say who owns what.
+    std::vector<RankShares> ranks;
     LinkTraffic traffic;
     Outline outline;   ///< alike links are told once
     int busiest = -1;  ///< entry of the outline: the link that takes longest, or carries most if no

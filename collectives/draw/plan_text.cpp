@@ -84,7 +84,7 @@ std::string text_of(const PlanPicture& picture) {
     std::string text = plan_heading(picture) + "\n";
     if (!picture.note.empty()) text += picture.note + "\n";
     if (picture.tree->rank_count() == 1) return text + "nothing is sent\n";
-    text += fmt::format("\n{}", ownership_text(picture));
+    if (!picture.ranks.empty()) text += fmt::format("\n{}", ownership_text(picture));
     text += fmt::format("\nwhat the links carry ({})\n", picture.traffic.counted()
                                                              ? "counted in the plans of all ranks"
                                                              : "by formula, without headers");

@@ -1,79 +1,179 @@
 // collectives/exchange/exchange.cpp - the table of the exchanges.
 #include "collectives/exchange/exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
 
 namespace gradcoll {
+
+#define GRADCOLL_ROW(name) const ExchangeRow& name##_exchange();
+#include "exchange_table.inc"
+#undef GRADCOLL_ROW
+
 namespace {
 
-using Rounds = std::vector<Round>(int degree, int branch);
+int none(int /*degree*/) {
+    return 0;
+}
+int once(int /*degree*/) {
+    return 1;
+}
+double whole_vectors(int degree) {
+    return degree;
+}
 
-/// The same backwards: parts return on the ways by which their contributions went.
-template <Rounds way_up>
-std::vector<Round> backwards(int degree, int branch) {
-    std::vector<Round> rounds = way_up(degree, branch);
+/// Their messages are no rounds of parts: see single/ and build/merge.hpp.
+constexpr ExchangeRow kinds_without_parts[] = {
+    {.number = Exchange::single,
+     .name = "single",
+     .text = "every branch sends everything to every other once, and nothing comes back: for short "
+             "exact vectors",
+     .rounds_up = once,
+     .rounds_down = none,
+     .senders_at_once = ExchangeRow::from_all,
+     .times_least_bytes = whole_vectors,
+     .encodings_up = none},
+    {.number = Exchange::merged,
+     .name = "merged",
+     .text = "no exchange: the branches are branches of the vertex above",
+     .rounds_up = none,
+     .encodings_up = none}};
+
+/// Rows and kinds by number.
+class Table {
+  public:
+    Table() {
+#define GRADCOLL_ROW(name) rows_.push_back(&name##_exchange());
+#include "exchange_table.inc"
+#undef GRADCOLL_ROW
+        for (const ExchangeRow* row : rows_) add(*row);
+        for (const ExchangeRow& kind : kinds_without_parts) add(kind);
+        std::sort(numbers_.begin(), numbers_.end());
+    }
+
+    static const Table& get() {
+        static const Table table;
+        return table;
+    }
+
+    const ExchangeRow* find(Exchange exchange) const {
+        return by_number_[static_cast<std::size_t>(exchange)];
+    }
+    std::span<const ExchangeRow* const> rows() const {
+        return rows_;
+    }
+    std::span<const Exchange> numbers() const {
+        return numbers_;
+    }
+
+  private:
+    void add(const ExchangeRow& row) {
+        const ExchangeRow*& place = by_number_[static_cast<std::size_t>(row.number)];
+        if (place != nullptr)
+            throw std::logic_error(fmt::format("exchanges {} and {} both have the number {}",
+                                               place->name, row.name,
+                                               static_cast<int>(row.number)));
+        for (const Exchange other : numbers_)
+            if (find(other)->name == row.name)
+                throw std::logic_error(fmt::format("two exchanges are called {}", row.name));
+        place = &row;
+        numbers_.push_back(row.number);
+    }
+
+    std::vector<const ExchangeRow*> rows_;
+    std::array<const ExchangeRow*, 256> by_number_{};
+    std::vector<Exchange> numbers_;
+};
+
+const ExchangeRow& row_of(Exchange exchange) {
+    return *Table::get().find(exchange);
+}
+
+/// Parts return on the ways by which their contributions went.
+std::vector<Round> backwards(std::vector<Round> rounds) {
     std::reverse(rounds.begin(), rounds.end());
     for (Round& round : rounds) std::swap(round.sends, round.recvs);
     return rounds;
 }
 
-std::vector<Round> no_rounds(int /*degree*/, int /*branch*/) {
-    return {};
-}
-int none(int /*degree*/) {
-    return 0;
-}
-int one(int /*degree*/) {
-    return 1;
-}
-int one_less(int degree) {
-    return degree - 1;
-}
-
-struct Row {
-    Rounds* reduce_scatter_rounds;
-    Rounds* allgather_rounds;
-    int (*round_count)(int degree);  ///< on the way up
-    bool has_way_down;
-    bool all_at_once;  ///< all branches send to one at the same time
-};
-
-/// Index: Exchange. A new exchange is a folder, its functions in rounds.hpp and a row. (The
-/// messages of a single exchange are no rounds of parts: see single/.)
-constexpr Row rows[exchange_count] = {
-    {direct::reduce_scatter_rounds, backwards<direct::reduce_scatter_rounds>, one, true, true},
-    {ring::reduce_scatter_rounds, ring::allgather_rounds, one_less, true, false},
-    {recursive::reduce_scatter_rounds, backwards<recursive::reduce_scatter_rounds>,
-     recursive::round_count, true, false},
-    {no_rounds, no_rounds, one, false, true},
-    {no_rounds, no_rounds, none, false, false},
-};
-
-const Row& row_of(Exchange exchange) {
-    return rows[static_cast<std::size_t>(exchange)];
-}
-
 }  // namespace
 
+std::span<const ExchangeRow* const> exchange_table() {
+    return Table::get().rows();
+}
+
+std::span<const Exchange> all_exchanges() {
+    return Table::get().numbers();
+}
+
+bool is_known(Exchange exchange) {
+    return Table::get().find(exchange) != nullptr;
+}
+
+bool is_split(Exchange exchange) {
+    return is_known(exchange) && row_of(exchange).up != nullptr;
+}
+
+std::string_view name_of(Exchange exchange) {
+    return is_known(exchange) ? row_of(exchange).name : "unknown";
+}
+
+std::string_view text_of(Exchange exchange) {
+    return row_of(exchange).text;
+}
+
+std::string exchange_names() {
+    std::string names;
+    for (const Exchange exchange : all_exchanges())
+        if (exchange != Exchange::merged)
+            names.append(names.empty() ? "" : ", ").append(name_of(exchange));
+    return names;
+}
+
+std::optional<Exchange> exchange_named(std::string_view name) {
+    for (const Exchange exchange : all_exchanges())
+        if (exchange != Exchange::merged && name_of(exchange) == name) return exchange;
+    return {};
+}
+
 std::vector<Round> reduce_scatter_rounds(Exchange exchange, int degree, int branch) {
-    return row_of(exchange).reduce_scatter_rounds(degree, branch);
+    return row_of(exchange).up(degree, branch);
 }
 
 std::vector<Round> allgather_rounds(Exchange exchange, int degree, int branch) {
-    return row_of(exchange).allgather_rounds(degree, branch);
+    const ExchangeRow& row = row_of(exchange);
+    return row.down != nullptr ? row.down(degree, branch) : backwards(row.up(degree, branch));
 }
 
 int round_count(Exchange exchange, int degree) {
-    return row_of(exchange).round_count(degree);
+    return row_of(exchange).rounds_up(degree);
 }
 
 int rounds_down(Exchange exchange, int degree) {
-    return row_of(exchange).has_way_down ? round_count(exchange, degree) : 0;
+    const ExchangeRow& row = row_of(exchange);
+    return (row.rounds_down != nullptr ? row.rounds_down : row.rounds_up)(degree);
 }
 
 int senders_at_once(Exchange exchange, int degree) {
-    return row_of(exchange).all_at_once ? degree - 1 : 1;
+    return is_all_at_once(exchange) ? degree - 1
+                                    : std::min(row_of(exchange).senders_at_once, degree - 1);
+}
+
+bool is_all_at_once(Exchange exchange) {
+    return row_of(exchange).senders_at_once == ExchangeRow::from_all;
+}
+
+double times_least_bytes(Exchange exchange, int degree) {
+    const ExchangeRow& row = row_of(exchange);
+    return row.times_least_bytes != nullptr ? row.times_least_bytes(degree) : 1;
+}
+
+int encodings_up(Exchange exchange, int degree) {
+    return row_of(exchange).encodings_up(degree);
 }
 
 }  // namespace gradcoll

@@ -1,33 +1,61 @@
-// collectives/exchange/exchange.hpp - in which rounds the branches of one vertex swap parts. Knows
-// branches and parts by number only: ranges and ranks are put in by flexreduce. (A single exchange
-// has no parts: see single/.)
+// collectives/exchange/exchange.hpp - the table of the exchanges, asked by number: in which rounds
+// the branches of one vertex swap parts, and what that costs. `single` (single/) and `merged`
+// (build/merge.hpp) swap no parts, so they are no rows, but they have names, rounds and costs, too.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "collectives/exchange/rounds.hpp"
+#include "collectives/exchange/exchange_row.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll {
 
-/// Rounds of the reduce-scatter for `branch` of `degree`: afterwards it holds the sum of part
-/// `branch`. What is received for a part is added to what the branch holds of it; what is sent for
-/// a part is what it holds then. Needs direct, ring or recursive.
-std::vector<Round> reduce_scatter_rounds(Exchange exchange, int degree, int branch);
+/// The rows, in the order of the table. Errors in it (a number or name that is there twice) throw
+/// std::logic_error from every function of this file that needs it.
+std::span<const ExchangeRow* const> exchange_table();
 
-/// Rounds of the allgather: from part `branch` alone to all parts. Needs the same.
+/// All that a vertex may have, by number: the rows, single, merged.
+std::span<const Exchange> all_exchanges();
+/// Whether there is such a number among them.
+bool is_known(Exchange exchange);
+/// Whether it is a row of the table: branches swap parts in rounds.
+bool is_split(Exchange exchange);
+
+std::string_view name_of(Exchange exchange);
+/// One line for people.
+std::string_view text_of(Exchange exchange);
+/// What a user may name, as all_exchanges() without merged: "direct, ring, recursive, single".
+std::string exchange_names();
+/// Nothing if no user can name it so.
+std::optional<Exchange> exchange_named(std::string_view name);
+
+/// See ExchangeRow. Both need is_split().
+std::vector<Round> reduce_scatter_rounds(Exchange exchange, int degree, int branch);
 std::vector<Round> allgather_rounds(Exchange exchange, int degree, int branch);
 
 /// Two ranks meet at one vertex only, the lowest above both: phase and round number their messages.
 /// Reduce-scatter round r is stage 2r, allgather round r is stage 2r + 1.
 inline constexpr int stages_per_round = 2;
 
-/// On the way up; none at a merged vertex.
+/// Of all that is_known(). On the way up; none at a merged vertex.
 int round_count(Exchange exchange, int degree);
 /// The same on the way down: none after a single exchange.
 int rounds_down(Exchange exchange, int degree);
 
 /// How many branches send to one at the same time.
 int senders_at_once(Exchange exchange, int degree);
+/// Whether that is all others, whatever the degree.
+bool is_all_at_once(Exchange exchange);
+
+/// How many times (degree - 1) / degree of the vector a branch's link carries each direction, in a
+/// phase; a single exchange, whose one phase is both, degree times.
+double times_least_bytes(Exchange exchange, int degree);
+
+/// How often a contribution is encoded on its way up through a vertex, if its codec is lossy.
+int encodings_up(Exchange exchange, int degree);
 
 }  // namespace gradcoll

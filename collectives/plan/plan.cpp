@@ -14,11 +14,6 @@ std::string_view name_of(Collective collective) {
     return names[static_cast<std::size_t>(collective)];
 }
 
-std::string_view name_of(Exchange exchange) {
-    constexpr std::string_view names[] = {"direct", "ring", "recursive", "single", "merged"};
-    return names[static_cast<std::size_t>(exchange)];
-}
-
 bool operator==(const VertexChoice& a, const VertexChoice& b) {
     return a.exchange == b.exchange && a.codec == b.codec;
 }
@@ -46,6 +41,7 @@ std::uint64_t PlanSpec::hash() const {
     Hash hash;
     hash.value(collective).value(count_elems).value(type).value(elem_bytes).value(in_place);
     hash.value(granule_elems).value(chunk_elems).value(down_codec).value(feedback);
+    hash.value(builder);
     return hash.value(choices.hash()).digest();
 }
 
@@ -60,6 +56,10 @@ CodecId variable_rate_codec(const PlanSpec& spec) {
     for (const VertexChoice& each : spec.choices)
         if (!has_fixed_rate(each.codec)) return each.codec;
     return CodecId::exact;
+}
+
+bool may_have_several_owners(const PlanSpec& spec) {
+    return spec.builder != Builder::flexreduce || spec.choices.of(0).exchange == Exchange::single;
 }
 
 std::int64_t Plan::residual_elems() const {

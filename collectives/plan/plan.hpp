@@ -17,16 +17,25 @@ namespace gradcoll {
 
 enum class Collective : std::uint8_t { allreduce, reduce_scatter_block, allgather };
 std::string_view name_of(Collective collective);
-/// How the branches of a vertex swap what they have: the folders of these names say how each works.
+
+/// How the branches of a vertex swap what they have: the number of a row of the table of exchanges
+/// (exchange/exchange.hpp has their names), or one of two other kinds.
 enum class Exchange : std::uint8_t {
-    direct,
-    ring,
-    recursive,
-    single,  ///< exact allreduce without feedback only, and only if all vertices above do the same
-    merged   ///< no exchange here: the branches are branches of the vertex above (build/merge.hpp)
+    direct = 0,  ///< the row that a vertex has unless another is chosen
+    single = 3,  ///< exact allreduce without feedback only, and only if all vertices above do the
+                 ///< same
+    merged = 4   ///< no exchange here: the branches are branches of the vertex above
+                 ///< (build/merge.hpp)
 };
-inline constexpr int exchange_count = 5;
-std::string_view name_of(Exchange exchange);
+
+/// Who makes the plan from tree and spec: the number of a row of the table of builders
+/// (build/builder.hpp has their names).
+enum class Builder : std::uint8_t {
+    flexreduce = 0  ///< unless another is chosen
+};
+
+/// Numbers of exchanges and builders from folders outside the project begin here.
+inline constexpr std::uint8_t first_outside_number = 128;
 
 /// How the branches of one vertex talk to each other.
 struct VertexChoice {
@@ -87,6 +96,7 @@ struct PlanSpec {
     /// codecs, and what is left from a lossy call leaves with the next exact one. Needs floats and
     /// a granule that is a multiple of lossy_block_elems.
     bool feedback = false;
+    Builder builder = Builder::flexreduce;
 
     friend bool operator==(const PlanSpec&, const PlanSpec&) = default;
     std::uint64_t hash() const;
@@ -97,6 +107,10 @@ bool operator==(const VertexChoice&, const VertexChoice&);
 bool is_lossy(const PlanSpec& spec);
 /// A codec of it whose encodings may be shorter than their bound; exact: all have a fixed rate.
 CodecId variable_rate_codec(const PlanSpec& spec);
+
+/// Whether several ranks may add up the same elements, all in the same order: with single exchanges
+/// up to the root, and in plans of other builders than flexreduce.
+bool may_have_several_owners(const PlanSpec& spec);
 
 struct Plan {
     PlanSpec spec;

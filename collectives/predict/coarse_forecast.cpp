@@ -82,14 +82,23 @@ double phase_link_us(const Tree& tree, const Tuning& tuning, int vertex, double 
     return part_us(tree, vertex, wire_bytes, link_figures(tree, tuning, vertex));
 }
 
+PhaseShape phase_shape(Exchange exchange, int degree) {
+    return {round_count(exchange, degree), senders_at_once(exchange, degree),
+            times_least_bytes(exchange, degree)};
+}
+
+double phase_us(const Tree& tree, const Tuning& tuning, int vertex, const PhaseShape& shape,
+                double wire_bytes) {
+    const LinkFigures link = link_figures(tree, tuning, vertex);
+    return shape.rounds * link.latency_us +
+           part_us(tree, vertex, wire_bytes * shape.times_least_bytes, link) *
+               many_senders_factor(tree, tuning, vertex, shape.senders);
+}
+
 double phase_us(const Tree& tree, const Tuning& tuning, int vertex, Exchange exchange,
                 double wire_bytes) {
     const int degree = static_cast<int>(tree.children(vertex).size());
-    const LinkFigures link = link_figures(tree, tuning, vertex);
-    const double carried = exchange == Exchange::single ? wire_bytes * degree : wire_bytes;
-    return round_count(exchange, degree) * link.latency_us +
-           part_us(tree, vertex, carried, link) *
-               many_senders_factor(tree, tuning, vertex, senders_at_once(exchange, degree));
+    return phase_us(tree, tuning, vertex, phase_shape(exchange, degree), wire_bytes);
 }
 
 std::vector<double> message_latencies_us(const Tree& tree, const Tuning& tuning) {

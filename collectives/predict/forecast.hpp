@@ -66,7 +66,11 @@ struct Forecast : TimeParts {
 
 // ---- a whole call
 
-/// A call by `spec` (checked: see Planner). Time: linear in vertices.
+/// Whether the model knows how the plans of the spec's builder run: those of flexreduce.
+bool is_predicted(const PlanSpec& spec);
+
+/// A call by `spec` (checked: see Planner). Nothing but zeros unless is_predicted(spec). Time:
+/// linear in vertices.
 Forecast forecast_tree(const Tree& tree, const Tuning& tuning, const PlanSpec& spec,
                        int chunks_in_flight = usual_chunks_in_flight);
 
@@ -95,10 +99,20 @@ double shared_memory_passes(int rank_count);
 /// latencies and losses. Each branch's uplink carries wire_bytes * (degree - 1) / degree.
 double phase_link_us(const Tree& tree, const Tuning& tuning, int vertex, double wire_bytes);
 
+/// What one phase of an exchange is, for the model.
+struct PhaseShape {
+    int rounds = 1;
+    int senders = 1;               ///< at once to one branch
+    double times_least_bytes = 1;  ///< exchange.hpp
+};
+PhaseShape phase_shape(Exchange exchange, int degree);
+
 /// Time of one phase (reduce-scatter or allgather) at one vertex for a vector that takes
-/// `wire_bytes` in the codec used. A single exchange, whose one phase is both, carries degree times
-/// the bytes. The loss by many senders is not bounded here (Tuning::most_incast_loss): in doubt
-/// against direct exchange between many branches.
+/// `wire_bytes` in the codec used. The loss by many senders is not bounded here
+/// (Tuning::most_incast_loss): in doubt against direct exchange between many branches.
+double phase_us(const Tree& tree, const Tuning& tuning, int vertex, const PhaseShape& shape,
+                double wire_bytes);
+/// Of an exchange's way up.
 double phase_us(const Tree& tree, const Tuning& tuning, int vertex, Exchange exchange,
                 double wire_bytes);
 

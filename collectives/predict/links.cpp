@@ -6,6 +6,7 @@
 
 #include "base/index.hpp"
 #include "collectives/build/merge.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {
@@ -76,7 +77,8 @@ class Loads {
         }
         const double both = bytes_of(choice.codec) +
                             bytes_of(framed_[at(load.vertex)] ? spec_.down_codec : CodecId::exact);
-        load.here = both * mine * (degree - mine) / degree;
+        load.here = both * mine * (degree - mine) / degree *
+                    times_least_bytes(choice.exchange, branches_[at(load.vertex)]);
         load.of_above = mine / degree;
     }
 

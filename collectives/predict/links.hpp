@@ -61,11 +61,12 @@ struct ExpectedLoad {
     double of_above = 0;  ///< and so much of what that vertex's own uplink carries
 };
 
-/// What an allreduce by `spec` puts on each uplink (index: vertex id): below a vertex of degree d,
-/// (d-1)/d of the vector for the exchange there, and 1/d of what the vertex's own uplink carries. A
-/// link that b of the d branches share (merged vertices) carries b (d-b)/d, and b/d; a single
-/// exchange takes a whole vector from each branch to each holder of another, in one phase. Leaves
-/// out headers and what granules round, and takes the busier direction. Time: linear in vertices.
+/// What an allreduce that flexreduce plans by `spec` puts on each uplink (index: vertex id): below
+/// a vertex of degree d, (d-1)/d of the vector for the exchange there (some exchanges take more:
+/// see times_least_bytes()), and 1/d of what the vertex's own uplink carries. A link that b of the
+/// d branches share (merged vertices) carries b (d-b)/d, and b/d; a single exchange takes a whole
+/// vector from each branch to each holder of another, in one phase. Leaves out headers and what
+/// granules round, and takes the busier direction. Time: linear in vertices.
 std::vector<ExpectedLoad> expected_loads(const Tree& tree, const PlanSpec& spec);
 
 /// The sums of these.

@@ -34,9 +34,17 @@ Bound bound_of(const ChunkFlow& flow, double further, const TimeParts& first) {
 
 }  // namespace
 
+bool is_predicted(const PlanSpec& spec) {
+    return spec.builder == Builder::flexreduce;
+}
+
 Forecast forecast_tree(const Tree& tree, const Tuning& tuning, const PlanSpec& spec,
                        int chunks_in_flight) {
     Forecast forecast;
+    if (!is_predicted(spec)) {
+        forecast.bytes_on_links.assign(static_cast<std::size_t>(tree.vertex_count()), 0.0);
+        return forecast;
+    }
     forecast.bytes_on_links = expected_on_uplinks(tree, spec);
     if (spec.count_elems == 0 || tree.rank_count() == 1) return forecast;
     const std::int64_t chunk =

@@ -132,17 +132,17 @@ TimeParts TreeWalk::single_exchange(const Branches& all) const {
     return with_crowded_cores(parts, all, 1);
 }
 
-/// Direct, ring and recursive exchanges: every branch sends (degree - 1) / degree of what it has,
-/// up and down alike; they differ in rounds and in how many send to one at a time.
+/// Exchanges of parts: every branch sends (degree - 1) / degree of what it has, or a multiple of
+/// that, up and down alike; they differ in rounds and in how many send to one at a time.
 TimeParts TreeWalk::split_exchange(const Branches& all) const {
     const VertexChoice choice = spec_.choices.of(all.vertex);
     const int degree = static_cast<int>(all.degree);
-    const double part = (all.degree - 1) / all.degree;
+    const double part = (all.degree - 1) / all.degree * times_least_bytes(choice.exchange, degree);
     const CodecId down = framed_[at(all.vertex)] != 0 ? spec_.down_codec : CodecId::exact;
     const bool goes_up = spec_.collective != Collective::allgather;
     const bool goes_down = spec_.collective != Collective::reduce_scatter_block;
-    const double phases = (goes_up ? 1 : 0) + (goes_down ? 1 : 0);
-    const double rounds = phases * round_count(choice.exchange, degree);
+    const double rounds = (goes_up ? round_count(choice.exchange, degree) : 0) +
+                          (goes_down ? rounds_down(choice.exchange, degree) : 0);
     const double bytes = (goes_up ? wire_bytes(spec_, choice.codec, chunk_elems_) : 0) +
                          (goes_down ? wire_bytes(spec_, down, chunk_elems_) : 0);
     const double moved_bytes = chunk_elems_ * all.worst.most_share * part * spec_.elem_bytes;
@@ -176,14 +176,16 @@ TimeParts TreeWalk::with_crowded_cores(TimeParts parts, const Branches& all, dou
     return parts;
 }
 
-/// Sent by one rank: one to every owner that it shares with in another branch; a direct exchange
-/// has to do with all branches at once, others with one a round.
+/// Sent by one rank: one to every owner that it shares with in another branch; some exchanges have
+/// to do with all branches at once, others with one a round, or a few.
 double TreeWalk::messages_a_round(const Branches& all, Exchange exchange) const {
     double count = 0;
     for (const int child : tree_.children(all.vertex))
         count += std::clamp(all.worst.most_share / below_[at(child)].least_share, 1.0,
                             static_cast<double>(tree_.vertex(child).leaf_count));
-    return exchange == Exchange::direct ? count - 1 : count / all.degree;
+    return is_all_at_once(exchange)
+               ? count - 1
+               : count / all.degree * senders_at_once(exchange, static_cast<int>(all.degree));
 }
 
 /// Where encodings travel down, the root's owners encode their final values once and decode them.

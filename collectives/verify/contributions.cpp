@@ -213,13 +213,13 @@ class Interpreter {
         return {};
     }
 
-    /// After the reduce-scatter every element must be complete on one rank, and on one only; after
-    /// single exchanges on any number of ranks that all added up in the same order.
+    /// After the reduce-scatter every element must be complete on one rank, and on one only; where
+    /// the spec says so on any number of ranks that all added up in the same order.
     Status check_owners() {
         if (all_.spec.collective == Collective::allgather || all_.rank_count == 1) return {};
         std::sort(complete_.begin(), complete_.end(),
                   [](const Content& a, const Content& b) { return a.elems.begin < b.elems.begin; });
-        const bool many = all_.spec.choices.of(0).exchange == Exchange::single;
+        const bool many = may_have_several_owners(all_.spec);
         std::int64_t at = 0;
         std::uint32_t last = 0;
         for (const Content& content : complete_) {

@@ -142,7 +142,8 @@ typedef enum {
         5,               /* GC_ variables and lines of the config file that are ignored, and why */
     GC_LIST_DEVICES = 6, /* the plug-in that serves device memory (loaded to see), or why there is
                             none; then, by number, its devices */
-    GC_LIST_TRANSPORTS = 7 /* values of GC_TRANSPORTS, in the order in which they are asked */
+    GC_LIST_TRANSPORTS = 7, /* values of GC_TRANSPORTS, in the order in which they are asked */
+    GC_LIST_BUILDERS = 8    /* values of gc_builder */
 } GC_List;
 typedef struct {
     const char* name; /* "" for a complaint */

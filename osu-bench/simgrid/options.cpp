@@ -61,8 +61,7 @@ void declare_calls(CLI::App& app, Options& options, Raw& raw) {
         ->delimiter(',');
     app.add_option("--codec", options.codec_text, "codecs by level, as GC_CODEC")
         ->capture_default_str();
-    app.add_option("--exchange", raw.exchange,
-                   "auto, direct, ring, recursive or single, or a list by level")
+    app.add_option("--exchange", raw.exchange, allowed_exchanges() + ", or a list by level")
         ->capture_default_str();
     app.add_option("--chunk-bytes", raw.chunk_bytes, "0: whole (default: the library's choice)");
     app.add_option("--chunks-in-flight", options.way.chunks_in_flight, "window of the executor")

@@ -48,6 +48,9 @@ Json json_of(const CallCell& cell) {
     Json reasons = Json::object();
     for (const ReasonCount& one : cell.reasons) reasons[one.reason] = one.calls;
     object["pass_reasons"] = std::move(reasons);
+    Json builders = Json::object();
+    for (const BuilderCount& one : cell.builders) builders[one.builder] = one.calls;
+    object["builders"] = std::move(builders);
     return object;
 }
 

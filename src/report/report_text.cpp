@@ -91,24 +91,29 @@ void write_cell(const CallCell& cell, Out out) {
                    or_dash(saved.has_value(), seconds_text(saved.value_or(0))));
 }
 
-/// Of all sizes of one kind; the most frequent first.
-void write_reasons(const std::map<std::string_view, std::uint64_t>& reasons, Out out) {
+using Counts = std::map<std::string_view, std::uint64_t>;
+
+/// Of all sizes of one kind; the most frequent first: "passed 12: REASON", "built 3: by BUILDER".
+void write_counts(std::string_view what, std::string_view by, const Counts& counts, Out out) {
     std::multimap<std::uint64_t, std::string_view, std::greater<>> by_count;
-    for (const auto& [reason, calls] : reasons) by_count.emplace(calls, reason);
-    for (const auto& [calls, reason] : by_count)
-        fmt::format_to(out, "    passed {:>8}: {}\n", count_text(calls), reason);
+    for (const auto& [name, calls] : counts) by_count.emplace(calls, name);
+    for (const auto& [calls, name] : by_count)
+        fmt::format_to(out, "    {:<6} {:>8}: {}{}\n", what, count_text(calls), by, name);
 }
 
 void write_calls(const CommEntry& comm, Out out) {
-    std::map<std::string_view, std::uint64_t> reasons;
+    Counts reasons, builders;
     for (std::size_t i = 0; i < comm.calls.size(); ++i) {
         const CallCell& cell = comm.calls[i];
         if (i == 0 || comm.calls[i - 1].kind != cell.kind) write_heading(cell.kind, out);
         write_cell(cell, out);
         for (const ReasonCount& one : cell.reasons) reasons[one.reason] += one.calls;
+        for (const BuilderCount& one : cell.builders) builders[one.builder] += one.calls;
         if (i + 1 < comm.calls.size() && comm.calls[i + 1].kind == cell.kind) continue;
-        write_reasons(reasons, out);
+        write_counts("passed", "", reasons, out);
+        write_counts("built", "by ", builders, out);
         reasons.clear();
+        builders.clear();
     }
 }
 

@@ -37,19 +37,30 @@ void CallSums::add(const CallSums& others) {
     wire_ns += others.wire_ns;
 }
 
-void CallCell::add(const CallRecord& call) {
-    all.add(call);
-    if (call.pass_reason == nullptr) {
-        if (call.lossy) lossy.add(call);
-        return;
-    }
-    const auto known = std::find_if(reasons.begin(), reasons.end(), [&](const ReasonCount& one) {
-        return one.reason == call.pass_reason || std::strcmp(one.reason, call.pass_reason) == 0;
+namespace {
+
+/// One more of those that `text` (static) stands for.
+template <class Count>
+void count_one(std::vector<Count>& counts, const char* Count::*name, const char* text) {
+    const auto known = std::find_if(counts.begin(), counts.end(), [&](const Count& one) {
+        return one.*name == text || std::strcmp(one.*name, text) == 0;
     });
-    if (known != reasons.end())
+    if (known != counts.end())
         ++known->calls;
     else
-        reasons.push_back({call.pass_reason, 1});
+        counts.push_back({text, 1});
+}
+
+}  // namespace
+
+void CallCell::add(const CallRecord& call) {
+    all.add(call);
+    if (call.pass_reason != nullptr) {
+        count_one(reasons, &ReasonCount::reason, call.pass_reason);
+        return;
+    }
+    if (call.lossy) lossy.add(call);
+    if (call.builder != nullptr) count_one(builders, &BuilderCount::builder, call.builder);
 }
 
 std::optional<double> CallCell::saved_seconds() const {

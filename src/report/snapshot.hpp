@@ -37,6 +37,7 @@ struct CallRecord {
     const char* pass_reason = nullptr;  ///< static text: why MPI served it; null: this library did
     bool shared_memory = false;         ///< no tree: through the memory that one host's ranks share
     bool lossy = false;                 ///< some hop was compressed
+    const char* builder = nullptr;      ///< static text: who made the plan, if not flexreduce
     std::uint64_t bytes_sent = 0;       ///< by this rank: on the wire, or into the shared memory
     std::uint64_t bytes_sent_exact = 0;  ///< what it would have sent with the exact codec
     std::uint64_t messages_sent = 0;
@@ -68,6 +69,10 @@ struct ReasonCount {
     const char* reason = "";
     std::uint64_t calls = 0;
 };
+struct BuilderCount {
+    const char* builder = "";
+    std::uint64_t calls = 0;
+};
 
 /// The calls of one kind and size bin on one communicator.
 struct CallCell {
@@ -76,8 +81,9 @@ struct CallCell {
     CallSums all;
     CallSums lossy;  ///< the compressed ones among them
     std::vector<ReasonCount> reasons;
+    std::vector<BuilderCount> builders;  ///< but flexreduce
 
-    /// Adds a call; allocates only for a reason that is new here.
+    /// Adds a call; allocates only for a reason or builder that is new here.
     void add(const CallRecord& call);
     /// What compression saved, estimated: at the same speed of the wire the exact bytes would have
     /// taken lossy.wire * exact / sent; the difference, less the time in the codec. Negative: it

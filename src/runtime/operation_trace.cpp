@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.hpp"
+#include "collectives/build/builder.hpp"
 #include "runtime/program.hpp"
 
 namespace gradcoll {
@@ -26,9 +27,12 @@ std::string codecs_of(const Plan& plan) {
 std::string operation_label(const Plan& plan) {
     const PlanSpec& spec = plan.spec;
     const auto bytes = static_cast<std::uint64_t>(spec.count_elems) * spec.elem_bytes;
-    return fmt::format("{} {} {}{}", name_of(spec.collective),
+    const std::string builder = spec.builder == Builder::flexreduce
+                                    ? std::string()
+                                    : fmt::format(" by {}", name_of(spec.builder));
+    return fmt::format("{} {} {}{}{}", name_of(spec.collective),
                        bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes),
-                       name_of(spec.type), codecs_of(plan));
+                       name_of(spec.type), codecs_of(plan), builder);
 }
 
 void trace_operation(const Operation& operation, std::uint32_t label, std::uint64_t begin_ns) {

@@ -10,7 +10,8 @@
 
 namespace gradcoll {
 
-/// "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages; several: "exact+2:4".
+/// "allreduce 64 MiB fp32 2:4", with the codecs of this rank's messages; several: "exact+2:4". A
+/// plan of another builder than flexreduce ends with its name: "... exact by star".
 std::string operation_label(const Plan& plan);
 
 /// The operation has just ended. `label`: from Trace::label().

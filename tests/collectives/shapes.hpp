@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/build/planner.hpp"
+#include "support/exchanges.hpp"
 #include "support/random_trees.hpp"
 #include "support/world.hpp"
 
@@ -57,7 +58,7 @@ inline std::int64_t random_count(std::mt19937_64& random, int rank_count) {
 /// merged vertices with the codec of the one above.
 inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
     const CodecId codecs[] = {CodecId::exact, CodecId::nm_2_4, CodecId::nm_1_16, CodecId::nm_4_8};
-    const Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::recursive};
+    const std::vector<Exchange> exchanges = split_exchanges();
     const bool may_be_single =
         wish.collective == Collective::allreduce && !wish.feedback && !wish.split_at_every_vertex;
     const std::uint64_t single_of_four = may_be_single ? random() % 5 : 0;
@@ -69,7 +70,7 @@ inline void choose(Shape& shape, const Wish& wish, std::mt19937_64& random) {
         const int parent = shape.tree.vertex(vertex).parent;
         const auto above = static_cast<std::size_t>(std::max(parent, 0));
         VertexChoice& choice = choices[at];
-        choice.exchange = exchanges[random() % 3];
+        choice.exchange = exchanges[random() % exchanges.size()];
         if (wish.lossy) choice.codec = codecs[random() % 4];
         if (parent >= 0 && random() % 8 < merged_of_eight) {
             choice = {Exchange::merged, choices[above].codec};

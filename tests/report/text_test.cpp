@@ -83,6 +83,21 @@ CommEntry world_with_calls() {
     return world;
 }
 
+TEST(ReportText, NamesWhoBuiltPlansIfThatWasNotFlexreduce) {
+    ReportSnapshot report = empty();
+    report.comms.emplace_back();
+    CallRecord call = tree_call(CallKind::allreduce, 1 << 20, false);
+    report.comms.back().calls.push_back(cell(call, 3));
+    EXPECT_EQ(report_text(report).find("built"), std::string::npos);
+    call.builder = "star";
+    report.comms.back().calls.push_back(cell(call, 2));
+    call.kind = CallKind::persistent;
+    report.comms.back().calls.push_back(cell(call, 7));
+    const std::string text = report_text(report);
+    EXPECT_NE(text.find("    built         2: by star\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("    built         7: by star\n"), std::string::npos) << text;
+}
+
 TEST(ReportText, OfAFullRun) {
     ReportSnapshot report = empty();
     report.comms.push_back(world_with_calls());

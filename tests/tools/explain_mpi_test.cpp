@@ -101,6 +101,24 @@ TEST(Explain, FollowsThresholdsLevelsAndChunks) {
     explain_and_do_all(comm);
 }
 
+TEST(Explain, SaysWhoBuildsThePlanAndHowOftenAContributionIsEncoded) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_codec", "2:4");
+    const Call call{300001, MPI_FLOAT, MPI_SUM};
+    for (const auto& [exchange, times] : {std::pair{"direct", 1}, {"ring", comm.size() - 1}}) {
+        comm.set("gc_exchange", exchange);
+        const json plan = explained(comm, call)["plan"];
+        EXPECT_EQ(plan["builder"], "flexreduce");
+        EXPECT_EQ(plan["builder_why"], "");
+        EXPECT_EQ(plan["levels"][0]["most_encodings_up"], times) << exchange;
+        EXPECT_EQ(plan["levels"][0][exchange], 1) << plan.dump();
+        EXPECT_GT(plan["predicted_us"].get<double>(), 0);
+    }
+    comm.set("gc_codec", "exact");
+    EXPECT_EQ(explained(comm, call)["plan"]["levels"][0]["most_encodings_up"], 0);
+}
+
 TEST(Explain, AsksForTheNextCallWithoutCountingIt) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";

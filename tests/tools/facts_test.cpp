@@ -9,7 +9,9 @@
 
 #include "api/inspect/mpi_identity.hpp"
 #include "base/options.hpp"
+#include "collectives/build/builder.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "compress/codec_id.hpp"
 #include "gradcoll/gradcoll.h"
 #include "topology/sources/job/written.hpp"
@@ -62,10 +64,24 @@ TEST(Facts, EveryExchangeCanBeWishedFor) {
     for (const GC_List_entry& entry : list_of(GC_LIST_EXCHANGES)) {
         const auto wish = level_exchanges_from(entry.name);
         ASSERT_TRUE(wish.ok()) << entry.name;
+        EXPECT_STRNE(entry.text, "") << entry.name;
         wishes.insert(wish->front());
     }
-    EXPECT_EQ(wishes, (std::set{ExchangeWish::direct, ExchangeWish::ring, ExchangeWish::recursive,
-                                ExchangeWish::single}));
+    EXPECT_EQ(wishes.size(), exchange_table().size() + 1);
+    for (const ExchangeRow* row : exchange_table()) EXPECT_TRUE(wishes.contains(row->number));
+    EXPECT_TRUE(wishes.contains(Exchange::single));
+}
+
+TEST(Facts, EveryBuilderCanBeNamed) {
+    const auto entries = list_of(GC_LIST_BUILDERS);
+    ASSERT_EQ(entries.size(), builder_table().size());
+    EXPECT_STREQ(entries.front().name, info_of(OptionId::builder).default_value.data());
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const auto builder = builder_from_name(entries[i].name);
+        ASSERT_TRUE(builder.ok()) << entries[i].name;
+        EXPECT_EQ(*builder, builder_table()[i]->number);
+        EXPECT_STRNE(entries[i].text, "") << entries[i].name;
+    }
 }
 
 TEST(Facts, EveryLevelIsAKindOfVertex) {
@@ -158,8 +174,8 @@ TEST(Facts, ImpossibleQuestionsAreRefusedWithoutMpi) {
     EXPECT_EQ(GC_Get_setting(1000, &setting), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_setting(0, nullptr), MPI_ERR_ARG);
     EXPECT_EQ(GC_Get_build(nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Get_list_size(list_of_number(8), &size), MPI_ERR_ARG);
-    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 8"), std::string::npos);
+    EXPECT_EQ(GC_Get_list_size(list_of_number(9), &size), MPI_ERR_ARG);
+    EXPECT_NE(last_message(MPI_ERR_ARG).find("list is 9"), std::string::npos);
     EXPECT_EQ(GC_Get_list_entry(GC_LIST_CODECS, static_cast<int>(all_codecs().size()), &entry),
               MPI_ERR_ARG);
     EXPECT_EQ(GC_Predict_tree(2, "treee", GC_TREE_TEXT, nullptr, nullptr), MPI_ERR_ARG);

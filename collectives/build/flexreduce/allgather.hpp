@@ -5,7 +5,7 @@
 #include <map>
 
 #include "collectives/build/flexreduce/level.hpp"
-#include "collectives/build/flexreduce/transfer.hpp"
+#include "collectives/build/transfer.hpp"
 
 namespace gradcoll {
 

@@ -74,10 +74,10 @@ void append_from_blocks(Transfer& transfer, const BlockLayout& layout, Slot sour
 }
 
 /// One chunk of one rank while it is put together.
-class Builder {
+class ChunkBuilder {
   public:
-    Builder(const Tree& tree, const PlanSpec& spec, std::uint32_t stage_count, int rank,
-            std::int64_t chunk_elems)
+    ChunkBuilder(const Tree& tree, const PlanSpec& spec, std::uint32_t stage_count, int rank,
+                 std::int64_t chunk_elems)
         : tree_(tree),
           spec_(spec),
           stage_count_(stage_count),
@@ -151,8 +151,8 @@ class Builder {
     Transfer transfer_;
 };
 
-Schedule Builder::empty_schedule(const Tree& tree, const PlanSpec& spec, int rank,
-                                 std::int64_t chunk_elems) {
+Schedule ChunkBuilder::empty_schedule(const Tree& tree, const PlanSpec& spec, int rank,
+                                      std::int64_t chunk_elems) {
     Schedule schedule;
     schedule.count_elems = chunk_elems;
     const bool alone = tree.rank_count() == 1;
@@ -166,19 +166,24 @@ Schedule Builder::empty_schedule(const Tree& tree, const PlanSpec& spec, int ran
     return schedule;
 }
 
+/// Of the longer way.
+int rounds_at(Exchange exchange, int degree) {
+    return std::max(round_count(exchange, degree), rounds_down(exchange, degree));
+}
+
 }  // namespace
 
 Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
                                      std::uint32_t stage_count, int rank,
                                      std::int64_t chunk_elems) {
-    return Builder(tree, spec, stage_count, rank, chunk_elems).build();
+    return ChunkBuilder(tree, spec, stage_count, rank, chunk_elems).build();
 }
 
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec) {
     int rounds = 1;
     for (const int vertex : tree.inner_vertices())
-        rounds = std::max(rounds, round_count(spec.choices.of(vertex).exchange,
-                                              static_cast<int>(tree.children(vertex).size())));
+        rounds = std::max(rounds, rounds_at(spec.choices.of(vertex).exchange,
+                                            static_cast<int>(tree.children(vertex).size())));
     return stages_per_round * rounds + (spec.collective == Collective::allreduce ? 0 : 1);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collectives/build/flexreduce/level.hpp"
-#include "collectives/build/flexreduce/transfer.hpp"
+#include "collectives/build/transfer.hpp"
 
 namespace gradcoll {
 

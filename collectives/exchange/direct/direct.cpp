@@ -1,8 +1,10 @@
 // collectives/exchange/direct/direct.cpp - direct exchange: all pairs of branches at once, one
 // round. Fewest steps; what a vertex of few branches, or short messages, want.
-#include "collectives/exchange/rounds.hpp"
+#include "collectives/exchange/exchange_row.hpp"
 
-namespace gradcoll::direct {
+namespace gradcoll {
+namespace direct {
+namespace {
 
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     Round round;
@@ -14,4 +16,24 @@ std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     return {round};
 }
 
-}  // namespace gradcoll::direct
+int one(int /*degree*/) {
+    return 1;
+}
+
+}  // namespace
+}  // namespace direct
+
+const ExchangeRow& direct_exchange() {
+    static constexpr ExchangeRow row{
+        .number = Exchange::direct,
+        .name = "direct",
+        .text = "every branch sends its part to every other at once: one round",
+        .up = direct::reduce_scatter_rounds,
+        .rounds_up = direct::one,
+        .senders_at_once = ExchangeRow::from_all,
+        .encodings_up = direct::one,
+        .automatic = true};
+    return row;
+}
+
+}  // namespace gradcoll

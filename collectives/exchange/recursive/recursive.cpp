@@ -9,9 +9,10 @@
 // Non-pipelined Reduce-scatter and Allreduce Algorithms", arXiv 2410.14234, 2024).
 #include <bit>
 
-#include "collectives/exchange/rounds.hpp"
+#include "collectives/exchange/exchange_row.hpp"
 
-namespace gradcoll::recursive {
+namespace gradcoll {
+namespace recursive {
 namespace {
 
 bool is_power_of_two(int degree) {
@@ -40,8 +41,6 @@ Round circle(int degree, int branch, int held, int half) {
             {{from, parts_from(branch, held - half, degree)}}};
 }
 
-}  // namespace
-
 /// A branch sends what it does not need itself and never again touches it.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     std::vector<Round> rounds;
@@ -58,4 +57,19 @@ int round_count(int degree) {
     return static_cast<int>(std::bit_width(static_cast<unsigned>(degree - 1)));
 }
 
-}  // namespace gradcoll::recursive
+}  // namespace
+}  // namespace recursive
+
+const ExchangeRow& recursive_exchange() {
+    static constexpr ExchangeRow row{
+        .number = Exchange{2},
+        .name = "recursive",
+        .text = "branches swap halves, quarters and so on: few rounds, one sender each",
+        .up = recursive::reduce_scatter_rounds,
+        .rounds_up = recursive::round_count,
+        .encodings_up = recursive::round_count,
+        .automatic = true};
+    return row;
+}
+
+}  // namespace gradcoll

@@ -2,9 +2,10 @@
 // the next one. One message in and one out a round: no branch is hit by several senders at once.
 // Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations",
 // JPDC 2009.
-#include "collectives/exchange/rounds.hpp"
+#include "collectives/exchange/exchange_row.hpp"
 
-namespace gradcoll::ring {
+namespace gradcoll {
+namespace ring {
 namespace {
 
 /// The ring seen from `branch`; `lead` is how far ahead of the allgather's the parts are that go
@@ -19,8 +20,6 @@ std::vector<Round> rounds(int degree, int branch, int lead) {
     return all;
 }
 
-}  // namespace
-
 /// Part p starts at branch p + 1 and collects one contribution a round until it reaches branch p.
 std::vector<Round> reduce_scatter_rounds(int degree, int branch) {
     return rounds(degree, branch, 1);
@@ -31,4 +30,24 @@ std::vector<Round> allgather_rounds(int degree, int branch) {
     return rounds(degree, branch, 0);
 }
 
-}  // namespace gradcoll::ring
+int one_less(int degree) {
+    return degree - 1;
+}
+
+}  // namespace
+}  // namespace ring
+
+const ExchangeRow& ring_exchange() {
+    static constexpr ExchangeRow row{
+        .number = Exchange{1},
+        .name = "ring",
+        .text = "branches pass parts to their neighbour: many rounds, one sender each",
+        .up = ring::reduce_scatter_rounds,
+        .down = ring::allgather_rounds,
+        .rounds_up = ring::one_less,
+        .encodings_up = ring::one_less,
+        .automatic = true};
+    return row;
+}
+
+}  // namespace gradcoll

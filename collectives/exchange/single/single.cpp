@@ -4,15 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-namespace gradcoll {
-
-std::int64_t Message::count_elems() const {
-    std::int64_t count = 0;
-    for (const Range& range : ranges) count += range.size();
-    return count;
-}
-
-namespace single {
+namespace gradcoll::single {
 namespace {
 
 /// Ranks that hold these elements after the exchange of a vertex, in the order of its leaves.
@@ -114,5 +106,4 @@ Messages messages_of(const Tree& tree, const VertexChoices& choices, const Owner
     return messages;
 }
 
-}  // namespace single
-}  // namespace gradcoll
+}  // namespace gradcoll::single

@@ -15,18 +15,11 @@
 #include <span>
 #include <vector>
 
+#include "collectives/plan/message.hpp"
 #include "collectives/plan/partition.hpp"
 #include "collectives/plan/plan.hpp"
 
 namespace gradcoll {
-
-/// What one message carries: ascending, joined where they touch.
-struct Message {
-    int peer = -1;
-    std::vector<Range> ranges;
-
-    std::int64_t count_elems() const;
-};
 
 namespace single {
 

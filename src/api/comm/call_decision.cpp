@@ -22,9 +22,10 @@ PolicyOptions options_of(const Settings& settings, const CallKey& key) {
     options.chunks_in_flight = settings.chunks_in_flight;
     options.tuning = settings.tuning.get();
     options.level_exchanges = settings.exchange;
+    options.builder = settings.builder;
     // A residual's layout must not change with the codecs, and they weigh in on automatic
     // exchanges.
-    if (key.feedback) options.level_exchanges = {ExchangeWish::direct};
+    if (key.feedback) options.level_exchanges = {Exchange::direct};
     if (settings.chunk_bytes)
         options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
     if (!key.compress) return options;

@@ -44,6 +44,7 @@ CallRecord record_of(const TreeCall& call) {
     record.kind = call.kind;
     record.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes;
     record.lossy = call.planned.lossy();
+    record.builder = call.planned.other_builder();
     record.bytes_sent = call.after.bytes_sent - call.before.bytes_sent;
     record.bytes_sent_exact = call.planned.exact_bytes();
     record.messages_sent = call.after.messages_sent - call.before.messages_sent;

@@ -61,6 +61,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     const auto cost = sending_cost_of(facts.tree, *plan);
     if (!cost) return cost.status();
     call->lossy_ = cost->lossy;
+    if (spec.builder != Builder::flexreduce) call->other_builder_ = name_of(spec.builder).data();
     call->residual_layout_ = residual_layout_of(*plan);
     call->exact_bytes_ = cost->exact_bytes;
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());

@@ -46,6 +46,8 @@ class PlannedCall {
     const Plan& plan() const { return *plan_; }
     /// Whether any message is lossy.
     bool lossy() const { return lossy_; }
+    /// Static text: who made the plan, if that is not flexreduce.
+    const char* other_builder() const { return other_builder_; }
     /// What this rank would send if all codecs were exact.
     std::uint64_t exact_bytes() const { return exact_bytes_; }
     /// Tells residuals of different layouts apart.
@@ -72,6 +74,7 @@ class PlannedCall {
     std::uint64_t exact_bytes_ = 0;
     std::uint64_t residual_layout_ = 0;
     bool lossy_ = false;
+    const char* other_builder_ = nullptr;
 };
 
 }  // namespace gradcoll

@@ -71,9 +71,11 @@ bool allows_one_host(const SettingsText& text, const Settings& settings) {
         std::find(std::begin(discovered), std::end(discovered), topology) != std::end(discovered);
     const bool chose_exchange =
         std::any_of(settings.exchange.begin(), settings.exchange.end(),
-                    [](ExchangeWish wish) { return wish != ExchangeWish::automatic; });
+                    [](const ExchangeWish& wish) { return wish.has_value(); });
+    const bool chose_plan =
+        chose_exchange || settings.chunk_bytes || settings.builder != Builder::flexreduce;
     const bool may_share = settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name);
-    return may_share && is_discovered && !chose_exchange && !settings.chunk_bytes;
+    return may_share && is_discovered && !chose_plan;
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,

@@ -61,8 +61,8 @@ std::optional<std::int64_t> first_compressible_step(const Settings& settings,
                                                     const CallShape& shape, RouteQuestion question);
 
 /// Whether the settings leave it to the library how ranks of one host reduce exact vectors: the
-/// tree is discovered, and nobody chose exchanges or chunks. Then no tree is needed where all ranks
-/// share memory.
+/// tree is discovered, and nobody chose exchanges, builder or chunks. Then no tree is needed where
+/// all ranks share memory.
 bool allows_one_host(const SettingsText& text, const Settings& settings);
 
 /// `shape.count` counts the whole vector.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "collectives/build/planner.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
@@ -58,7 +59,7 @@ std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
                                      OptionId::exchange,         OptionId::chunk_bytes,
                                      OptionId::chunks_in_flight, OptionId::shm_bytes,
                                      OptionId::compress_if,      OptionId::tuning_file,
-                                     OptionId::transports};
+                                     OptionId::transports,       OptionId::builder};
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
@@ -74,8 +75,11 @@ void add_vertex(const Vertex& vertex, const VertexChoice& choice, ExplainedLevel
         level.vertices == 0 ? branches : std::min(level.least_branches, branches);
     level.most_branches = std::max(level.most_branches, branches);
     ++level.vertices;
-    ++level.with[static_cast<std::size_t>(choice.exchange)];
+    ++level.with[choice.exchange];
     ++level.codecs[choice.codec];
+    if (choice.codec != CodecId::exact)
+        level.most_encodings_up =
+            std::max(level.most_encodings_up, encodings_up(choice.exchange, branches));
 }
 
 std::vector<ExplainedLevel> levels_of(const Tree& tree, const PlanSpec& spec) {
@@ -163,7 +167,10 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     if (!plan) return plan.status();
     ExplainedPlan out;
     GRADCOLL_TRY(take(out.sends, sending_cost_of(tree, *plan)));
-    out.levels = levels_of(tree, decision.spec);
+    out.builder = decision.spec.builder;
+    out.builder_refusal = decision.builder_refusal;
+    out.is_predicted = is_predicted(decision.spec);
+    if (out.builder == Builder::flexreduce) out.levels = levels_of(tree, decision.spec);
     out.down_codec = decision.spec.down_codec;
     out.granule_elems = decision.spec.granule_elems;
     out.chunk_elems = plan->chunk_count > 1 ? decision.spec.chunk_elems : key.count;

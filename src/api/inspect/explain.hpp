@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct ExplainedLevel {
     int vertices = 0;
     int least_branches = 0;
     int most_branches = 0;
-    std::array<int, exchange_count> with{};  ///< vertices by exchange
-    ByCodec<int> codecs;                     ///< vertices by codec
+    std::map<Exchange, int> with;  ///< vertices by exchange
+    ByCodec<int> codecs;           ///< vertices by codec
+    int most_encodings_up = 0;  ///< of a contribution on its way up through a lossy vertex of these
 };
 
 /// What a prediction says of one level, one chunk, both phases.
@@ -42,12 +44,15 @@ struct ExplainedTerm {
 
 /// Of a call on a tree of two ranks or more.
 struct ExplainedPlan {
-    std::vector<ExplainedLevel> levels;
+    Builder builder = Builder::flexreduce;
+    std::string builder_refusal;         ///< Decision::builder_refusal
+    std::vector<ExplainedLevel> levels;  ///< flexreduce's alone
     CodecId down_codec = CodecId::exact;
     std::int64_t granule_elems = 0;
     std::int64_t chunk_elems = 0;  ///< of the whole vector if it is not cut
     std::int64_t chunk_count = 0;
     int chunks_in_flight = 0;
+    bool is_predicted = true;
     double predicted_us = 0;
     std::vector<ExplainedTerm> terms;
     std::vector<CodecVerdict> codecs;  ///< what was weighed with gc_compress_if=pays

@@ -5,7 +5,9 @@
 
 #include "api/inspect/explain.hpp"
 #include "base/units.hpp"
+#include "collectives/build/builder.hpp"
 #include "collectives/draw/decision_text.hpp"
+#include "collectives/exchange/exchange.hpp"
 
 namespace gradcoll {
 namespace {
@@ -16,18 +18,16 @@ std::string counted(std::int64_t count, std::string_view one, std::string_view m
 
 std::string exchange_text(const ExplainedLevel& level) {
     std::string text;
-    for (std::size_t i = 0; i < level.with.size(); ++i) {
-        if (level.with[i] == 0) continue;
-        const auto exchange = static_cast<Exchange>(i);
+    for (const auto& [exchange, vertices] : level.with) {
         const std::string_view name = name_of(exchange);
-        if (level.with[i] == level.vertices)
+        if (vertices == level.vertices)
             return exchange == Exchange::merged ? "merged with the level above"
                                                 : fmt::format("{} exchange", name);
         text += fmt::format("{}{} at {}", text.empty() ? "" : ", ",
                             text.empty() && exchange != Exchange::merged
                                 ? fmt::format("{} exchange", name)
                                 : std::string(name),
-                            level.with[i]);
+                            vertices);
     }
     return text;
 }
@@ -90,6 +90,9 @@ std::string prediction_text(const ExplainedPlan& plan) {
             term.what, seconds_text(term.latency_us * 1e-6), term.alpha_us,
             seconds_text(term.link_us * 1e-6), term.beta_gbytes_per_s, term.link_source,
             seconds_text(term.core_us * 1e-6), term.codec_source);
+    if (!plan.is_predicted)
+        return fmt::format("  not predicted: the model knows the plans of {} alone\n",
+                           name_of(Builder::flexreduce));
     return text + codecs_text(plan) +
            fmt::format(
                "  about {} by the model that chose the plan: for comparing, not a promise\n",
@@ -112,6 +115,9 @@ nlohmann::json terms_json(const ExplainedPlan& plan) {
 
 std::string plan_text(const Explanation& e) {
     std::string text = "plan\n";
+    if (const std::string line = builder_text(e.plan.builder, e.plan.builder_refusal);
+        !line.empty())
+        text += "  " + line;
     for (const ExplainedLevel& level : e.plan.levels) text += level_text(level);
     text += fmt::format("  on the way down: {}\n", name_of(e.plan.down_codec));
     text += chunk_text(e.plan) + sends_text(e);
@@ -149,19 +155,24 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
                           {"vertices", level.vertices},
                           {"least_branches", level.least_branches},
                           {"most_branches", level.most_branches},
-                          {"codec", codec_text(level)}});
-        for (std::size_t i = 0; i < level.with.size(); ++i)
-            levels.back()[std::string(name_of(static_cast<Exchange>(i)))] = level.with[i];
+                          {"codec", codec_text(level)},
+                          {"most_encodings_up", level.most_encodings_up}});
+        for (const Exchange exchange : all_exchanges())
+            levels.back()[std::string(name_of(exchange))] =
+                level.with.contains(exchange) ? level.with.at(exchange) : 0;
     }
-    return {{"levels", levels},
-            {"down_codec", name_of(plan.down_codec)},
-            {"granule_elems", plan.granule_elems},
-            {"chunk_elems", plan.chunk_elems},
-            {"chunks", plan.chunk_count},
-            {"chunks_in_flight", plan.chunks_in_flight},
-            {"predicted_us", plan.predicted_us},
-            {"terms", terms_json(plan)},
-            {"codec_why", codecs_text(plan)}};
+    return {
+        {"builder", name_of(plan.builder)},
+        {"builder_why", plan.builder_refusal},
+        {"levels", levels},
+        {"down_codec", name_of(plan.down_codec)},
+        {"granule_elems", plan.granule_elems},
+        {"chunk_elems", plan.chunk_elems},
+        {"chunks", plan.chunk_count},
+        {"chunks_in_flight", plan.chunks_in_flight},
+        {"predicted_us", plan.is_predicted ? nlohmann::json(plan.predicted_us) : nlohmann::json()},
+        {"terms", terms_json(plan)},
+        {"codec_why", codecs_text(plan)}};
 }
 
 constexpr std::string_view name_of(Destination destination) {

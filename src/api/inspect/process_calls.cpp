@@ -20,7 +20,7 @@ Result<Row> row_at(const std::vector<Row>& rows, int index) {
 Result<const std::vector<GC_List_entry>*> find_list(GC_List list) {
     if (const auto* entries = list_told(list)) return entries;
     return Status(Code::invalid_argument,
-                  fmt::format("list is {}; allowed are GC_LIST_CODECS to GC_LIST_TRANSPORTS",
+                  fmt::format("list is {}; allowed are GC_LIST_CODECS to GC_LIST_BUILDERS",
                               static_cast<int>(list)));
 }
 

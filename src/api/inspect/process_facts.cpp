@@ -13,7 +13,9 @@
 #include "base/cpu.hpp"
 #include "base/options.hpp"
 #include "build_facts.hpp"
+#include "collectives/build/builder.hpp"
 #include "collectives/choose/policy.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "compress/codec.hpp"
 #include "device/plugin.hpp"
 #include "topology/tree.hpp"
@@ -106,12 +108,18 @@ Entries codecs() {
 }
 
 Entries exchanges() {
-    return {{"direct", "every branch sends its part to every other at once: one round"},
-            {"ring", "branches pass parts to their neighbour: many rounds, one sender each"},
-            {"recursive", "branches swap halves, quarters and so on: few rounds, one sender each"},
-            {"single",
-             "every branch sends everything to every other once, and nothing comes back: for short "
-             "exact vectors"}};
+    Entries entries;
+    for (const Exchange exchange : all_exchanges())
+        if (exchange != Exchange::merged)
+            entries.push_back({kept(name_of(exchange)), kept(text_of(exchange))});
+    return entries;
+}
+
+Entries builders() {
+    Entries entries;
+    for (const BuilderRow* row : builder_table())
+        entries.push_back({kept(row->name), kept(row->text)});
+    return entries;
 }
 
 Entries levels() {
@@ -211,9 +219,9 @@ const std::vector<GC_List_entry>* list_told(GC_List list) {
         return &of_process;
     }
     // In the order of GC_List; that of devices is above.
-    static const auto& lists =
-        *new std::vector<Entries>{codecs(),      exchanges(),  levels(), tree_sources(),
-                                  collectives(), complaints(), {},       transports()};
+    static const auto& lists = *new std::vector<Entries>{
+        codecs(),     exchanges(), levels(),     tree_sources(), collectives(),
+        complaints(), {},          transports(), builders()};
     const auto index = static_cast<std::size_t>(list);
     return index < lists.size() ? &lists[index] : nullptr;
 }

@@ -8,6 +8,7 @@
 #include "api/settings/intercept_set.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "collectives/build/builder.hpp"
 #include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
@@ -113,6 +114,8 @@ Status read_setting(OptionId id, std::string_view text, Settings& out) {
             return take(out.tree_min_bytes, parse_bytes(text));
         case OptionId::exchange:
             return take(out.exchange, level_exchanges_from(without_blanks(text)));
+        case OptionId::builder:
+            return take(out.builder, builder_from_name(text));
         case OptionId::chunk_bytes:
             return take(out.chunk_bytes, parse_bytes_or("auto", text));
         case OptionId::chunks_in_flight:

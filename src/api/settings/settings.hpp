@@ -68,7 +68,8 @@ struct Settings {
     NameFilter compress_comms;
     CallFilter compress_calls;
     std::uint64_t tree_min_bytes = 0;
-    std::vector<ExchangeWish> exchange;        ///< at least one
+    std::vector<ExchangeWish> exchange;  ///< at least one
+    Builder builder = Builder::flexreduce;
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none

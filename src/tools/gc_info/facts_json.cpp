@@ -60,6 +60,7 @@ std::string overview_json() {
     value["cuda_kernels"] = b.cuda_kernels != 0;
     value["codecs"] = entries_json(GC_LIST_CODECS);
     value["exchanges"] = entries_json(GC_LIST_EXCHANGES);
+    value["builders"] = entries_json(GC_LIST_BUILDERS);
     value["levels"] = entries_json(GC_LIST_LEVELS);
     value["tree_sources"] = entries_json(GC_LIST_TREE_SOURCES);
     value["collectives"] = entries_json(GC_LIST_COLLECTIVES);

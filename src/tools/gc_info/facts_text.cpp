@@ -137,6 +137,7 @@ std::string overview_text() {
     text += list_text("codecs (GC_CODEC)", GC_LIST_CODECS);
     text +=
         list_text("exchanges between the branches of a vertex (GC_EXCHANGE)", GC_LIST_EXCHANGES);
+    text += list_text("builders of plans (GC_BUILDER)", GC_LIST_BUILDERS);
     text += list_text("vertices of a tree", GC_LIST_LEVELS);
     text += list_text("where trees come from (GC_TOPOLOGY)", GC_LIST_TREE_SOURCES);
     text += list_text("collectives", GC_LIST_COLLECTIVES);

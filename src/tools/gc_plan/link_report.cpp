@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collectives/build/planner.hpp"
+#include "collectives/predict/forecast.hpp"
 #include "collectives/predict/links.hpp"
 #include "reports.hpp"
 
@@ -32,7 +33,8 @@ Counted by_formula(const Subject& subject) {
 
 Result<Counted> count(const Subject& subject) {
     const Tree& tree = subject.tree;
-    if (tree.rank_count() > most_counted_ranks) return by_formula(subject);
+    if (tree.rank_count() > most_counted_ranks && is_predicted(subject.decision.spec))
+        return by_formula(subject);
     const Result<Planner> planner = Planner::make(tree, subject.decision.spec);
     if (!planner.ok()) return planner.status();
     LinkCounter counter(tree);

@@ -7,6 +7,7 @@
 
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "collectives/build/builder.hpp"
 #include "tools/command_line/forms.hpp"
 #include "topology/fabric/host_list.hpp"
 
@@ -37,7 +38,7 @@ The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, n
 /// As typed.
 struct Raw {
     std::string bytes, type = "fp32", codec, down_codec, exchange, chunk, format = "text", hosts,
-                       drawing;
+                       drawing, builder;
     int ranks_per_host = 0;
     std::uint64_t shuffle = 0;
     std::int64_t count = 0;
@@ -84,9 +85,13 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--down-codec", raw.down_codec,
                    "codec of the way down (default: the highest level's)")
         ->type_name("CODEC");
-    app.add_option("--exchange", raw.exchange,
-                   "exchanges by level: auto, direct, ring, recursive, single (default: auto)")
+    app.add_option(
+           "--exchange", raw.exchange,
+           fmt::format("exchanges by level: {} (default: auto)", gradcoll::allowed_exchanges()))
         ->type_name("LIST");
+    app.add_option("--builder", raw.builder,
+                   "who makes the plans, as GC_BUILDER (default: flexreduce)")
+        ->type_name("NAME");
     app.add_option("--chunk", raw.chunk, "bytes of a chunk, 0: the whole vector, or auto (default)")
         ->type_name("SIZE");
     auto* check = app.add_option("--check-ranks", options.check_ranks,
@@ -179,6 +184,11 @@ Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
         if (!exchanges.ok()) return fmt::format("--exchange: {}", exchanges.status().message());
         policy.level_exchanges = *exchanges;
     }
+    if (!raw.builder.empty()) {
+        const auto builder = gradcoll::builder_from_name(raw.builder);
+        if (!builder.ok()) return fmt::format("--builder: {}", builder.status().message());
+        policy.builder = *builder;
+    }
     if (raw.chunk.empty() || raw.chunk == "auto") return std::nullopt;
     const auto chunk = gradcoll::parse_bytes(raw.chunk);
     if (!chunk.ok()) return fmt::format("--chunk: {}, or auto", chunk.status().message());
@@ -216,6 +226,8 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
         options.json = true;
     else if (raw.format != "text")
         return fmt::format("--format {}: allowed are text, json", gradcoll::printable(raw.format));
+    if (options.mode == Mode::what_if && app.count("--builder") > 0)
+        return "--builder: --what-if predicts plans of flexreduce alone; leave it out";
     if (options.mode == Mode::what_if)
         for (const char* chosen : {"--exchange", "--down-codec"})
             if (app.count(chosen) > 0)

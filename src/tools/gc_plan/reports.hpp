@@ -17,7 +17,8 @@ inline constexpr int most_verified_ranks = 512;
 /// not check out.
 gradcoll::Result<std::string> check_report(const Subject& subject, const Options& options);
 
-/// Up to so many ranks all plans are made and counted; above, the formula answers.
+/// Up to so many ranks all plans are made and counted; above, the formula answers, for those
+/// builders that it knows.
 inline constexpr int most_counted_ranks = 2048;
 
 /// One line or JSON object for each vertex with an uplink, in the tree's order. Errors: those of

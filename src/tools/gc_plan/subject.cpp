@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/units.hpp"
+#include "collectives/build/builder.hpp"
+#include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
@@ -114,10 +116,12 @@ std::string heading_of(const Subject& subject) {
     return fmt::format(
         "tree: {} ranks, {} vertices, {} levels ({})\n"
         "{}"
-        "call: {} of {} {}, {}, {}, cut at multiples of {} elements, {} on the way down\n",
+        "call: {} of {} {}, {}, {}, cut at multiples of {} elements, {} on the way down\n"
+        "{}",
         tree.rank_count(), tree.vertex_count(), tree.height(), subject.origin, notes_of(subject),
         name_of(spec.collective), spec.count_elems, name_of(spec.type), bytes_text(bytes_of(spec)),
-        chunks, spec.granule_elems, name_of(spec.down_codec));
+        chunks, spec.granule_elems, name_of(spec.down_codec),
+        builder_text(spec.builder, subject.decision.builder_refusal));
 }
 
 nlohmann::json json_of_tree(const Subject& subject) {
@@ -137,7 +141,9 @@ nlohmann::json json_of_call(const Subject& subject) {
             {"bytes", bytes_of(spec)},
             {"chunk_elems", spec.chunk_elems},
             {"granule_elems", spec.granule_elems},
-            {"down_codec", name_of(spec.down_codec)}};
+            {"down_codec", name_of(spec.down_codec)},
+            {"builder", name_of(spec.builder)},
+            {"builder_why", subject.decision.builder_refusal}};
 }
 
 std::string dumped(const nlohmann::json& report) {

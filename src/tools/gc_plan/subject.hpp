@@ -43,7 +43,7 @@ std::string ranks_below(const gradcoll::Tree& tree, int vertex, int most);
 std::string heading_of(const Subject& subject);
 /// {"ranks","vertices","levels","origin","notes"}
 nlohmann::json json_of_tree(const Subject& subject);
-/// {"count","type","bytes","chunk_elems","granule_elems","down_codec"}
+/// {"count","type","bytes","chunk_elems","granule_elems","down_codec","builder","builder_why"}
 nlohmann::json json_of_call(const Subject& subject);
 /// Indented, with a newline; bytes that are no UTF-8 are replaced.
 std::string dumped(const nlohmann::json& report);

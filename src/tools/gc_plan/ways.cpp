@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "collectives/choose/chunk_choice.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/model.hpp"
 #include "what_if.hpp"
 
@@ -95,10 +96,9 @@ class Ways {
     std::vector<Way> all() {
         const auto codecs = codec_choices(tree_, call_.type, wanted_);
         for (const HopCodecs& choice : codecs) {
-            add_tree("tree, direct", ExchangeWish::direct, choice);
-            add_tree("tree, ring", ExchangeWish::ring, choice);
-            add_tree("tree, recursive", ExchangeWish::recursive, choice);
-            if (!is_lossy(choice)) add_tree("tree, single", ExchangeWish::single, choice);
+            for (const Exchange exchange : all_exchanges())
+                if (is_split(exchange) || (exchange == Exchange::single && !is_lossy(choice)))
+                    add_tree(exchange, choice);
             if (choice.named().size() == 1) add_flat(choice);
         }
         for (Way& way : ways_)
@@ -112,14 +112,15 @@ class Ways {
   private:
     /// Of the chunks that --chunk says, or of the policy's own, the whole vector and powers of two,
     /// the best.
-    void add_tree(const char* algorithm, ExchangeWish exchange, const HopCodecs& choice) {
+    void add_tree(Exchange exchange, const HopCodecs& choice) {
         PolicyOptions options;
         options.codecs = choice;
         options.level_exchanges = {exchange};
         options.chunk_bytes = chunk_bytes_;
         options.tuning = &tuning_;
         PlanSpec spec = decide(tree_, call_, options).spec;
-        Way best{algorithm, choice.text(), is_lossy(choice), 0, {}, {}};
+        Way best{
+            fmt::format("tree, {}", name_of(exchange)), choice.text(), is_lossy(choice), 0, {}, {}};
         bool first = true;
         const auto consider = [&](std::int64_t chunk_elems) {
             spec.chunk_elems = chunk_elems;

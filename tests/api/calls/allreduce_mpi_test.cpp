@@ -171,15 +171,48 @@ void expect_exchanges(const OwnComm& comm, const std::string& exchanges, std::si
     }
 }
 
+/// What the library says that there is to choose from.
+std::vector<std::string> names_in(GC_List list) {
+    int size = 0;
+    EXPECT_EQ(GC_Get_list_size(list, &size), MPI_SUCCESS);
+    std::vector<std::string> names;
+    for (int i = 0; i < size; ++i) {
+        GC_List_entry entry{};
+        EXPECT_EQ(GC_Get_list_entry(list, i, &entry), MPI_SUCCESS);
+        names.emplace_back(entry.name);
+    }
+    return names;
+}
+
 TEST(Allreduce, EveryExchangeGivesWhatMpiGives) {
+    std::vector<std::string> exchanges = names_in(GC_LIST_EXCHANGES);
+    EXPECT_GE(exchanges.size(), 4U);
+    exchanges.insert(exchanges.end(), {"ring,direct", "recursive,single"});
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         SCOPED_TRACE(tree);
         const OwnComm comm(tree);
-        for (const char* exchange :
-             {"ring", "direct", "ring,direct", "recursive", "single", "recursive,single"}) {
-            comm.set("gc_exchange", exchange);
+        for (const std::string& exchange : exchanges) {
+            comm.set("gc_exchange", exchange.c_str());
             expect_exchanges(comm, exchange, 5003);
             compare_with_mpi(comm, {MPI_INT, 4, false, {}}, MPI_SUM, 5003, /*in_place=*/false);
+        }
+    }
+}
+
+TEST(Allreduce, EveryBuilderGivesWhatMpiGives) {
+    const std::vector<std::string> builders = names_in(GC_LIST_BUILDERS);
+    EXPECT_GE(builders.size(), 1U);
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        for (const std::string& builder : builders) {
+            SCOPED_TRACE(builder);
+            comm.set("gc_builder", builder.c_str());
+            const std::string text = explained_sum(comm, 5003, MPI_INT);
+            const bool told = text.find("built by") != std::string::npos;
+            EXPECT_EQ(told, comm.size() > 1 && builder != "flexreduce") << text;
+            for (const bool in_place : {false, true})
+                compare_with_mpi(comm, {MPI_INT, 4, false, {}}, MPI_SUM, 5003, in_place);
         }
     }
 }

@@ -130,6 +130,21 @@ TEST(Route, OneHostSharesMemoryOnlyIfItIsAllowedAsATransport) {
     EXPECT_TRUE(allows_one_host(text, settings));
 }
 
+TEST(Route, WhoeverChoosesHowAPlanIsMadeGetsOneOnOneHostToo) {
+    const SettingsText text = SettingsText::defaults();
+    const Settings free = Settings::parse(text).value();
+    EXPECT_TRUE(allows_one_host(text, free));
+    Settings chosen = free;
+    chosen.builder = Builder{200};
+    EXPECT_FALSE(allows_one_host(text, chosen));
+    chosen = free;
+    chosen.exchange = {std::nullopt, Exchange::direct};
+    EXPECT_FALSE(allows_one_host(text, chosen));
+    chosen = free;
+    chosen.chunk_bytes = 0;
+    EXPECT_FALSE(allows_one_host(text, chosen));
+}
+
 TEST(Route, AKindOfCallThatIsAlwaysExactIsExact) {
     RouteQuestion question;
     question.always_exact = true;

@@ -7,6 +7,8 @@
 
 #include "api/interposed/gate.hpp"
 #include "api/settings/intercept_set.hpp"
+#include "collectives/build/builder.hpp"
+#include "collectives/exchange/exchange.hpp"
 #include "topology/text.hpp"
 #include "transport/routed/transport_table.hpp"
 
@@ -92,6 +94,22 @@ TEST(Settings, TransportsAreNamedFromTheTable) {
     }
 }
 
+TEST(Settings, BuilderAndExchangesAreThoseOfTheTables) {
+    EXPECT_EQ(Settings::parse(SettingsText::defaults())->builder, Builder::flexreduce);
+    for (const BuilderRow* row : builder_table()) {
+        SettingsText text = SettingsText::defaults();
+        text.say(OptionId::builder, row->name);
+        EXPECT_EQ(Settings::parse(text)->builder, row->number);
+        EXPECT_NE(check_setting(OptionId::builder, "nobody").message().find(row->name),
+                  std::string::npos);
+    }
+    for (const ExchangeRow* row : exchange_table()) {
+        EXPECT_TRUE(check_setting(OptionId::exchange, row->name).ok()) << row->name;
+        EXPECT_NE(check_setting(OptionId::exchange, "nobody").message().find(row->name),
+                  std::string::npos);
+    }
+}
+
 TEST(Settings, EveryBadValueNamesItsKey) {
     const std::pair<OptionId, const char*> bad[] = {
         {OptionId::codec, "5:4"},           {OptionId::level_codecs, "exact,,2:4"},
@@ -102,7 +120,8 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::check, "always"},        {OptionId::max_bytes, "all"},
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
-        {OptionId::compress_calls, "3/2"},  {OptionId::transports, "mpi,carrier_pigeon"}};
+        {OptionId::compress_calls, "3/2"},  {OptionId::transports, "mpi,carrier_pigeon"},
+        {OptionId::builder, "nobody"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = SettingsText::defaults();
         text.set(id, value);

@@ -234,7 +234,7 @@ TEST(PlanText, TwoAndThreeDirect) {
 
 TEST(PlanText, TwoAndThreeOfEveryExchange) {
     const Tree tree = two_level_tree({2, 3});
-    for (const Exchange exchange : {Exchange::ring, Exchange::recursive, Exchange::single}) {
+    for (const Exchange exchange : {called("ring"), called("recursive"), Exchange::single}) {
         PlanSpec spec = spec_of(1200);
         spec.choices = std::vector<VertexChoice>(static_cast<std::size_t>(tree.vertex_count()),
                                                  {exchange, CodecId::exact});

@@ -83,7 +83,7 @@ TEST(CodecChoice, WithFeedbackTheLayoutOfResidualsStays) {
     const Tree tree = tree_of("switch(host(2x*@50)@0.1/1 host(2x*@50)@0.1/1)");
     PolicyOptions options = asking(CodecId::nm_2_4, CompressIf::always);
     options.feedback = true;
-    options.level_exchanges = {ExchangeWish::direct};
+    options.level_exchanges = {Exchange::direct};
     const PlanSpec always = decide(tree, call_of(1 << 22), options).spec;
     options.compress_if = CompressIf::pays;
     const PlanSpec pays = decide(tree, call_of(1 << 22), options).spec;

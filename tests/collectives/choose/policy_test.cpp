@@ -14,8 +14,7 @@ using namespace testing;
 TEST(Policy, ReadsListsByLevel) {
     EXPECT_EQ(*hop_codecs_from("exact,2:4"), (HopCodecs{CodecId::exact, CodecId::nm_2_4}));
     EXPECT_EQ(*level_exchanges_from("direct,auto,ring"),
-              (std::vector<ExchangeWish>{ExchangeWish::direct, ExchangeWish::automatic,
-                                         ExchangeWish::ring}));
+              (std::vector<ExchangeWish>{Exchange::direct, std::nullopt, called("ring")}));
     EXPECT_NE(level_exchanges_from("direct,rng").status().message().find("\"rng\""),
               std::string::npos);
     EXPECT_FALSE(hop_codecs_from("").ok());
@@ -25,10 +24,10 @@ TEST(Policy, LastEntryHoldsForAllLevelsAbove) {
     const Tree tree = two_level_tree({2, 3});
     PolicyOptions options;
     options.codecs = {CodecId::exact, CodecId::nm_2_4};
-    options.level_exchanges = {ExchangeWish::ring};
+    options.level_exchanges = {called("ring")};
     const Decision decision = decide(tree, call_of(1 << 20), options);
     EXPECT_EQ(decision.spec.choices[0].codec, CodecId::nm_2_4);
-    EXPECT_EQ(decision.spec.choices[0].exchange, Exchange::ring);
+    EXPECT_EQ(decision.spec.choices[0].exchange, called("ring"));
     EXPECT_EQ(decision.spec.choices[1].codec, CodecId::exact);
     EXPECT_EQ(decision.spec.down_codec, CodecId::nm_2_4);
     EXPECT_EQ(decision.spec.granule_elems, 512);
@@ -161,7 +160,7 @@ TEST(Policy, KnownLinksDecideTheChunk) {
 
 TEST(Policy, OnlySingleExchangesStandAboveSingleOnes) {
     EXPECT_EQ(*level_exchanges_from("recursive,single"),
-              (std::vector{ExchangeWish::recursive, ExchangeWish::single}));
+              (std::vector<ExchangeWish>{called("recursive"), Exchange::single}));
     EXPECT_NE(level_exchanges_from("single,direct").status().message().find("above single: single"),
               std::string::npos);
     EXPECT_NE(level_exchanges_from("rng").status().message().find(
@@ -171,7 +170,7 @@ TEST(Policy, OnlySingleExchangesStandAboveSingleOnes) {
 
 TEST(Policy, ASingleExchangeThatCannotBeIsDirect) {
     PolicyOptions options;
-    options.level_exchanges = {ExchangeWish::single};
+    options.level_exchanges = {Exchange::single};
     const Tree tree = known_links({12.5, 1}, {50, 1});
     const auto exchanges = [&](const PlanSpec& call) {
         const PlanSpec spec = decide(tree, call, options).spec;
@@ -196,7 +195,7 @@ TEST(Policy, ShortVectorsTakeSingleExchangesAndLongOnesDoNot) {
     ASSERT_FALSE(few.shortened.empty());
     EXPECT_LT(few.shortened.back().us, few.shortened.front().before_us);
     PolicyOptions direct;
-    direct.level_exchanges = {ExchangeWish::direct};
+    direct.level_exchanges = {Exchange::direct};
     EXPECT_LT(few.predicted_us, decide(tree, call_of(256), direct).predicted_us);
     EXPECT_EQ(decide(tree, call_of(256), direct).spec.choices[0].exchange, Exchange::direct);
     const PlanSpec many = decide(tree, call_of(1 << 22), {}).spec;

@@ -14,8 +14,6 @@ namespace {
 
 using namespace testing;
 
-constexpr Exchange split_exchanges[] = {Exchange::direct, Exchange::ring, Exchange::recursive};
-
 PlanSpec spec_with(const Tree& tree, Exchange exchange, std::int64_t count = 1000) {
     PlanSpec spec;
     spec.count_elems = count;
@@ -28,33 +26,114 @@ Tree tree_of(const char* text) {
     return tree_from_expression(text, -1).value();
 }
 
-TEST(Exchange, EveryBranchSendsDegreeMinusOnePartsAPhase) {
-    for (const Exchange exchange : split_exchanges)
+/// Of one branch in one phase.
+struct Totals {
+    std::size_t parts_sent = 0;
+    std::size_t parts_received = 0;
+    std::size_t most_senders = 0;  ///< that send to it in one round
+};
+
+Totals totals_of(const std::vector<Round>& rounds) {
+    Totals totals;
+    for (const Round& round : rounds) {
+        for (const Hop& hop : round.sends) totals.parts_sent += hop.parts.size();
+        for (const Hop& hop : round.recvs) totals.parts_received += hop.parts.size();
+        totals.most_senders = std::max(totals.most_senders, round.recvs.size());
+    }
+    return totals;
+}
+
+TEST(ExchangeTable, EveryBranchSendsWhatTheRowSaysInAsManyRoundsAndFromAsMany) {
+    for (const Exchange exchange : split_exchanges())
         for (int degree = 2; degree <= 33; ++degree)
-            for (int branch = 0; branch < degree; ++branch)
-                for (const auto& rounds : {reduce_scatter_rounds(exchange, degree, branch),
-                                           allgather_rounds(exchange, degree, branch)}) {
-                    std::size_t sent = 0, received = 0;
-                    for (const Round& round : rounds) {
-                        for (const Hop& hop : round.sends) sent += hop.parts.size();
-                        for (const Hop& hop : round.recvs) received += hop.parts.size();
-                    }
-                    ASSERT_EQ(sent, static_cast<std::size_t>(degree - 1));
-                    ASSERT_EQ(received, static_cast<std::size_t>(degree - 1));
-                    ASSERT_EQ(static_cast<int>(rounds.size()), round_count(exchange, degree));
+            for (int branch = 0; branch < degree; ++branch) {
+                SCOPED_TRACE(std::string(name_of(exchange)) + " of " + std::to_string(degree));
+                const auto up = reduce_scatter_rounds(exchange, degree, branch);
+                const auto down = allgather_rounds(exchange, degree, branch);
+                ASSERT_EQ(static_cast<int>(up.size()), round_count(exchange, degree));
+                ASSERT_EQ(static_cast<int>(down.size()), rounds_down(exchange, degree));
+                const double parts = times_least_bytes(exchange, degree) * (degree - 1);
+                for (const Totals& totals : {totals_of(up), totals_of(down)}) {
+                    ASSERT_EQ(static_cast<double>(totals.parts_sent), parts);
+                    ASSERT_EQ(static_cast<double>(totals.parts_received), parts);
+                    ASSERT_EQ(static_cast<int>(totals.most_senders),
+                              senders_at_once(exchange, degree));
                 }
+            }
+}
+
+/// How often the contribution has been encoded that has been encoded most often on its way up, if
+/// everybody encodes what it sends: followed part by part.
+int encodings_found(Exchange exchange, int degree) {
+    std::vector<std::vector<Round>> rounds;
+    for (int branch = 0; branch < degree; ++branch)
+        rounds.push_back(reduce_scatter_rounds(exchange, degree, branch));
+    const auto n = static_cast<std::size_t>(degree);
+    std::vector<std::vector<int>> depth(n, std::vector<int>(n, 0));  // [branch][part]
+    for (std::size_t round = 0; round < rounds.front().size(); ++round) {
+        auto after = depth;
+        for (std::size_t from = 0; from < n; ++from)
+            for (const Hop& hop : rounds[from][round].sends)
+                for (const int part : hop.parts) {
+                    int& at =
+                        after[static_cast<std::size_t>(hop.branch)][static_cast<std::size_t>(part)];
+                    at = std::max(at, depth[from][static_cast<std::size_t>(part)] + 1);
+                }
+        depth = std::move(after);
+    }
+    int most = 0;
+    for (std::size_t branch = 0; branch < n; ++branch) most = std::max(most, depth[branch][branch]);
+    return most;
+}
+
+TEST(ExchangeTable, ContributionsAreEncodedAsOftenAsTheRowSays) {
+    for (const Exchange exchange : split_exchanges()) {
+        SCOPED_TRACE(name_of(exchange));
+        for (int degree = 2; degree <= 17; ++degree)
+            EXPECT_LE(encodings_found(exchange, degree), encodings_up(exchange, degree)) << degree;
+        EXPECT_EQ(encodings_found(exchange, 16), encodings_up(exchange, 16));
+    }
+}
+
+TEST(ExchangeTable, NamesLeadBackToNumbersAndOutsideOnesAreHigh) {
+    const std::vector<std::string_view> ours{"direct", "ring", "recursive"};
+    for (const ExchangeRow* row : exchange_table()) {
+        EXPECT_EQ(exchange_named(row->name), row->number);
+        EXPECT_EQ(name_of(row->number), row->name);
+        EXPECT_FALSE(row->text.empty()) << row->name;
+        EXPECT_EQ(row->name.find_first_of(", "), std::string_view::npos) << row->name;
+        EXPECT_TRUE(is_split(row->number));
+        const bool is_ours = std::find(ours.begin(), ours.end(), row->name) != ours.end();
+        EXPECT_EQ(static_cast<int>(row->number) < first_outside_number, is_ours) << row->name;
+    }
+    EXPECT_TRUE(exchange_names().starts_with("direct, ring, recursive, single"))
+        << exchange_names();
+    EXPECT_EQ(exchange_named("merged"), std::nullopt);
+    EXPECT_FALSE(is_known(Exchange{99}));
+    for (const Exchange kind : {Exchange::single, Exchange::merged}) {
+        EXPECT_TRUE(is_known(kind));
+        EXPECT_FALSE(is_split(kind));
+    }
+}
+
+TEST(Exchange, NumbersThatNoRowHasAreRefused) {
+    const Tree tree = Tree::flat(3);
+    const Status status = Planner::make(tree, spec_with(tree, Exchange{99})).status();
+    EXPECT_EQ(status.code(), Code::invalid_argument);
+    EXPECT_NE(status.message().find("number 99: must be that of direct, ring"), std::string::npos)
+        << status.message();
 }
 
 TEST(Exchange, RecursiveTakesTheLogarithmOfTheDegreeRoundedUp) {
-    EXPECT_EQ(round_count(Exchange::recursive, 2), 1);
-    EXPECT_EQ(round_count(Exchange::recursive, 3), 2);
-    EXPECT_EQ(round_count(Exchange::recursive, 8), 3);
-    EXPECT_EQ(round_count(Exchange::recursive, 9), 4);
+    EXPECT_EQ(round_count(called("recursive"), 2), 1);
+    EXPECT_EQ(round_count(called("recursive"), 3), 2);
+    EXPECT_EQ(round_count(called("recursive"), 8), 3);
+    EXPECT_EQ(round_count(called("recursive"), 9), 4);
     EXPECT_EQ(rounds_down(Exchange::single, 9), 0);
 }
 
 TEST(Exchange, RecursiveHalvesBetweenPartnersWhereTheDegreeIsAPowerOfTwo) {
-    const auto rounds = reduce_scatter_rounds(Exchange::recursive, 4, 1);
+    const auto rounds = reduce_scatter_rounds(called("recursive"), 4, 1);
     EXPECT_EQ(rounds[0].sends, (std::vector<Hop>{{3, {2, 3}}}));
     EXPECT_EQ(rounds[0].recvs, (std::vector<Hop>{{3, {0, 1}}}));
     EXPECT_EQ(rounds[1].sends, (std::vector<Hop>{{0, {0}}}));
@@ -62,8 +141,9 @@ TEST(Exchange, RecursiveHalvesBetweenPartnersWhereTheDegreeIsAPowerOfTwo) {
 }
 
 TEST(Exchange, EveryDegreeAddsUpWithEveryExchange) {
-    for (const Exchange exchange :
-         {Exchange::direct, Exchange::ring, Exchange::recursive, Exchange::single})
+    std::vector<Exchange> exchanges = split_exchanges();
+    exchanges.push_back(Exchange::single);
+    for (const Exchange exchange : exchanges)
         for (int degree = 2; degree <= 17; ++degree)
             for (const bool in_place : {false, true}) {
                 Shape shape{Tree::flat(degree), {}, 1};
@@ -154,6 +234,8 @@ TEST(Single, AnOwnerTooManyIsFoundElsewhere) {
     auto plans = plans_of(tree, spec_with(tree, Exchange::single, 100));
     for (Plan& plan : plans) plan.spec.choices = {};
     EXPECT_NE(verify(tree, plans).message().find("several"), std::string::npos);
+    for (Plan& plan : plans) plan.spec.builder = Builder{200};  // of which nothing is known
+    EXPECT_EQ(verify(tree, plans).message(), "");
 }
 
 /// ((0 1) (2 3 4)) with the branches handed up, all or the first alone.
@@ -219,12 +301,14 @@ TEST(Merged, TheRootAndAnotherCodecAreRefused) {
 /// Single exchanges only where branches are alike: elsewhere some holders tell one more than
 /// others.
 TEST(Links, LoadsOfEveryExchangeAreWhatPlansSend) {
-    const std::vector<std::pair<const char*, Exchange>> cases{
+    std::vector<std::pair<const char*, Exchange>> cases{
         {"((0 1) (2 3 4))", Exchange::direct},
         {"((0 (1 2)) 3 (4 5 6 7))", Exchange::direct},
-        {"((0 1) (2 3 4 5 6) 7)", Exchange::recursive},
+        {"((0 1) (2 3 4 5 6) 7)", called("recursive")},
         {"((0 1) (2 3))", Exchange::single},
         {"((0 1 2) (3 4 5))", Exchange::single}};
+    for (const Exchange exchange : split_exchanges())
+        cases.emplace_back("((0 1 2) (3 4 5) (6 7 8))", exchange);
     for (const auto& [text, exchange] : cases) {
         const Tree tree = tree_of(text);
         const PlanSpec spec = spec_with(tree, exchange, 1 << 20);

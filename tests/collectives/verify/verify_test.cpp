@@ -119,7 +119,7 @@ TEST_F(Broken, TwoPlansShowMessagesThatDoNotMatch) {
 }
 
 TEST_F(Broken, EveryDroppedDependencyIsFound) {
-    for (Exchange exchange : {Exchange::direct, Exchange::ring})
+    for (Exchange exchange : split_exchanges())
         for (CodecId codec : {CodecId::exact, CodecId::nm_2_4}) {
             make(codec, exchange);
             const std::vector<Plan> good = plans;

@@ -8,6 +8,7 @@
 #include "collectives/build/planner.hpp"
 #include "runtime/device/device_ranks.hpp"
 #include "runtime/spoil.hpp"
+#include "support/exchanges.hpp"
 
 namespace gradcoll {
 namespace {
@@ -74,9 +75,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"(0 1)", 100001, CodecId::exact, Exchange::direct, 0, true},
                     Case{"((0 1) (2 3 4))", 150000, CodecId::nm_2_4, Exchange::direct, 16384,
                          false},
-                    Case{"((0 1) (2 3 4))", 150007, CodecId::exact, Exchange::ring, 16384, true},
-                    Case{"((0 1) (2 3 4))", 90112, CodecId::bf16, Exchange::ring, 0, true},
-                    Case{"(0 1 2 3)", 120000, CodecId::exact, Exchange::recursive, 0, false},
+                    Case{"((0 1) (2 3 4))", 150007, CodecId::exact, called("ring"), 16384, true},
+                    Case{"((0 1) (2 3 4))", 90112, CodecId::bf16, called("ring"), 0, true},
+                    Case{"(0 1 2 3)", 120000, CodecId::exact, called("recursive"), 0, false},
                     Case{"(0 1 2)", 3000, CodecId::exact, Exchange::single, 0, false},
                     Case{"(0 1 2)", 1, CodecId::exact, Exchange::direct, 0, false},
                     Case{"(0 1 2)", 0, CodecId::exact, Exchange::direct, 0, false}));
@@ -132,7 +133,7 @@ TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
     const char* readable = std::getenv("GC_TEST_DEVICE_READABLE");
     if (readable == nullptr || std::string(readable) != "on") GTEST_SKIP() << "not readable";
     for (const Case& c :
-         {long_messages, Case{"(0 1 2)", 70001, CodecId::exact, Exchange::ring, 0, true}}) {
+         {long_messages, Case{"(0 1 2)", 70001, CodecId::exact, called("ring"), 0, true}}) {
         const Scenario scenario = scenario_of(c);
         DeviceRanks ranks{all(scenario, true), false};
         ranks.mpi_takes_it = true;

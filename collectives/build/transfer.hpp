@@ -1,4 +1,4 @@
-// collectives/build/flexreduce/transfer.hpp - a schedule under construction, and how one message
+// collectives/build/transfer.hpp - a schedule under construction, and how one message
 // becomes steps of it: straight from memory where it is one range, through a scratch slot where it
 // is several or encoded.
 #pragma once
@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "collectives/build/flexreduce/level.hpp"
 #include "collectives/plan/hazards.hpp"
+#include "collectives/plan/message.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/plan/schedule.hpp"
 

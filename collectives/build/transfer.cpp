@@ -1,5 +1,5 @@
-// collectives/build/flexreduce/transfer.cpp - steps with their dependencies; messages as steps.
-#include "collectives/build/flexreduce/transfer.hpp"
+// collectives/build/transfer.cpp - steps with their dependencies; messages as steps.
+#include "collectives/build/transfer.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,106 @@
+// collectives/build/flexreduce/limits.cpp - which trees and specs flexreduce can plan.
+#include "collectives/build/flexreduce/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "collectives/build/flexreduce/flexreduce.hpp"
+#include "collectives/exchange/exchange.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr int most_stages = std::numeric_limits<std::uint16_t>::max();
+constexpr int max_peers = 32767;  // a step may wait for two messages a peer; Step counts to 65535
+constexpr int max_height = std::numeric_limits<std::uint8_t>::max();
+
+template <class... Args>
+Status not_here(fmt::format_string<Args...> format, Args&&... args) {
+    return {Code::invalid_argument, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+/// A single exchange leaves the sum with all holders: nothing above may split it among them, nobody
+/// owns it who could encode it for the others, and nothing is left to gather.
+Status check_single(const Tree& tree, const PlanSpec& spec) {
+    for (const int vertex : tree.inner_vertices()) {
+        const VertexChoice choice = spec.choices.of(vertex);
+        if (choice.exchange != Exchange::single) continue;
+        if (spec.collective != Collective::allreduce)
+            return not_here("a single exchange is for allreduce only, not {}",
+                            name_of(spec.collective));
+        if (spec.feedback) return not_here("a single exchange cannot have feedback");
+        if (choice.codec != CodecId::exact)
+            return not_here("a single exchange must be exact, not {}", name_of(choice.codec));
+        const int above = tree.vertex(vertex).parent;
+        if (above >= 0 && spec.choices.of(above).exchange != Exchange::single)
+            return not_here("a single exchange must have none but single ones above it, not {}",
+                            name_of(spec.choices.of(above).exchange));
+    }
+    return {};
+}
+
+/// The most and the least of the vector that a leaf of a subtree owns, as a part of the whole.
+struct Shares {
+    double most = 1;
+    double least = 1;
+};
+
+/// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
+/// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
+/// so twice as many are reckoned with.
+double most_peers(const Tree& tree, const PlanSpec& spec) {
+    // Below other single exchanges one holder may have to tell all those of another branch.
+    if (spec.choices.of(tree.root()).exchange == Exchange::single) return tree.rank_count();
+    const auto shapes = tree.vertex_of_shape();
+    std::vector<Shares> shares(shapes.size());
+    std::vector<double> peers(shapes.size(), 0);
+    for (std::size_t shape = 1; shape < shapes.size(); ++shape) {
+        const auto children = tree.children(shapes[shape]);
+        Shares all{0, 1};
+        double below = 0;
+        for (const int child : children) {
+            const auto of = static_cast<std::size_t>(tree.vertex(child).shape);
+            all = {std::max(all.most, shares[of].most), std::min(all.least, shares[of].least)};
+            below = std::max(below, peers[of]);
+        }
+        double here = 0;
+        for (const int child : children) {
+            const Vertex& branch = tree.vertex(child);
+            const double least = shares[static_cast<std::size_t>(branch.shape)].least;
+            here += std::min(static_cast<double>(branch.leaf_count), 1.5 * all.most / least + 2);
+        }
+        const auto degree = static_cast<double>(children.size());
+        shares[shape] = {all.most / degree, all.least / degree};
+        peers[shape] = below + here;
+    }
+    return std::min(peers.back(), static_cast<double>(tree.rank_count()));
+}
+
+/// Of what steps can number.
+Status check_limits(const Tree& tree, const PlanSpec& spec) {
+    if (tree.height() > max_height)
+        return {Code::unsupported,
+                fmt::format("the tree is {} levels high: at most {}", tree.height(), max_height)};
+    if (tree.rank_count() > max_peers && most_peers(tree, spec) > max_peers)
+        return {Code::unsupported,
+                fmt::format("a rank of this tree may have {:.0f} peers: at most {}",
+                            most_peers(tree, spec), max_peers)};
+    const int stages = flexreduce_stage_count(tree, spec);
+    if (stages > most_stages)
+        return {Code::unsupported, fmt::format("a ring of this tree takes {} stages: at most {}",
+                                               stages, most_stages)};
+    return {};
+}
+
+}  // namespace
+
+Status check_planned(const Tree& tree, const PlanSpec& spec) {
+    GRADCOLL_TRY(check_single(tree, spec));
+    return check_limits(tree, spec);
+}
+
+}  // namespace gradcoll

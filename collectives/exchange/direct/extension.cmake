@@ -1,0 +1,1 @@
+gradcoll_extension(exchange direct SOURCES direct.cpp)

@@ -1,0 +1,1 @@
+gradcoll_extension(exchange recursive SOURCES recursive.cpp)

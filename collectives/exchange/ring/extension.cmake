@@ -1,0 +1,1 @@
+gradcoll_extension(exchange ring SOURCES ring.cpp)

@@ -1,0 +1,1 @@
+gradcoll_extension(builder star SOURCES star.cpp)

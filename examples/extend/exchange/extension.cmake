@@ -1,0 +1,1 @@
+gradcoll_extension(exchange spread SOURCES spread.cpp)
