@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/text.hpp"
+#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {
@@ -63,15 +63,11 @@ const char* text_of(ExactReason reason) {
 }
 
 bool allows_one_host(const SettingsText& text, const Settings& settings) {
-    constexpr std::string_view discovered[] = {"auto", "discover", "hwloc"};
-    const std::string_view topology = trimmed(text[OptionId::topology]);
-    const bool is_discovered =
-        topology.empty() ||
-        std::find(std::begin(discovered), std::end(discovered), topology) != std::end(discovered);
     const bool chose_exchange =
         std::any_of(settings.exchange.begin(), settings.exchange.end(),
                     [](ExchangeWish wish) { return wish != ExchangeWish::automatic; });
-    return settings.shm_bytes > 0 && is_discovered && !chose_exchange && !settings.chunk_bytes;
+    return settings.shm_bytes > 0 && is_discovered(text[OptionId::topology]) && !chose_exchange &&
+           !settings.chunk_bytes;
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,

@@ -1,12 +1,12 @@
-// topology/sources/job/whole_sources.cpp - see whole_sources.hpp.
-#include "topology/sources/job/whole_sources.hpp"
-
+// topology/sources/written_tree/written_tree.cpp - whole trees that somebody wrote down: an
+// expression, or a JSON file. Their ranks are those of MPI_COMM_WORLD; the tree is pruned to the
+// job.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "topology/sources/cluster/sources.hpp"
+#include "topology/sources/job/source_table.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -14,14 +14,6 @@ namespace gradcoll {
 namespace {
 
 constexpr int any_rank_count = -1;
-
-class FlatSource : public TreeSource {
-  public:
-    Status learn(const Job& job, TreeDraft& draft) override {
-        draft.whole = Tree::flat(std::max(job.rank_count, 1));
-        return {};
-    }
-};
 
 /// Names ranks of MPI_COMM_WORLD.
 class WrittenTree : public TreeSource {
@@ -82,20 +74,27 @@ class JsonSource : public WrittenTree {
 
 }  // namespace
 
-std::unique_ptr<TreeSource> flat_source(std::string) {
-    return std::make_unique<FlatSource>();
+SourceRow expression_source_row() {
+    return {.part = Part::whole,
+            .word = "expression",
+            .takes = Takes::no_word,
+            .forms = "an expression such as ((0 1) (2 3 4))",
+            .make = make_source<ExpressionSource>,
+            .example = "((0 1) (2 3 4))",
+            .help = "an expression: parentheses are vertices, numbers ranks"};
 }
 
-std::unique_ptr<TreeSource> expression_source(std::string text) {
-    return std::make_unique<ExpressionSource>(std::move(text));
-}
-
-std::unique_ptr<TreeSource> json_source(std::string path) {
-    return std::make_unique<JsonSource>(std::move(path));
-}
-
-bool holds_json_tree(const PathContent& content) {
-    return content.begins_with('{') && !holds_probe_cache(content);
+SourceRow json_source_row() {
+    return {.part = Part::whole,
+            .word = "json",
+            .takes = Takes::a_file,
+            .forms = "json:FILE",
+            .make = make_source<JsonSource>,
+            .holds = [](const PathContent& content) { return content.begins_with('{'); },
+            .vague = true,
+            .found = "holds a whole tree in JSON",
+            .expected = "a tree in JSON",
+            .help = "a tree with kinds, names, bandwidths and latencies"};
 }
 
 }  // namespace gradcoll

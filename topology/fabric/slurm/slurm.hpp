@@ -1,4 +1,4 @@
-// topology/fabric/slurm.hpp - SLURM's three ways to tell the switches.
+// topology/fabric/slurm/slurm.hpp - SLURM's three ways to tell the switches.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// topology/fabric/slurm_fabric.cpp - see slurm_fabric.hpp.
-#include "topology/fabric/slurm_fabric.hpp"
+// topology/fabric/slurm/slurm_fabric.cpp - see slurm_fabric.hpp.
+#include "topology/fabric/slurm/slurm_fabric.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// topology/fabric/slurm_fabric.hpp - what topology.conf and topology.yaml have in common: named
-// switches (or blocks) with lists of what is below them. SLURM compares the words of its files as
-// equal_ignoring_case() does.
+// topology/fabric/slurm/slurm_fabric.hpp - what topology.conf and topology.yaml have in common:
+// named switches (or blocks) with lists of what is below them. SLURM compares the words of its
+// files as equal_ignoring_case() does.
 #pragma once
 
 #include <optional>

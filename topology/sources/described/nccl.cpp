@@ -1,4 +1,5 @@
-// topology/sources/host/nccl_source.cpp - hosts that all look like one NCCL topology file.
+// topology/sources/described/nccl.cpp - hosts that all look like one NCCL topology file; ranks are
+// dealt to its GPUs.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -8,7 +9,7 @@
 
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/nccl.hpp"
-#include "topology/sources/host/sources.hpp"
+#include "topology/sources/job/source_table.hpp"
 
 namespace gradcoll {
 
@@ -71,12 +72,16 @@ class NcclSource : public TreeSource {
 
 }  // namespace
 
-std::unique_ptr<TreeSource> nccl_source(std::string path) {
-    return std::make_unique<NcclSource>(std::move(path));
-}
-
-bool holds_nccl_xml(const PathContent& content) {
-    return content.xml_element() == "system";
+SourceRow nccl_source_row() {
+    return {.part = Part::inside,
+            .word = "nccl",
+            .takes = Takes::a_file,
+            .forms = "nccl:FILE",
+            .make = make_source<NcclSource>,
+            .holds = [](const PathContent& content) { return content.xml_element() == "system"; },
+            .found = "holds NCCL XML",
+            .expected = "NCCL XML",
+            .help = "inside: as an NCCL topology file describes"};
 }
 
 }  // namespace gradcoll

@@ -1,5 +1,6 @@
-// topology/fabric/ib_reader.hpp - what the two recorded forms of an InfiniBand fabric have in
-// common: devices with descriptions, cables that are listed from both of their ends, speeds.
+// topology/fabric/infiniband/ib_reader.hpp - what the two recorded forms of an InfiniBand fabric
+// have in common: devices with descriptions, cables that are listed from both of their ends,
+// speeds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// topology/fabric/slurm_addresses.cpp - the switches above each host, as the host's own job
+// topology/fabric/slurm/slurm_addresses.cpp - the switches above each host, as the host's own job
 // environment names them.
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/index.hpp"
 #include "base/text.hpp"
 #include "topology/fabric/disjoint_sets.hpp"
-#include "topology/fabric/slurm.hpp"
+#include "topology/fabric/slurm/slurm.hpp"
 
 namespace gradcoll {
 
@@ -18,7 +18,7 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 /// At the dots outside of brackets.
-Words words_of(std::string_view text) {
+Words dotted_words(std::string_view text) {
     Words words;
     std::size_t begin = 0;
     int depth = 0;
@@ -45,14 +45,14 @@ std::string_view joined(const Words& words, std::size_t first, std::size_t count
 /// the node begins, and what is left is shared out evenly. Errors: why that does not go.
 Result<Words> levels_of(const SlurmAddress& host) {
     const auto wrong = [](std::string what) { return Status(Code::invalid_argument, what); };
-    const Words words = words_of(host.address);
+    const Words words = dotted_words(host.address);
     if (std::count(host.address.begin(), host.address.end(), '[') !=
         std::count(host.address.begin(), host.address.end(), ']'))
         return wrong("a bracket is not closed");
     if (words.back().empty()) return wrong("no node name at the end");
     std::size_t levels = words.size() - 1;
     if (!host.pattern.empty()) {
-        const Words pattern = words_of(host.pattern);
+        const Words pattern = dotted_words(host.pattern);
         if (pattern.back() != "node")
             return wrong(fmt::format("the pattern \"{}\" does not end in \"node\"",
                                      printable(host.pattern)));

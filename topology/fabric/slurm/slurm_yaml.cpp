@@ -1,5 +1,5 @@
-// topology/fabric/slurm_yaml.cpp - topology.yaml of SLURM 25.05 and later: several topologies, of
-// which one is read.
+// topology/fabric/slurm/slurm_yaml.cpp - topology.yaml of SLURM 25.05 and later: several
+// topologies, of which one is read.
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -9,8 +9,9 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/fabric/slurm.hpp"
-#include "topology/fabric/slurm_fabric.hpp"
+#include "topology/fabric/formats.hpp"
+#include "topology/fabric/slurm/slurm.hpp"
+#include "topology/fabric/slurm/slurm_fabric.hpp"
 
 namespace gradcoll {
 
@@ -144,12 +145,27 @@ Result<Fabric> read_yaml(std::string_view text) {
     }
 }
 
+bool is_slurm_yaml(std::string_view line) {
+    constexpr std::string_view key = "topology:";
+    return line == "---" || line.starts_with("--- ") ||
+           equal_ignoring_case(line.substr(0, key.size()), key) ||
+           (line.front() == '-' && line.find(':') != std::string_view::npos);
+}
+
 }  // namespace
 
 Result<Fabric> fabric_from_slurm_yaml(std::string_view text) {
     Result<Fabric> fabric = read_yaml(text);
     if (fabric.ok()) return fabric;
     return Status(fabric.status().code(), "topology.yaml: " + fabric.status().message());
+}
+
+FabricFormat slurm_yaml_fabric_format() {
+    return {.name = "topology.yaml",
+            .family = "SLURM",
+            .listed = "",
+            .is_line = is_slurm_yaml,
+            .read = fabric_from_slurm_yaml};
 }
 
 }  // namespace gradcoll

@@ -1,14 +1,16 @@
-// topology/fabric/slurm_conf.cpp - topology.conf: lines of KEY=VALUE pairs.
+// topology/fabric/slurm/slurm_conf.cpp - topology.conf: lines of KEY=VALUE pairs.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/text.hpp"
-#include "topology/fabric/slurm.hpp"
-#include "topology/fabric/slurm_fabric.hpp"
+#include "topology/fabric/formats.hpp"
+#include "topology/fabric/slurm/slurm.hpp"
+#include "topology/fabric/slurm/slurm_fabric.hpp"
 
 namespace gradcoll {
 
@@ -177,10 +179,25 @@ class ConfReader {
     bool speed_not_read_ = false;
 };
 
+bool is_slurm_conf(std::string_view line) {
+    constexpr std::string_view beginnings[] = {"switchname=", "blockname=", "blocksizes="};
+    return std::any_of(std::begin(beginnings), std::end(beginnings), [&](std::string_view begin) {
+        return equal_ignoring_case(line.substr(0, begin.size()), begin);
+    });
+}
+
 }  // namespace
 
 Result<Fabric> fabric_from_slurm_conf(std::string_view text) {
     return ConfReader().read(text);
+}
+
+FabricFormat slurm_conf_fabric_format() {
+    return {.name = "topology.conf",
+            .family = "SLURM",
+            .listed = "SLURM's topology.conf or topology.yaml",
+            .is_line = is_slurm_conf,
+            .read = fabric_from_slurm_conf};
 }
 
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-#include "topology/fabric/ib_reader.hpp"
+#include "topology/fabric/infiniband/ib_reader.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,11 +1,15 @@
-// Two texts that say the same: ibnetdiscover's blocks of a line a port, and netloc's lines that
-// tell a port each.
-#include "topology/fabric/formats.hpp"
-
+// topology/fabric/infiniband/infiniband.cpp - two texts that say the same: the output of
+// ibnetdiscover, blocks of a line a port, and netloc's ib-subnet-*.txt (ibnetdiscover -p), whose
+// lines tell a port each.
+//
+// A host is told by the first word of its adapters' description; adapters without one (aggregation
+// nodes, vendor names alone) are no hosts. Speeds are data rates: 4xQDR is 4 GB/s, 4xNDR 50 GB/s.
 #include <array>
 #include <optional>
+#include <vector>
 
-#include "topology/fabric/ib_reader.hpp"
+#include "topology/fabric/formats.hpp"
+#include "topology/fabric/infiniband/ib_reader.hpp"
 #include "topology/fabric/lines.hpp"
 
 namespace gradcoll {
@@ -205,14 +209,38 @@ class Subnet {
     IbReader reader_;
 };
 
-}  // namespace
-
-Result<Fabric> fabric_from_ibnetdiscover(std::string_view text) {
-    return NetDiscover(text).read();
+bool is_ibnetdiscover(std::string_view line) {
+    for (const std::string_view start :
+         {"vendid=", "devid=", "sysimgguid=", "switchguid=", "caguid=", "rtguid="})
+        if (line.starts_with(start)) return true;
+    const std::vector<std::string_view> words = words_of(line);
+    return words.size() >= 3 && (words[0] == "Switch" || words[0] == "Ca" || words[0] == "Rt") &&
+           number_in(words[1]) && words[2].front() == '"';
 }
 
-Result<Fabric> fabric_from_ib_subnet(std::string_view text) {
-    return Subnet(text).read();
+bool is_ib_subnet(std::string_view line) {
+    if (line.starts_with("DR path")) return true;
+    const std::vector<std::string_view> words = words_of(line);
+    return words.size() >= 6 && (words[0] == "SW" || words[0] == "CA" || words[0] == "RT") &&
+           number_in(words[1]) && number_in(words[2]) && words[3].starts_with("0x");
+}
+
+}  // namespace
+
+FabricFormat ibnetdiscover_fabric_format() {
+    return {.name = "ibnetdiscover",
+            .family = "InfiniBand",
+            .listed = "ibnetdiscover",
+            .is_line = is_ibnetdiscover,
+            .read = [](std::string_view text) { return NetDiscover(text).read(); }};
+}
+
+FabricFormat ib_subnet_fabric_format() {
+    return {.name = "ib-subnet",
+            .family = "InfiniBand",
+            .listed = "netloc's ib-subnet",
+            .is_line = is_ib_subnet,
+            .read = [](std::string_view text) { return Subnet(text).read(); }};
 }
 
 }  // namespace gradcoll
