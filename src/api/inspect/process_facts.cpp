@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/inspect/mpi_identity.hpp"
+#include "api/settings/setting_table.hpp"
 #include "api/settings/settings.hpp"
 #include "base/cpu.hpp"
 #include "base/options.hpp"
@@ -42,7 +43,7 @@ GC_Setting told(const OptionInfo& row) {
     setting.info_key = kept(row.info_key);
     setting.value = kept(value.text);
     setting.default_value = kept(row.default_value);
-    setting.allowed = kept(row.allowed);
+    setting.allowed = kept(allowed_of(row.id));
     setting.help = kept(row.help);
     setting.source = kept(name_of(value.source));
     setting.place = from_file ? kept(value.place) : "";
