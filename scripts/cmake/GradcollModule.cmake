@@ -26,6 +26,13 @@ function(gradcoll_module name)
     target_include_directories(gradcoll_${name} PRIVATE "${CMAKE_BINARY_DIR}/tables/${kind}")
   endforeach()
   gradcoll_in_batches(gradcoll_${name})
+  # Names in files from outside the project are not chosen with those of the project in mind.
+  get_property(outside GLOBAL PROPERTY gradcoll_outside_sources)
+  foreach(source IN LISTS arg_SOURCES)
+    if(source IN_LIST outside)
+      set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    endif()
+  endforeach()
 endfunction()
 
 # gradcoll_test(module.noun SOURCES ... [DEPS modules...] [LINK targets...] [LABELS ...])

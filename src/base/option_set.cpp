@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -54,14 +53,14 @@ void OptionSet::take_variable(std::string_view name, std::string_view text) {
 }
 
 void OptionSet::settle() {
+    const auto table = option_table();
     const bool variables_say_the_codec =
-        std::any_of(std::begin(codec_options), std::end(codec_options),
-                    [this](OptionId id) { return environment_[index(id)].has_value(); });
-    for (const OptionInfo& row : option_table()) {
+        std::any_of(table.begin(), table.end(), [this](const OptionInfo& row) {
+            return row.says == Says::the_codec && environment_[index(row.id)].has_value();
+        });
+    for (const OptionInfo& row : table) {
         const std::size_t i = index(row.id);
-        const bool put_out =
-            variables_say_the_codec && std::find(std::begin(codec_options), std::end(codec_options),
-                                                 row.id) != std::end(codec_options);
+        const bool put_out = variables_say_the_codec && row.says == Says::the_codec;
         if (environment_[i])
             values_[i] = *environment_[i];
         else if (file_[i] && !put_out)

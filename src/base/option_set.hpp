@@ -32,11 +32,6 @@ struct OptionValue {
     std::string place = "default";  ///< for people: "environment", "run.conf:3", "default"
 };
 
-/// Of these settings, which all say the codec, those that a stronger source says put out those of a
-/// weaker one; within one source gc_schedule is stronger than gc_level_codecs, that than gc_codec.
-inline constexpr OptionId codec_options[] = {OptionId::codec, OptionId::level_codecs,
-                                             OptionId::schedule};
-
 /// Something that is ignored, and where it was written; `option`: whose value it is, if any.
 struct OptionComplaint {
     std::string text;

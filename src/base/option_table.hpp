@@ -1,5 +1,6 @@
-// base/option_table.hpp - every GC_* setting: one table (options.def) with name, kind, default,
-// what is allowed, and help.
+// base/option_table.hpp - every GC_* setting: what it is called, its default, what is allowed, and
+// help. The rows are the kind option of scripts/cmake/GradcollExtensions.cmake; the project's own
+// are in src/api/settings, a folder for each topic.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +13,36 @@
 
 namespace gradcoll {
 
+/// In the order of the table; those from outside the project come last.
 enum class OptionId : std::uint8_t {
-#define GRADCOLL_OPTION(id, ...) id,
-#include "base/options.def"
-#undef GRADCOLL_OPTION
+#define GRADCOLL_ROW(name) name,
+#include "option_table.inc"
+#undef GRADCOLL_ROW
     count
 };
 
+/// Of the settings that all say the codec, those that a stronger source says put out those of a
+/// weaker one; within one source gc_schedule is stronger than gc_level_codecs, that than gc_codec.
+enum class Says : std::uint8_t { its_own, the_codec };
+
+/// A member NAME of the kind option defines
+///     OptionInfo NAME_option_row();
+/// in this namespace, without an id. A setting that a communicator can have is also a member of the
+/// kind setting (api/settings/setting_table.hpp), which reads its value.
 struct OptionInfo {
-    OptionId id;
-    std::string_view variable;  ///< "GC_MIN_BYTES"
-    std::string_view info_key;  ///< "gc_min_bytes"; empty if it cannot be set per communicator
+    OptionId id{};                ///< the table's work
+    std::string_view variable;    ///< "GC_MIN_BYTES"
+    std::string_view info_key{};  ///< "gc_min_bytes"; empty if it cannot be set per communicator
     std::string_view default_value;
-    std::string_view allowed;  ///< for messages and help: "bytes, with K, M or G"
+    std::string_view allowed{};  ///< for messages and help: "bytes, with K, M or G"; empty: tables
+                                 ///< of higher folders know it (allowed_of() in api/settings)
     std::string_view help;
+
+    /// Whether `text` is a value, as far as that is known down here; null: all are.
+    Status (*check)(const OptionInfo& row, std::string_view text) = nullptr;
+    Says says = Says::its_own;
 };
+/// Thread safe; stays where it is.
 std::span<const OptionInfo> option_table();
 const OptionInfo& info_of(OptionId id);
 

@@ -1,40 +1,13 @@
 #include "base/options.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <set>
 
-#include "base/text.hpp"
-
 namespace gradcoll {
 namespace {
-
-Status check_number(const OptionInfo& row, std::string_view text, std::int64_t min,
-                    std::int64_t max) {
-    return parse_integer(text, min, max).ok() ? Status()
-                                              : bad_value(row.variable, text, row.allowed);
-}
-
-/// For rows that list words as what is allowed; `or_switch`: other spellings of on and off, too.
-Status check_word(const OptionInfo& row, std::string_view text, bool or_switch) {
-    const auto words = split_at_commas(row.allowed);
-    const bool listed = std::find(words.begin(), words.end(), text) != words.end();
-    return listed || (or_switch && parse_switch(text).ok())
-               ? Status()
-               : bad_value(row.variable, text, row.allowed);
-}
-
-/// A word or a path. Without the slash a misspelt word would be looked for among the system's
-/// libraries.
-Status check_device(const OptionInfo& row, std::string_view text) {
-    const bool is_path = text.find('/') != std::string_view::npos;
-    return is_path || text == "auto" || text == "off" ? Status()
-                                                      : bad_value(row.variable, text, row.allowed);
-}
 
 OptionSet read_process() {
     std::vector<std::string_view> entries;
@@ -51,25 +24,7 @@ OptionSet read_process() {
 
 Status check_process_option(OptionId id, std::string_view text) {
     const OptionInfo& row = info_of(id);
-    switch (id) {
-        case OptionId::log:
-        case OptionId::cpu:
-        case OptionId::report:
-            return check_word(row, text, false);
-        case OptionId::device_mpi:
-        case OptionId::yield:
-        case OptionId::enable:
-        case OptionId::dump_config:
-            return check_word(row, text, true);
-        case OptionId::device:
-            return check_device(row, text);
-        case OptionId::report_error:
-            return check_number(row, text, 0, 1'000'000);
-        case OptionId::trace_spans:
-            return check_number(row, text, 1, 100'000'000);
-        default:
-            return {};
-    }
+    return row.check != nullptr ? row.check(row, text) : Status();
 }
 
 /// Never destroyed: calls may still arrive while the process leaves.

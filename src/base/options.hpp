@@ -12,8 +12,8 @@
 
 namespace gradcoll {
 
-/// Whether `text` is a value of an option that holds for the whole process and is understood down
-/// here (GC_LOG, GC_CPU, GC_YIELD, GC_ENABLE, GC_REPORT, ...). All others pass.
+/// Whether `text` is a value, for options whose row has a check: those that hold for the whole
+/// process and are understood down here (GC_LOG, GC_CPU, GC_YIELD, ...). All others pass.
 Status check_process_option(OptionId id, std::string_view text);
 
 /// The values of this process, read at the first call, whichever thread makes it; those that

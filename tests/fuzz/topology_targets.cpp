@@ -11,7 +11,7 @@
 #include "fuzz/topology_trees.hpp"
 #include "topology/dealt_host.hpp"
 #include "topology/fabric/formats.hpp"
-#include "topology/fabric/slurm.hpp"
+#include "topology/fabric/slurm/slurm.hpp"
 #include "topology/sources/host/gpu_places.hpp"
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/machine.hpp"
@@ -98,14 +98,15 @@ bool addresses(std::string_view text) {
 
 // ---- fabrics ------------------------------------------------------------------------------------
 
-template <FabricFormat format>
-bool fabric(std::string_view text) {
-    constexpr bool has_host_lists = format == FabricFormat::slurm_conf ||
-                                    format == FabricFormat::slurm_yaml ||
-                                    format == FabricFormat::csv;
-    if (has_host_lists && names_many_ranks(text)) return false;
+enum class HostLists : bool { no, yes };
+
+bool fabric(std::string_view name, HostLists lists, std::string_view text) {
+    if (lists == HostLists::yes && names_many_ranks(text)) return false;
     static_cast<void>(fabric_format_of(text));
-    const Result<Fabric> read = fabric_from(text, format);
+    const auto& all = fabric_formats();
+    const auto format = std::find_if(all.begin(), all.end(),
+                                     [&](const FabricFormat& row) { return row.name == name; });
+    const Result<Fabric> read = format->read(text);
     return accepted(read.status(), text) && becomes_a_tree(*read, text);
 }
 
@@ -220,19 +221,26 @@ std::vector<Target> all_targets() {
         {"bytes of a tree", tree_bytes, bytes},
         {"host list", host_list, host_list_seeds},
         {"SLURM addresses", addresses, address_seeds},
-        {"topology.conf", fabric<FabricFormat::slurm_conf>,
+        {"topology.conf",
+         [](std::string_view text) { return fabric("topology.conf", HostLists::yes, text); },
          recorded({"slurm/two-levels.conf", "slurm/unbalanced.conf", "slurm/several-parents.conf",
                    "slurm/no-common-root.conf", "slurm/lone-trunks.conf", "slurm/blocks.conf",
                    "slurm/topograph-tree.conf", "slurm/all-nodes.conf"})},
-        {"topology.yaml", fabric<FabricFormat::slurm_yaml>,
+        {"topology.yaml",
+         [](std::string_view text) { return fabric("topology.yaml", HostLists::yes, text); },
          recorded({"slurm/tree.yaml", "slurm/topograph-partitions.yaml", "slurm/dynamic-nodes.yaml",
                    "slurm/flat.yaml"})},
-        {"ibnetdiscover", fabric<FabricFormat::ibnetdiscover>,
+        {"ibnetdiscover",
+         [](std::string_view text) { return fabric("ibnetdiscover", HostLists::no, text); },
          recorded({"fabric/ibnetdiscover-ndr-40-switches.out"})},
-        {"ib-subnet", fabric<FabricFormat::ib_subnet>,
+        {"ib-subnet",
+         [](std::string_view text) { return fabric("ib-subnet", HostLists::no, text); },
          recorded({"plafrim/ib-raw/ib-subnet-fe80:0000:0000:0000.txt"})},
-        {"CSV", fabric<FabricFormat::csv>, csv_seeds},
-        {"MPICH coordinates", fabric<FabricFormat::mpich_coordinates>, mpich_seeds},
+        {"CSV", [](std::string_view text) { return fabric("CSV", HostLists::yes, text); },
+         csv_seeds},
+        {"MPICH coordinates",
+         [](std::string_view text) { return fabric("MPICH coordinates", HostLists::no, text); },
+         mpich_seeds},
         {"NCCL XML", nccl,
          recorded({"nccl/g5.48xl-topo.xml", "nccl/ndv4-topo.xml", "nccl/ndv5-topo.xml",
                    "nccl/p4d-24xl-topo.xml", "nccl/topo_3p_pcie.xml", "nccl/topo_8p_940.xml",

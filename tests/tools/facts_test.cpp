@@ -8,6 +8,7 @@
 #include <string>
 
 #include "api/inspect/mpi_identity.hpp"
+#include "api/settings/setting_table.hpp"
 #include "base/options.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/choose/policy.hpp"
@@ -108,7 +109,7 @@ TEST(Facts, EveryTreeSourceIsReadAsAFormOfItsOwn) {
         wholes.insert(whole ? whole->row : nullptr);
     }
     const auto is_whole = [](const SourceRow& row) { return row.part == Part::whole; };
-    const auto table = source_table();
+    const auto& table = source_table();
     EXPECT_EQ(forms.size(), entries.size());
     EXPECT_EQ(wholes.size(),  // one more: no whole tree is written
               static_cast<std::size_t>(std::count_if(table.begin(), table.end(), is_whole)) + 1);
@@ -136,7 +137,7 @@ TEST(Facts, SettingsAreTheRowsOfTheTable) {
         EXPECT_EQ(setting.variable, row.variable);
         EXPECT_EQ(setting.info_key, row.info_key);
         EXPECT_EQ(setting.default_value, row.default_value);
-        EXPECT_EQ(setting.allowed, row.allowed);
+        EXPECT_EQ(setting.allowed, allowed_of(row.id));
         EXPECT_EQ(setting.help, row.help);
     }
 }

@@ -4,12 +4,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
+#include "fabric_format.hpp"
 #include "fabric_outline.hpp"
-#include "topology/fabric/formats.hpp"
-#include "topology/fabric/ib_reader.hpp"
+#include "topology/fabric/infiniband/ib_reader.hpp"
 
 namespace gradcoll {
 namespace {
@@ -27,53 +28,65 @@ std::string text_of(const std::filesystem::path& path) {
 
 /// The tree of a text whose format is found out, or why there is none.
 std::string outline(const std::string& text) {
-    const auto format = fabric_format_of(text);
+    const FabricFormat* format = fabric_format_of(text);
     if (!format) return "no format";
-    const Result<Fabric> fabric = fabric_from(text, *format);
+    const Result<Fabric> fabric = format->read(text);
     if (!fabric) return fabric.status().message();
     const Result<SwitchTree> tree = switch_tree(*fabric);
     return tree ? test::outline_of(*tree) : tree.status().message();
 }
 
-std::string error(const std::string& text, FabricFormat format) {
-    const Result<Fabric> fabric = fabric_from(text, format);
+std::string error(const std::string& text, std::string_view format) {
+    const Result<Fabric> fabric = test::fabric_format(format).read(text);
     return fabric ? "no error" : fabric.status().message();
+}
+
+std::string_view name_of_format(std::string_view text) {
+    const FabricFormat* format = fabric_format_of(text);
+    return format ? format->name : "none";
 }
 
 TEST(RecordedFabric, PlaFrimIsOneRootWithSixUnlikeBranches) {
     const auto path = std::filesystem::path(GRADCOLL_RECORDED_DIR) / "plafrim" / "ib-raw" /
                       "ib-subnet-fe80:0000:0000:0000.txt";
     const std::string text = text_of(path);
-    EXPECT_EQ(fabric_format_of(text), FabricFormat::ib_subnet);
+    EXPECT_EQ(name_of_format(text), "ib-subnet");
     EXPECT_EQ(outline(text), text_of(recorded / "plafrim.tree.txt"));
 }
 
 TEST(RecordedFabric, NdrIsNineSpinesOverEightUnitsOfFourRails) {
     const std::string text = text_of(recorded / "ibnetdiscover-ndr-40-switches.out");
-    EXPECT_EQ(fabric_format_of(text), FabricFormat::ibnetdiscover);
+    EXPECT_EQ(name_of_format(text), "ibnetdiscover");
     EXPECT_EQ(outline(text), text_of(recorded / "ibnetdiscover-ndr-40-switches.tree.txt"));
 }
 
 TEST(FabricFormat, EachIsToldByItsFirstLines) {
-    EXPECT_EQ(fabric_format_of("# x\n\nSwitchName=s1 Nodes=n1\n"), FabricFormat::slurm_conf);
-    EXPECT_EQ(fabric_format_of("blockname=b1 nodes=n1\n"), FabricFormat::slurm_conf);
-    EXPECT_EQ(fabric_format_of("---\n- topology: a\n"), FabricFormat::slurm_yaml);
-    EXPECT_EQ(fabric_format_of("- topology: a\n  tree:\n"), FabricFormat::slurm_yaml);
-    EXPECT_EQ(fabric_format_of("vendid=0x2c9\ndevid=1\n"), FabricFormat::ibnetdiscover);
-    EXPECT_EQ(fabric_format_of("Switch\t36 \"S-1\" # \"x\"\n"), FabricFormat::ibnetdiscover);
-    EXPECT_EQ(fabric_format_of("DR path slid 0; dlid 0\n"), FabricFormat::ib_subnet);
-    EXPECT_EQ(fabric_format_of("SW 1 2 0x3 4x QDR\n"), FabricFormat::ib_subnet);
-    EXPECT_EQ(fabric_format_of("host,switch\nn1,s1\n"), FabricFormat::csv);
-    EXPECT_EQ(fabric_format_of("any, thing\n0: 0 0 0\n"), FabricFormat::mpich_coordinates);
-    EXPECT_EQ(fabric_format_of(""), std::nullopt);
-    EXPECT_EQ(fabric_format_of("# only a comment\n"), std::nullopt);
-    EXPECT_EQ(fabric_format_of("once upon a time\n"), std::nullopt);
+    EXPECT_EQ(name_of_format("# x\n\nSwitchName=s1 Nodes=n1\n"), "topology.conf");
+    EXPECT_EQ(name_of_format("blockname=b1 nodes=n1\n"), "topology.conf");
+    EXPECT_EQ(name_of_format("---\n- topology: a\n"), "topology.yaml");
+    EXPECT_EQ(name_of_format("- topology: a\n  tree:\n"), "topology.yaml");
+    EXPECT_EQ(name_of_format("vendid=0x2c9\ndevid=1\n"), "ibnetdiscover");
+    EXPECT_EQ(name_of_format("Switch\t36 \"S-1\" # \"x\"\n"), "ibnetdiscover");
+    EXPECT_EQ(name_of_format("DR path slid 0; dlid 0\n"), "ib-subnet");
+    EXPECT_EQ(name_of_format("SW 1 2 0x3 4x QDR\n"), "ib-subnet");
+    EXPECT_EQ(name_of_format("host,switch\nn1,s1\n"), "CSV");
+    EXPECT_EQ(name_of_format("any, thing\n0: 0 0 0\n"), "MPICH coordinates");
+    EXPECT_EQ(name_of_format(""), "none");
+    EXPECT_EQ(name_of_format("# only a comment\n"), "none");
+    EXPECT_EQ(name_of_format("once upon a time\n"), "none");
 }
 
-TEST(FabricFormat, EachHasItsName) {
-    EXPECT_EQ(name_of(FabricFormat::slurm_conf), "topology.conf");
-    EXPECT_EQ(name_of(FabricFormat::mpich_coordinates), "MPICH coordinates");
-    EXPECT_EQ(name_of(FabricFormat::csv), "CSV");
+TEST(FabricFormat, NamesAreDifferentAndEachIsListedByItselfOrByTheOneBefore) {
+    std::set<std::string_view> names;
+    std::string_view family;
+    for (const FabricFormat& format : fabric_formats()) {
+        EXPECT_TRUE(names.insert(format.name).second) << format.name;
+        EXPECT_FALSE(format.family.empty()) << format.name;
+        EXPECT_TRUE(!format.listed.empty() || format.family == family) << format.name;
+        family = format.family;
+    }
+    for (const char* name : {"topology.conf", "MPICH coordinates", "CSV"})
+        EXPECT_EQ(names.count(name), 1U) << name;
 }
 
 TEST(InfiniBand, DataRatesAreLanesTimesSpeed) {
@@ -139,7 +152,7 @@ TEST(InfiniBand, SwitchesWithoutANameOfTheirOwnGoByIdentifier) {
 
 TEST(InfiniBand, BrokenLinesOfIbnetdiscoverAreNamed) {
     const auto told = [](const std::string& text) {
-        return error("# comment\nvendid=0x1\n" + text, FabricFormat::ibnetdiscover);
+        return error("# comment\nvendid=0x1\n" + text, "ibnetdiscover");
     };
     EXPECT_EQ(told("Hub 3\n"), "line 3: found Hub 3, expected Switch, Ca, Rt, [port] or key=value");
     EXPECT_EQ(told("Switch 36 S-a\n"),
@@ -159,7 +172,7 @@ TEST(InfiniBand, BrokenLinesOfIbnetdiscoverAreNamed) {
 
 TEST(InfiniBand, BrokenLinesOfAnIbSubnetAreNamed) {
     const auto told = [](const std::string& text) {
-        return error("DR path slid 0\n" + text, FabricFormat::ib_subnet);
+        return error("DR path slid 0\n" + text, "ib-subnet");
     };
     EXPECT_EQ(told("SW 1 x 0x3 4x QDR\n"),
               "line 2: found SW 1 x 0x3 4x QDR, expected SW, CA or RT, lid, port, guid, width and "
@@ -192,9 +205,7 @@ TEST(Csv, IsATableOfHostsAndSwitches) {
 }
 
 TEST(Csv, BrokenLinesAreNamed) {
-    const auto told = [](const std::string& line) {
-        return error("n1,s1\n" + line + "\n", FabricFormat::csv);
-    };
+    const auto told = [](const std::string& line) { return error("n1,s1\n" + line + "\n", "CSV"); };
     const std::string columns = "host,switch[,gbytes_per_s[,latency_us]]";
     EXPECT_EQ(told("n2"), "line 2: found n2, expected " + columns);
     EXPECT_EQ(told("n2,"), "line 2: found n2,, expected " + columns);
@@ -212,7 +223,7 @@ TEST(Csv, BrokenLinesAreNamed) {
 TEST(Csv, ListsBeyondTheLimitsEndEarly) {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += "x" + std::to_string(i) + "n[0-599999],s\n";
-    EXPECT_EQ(error(text, FabricFormat::csv),
+    EXPECT_EQ(error(text, "CSV"),
               "the fabric has more than 1048576 switches and hosts, allowed are up to that many");
 }
 
@@ -231,7 +242,7 @@ TEST(MpichCoordinates, AreGroupsOfSwitchesOfRanks) {
 
 TEST(MpichCoordinates, BrokenLinesAreNamed) {
     const auto told = [](const std::string& text) {
-        return error("coordinates\n0: 0 0 0\n" + text, FabricFormat::mpich_coordinates);
+        return error("coordinates\n0: 0 0 0\n" + text, "MPICH coordinates");
     };
     EXPECT_EQ(told("1: 0 0\n"),
               "line 3: found 1: 0 0, expected rank: group switch port (3: 0 1 5)");

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "fabric_format.hpp"
 #include "outline.hpp"
 #include "topology/fabric/fabric.hpp"
-#include "topology/fabric/formats.hpp"
 #include "topology/fabric/switch_tree.hpp"
 
 namespace gradcoll {
 namespace {
 
 SwitchTree switches_of(const std::string& csv) {
-    return switch_tree(fabric_from(csv, FabricFormat::csv).value()).value();
+    return switch_tree(test::fabric_format("CSV").read(csv).value()).value();
 }
 
 HostSubtree host(const std::string& name, std::vector<int> ranks) {
@@ -138,8 +138,8 @@ TEST(HangHosts, TheSameNameTwiceInAJobIsTwoHosts) {
 }
 
 TEST(HangHosts, WhereTheSourceKnowsRanksTheLowestOfTheHostCounts) {
-    const Fabric fabric = fabric_from("header\n0: 0 0 0\n1: 0 0 1\n2: 0 1 0\n3: 0 1 1\n",
-                                      FabricFormat::mpich_coordinates)
+    const Fabric fabric = test::fabric_format("MPICH coordinates")
+                              .read("header\n0: 0 0 0\n1: 0 0 1\n2: 0 1 0\n3: 0 1 1\n")
                               .value();
     EXPECT_EQ(hung(switch_tree(fabric).value(), {host("x", {0, 1}), host("x", {2, 3})}),
               "switch \"group 0\"\n"

@@ -7,7 +7,6 @@
 
 #include "topology/random_tree.hpp"
 #include "topology/sources/host/hosts_file.hpp"
-#include "topology/sources/job/whole_sources.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -53,6 +52,13 @@ TEST(Written, WholeTreesAreKnownByTheirBeginningOrEnding) {
     EXPECT_EQ(whole(source_of("/etc/tree.json")), "json");
     EXPECT_EQ(whole(source_of("file:/etc/tree")), "file");
     EXPECT_EQ(value_of("json: tree ", Part::whole), "tree");
+}
+
+TEST(Written, OneWordForTheMachineItselfIsDiscoveredAndNothingElse) {
+    for (const char* text : {"", " ", "auto", " discover ", "hwloc\n"})
+        EXPECT_TRUE(is_discovered(text)) << text;
+    for (const char* text : {"hwloc+none", "hwloc+auto", "none", "flat", "slurm", "0", "Auto"})
+        EXPECT_FALSE(is_discovered(text)) << text;
 }
 
 TEST(Written, WithoutAnythingWrittenHostsAreAskedAndSlurmsAddressesRead) {
@@ -198,7 +204,7 @@ Result<Tree> tree_in_json(const std::string& path, int rank_count) {
     Job job;
     job.rank_count = rank_count;
     TreeDraft draft;
-    const Status status = json_source(path)->learn(job, draft);
+    const Status status = source_row(Part::whole, "json").make(path)->learn(job, draft);
     if (!status.ok()) return status;
     return *draft.whole;
 }

@@ -1,53 +1,36 @@
 // topology/fabric/formats.hpp - the texts that a fabric can be read from, and which one a text is.
-// One source a format.
+// A format is a folder below this one, or outside the project: the kind fabric_format of
+// scripts/cmake/GradcollExtensions.cmake.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/status.hpp"
 #include "topology/fabric/fabric.hpp"
 
 namespace gradcoll {
 
-enum class FabricFormat : std::uint8_t {
-    slurm_conf,     ///< topology.conf: SwitchName= or BlockName= lines; topograph writes it, too
-    slurm_yaml,     ///< topology.yaml of SLURM 25.05 and later; topograph writes it, too
-    ibnetdiscover,  ///< output of ibnetdiscover
-    ib_subnet,      ///< netloc's ib-subnet-*.txt (ibnetdiscover -p): one line a port
-    mpich_coordinates,  ///< rank: group switch port
-    csv                 ///< host,switch[,gbytes_per_s[,latency_us]]: a table
+/// A member NAME of the kind fabric_format defines
+///     FabricFormat NAME_fabric_format();
+/// which lives in this namespace. No two formats that are not `vague` take the same line.
+struct FabricFormat {
+    std::string_view name;    ///< for people: "topology.conf", in the origin of a tree
+    std::string_view family;  ///< in "switches from SLURM, InfiniBand ... files"; several may share
+    std::string_view listed;  ///< in a list of what a file may hold; empty: the one before says it
+
+    /// Whether a line that is neither empty nor a comment can only be of this format.
+    bool (*is_line)(std::string_view line);
+    /// `text` is not trusted. Errors: invalid_argument naming the line, what was found and what is
+    /// allowed.
+    Result<Fabric> (*read)(std::string_view text);
+    bool vague = false;  ///< its lines look like those of others, too: it is asked after them
 };
-std::string_view name_of(FabricFormat format);
 
-/// Told by the text's first lines that say something; nothing if it is none of them.
-std::optional<FabricFormat> fabric_format_of(std::string_view text);
+/// All of them. Thread safe.
+const std::vector<FabricFormat>& fabric_formats();
 
-/// `text` is not trusted. Errors: invalid_argument naming the line, what was found and what is
-/// allowed.
-Result<Fabric> fabric_from(std::string_view text, FabricFormat format);
-
-// The formats that are files alone; those of SLURM are in slurm.hpp. `text` is not trusted.
-
-/// Output of `ibnetdiscover`. A host is told by the first word of its adapters' description;
-/// adapters without one (aggregation nodes, vendor names alone) are no hosts. Speeds are data
-/// rates: 4xQDR is 4 GB/s, 4xNDR 50 GB/s. Errors: invalid_argument with the line.
-Result<Fabric> fabric_from_ibnetdiscover(std::string_view text);
-
-/// netloc's ib-subnet-*.txt, one line a port. Errors: as above.
-Result<Fabric> fabric_from_ib_subnet(std::string_view text);
-
-/// host,switch[,gbytes_per_s[,latency_us]] a line; a line whose first column is a switch
-/// (`switch:NAME`, or a name that stands in the second column elsewhere) hangs that switch below
-/// another. A heading line (host,switch,...), `#` comments and empty lines are skipped; host
-/// columns may be host lists. Rooted. Errors: invalid_argument with the line.
-Result<Fabric> fabric_from_csv(std::string_view text);
-
-/// MPICH's MPIR_CVAR_COORDINATES_FILE: the first line is skipped, then `rank: group switch port`.
-/// Switches are numbered within their group. The fabric is rooted and by_rank. Errors:
-/// invalid_argument with the line.
-Result<Fabric> fabric_from_mpich_coordinates(std::string_view text);
+/// Told by the text's first two lines that say something; null if it is none of them.
+const FabricFormat* fabric_format_of(std::string_view text);
 
 }  // namespace gradcoll

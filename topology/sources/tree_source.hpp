@@ -1,5 +1,5 @@
 // topology/sources/tree_source.hpp - the one interface of all that tells how the tree of a job
-// looks. Each source is one way to learn it, or its part of it; job/source_table.cpp lists them.
+// looks. Each source is one way to learn it, or its part of it; job/source_table.hpp lists them.
 #pragma once
 
 #include <cstddef>
@@ -50,12 +50,15 @@ struct Switches {
                                      ///< those of the job
 };
 
+/// What a source assumed, for people.
+using SourceNotes = std::vector<std::string>;
+
 /// A tree in the making: each source adds its part.
 struct TreeDraft {
     std::optional<Tree> whole;         ///< all of it; else the next two are its parts
     std::vector<HostSubtree> insides;  ///< one for each host of the job, in their order
     Switches switches;
-    std::vector<std::string> notes;  ///< what was assumed, for people
+    SourceNotes notes;
 };
 
 /// Made from what follows its word in GC_TOPOLOGY; that touches no file. Reads each file once, and

@@ -1,14 +1,19 @@
 #include "api/comm/comm_settings.hpp"
 
+#include "api/settings/setting_table.hpp"
+
 namespace gradcoll {
 namespace {
 
+/// Whatever goes into Settings must be the same everywhere, also if communicators cannot have it
+/// each their own way.
 std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) {
     std::vector<Claim> claims;
     for (const OptionInfo& row : option_table())
         if (!row.info_key.empty()) claims.push_back({row.info_key, text[row.id]});
-    for (const OptionId id : {OptionId::compress_comms, OptionId::transports})
-        claims.push_back({info_of(id).variable, text[id]});
+    for (const OptionInfo& row : option_table())
+        if (row.info_key.empty() && setting_of(row.id).read != nullptr)
+            claims.push_back({row.variable, text[row.id]});
     claims.push_back({"the outcome of the argument check", complaint.message()});
     return claims;
 }

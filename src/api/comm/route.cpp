@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/text.hpp"
+#include "topology/sources/job/written.hpp"
 #include "transport/shm/shm_channel.hpp"
 
 namespace gradcoll {
@@ -64,18 +64,13 @@ const char* text_of(ExactReason reason) {
 }
 
 bool allows_one_host(const SettingsText& text, const Settings& settings) {
-    constexpr std::string_view discovered[] = {"auto", "discover", "hwloc"};
-    const std::string_view topology = trimmed(text[OptionId::topology]);
-    const bool is_discovered =
-        topology.empty() ||
-        std::find(std::begin(discovered), std::end(discovered), topology) != std::end(discovered);
     const bool chose_exchange =
         std::any_of(settings.exchange.begin(), settings.exchange.end(),
                     [](const ExchangeWish& wish) { return wish.has_value(); });
     const bool chose_plan =
         chose_exchange || settings.chunk_bytes || settings.builder != Builder::flexreduce;
     const bool may_share = settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name);
-    return may_share && is_discovered && !chose_plan;
+    return may_share && is_discovered(text[OptionId::topology]) && !chose_plan;
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,

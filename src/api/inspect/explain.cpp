@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/settings/setting_table.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/plan/plan.hpp"
@@ -49,19 +50,29 @@ ExplainedSetting explained(OptionId id, const SettingsText& text) {
     return setting;
 }
 
+/// In the order in which they are told; further ones come last.
+std::vector<OptionId> deciding_options() {
+    std::vector<OptionId> ids = {OptionId::tree_min_bytes,   OptionId::min_bytes,
+                                 OptionId::max_bytes,        OptionId::codec,
+                                 OptionId::level_codecs,     OptionId::schedule,
+                                 OptionId::step_every,       OptionId::down_codec,
+                                 OptionId::compress_comms,   OptionId::compress_calls,
+                                 OptionId::exchange,         OptionId::chunk_bytes,
+                                 OptionId::chunks_in_flight, OptionId::shm_bytes,
+                                 OptionId::compress_if,      OptionId::tuning_file};
+    for (const OptionInfo& option : option_table()) {
+        const SettingRow& row = setting_of(option.id);
+        if (row.read != nullptr && row.shapes_calls &&
+            std::find(ids.begin(), ids.end(), option.id) == ids.end())
+            ids.push_back(option.id);
+    }
+    return ids;
+}
+
 /// The two thresholds, and of the others those that somebody chose.
 std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
-    constexpr OptionId deciding[] = {OptionId::tree_min_bytes,   OptionId::min_bytes,
-                                     OptionId::max_bytes,        OptionId::codec,
-                                     OptionId::level_codecs,     OptionId::schedule,
-                                     OptionId::step_every,       OptionId::down_codec,
-                                     OptionId::compress_comms,   OptionId::compress_calls,
-                                     OptionId::exchange,         OptionId::chunk_bytes,
-                                     OptionId::chunks_in_flight, OptionId::shm_bytes,
-                                     OptionId::compress_if,      OptionId::tuning_file,
-                                     OptionId::transports,       OptionId::builder};
     std::vector<ExplainedSetting> settings;
-    for (const OptionId id : deciding) {
+    for (const OptionId id : deciding_options()) {
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
         if (always || text[id] != info_of(id).default_value)
             settings.push_back(explained(id, text));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/inspect/mpi_identity.hpp"
+#include "api/settings/setting_table.hpp"
 #include "api/settings/settings.hpp"
 #include "base/cpu.hpp"
 #include "base/options.hpp"
@@ -18,6 +19,7 @@
 #include "collectives/exchange/exchange.hpp"
 #include "compress/codec.hpp"
 #include "device/plugin.hpp"
+#include "topology/sources/job/source_table.hpp"
 #include "topology/tree.hpp"
 #include "transport/routed/transport_table.hpp"
 
@@ -44,7 +46,7 @@ GC_Setting told(const OptionInfo& row) {
     setting.info_key = kept(row.info_key);
     setting.value = kept(value.text);
     setting.default_value = kept(row.default_value);
-    setting.allowed = kept(row.allowed);
+    setting.allowed = kept(allowed_of(row.id));
     setting.help = kept(row.help);
     setting.source = kept(name_of(value.source));
     setting.place = from_file ? kept(value.place) : "";
@@ -140,22 +142,14 @@ Entries levels() {
 }
 
 Entries tree_sources() {
-    return {
-        {"auto", "hwloc inside hosts, SLURM's addresses between them if there are any"},
-        {"flat", "all ranks below one vertex"},
-        {"((0 1) (2 3 4))", "an expression: parentheses are vertices, numbers ranks"},
-        {"json:FILE", "a tree with kinds, names, bandwidths and latencies"},
-        {"file:PATH", "whatever of these forms the file or folder holds"},
-        {"hwloc", "inside a host: where each rank is bound"},
-        {"synthetic:STRING", "inside: as an hwloc string such as pack:2 core:4 pu:1 describes"},
-        {"xml:FILE", "inside: as a file that lstopo wrote describes"},
-        {"hosts:PATH", "inside: a file of lines HOST SYNTHETIC-OR-XML, or a folder of HOST.xml"},
-        {"gpus:PATH", "inside: as xml or hosts, with ranks on GPUs instead of cores"},
-        {"nccl:FILE", "inside: as an NCCL topology file describes"},
-        {"slurm", "between: SLURM's addresses, else its topology.yaml or topology.conf"},
-        {"probe", "between: measured; probe:CACHE-FILE keeps it for the next run"},
-        {"hwloc+file:FILE",
-         "between: switches from SLURM, InfiniBand, CSV or MPICH files, or a probe's cache"}};
+    Entries entries{
+        {"auto", "hwloc inside hosts, SLURM's addresses between them if there are any"}};
+    for (const Part part : {Part::whole, Part::inside, Part::between})
+        for (const SourceRow& row : source_table())
+            if (row.part == part && !row.help.empty())
+                entries.push_back(
+                    {kept(row.example.empty() ? row.forms : row.example), kept(row.help)});
+    return entries;
 }
 
 Entries collectives() {

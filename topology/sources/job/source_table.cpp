@@ -1,5 +1,4 @@
-// topology/sources/job/source_table.cpp - the table of sources. A further one is a file or folder
-// in host/, cluster/ or here, and a row.
+// topology/sources/job/source_table.cpp - the table of sources, and lists of what is in it.
 #include "topology/sources/job/source_table.hpp"
 
 #include <fmt/format.h>
@@ -7,49 +6,19 @@
 #include <algorithm>
 #include <cassert>
 #include <cctype>
-#include <vector>
-
-#include "topology/sources/cluster/sources.hpp"
-#include "topology/sources/host/sources.hpp"
-#include "topology/sources/job/whole_sources.hpp"
 
 namespace gradcoll {
 
+#define GRADCOLL_ROW(name) SourceRow name##_source_row();
+#include "source_table.inc"
+#undef GRADCOLL_ROW
+
 namespace {
 
-constexpr SourceRow rows[] = {
-    {Part::whole, "flat", Takes::nothing, "flat", flat_source},
-    {Part::whole, "expression", Takes::no_word, "an expression such as ((0 1) (2 3 4))",
-     expression_source},
-    {Part::whole, "json", Takes::a_file, "json:FILE", json_source, holds_json_tree,
-     "holds a whole tree in JSON", "a tree in JSON"},
-    {Part::whole, "file", Takes::a_file, "file:PATH", nullptr},
-
-    {Part::inside, "hwloc", Takes::nothing, "hwloc", hwloc_source},
-    {Part::inside, "synthetic", Takes::a_string, "synthetic:STRING", synthetic_source},
-    {Part::inside, "xml", Takes::a_file, "xml:FILE", hwloc_xml_source, holds_hwloc_xml,
-     "holds hwloc XML", "hwloc XML"},
-    {Part::inside, "hosts", Takes::a_file, "hosts:FILE-OR-FOLDER", hosts_source, is_folder,
-     "is a folder (of hosts' XML files)", "a folder of hosts' XML files"},
-    {Part::inside, "gpus", Takes::a_file, "gpus:PATH", gpus_source},
-    {Part::inside, "nccl", Takes::a_file, "nccl:FILE", nccl_source, holds_nccl_xml,
-     "holds NCCL XML", "NCCL XML"},
-    {Part::inside, "file", Takes::a_file, "", nullptr},
-
-    {Part::between, "none", Takes::nothing, "none", no_switches},
-    {Part::between, "auto", Takes::nothing, "auto", automatic_source},
-    {Part::between, "slurm", Takes::nothing, "slurm", slurm_source},
-    {Part::between, "probe", Takes::perhaps_a_file, "probe, probe:CACHE-FILE", probe_source},
-    {Part::between, "file", Takes::a_file, "file:FILE", nullptr},
-    {Part::between, "fabric", Takes::no_word, "", fabric_source, holds_fabric, "holds switches",
-     "switches (SLURM's topology.conf or topology.yaml, ibnetdiscover, netloc's ib-subnet, CSV of "
-     "host,switch, MPICH coordinates, a probe's cache)"},
-    {Part::between, "cache", Takes::no_word, "", probe_cache_source, holds_probe_cache,
-     "holds what a probe measured"}};
-
-std::vector<std::string_view> texts_of(Part part, std::string_view SourceRow::*text) {
+template <class Text>
+std::vector<std::string_view> texts_of(Part part, Text SourceRow::*text) {
     std::vector<std::string_view> texts;
-    for (const SourceRow& row : rows)
+    for (const SourceRow& row : source_table())
         if (row.part == part && !(row.*text).empty()) texts.push_back(row.*text);
     return texts;
 }
@@ -72,16 +41,30 @@ bool alphabetical(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::span<const SourceRow> source_table() {
+/// Never destroyed: calls may still come while the process leaves.
+const std::vector<SourceRow>& source_table() {
+#define GRADCOLL_ROW(name) name##_source_row(),
+    static const auto& rows = *new std::vector<SourceRow>{
+#include "source_table.inc"
+    };
+#undef GRADCOLL_ROW
     return rows;
 }
 
 const SourceRow& source_row(Part part, std::string_view word) {
-    const auto row = std::find_if(std::begin(rows), std::end(rows), [&](const SourceRow& r) {
+    const auto& rows = source_table();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const SourceRow& r) {
         return r.part == part && r.word == word;
     });
-    assert(row != std::end(rows));
+    assert(row != rows.end());
     return *row;
+}
+
+const SourceRow* source_for(const PathContent& content) {
+    for (const bool vague : {false, true})
+        for (const SourceRow& row : source_table())
+            if (row.vague == vague && row.holds && row.holds(content)) return &row;
+    return nullptr;
 }
 
 std::string allowed_forms() {

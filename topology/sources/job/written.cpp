@@ -31,7 +31,7 @@ struct WordAndValue {
 
 /// The row whose word it begins with; null: there is none.
 const SourceRow* find_row(Part part, const WordAndValue& text) {
-    const auto table = source_table();
+    const auto& table = source_table();
     const auto row = std::find_if(table.begin(), table.end(), [&](const SourceRow& r) {
         return r.part == part && r.takes != Takes::no_word && r.word == text.word;
     });
@@ -78,11 +78,11 @@ WrittenSource whole_source(std::string_view word, std::string_view value, std::s
             fmt::format("GC_TOPOLOGY {}", shown)};
 }
 
-/// json:FILE and file:PATH alone; nothing if it is neither.
-std::optional<Result<WrittenSource>> whole_in_file(std::string_view written) {
+/// flat, json:FILE, file:PATH; nothing if it begins with no word of a whole tree.
+std::optional<Result<WrittenSource>> whole_by_word(std::string_view written) {
     const WordAndValue text(written);
     const SourceRow* row = find_row(Part::whole, text);
-    if (!row || row->takes != Takes::a_file) return std::nullopt;
+    if (!row) return std::nullopt;
     if (Status status = check_value(written, text, row->takes); !status.ok()) return status;
     return whole_source(row->word, text.value, written);
 }
@@ -112,14 +112,6 @@ bool looks_like_expression(std::string_view text) {
            text.front() == ')';
 }
 
-/// The row that takes what is at a path; null: none does.
-const SourceRow* row_for(const PathContent& content) {
-    const auto table = source_table();
-    const auto row = std::find_if(table.begin(), table.end(),
-                                  [&](const SourceRow& r) { return r.holds && r.holds(content); });
-    return row == table.end() ? nullptr : &*row;
-}
-
 /// Beside another source a path is for its own part; alone it may be for any.
 std::string allowed_at(Part part) {
     if (part != Part::whole) return allowed_contents(part);
@@ -131,7 +123,7 @@ Status resolve_file(WrittenPart& written) {
     if (written.row->make) return {};
     const PathContent content = GRADCOLL_VALUE(content_at(written.value));
     const Part part = written.row->part;
-    const SourceRow* row = row_for(content);
+    const SourceRow* row = source_for(content);
     if (!row || (part != Part::whole && row->part != part))
         return {Code::invalid_argument,
                 fmt::format("\"{}\" {}; expected {}", written.value,
@@ -164,15 +156,22 @@ Result<WrittenSource> written_source(const std::string& text) {
         return WrittenSource{
             {{&source_row(Part::inside, "hwloc"), {}}, {&source_row(Part::between, "auto"), {}}},
             {}};
-    if (written == "flat") return whole_source("flat", {}, written);
     if (const bool splits = find_split(written) != written.npos;
-        !splits || WordAndValue(written).word == "json")
-        if (auto whole = whole_in_file(written)) return std::move(*whole);
+        !splits || !find_row(Part::inside, WordAndValue(written)))
+        if (auto whole = whole_by_word(written)) return std::move(*whole);
     if (auto machine = parts_of_machine(written)) return std::move(*machine);
     if (written.ends_with(".json")) return whole_source("json", written, written);
     if (looks_like_expression(written)) return whole_source("expression", text, "expression");
     return Status(Code::invalid_argument, fmt::format("GC_TOPOLOGY \"{}\": expected {}",
                                                       printable(written), allowed_forms()));
+}
+
+bool is_discovered(std::string_view text) {
+    const std::string_view written = trimmed(text);
+    if (written.empty() || written == "discover") return true;
+    const auto& table = source_table();
+    return std::any_of(table.begin(), table.end(),
+                       [&](const SourceRow& row) { return row.discovered && row.word == written; });
 }
 
 Status check_written(const std::string& text) {

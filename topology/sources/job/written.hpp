@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.hpp"
@@ -27,6 +28,9 @@ struct WrittenSource {
 /// From the text alone: no file is touched. The text splits at the first + that a BETWEEN word
 /// follows, so paths may hold one. Errors: invalid_argument quoting the text and listing the forms.
 Result<WrittenSource> written_source(const std::string& text);
+
+/// Whether the text leaves the tree to the machine: nothing, or one word of a `discovered` row.
+bool is_discovered(std::string_view text);
 
 /// Whether written_source() takes the text, and each source its part of it. No file is touched.
 Status check_written(const std::string& text);

@@ -1,0 +1,1 @@
+gradcoll_extension(fabric_format racks SOURCES racks.cpp)

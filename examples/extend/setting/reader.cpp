@@ -1,0 +1,44 @@
+// examples/extend/setting/reader.cpp - GC_PROFILE: what its values mean. It is read after the
+// project's own settings, so it sees what they said, and leaves that alone.
+#include "api/settings/read_text.hpp"
+#include "api/settings/setting_table.hpp"
+#include "api/settings/settings.hpp"
+
+namespace gradcoll {
+namespace {
+
+enum class Profile : std::uint8_t { standard, latency, bandwidth };
+
+void set_exchange(ExchangeWish wish, Settings& out) {
+    if (out.exchange == std::vector{ExchangeWish::automatic}) out.exchange = {wish};
+}
+
+void set_chunks(std::uint64_t bytes, Settings& out) {
+    if (!out.chunk_bytes) out.chunk_bytes = bytes;
+}
+
+Status set_shared_memory(std::uint64_t bytes, Settings& out) {
+    const std::uint64_t usual =
+        GRADCOLL_VALUE(parse_bytes(info_of(OptionId::shm_bytes).default_value));
+    if (out.shm_bytes == usual) out.shm_bytes = bytes;
+    return {};
+}
+
+Status read_profile(std::string_view text, Settings& out) {
+    constexpr std::string_view names[] = {"default", "latency", "bandwidth"};
+    const Profile profile =
+        GRADCOLL_VALUE(one_of<Profile>(text, names, info_of(OptionId::profile).allowed));
+    if (profile == Profile::standard) return {};
+    const bool large = profile == Profile::bandwidth;
+    set_exchange(large ? ExchangeWish::ring : ExchangeWish::single, out);
+    set_chunks(large ? std::uint64_t{1} << 20 : 0, out);
+    return set_shared_memory(large ? std::uint64_t{8} << 20 : std::uint64_t{1} << 20, out);
+}
+
+}  // namespace
+
+SettingRow profile_setting_row() {
+    return {.read = read_profile};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,1 @@
+gradcoll_extension(source pairs SOURCES pairs.cpp)

@@ -1,0 +1,8 @@
+gradcoll_extension(option codec SOURCES options.cpp)
+gradcoll_extension(option level_codecs)
+gradcoll_extension(option down_codec)
+gradcoll_extension(option compress_if)
+gradcoll_extension(setting codec SOURCES readers.cpp)
+gradcoll_extension(setting level_codecs)
+gradcoll_extension(setting down_codec)
+gradcoll_extension(setting compress_if)

@@ -1,0 +1,46 @@
+// api/settings/codec/options.cpp - how data is compressed: names and texts.
+#include "base/option_table.hpp"
+
+namespace gradcoll {
+
+OptionInfo codec_option_row() {
+    return {.variable = "GC_CODEC",
+            .info_key = "gc_codec",
+            .default_value = "exact",
+            .allowed = "a codec name; gc_info lists them",
+            .help = "compression inside each hop; anything but exact is lossy",
+            .says = Says::the_codec};
+}
+
+OptionInfo level_codecs_option_row() {
+    return {.variable = "GC_LEVEL_CODECS",
+            .info_key = "gc_level_codecs",
+            .default_value = "",
+            .allowed =
+                "codec names, comma separated: the first for the level nearest the ranks, the last "
+                "for all above; or by kind of link: host=CODEC (inside hosts), switch=CODEC "
+                "(between them), between=CODEC (the same, inside hosts exact)",
+            .help = "one codec a level of the tree or a kind of link, instead of gc_codec for all",
+            .says = Says::the_codec};
+}
+
+OptionInfo down_codec_option_row() {
+    return {
+        .variable = "GC_DOWN_CODEC",
+        .info_key = "gc_down_codec",
+        .default_value = "same",
+        .allowed = "same or a codec name",
+        .help = "codec of the way down (allgather phase); same: that of the highest lossy level"};
+}
+
+OptionInfo compress_if_option_row() {
+    return {.variable = "GC_COMPRESS_IF",
+            .info_key = "gc_compress_if",
+            .default_value = "always",
+            .allowed = "always, pays",
+            .help =
+                "pays: levels of the tree at which the model says that the codec costs more time "
+                "than it saves stay exact"};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,52 @@
+// api/settings/codec/readers.cpp - how data is compressed.
+#include "api/settings/read_text.hpp"
+#include "api/settings/setting_table.hpp"
+#include "api/settings/settings.hpp"
+
+namespace gradcoll {
+namespace {
+
+Result<HopCodecs> parse_level_codecs(std::string_view text) {
+    if (text.empty()) return HopCodecs();
+    return hop_codecs_from(without_blanks(text));
+}
+
+Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
+    if (text == "same") return std::optional<CodecId>();
+    const auto codec = codec_from_name(text);
+    if (!codec) return codec.status();
+    return std::optional<CodecId>(*codec);
+}
+
+Result<CompressIf> parse_compress_if(std::string_view word) {
+    constexpr std::string_view names[] = {"always", "pays"};
+    return one_of<CompressIf>(word, names, info_of(OptionId::compress_if).allowed);
+}
+
+}  // namespace
+
+SettingRow codec_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.codec, codec_from_name(text));
+    }};
+}
+
+SettingRow level_codecs_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.level_codecs, parse_level_codecs(text));
+    }};
+}
+
+SettingRow down_codec_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.down_codec, parse_down_codec(text));
+    }};
+}
+
+SettingRow compress_if_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.compress_if, parse_compress_if(text));
+    }};
+}
+
+}  // namespace gradcoll

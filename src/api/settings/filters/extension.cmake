@@ -1,0 +1,8 @@
+gradcoll_extension(option min_bytes SOURCES options.cpp)
+gradcoll_extension(option max_bytes)
+gradcoll_extension(option compress_comms)
+gradcoll_extension(option compress_calls)
+gradcoll_extension(setting min_bytes SOURCES readers.cpp)
+gradcoll_extension(setting max_bytes)
+gradcoll_extension(setting compress_comms)
+gradcoll_extension(setting compress_calls)

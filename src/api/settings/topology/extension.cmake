@@ -1,0 +1,2 @@
+gradcoll_extension(option topology SOURCES options.cpp)
+gradcoll_extension(setting topology SOURCES readers.cpp)

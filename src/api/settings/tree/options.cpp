@@ -1,0 +1,83 @@
+// api/settings/tree/options.cpp - how calls go over the tree, and with how much memory: names and
+// texts.
+#include "base/option_table.hpp"
+
+namespace gradcoll {
+
+OptionInfo tree_min_bytes_option_row() {
+    return {.variable = "GC_TREE_MIN_BYTES",
+            .info_key = "gc_tree_min_bytes",
+            .default_value = "256K",
+            .allowed = "bytes, with K, M or G",
+            .help = "smaller exact calls pass to the MPI library"};
+}
+
+OptionInfo exchange_option_row() {
+    return {.variable = "GC_EXCHANGE",
+            .info_key = "gc_exchange",
+            .default_value = "auto",
+            .allowed =
+                "auto, the name of an exchange (gc_info lists them), or a comma separated list a level "
+                "as in gc_level_codecs; above single only single",
+            .help = "how the branches of one vertex talk to each other"};
+}
+
+OptionInfo builder_option_row() {
+    return {.variable = "GC_BUILDER",
+            .info_key = "gc_builder",
+            .default_value = "flexreduce",
+            .allowed = "the name of a builder (gc_info lists them)",
+            .help =
+                "who makes plans from the tree; calls that this builder does not make plans of "
+                "(their kind, codec, feedback or tree) are planned by flexreduce, on all ranks "
+                "alike, and gc_info --explain says so and why"};
+}
+
+OptionInfo chunk_bytes_option_row() {
+    return {.variable = "GC_CHUNK_BYTES",
+            .info_key = "gc_chunk_bytes",
+            .default_value = "auto",
+            .allowed = "auto, or bytes with K, M or G; 0: no pipelining",
+            .help = "size of a pipelined chunk"};
+}
+
+OptionInfo tuning_file_option_row() {
+    return {.variable = "GC_TUNING_FILE",
+            .default_value = "",
+            .allowed = "a JSON file, as scripts/tune writes it",
+            .help =
+                "measured speeds to choose and predict with, instead of the shipped ones; rank 0's "
+                "file holds on all ranks"};
+}
+
+OptionInfo chunks_in_flight_option_row() {
+    return {.variable = "GC_CHUNKS_IN_FLIGHT",
+            .info_key = "gc_chunks_in_flight",
+            .default_value = "4",
+            .allowed = "1 to 16",
+            .help = "chunks of one call that are under way at once"};
+}
+
+OptionInfo shm_bytes_option_row() {
+    return {.variable = "GC_SHM_BYTES",
+            .info_key = "gc_shm_bytes",
+            .default_value = "2M",
+            .allowed = "0, or 128K to 1G, in bytes with K, M or G",
+            .help =
+                "shared memory of a rank for exact calls of ranks that are all on one host, and as "
+                "much again for messages inside hosts; 0: none"};
+}
+
+OptionInfo transports_option_row() {
+    return {.variable = "GC_TRANSPORTS",
+            .default_value = "auto",
+            .allowed =
+                "auto, or names of transports, comma separated (gc_info lists them); all ranks "
+                "must reach each other by them",
+            .help =
+                "what carries messages; each peer is reached by the first transport in gc_info's "
+                "order that reaches it, whatever the order here; if shared memory is left out, "
+                "exact calls inside a host are messages, too"};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,73 @@
+// api/settings/tree/readers.cpp - how calls go over the tree, and with how much memory.
+// (GC_TUNING_FILE has no reader: a communicator has the figures of its rank 0, process_tuning.hpp.)
+#include "api/settings/read_text.hpp"
+#include "api/settings/setting_table.hpp"
+#include "api/settings/settings.hpp"
+#include "collectives/build/builder.hpp"
+
+namespace gradcoll {
+namespace {
+
+Result<int> parse_chunks_in_flight(std::string_view text) {
+    const auto value = parse_integer(text, 1, 16);
+    if (!value) return value.status();
+    return static_cast<int>(*value);
+}
+
+/// The least holds a page for each slot of the blocks (runtime/one_host).
+Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
+    constexpr std::uint64_t least = 128 << 10;
+    constexpr std::uint64_t most = 1 << 30;
+    auto bytes = parse_bytes(text);
+    if (bytes && *bytes != 0 && (*bytes < least || *bytes > most))
+        return Status(
+            Code::invalid_argument,
+            fmt::format("\"{}\" is not allowed; allowed are 0, and 128K to 1G", printable(text)));
+    return bytes;
+}
+
+}  // namespace
+
+SettingRow tree_min_bytes_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.tree_min_bytes, parse_bytes(text));
+    }};
+}
+
+SettingRow exchange_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.exchange, level_exchanges_from(without_blanks(text)));
+    }};
+}
+
+SettingRow builder_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.builder, builder_from_name(text));
+    }};
+}
+
+SettingRow chunk_bytes_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.chunk_bytes, parse_bytes_or("auto", text));
+    }};
+}
+
+SettingRow chunks_in_flight_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.chunks_in_flight, parse_chunks_in_flight(text));
+    }};
+}
+
+SettingRow shm_bytes_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.shm_bytes, parse_shm_bytes(text));
+    }};
+}
+
+SettingRow transports_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.transports, TransportChoice::parse(text));
+    }};
+}
+
+}  // namespace gradcoll

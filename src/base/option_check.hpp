@@ -1,0 +1,24 @@
+// base/option_check.hpp - common checks of values, for rows of the table of settings.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/option_table.hpp"
+#include "base/text.hpp"
+
+namespace gradcoll {
+
+/// One of the words that the row lists as allowed, with commas. Errors: invalid_argument, see
+/// bad_value().
+Status check_word(const OptionInfo& row, std::string_view text);
+/// The same, or another spelling of on and off.
+Status check_word_or_switch(const OptionInfo& row, std::string_view text);
+
+template <std::int64_t min, std::int64_t max>
+Status check_number(const OptionInfo& row, std::string_view text) {
+    return parse_integer(text, min, max).ok() ? Status()
+                                              : bad_value(row.variable, text, row.allowed);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,1 @@
+gradcoll_extension(fabric_format csv SOURCES csv.cpp)

@@ -1,0 +1,2 @@
+gradcoll_extension(fabric_format ibnetdiscover SOURCES infiniband.cpp ib_reader.cpp)
+gradcoll_extension(fabric_format ib_subnet)

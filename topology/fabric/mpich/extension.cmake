@@ -1,0 +1,1 @@
+gradcoll_extension(fabric_format mpich_coordinates SOURCES mpich.cpp)

@@ -1,0 +1,57 @@
+// topology/sources/described/described_source.cpp - see described_source.hpp.
+#include "topology/sources/described/described_source.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "topology/fabric/host_list.hpp"
+#include "topology/sources/host/host_subtree.hpp"
+
+namespace gradcoll {
+
+Result<const DescribedSource::Places*> DescribedSource::places_of(const std::string& host_name) {
+    const auto description = description_of(host_name);
+    if (!description) return nullptr;
+    const auto known = places_of_description_.find(*description);
+    if (known != places_of_description_.end()) return &known->second;
+    Places places;
+    Result<std::vector<HostPath>> paths = read_(*description, places.notes);
+    if (!paths.ok())
+        return Status(paths.status().code(),
+                      fmt::format("host {}: {}", host_name, paths.status().message()));
+    places.paths = std::move(*paths);
+    for (std::string& note : places.notes) note = fmt::format("\"{}\": {}", *description, note);
+    return &places_of_description_.emplace(*description, std::move(places)).first->second;
+}
+
+Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
+    GRADCOLL_TRY(open());
+    const auto places = GRADCOLL_VALUE(places_of(host_name));
+    return places == nullptr ? 0 : places->paths.size();
+}
+
+Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
+    GRADCOLL_TRY(open());
+    SourceNotes undescribed;
+    for (const JobHost& host : job.hosts) {
+        const auto places = GRADCOLL_VALUE(places_of(host.name));
+        if (places == nullptr) {
+            undescribed.push_back(host.name);
+            draft.insides.push_back(subtree_as_told(host));
+            continue;
+        }
+        draft.notes.insert(draft.notes.end(), places->notes.begin(), places->notes.end());
+        draft.insides.push_back(subtree_as_described(host, places->paths));
+    }
+    if (undescribed.empty()) return {};
+    if (undescribed.size() == job.hosts.size())
+        return {Code::invalid_argument,
+                fmt::format("\"{}\" describes none of the hosts {}, and has nothing for *", value_,
+                            hosts_in_words(undescribed))};
+    draft.notes.push_back(fmt::format("\"{}\" does not describe {}: ranks there are equally near",
+                                      value_, hosts_in_words(undescribed)));
+    return {};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,5 @@
+gradcoll_extension(source synthetic SOURCES described.cpp described_source.cpp nccl.cpp)
+gradcoll_extension(source xml)
+gradcoll_extension(source hosts)
+gradcoll_extension(source gpus)
+gradcoll_extension(source nccl)

@@ -1,0 +1,1 @@
+gradcoll_extension(source fabric SOURCES fabric_file.cpp)

@@ -1,0 +1,46 @@
+// topology/sources/fabric_file/fabric_file.cpp - switches and cables from a file, in any format of
+// topology/fabric. Its word is not written: file:PATH leads here.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "topology/fabric/formats.hpp"
+#include "topology/sources/cluster/switches_source.hpp"
+#include "topology/sources/job/source_table.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+std::unique_ptr<TreeSource> make_fabric_file(std::string path) {
+    return std::make_unique<SwitchesSource>(
+        [path = std::move(path)](const Job&, SourceNotes&) { return switches_from_file(path); });
+}
+
+bool holds_fabric(const PathContent& content) {
+    return !content.is_folder && !content.begins_with('<') && !content.begins_with('{') &&
+           fabric_format_of(content.text) != nullptr;
+}
+
+/// A probe's cache is found by its own row, but belongs to what may be wished for.
+std::string all_formats() {
+    std::string list;
+    for (const FabricFormat& format : fabric_formats())
+        if (!format.listed.empty()) list += fmt::format("{}, ", format.listed);
+    return fmt::format("switches ({}a probe's cache)", list);
+}
+
+}  // namespace
+
+SourceRow fabric_source_row() {
+    return {.part = Part::between,
+            .word = "fabric",
+            .takes = Takes::no_word,
+            .make = make_fabric_file,
+            .holds = holds_fabric,
+            .vague = true,
+            .found = "holds switches",
+            .expected = all_formats()};
+}
+
+}  // namespace gradcoll

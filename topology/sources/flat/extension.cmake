@@ -1,0 +1,1 @@
+gradcoll_extension(source flat SOURCES flat.cpp)

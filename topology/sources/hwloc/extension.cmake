@@ -1,0 +1,1 @@
+gradcoll_extension(source hwloc SOURCES hwloc.cpp)

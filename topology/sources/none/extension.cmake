@@ -1,0 +1,1 @@
+gradcoll_extension(source none SOURCES none.cpp)

@@ -1,0 +1,2 @@
+gradcoll_extension(source probe SOURCES probed.cpp)
+gradcoll_extension(source cache)
