@@ -81,7 +81,9 @@ Status ScratchPool::grow(Area& area, std::size_t bytes) {
 
 Result<ScratchLease> ScratchPool::borrow(std::size_t bytes) {
     if (bytes == 0) return ScratchLease();
-    const std::uint64_t now = borrowings_.fetch_add(1, std::memory_order_relaxed) + 1;
+    // If two threads count at once and one count is lost, memory is kept a little longer.
+    const std::uint64_t now = borrowings_.load(std::memory_order_relaxed) + 1;
+    borrowings_.store(now, std::memory_order_relaxed);
     Area& area = take_area(bytes);
     ScratchLease lease(*this, area);
     if (area.arena.capacity_bytes() < bytes) GRADCOLL_TRY(grow(area, bytes));

@@ -91,8 +91,8 @@ class CommPlans {
 
     /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
     /// or new ones. Every rank begins its operations in the same order. Never waits for other
-    /// ranks, nor for the number's turn: the executor does. `data_device`: where the data are; null:
-    /// on the host.
+    /// ranks, nor for the number's turn: the executor does. `data_device`: where the data are;
+    /// null: on the host.
     Result<Lease> begin(CallKind kind, const CallKey& key,
                         const std::shared_ptr<DeviceSide>& data_device = nullptr);
     /// Counts the operation; its executor is used again unless the operation failed.
