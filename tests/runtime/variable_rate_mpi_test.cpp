@@ -5,6 +5,7 @@
 #include "runtime/mpi_ranks.hpp"
 #include "runtime/variable_rate_codec.hpp"
 #include "support/counting_new.hpp"
+#include "support/exchanges.hpp"
 
 namespace gradcoll {
 namespace {
@@ -13,7 +14,7 @@ class VariableRateMpi : public MpiRanks {
   protected:
     Scenario shape_of(std::int64_t count) const {
         use_variable_rate(true);
-        Scenario shape = scenario(lopsided_tree(), count, test_codec, Exchange::recursive);
+        Scenario shape = scenario(lopsided_tree(), count, test_codec, called("recursive"));
         shape.spec.chunk_elems = 1 << 15;
         return shape;
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <random>
+#include <vector>
 
 #include "collectives/verify/verify.hpp"
 #include "compress/frame.hpp"
@@ -11,6 +12,7 @@
 #include "runtime/program.hpp"
 #include "runtime/thread_ranks.hpp"
 #include "runtime/variable_rate_codec.hpp"
+#include "support/exchanges.hpp"
 
 namespace gradcoll {
 namespace {
@@ -92,7 +94,6 @@ constexpr const char* trees[] = {"(0 1)",
                                  "((0 (1 2)) 3)",
                                  "((0 (1 2)) 3 (4 5 6 7))",
                                  "((0 1) (2 3) (4 (5 6)))"};
-constexpr Exchange exchanges[] = {Exchange::direct, Exchange::ring, Exchange::recursive};
 
 /// Sparse: most blocks are shorter than their bound. Half of all elements in places: some are.
 Floats patchy_input(int rank, std::int64_t count) {
@@ -104,10 +105,11 @@ Floats patchy_input(int rank, std::int64_t count) {
 
 TEST(VariableRate, GivesTheValuesOfTheSameCodecAtAFixedRateForRandomShapes) {
     std::mt19937 random(7);
-    const auto pick = [&](std::uint32_t count) { return random() % count; };
+    const auto pick = [&](std::size_t count) { return random() % count; };
+    const std::vector<Exchange> exchanges = split_exchanges();
     for (int round = 0; round < 200; ++round) {
         Scenario shape = scenario(trees[pick(std::size(trees))], 1 + pick(30'000), test_codec,
-                                  exchanges[pick(3)]);
+                                  exchanges[pick(exchanges.size())]);
         if (pick(2) == 0) shape.spec.chunk_elems = 512 * (1 + pick(20));
         shape.spec.in_place = pick(2) == 0;
         shape.spec.feedback = pick(2) == 0;
@@ -123,7 +125,7 @@ TEST(VariableRate, GivesTheValuesOfTheSameCodecAtAFixedRateForRandomShapes) {
 
 TEST(VariableRate, GivesTheSumWithFewerBytesThanItsBound) {
     for (const char* tree : trees)
-        for (const Exchange exchange : exchanges) {
+        for (const Exchange exchange : split_exchanges()) {
             const Scenario shape = scenario(tree, 20'011, test_codec, exchange);
             SCOPED_TRACE(std::string(tree) + " " + std::string(name_of(exchange)));
             const Calls calls = run(shape, sparse_input, true);
@@ -278,7 +280,7 @@ TEST(VariableRate, SpoiledLengthsAreRefusedOnTheWayUpAndDown) {
 /// Whatever the lengths are, nothing outside of the message is read (this says the sanitizer).
 TEST(VariableRate, RandomLengthsNeverLeadOutsideTheMessage) {
     use_variable_rate(true);
-    const Scenario shape = scenario("((0 1) 2)", 6'000, test_codec, Exchange::ring);
+    const Scenario shape = scenario("((0 1) 2)", 6'000, test_codec, called("ring"));
     for (unsigned seed = 0; seed < 100; ++seed) {
         LoopbackOptions options;
         const auto random = std::make_shared<std::mt19937>(seed);
