@@ -15,6 +15,7 @@
 #include "api/edge/request.hpp"
 #include "api/settings/settings.hpp"
 #include "compress/by_codec.hpp"
+#include "runtime/tags.hpp"
 #include "topology/sources/job/discover.hpp"
 
 namespace gradcoll {
@@ -93,7 +94,8 @@ struct ExplainFacts {
     int rank = 0;
     const Settings& settings;
     const SettingsText& text;
-    int most_chunks_in_flight = 0;  ///< that the tags of its messages tell apart
+    /// That the tags of its messages tell apart; of one only thought of as many as can be.
+    int most_chunks_in_flight = max_chunks_in_flight;
 };
 
 /// Errors: invalid_op, invalid_type, invalid_count as for the call itself.
