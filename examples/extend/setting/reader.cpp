@@ -9,8 +9,9 @@ namespace {
 
 enum class Profile : std::uint8_t { standard, latency, bandwidth };
 
-void set_exchange(ExchangeWish wish, Settings& out) {
-    if (out.exchange == std::vector{ExchangeWish::automatic}) out.exchange = {wish};
+Status set_exchange(std::string_view name, Settings& out) {
+    const bool is_automatic = out.exchange == std::vector<ExchangeWish>{std::nullopt};
+    return is_automatic ? take(out.exchange, level_exchanges_from(name)) : Status();
 }
 
 void set_chunks(std::uint64_t bytes, Settings& out) {
@@ -30,7 +31,7 @@ Status read_profile(std::string_view text, Settings& out) {
         GRADCOLL_VALUE(one_of<Profile>(text, names, info_of(OptionId::profile).allowed));
     if (profile == Profile::standard) return {};
     const bool large = profile == Profile::bandwidth;
-    set_exchange(large ? ExchangeWish::ring : ExchangeWish::single, out);
+    GRADCOLL_TRY(set_exchange(large ? "ring" : "single", out));
     set_chunks(large ? std::uint64_t{1} << 20 : 0, out);
     return set_shared_memory(large ? std::uint64_t{8} << 20 : std::uint64_t{1} << 20, out);
 }
