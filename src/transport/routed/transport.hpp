@@ -1,6 +1,5 @@
-// transport/routed/transport.hpp - what a transport is: a row of the table
-// (gradcoll_table(transport
-// ...) in src/transport/CMakeLists.txt). src/transport/README.md shows how to add one.
+// transport/routed/transport.hpp - what a transport is: a row of the table in
+// src/transport/CMakeLists.txt. src/transport/README.md shows how to add one.
 #pragma once
 
 #include <cstddef>
