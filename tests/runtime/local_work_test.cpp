@@ -124,14 +124,14 @@ TEST(LocalWork, IsCountedInTheStatistics) {
 
 /// Set while a reduction may go on.
 std::atomic<bool> may_reduce{true};
-std::atomic<int> reductions{0};
+std::atomic<int> reductions{0};  // that have begun
 
 void reduce_when_allowed(const void*, const void* a, const void* b, void* out, std::size_t elems) {
+    ++reductions;
     while (!may_reduce) std::this_thread::yield();
     const auto* x = static_cast<const float*>(a);
     const auto* y = static_cast<const float*>(b);
     for (std::size_t i = 0; i < elems; ++i) static_cast<float*>(out)[i] = x[i] + y[i];
-    ++reductions;
 }
 
 class LocalWorkByHand : public testing::Test {
@@ -221,6 +221,7 @@ TEST_F(LocalWorkByHand, TheExecutorDoesNotEndBeforeItsSteps) {
     const std::vector<LocalStep> steps = taken_steps(1);
     may_reduce = false;
     std::thread elsewhere([&] { run_step(steps[0]); });
+    while (reductions == 0) std::this_thread::yield();  // else the step would be dropped
     auto ended = std::async(std::launch::async, [&] { mine_.reset(); });
     EXPECT_EQ(ended.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
     may_reduce = true;
