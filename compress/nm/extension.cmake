@@ -2,14 +2,7 @@
 # longer sees that it points into the block, and drops stores to it (compress/nm/README.md, "A compiler trap").
 set(no_ivopts "$<$<CXX_COMPILER_ID:GNU>:-fno-ivopts>")
 set_source_files_properties("${gradcoll_extension_folder}/nm_scalar.cpp" PROPERTIES COMPILE_OPTIONS "${no_ivopts}")
-set(kernels nm_portable.cpp)
-if(gradcoll_avx2_options)
-  set(kernels nm_avx2.cpp nm_avx512.cpp)
-  set_source_files_properties("${gradcoll_extension_folder}/nm_avx2.cpp"
-    PROPERTIES COMPILE_OPTIONS "${gradcoll_avx2_options};${no_ivopts}")
-  set_source_files_properties("${gradcoll_extension_folder}/nm_avx512.cpp"
-    PROPERTIES COMPILE_OPTIONS "${gradcoll_avx512_options};${no_ivopts}")
-endif()
+gradcoll_kernels(nm OPTIONS "${no_ivopts}")
 gradcoll_extension(codec nm SOURCES nm_stage.cpp nm_scalar.cpp ${kernels})
 gradcoll_extension(codec_cuda nm SOURCES nm_cuda.cpp nm_1_4_cuda.cu nm_2_4_cuda.cu nm_1_8_cuda.cu nm_2_8_cuda.cu
   nm_4_8_cuda.cu nm_1_16_cuda.cu)
