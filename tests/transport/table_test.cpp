@@ -114,7 +114,7 @@ std::vector<std::string> names_by_rank(const Channel& channel) {
     const auto* routed = dynamic_cast<const RoutedChannel*>(&channel);
     std::vector<std::string> names;
     for (int peer = 0; routed != nullptr && peer < channel.rank_count(); ++peer) {
-        const Route& route = routed->route_to(peer);
+        const PeerRoute& route = routed->route_to(peer);
         names.emplace_back(
             route.way < 0 ? "" : routed->ways()[static_cast<std::size_t>(route.way)].name);
     }

@@ -45,7 +45,7 @@ Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
 /// Only those by which this rank goes to some rank.
 std::vector<Way> ways_in_use(std::vector<Way> ways, int rank_count) {
     std::vector<bool> used(ways.size());
-    for (const Route& route : routes_by(ways, rank_count))
+    for (const PeerRoute& route : routes_by(ways, rank_count))
         if (route.way >= 0) used[static_cast<std::size_t>(route.way)] = true;
     std::vector<Way> kept;
     for (std::size_t way = 0; way < ways.size(); ++way)
@@ -67,12 +67,12 @@ bool stands_alone(const Way& way, int tag_limit) {
 
 /// "to 3 ranks by shm (encodes by itself)", for each way of this rank.
 void log_ways(const std::vector<Way>& ways, int rank, int rank_count) {
-    const std::vector<Route> routes = routes_by(ways, rank_count);
+    const std::vector<PeerRoute> routes = routes_by(ways, rank_count);
     for (std::size_t way = 0; way < ways.size(); ++way) {
         int peers = 0;
         bool encodes = false;
         for (int peer = 0; peer < rank_count; ++peer) {
-            const Route& route = routes[static_cast<std::size_t>(peer)];
+            const PeerRoute& route = routes[static_cast<std::size_t>(peer)];
             if (peer == rank || route.way != static_cast<int>(way)) continue;
             ++peers;
             encodes |= ways[way].channel->capabilities(route.place).encodes_by_itself;

@@ -38,7 +38,7 @@ class RoutedLane final : public Lane {
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const Route& route = channel_.route_to(peer);
+        const PeerRoute& route = channel_.route_to(peer);
         OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         way.sent.bytes += size_bytes;
@@ -48,7 +48,7 @@ class RoutedLane final : public Lane {
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const Route& route = channel_.route_to(peer);
+        const PeerRoute& route = channel_.route_to(peer);
         return ways_[static_cast<std::size_t>(route.way)].lane->start_recv(route.place, tag, data,
                                                                            size_bytes, cookie);
     }
@@ -127,8 +127,8 @@ class RoutedLane final : public Lane {
 
 }  // namespace
 
-std::vector<Route> routes_by(const std::vector<Way>& ways, int rank_count) {
-    std::vector<Route> routes(static_cast<std::size_t>(rank_count));
+std::vector<PeerRoute> routes_by(const std::vector<Way>& ways, int rank_count) {
+    std::vector<PeerRoute> routes(static_cast<std::size_t>(rank_count));
     for (std::size_t rank = 0; rank < routes.size(); ++rank)
         for (std::size_t way = 0; way < ways.size() && routes[rank].way < 0; ++way)
             if (const int place = ways[way].places[rank]; place >= 0)
@@ -151,7 +151,7 @@ RoutedChannel::~RoutedChannel() {
 }
 
 Capabilities RoutedChannel::capabilities(int peer) const {
-    const Route& route = route_to(peer);
+    const PeerRoute& route = route_to(peer);
     if (route.way < 0) return {};
     return ways_[static_cast<std::size_t>(route.way)].channel->capabilities(route.place);
 }

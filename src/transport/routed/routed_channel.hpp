@@ -22,12 +22,12 @@ struct Way {
 };
 
 /// A way, by its place among several, and who the peer is there.
-struct Route {
+struct PeerRoute {
     int way = -1;  ///< -1: none reaches it
     int place = -1;
 };
 /// By rank: the first way that reaches it.
-std::vector<Route> routes_by(const std::vector<Way>& ways, int rank_count);
+std::vector<PeerRoute> routes_by(const std::vector<Way>& ways, int rank_count);
 
 /// The one place that knows who is reached how. A lane holds a lane of each way that some rank is
 /// reached by; a poll serves all of them, the first of them in turns, and lets the MPI library go
@@ -47,7 +47,7 @@ class RoutedChannel final : public Channel {
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
     /// In range only.
-    const Route& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
+    const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
     const std::vector<Way>& ways() const { return ways_; }
     MPI_Comm comm() const { return comm_; }
 
@@ -66,8 +66,8 @@ class RoutedChannel final : public Channel {
 
     MPI_Comm comm_;
     std::vector<Way> ways_;
-    std::vector<Route> routes_;  ///< by rank of the communicator
-    std::vector<Sums> sums_;     ///< by way
+    std::vector<PeerRoute> routes_;  ///< by rank of the communicator
+    std::vector<Sums> sums_;         ///< by way
     int tag_limit_;
     int rank_ = 0;
 };
