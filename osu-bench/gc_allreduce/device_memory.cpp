@@ -10,7 +10,7 @@
 #include <cctype>
 #include <cstring>
 
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 #include "peers/peer.hpp"
 
 namespace gradcoll::bench {

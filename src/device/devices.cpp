@@ -1,4 +1,5 @@
-// Devices: how a plug-in is found, checked and loaded.
+#include "device/devices.hpp"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "build_facts.hpp"
-#include "device/plugin.hpp"
 #include "memory/space.hpp"
 
 namespace gradcoll {

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {

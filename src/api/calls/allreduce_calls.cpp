@@ -2,6 +2,7 @@
 #include "api/calls/blocking.hpp"
 #include "api/calls/call.hpp"
 #include "api/calls/device_allreduce.hpp"
+#include "api/calls/known_call.hpp"
 #include "gradcoll/collectives.h"
 
 namespace gradcoll {
@@ -15,8 +16,11 @@ Outcome pass(const Call& call) {
 }
 
 Outcome allreduce(const Entry& entry, const CallArguments& arguments) {
+    Status status;
+    if (run_known(entry, arguments, status)) return status;
     const Call call = admit(entry, arguments);
     if (!call.error.ok()) return call.error;
+    learn_way_of(call);
     return call.passes() ? pass(call) : run_allreduce(call);
 }
 

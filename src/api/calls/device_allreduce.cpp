@@ -128,15 +128,6 @@ Status HostTwin::give_back() const {
     return side_->finish_work();
 }
 
-Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
-    Binding binding;
-    binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
-    binding.output = arguments.recvbuf;
-    binding.reducer = shape.reducer;
-    binding.op = shape.op;
-    return binding;
-}
-
 Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,
                     const CallShape& shape, const CallMemory& memory) {
     if (memory.any_device())

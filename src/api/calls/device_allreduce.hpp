@@ -61,10 +61,6 @@ Result<HostTwin> twin_of(CommContext* context, const CallArguments& arguments,
 Outcome pass_device_allreduce(CommContext* context, const CallArguments& arguments,
                               const CallMemory& memory);
 
-/// The input and output of a call as a binding; the sequence is filled in when the operation
-/// begins.
-Binding binding_of(const CallArguments& arguments, const CallShape& shape);
-
 /// On a tree of one rank the input is the result: copies and counts it. Errors: those of devices.
 Status reduce_alone(CommContext& context, CallKind kind, const CallArguments& arguments,
                     const CallShape& shape, const CallMemory& memory);

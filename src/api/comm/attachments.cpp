@@ -1,7 +1,9 @@
 #include "api/comm/attachments.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <vector>
 
@@ -20,7 +22,25 @@ struct Attachment {
 
 std::mutex attachments_mutex;
 std::vector<Attachment*> attachments;  // in the order of their making; guarded by attachments_mutex
+std::atomic<std::uint64_t> ended_count{0};               // attachments that have been deleted
 std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under attachments_mutex
+
+/// Where a thread found a context. Handles are used again, but not before the attachment has ended.
+struct Seen {
+    MPI_Comm comm = MPI_COMM_NULL;
+    CommContext* context = nullptr;
+    std::uint64_t ended_count = 0;
+};
+constexpr std::size_t seen_count = 8;
+thread_local std::array<Seen, seen_count> seen;
+
+/// Handles are addresses in some MPI libraries and small numbers in others.
+Seen& seen_at(MPI_Comm comm) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &comm, sizeof comm);
+    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
+    return seen[bits * odd >> 61U];
+}
 
 int detach(MPI_Comm comm, int, void* value, void*) noexcept {
     note_end_of(comm);
@@ -29,6 +49,7 @@ int detach(MPI_Comm comm, int, void* value, void*) noexcept {
         const std::scoped_lock lock(attachments_mutex);
         std::erase(attachments, attachment.get());
     }
+    ended_count.fetch_add(1, std::memory_order_relaxed);
     if (attachment->context != nullptr) attachment->context->forget_user_comm();
     return MPI_SUCCESS;
 }
@@ -122,7 +143,16 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
     if (*attachment == nullptr) return std::shared_ptr<CommContext>();
+    seen_at(comm) = {comm, (*attachment)->context.get(),
+                     ended_count.load(std::memory_order_relaxed)};
     return (*attachment)->context;
+}
+
+CommContext* context_seen(MPI_Comm comm) {
+    const Seen& last = seen_at(comm);
+    const bool holds =
+        last.comm == comm && last.ended_count == ended_count.load(std::memory_order_relaxed);
+    return holds ? last.context : nullptr;
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm) {

@@ -70,6 +70,7 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
     settings_.take(proposed, std::move(agreed).value());
     plans_.plan_for(tree_, settings_.current());
     one_host_.settings_changed();
+    known_ways_.forget();
     const bool all = one_host_.may_open() || settings_.checks_calls();
     serve_from(all ? 0 : settings_.current().least_tree_bytes());
     return {};

@@ -9,6 +9,7 @@
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/comm_plans.hpp"
 #include "api/comm/comm_settings.hpp"
+#include "api/comm/known_way.hpp"
 #include "api/comm/one_host.hpp"
 #include "api/comm/route.hpp"
 #include "api/observe/comm_statistics.hpp"
@@ -45,6 +46,7 @@ class CommContext {
     CommDevices& devices() { return devices_; }
     OneHost& one_host() { return one_host_; }
     const OneHost& one_host() const { return one_host_; }
+    KnownWays& known_ways() { return known_ways_; }
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
     ErrorSampling& error_sampling() { return error_sampling_; }
@@ -76,6 +78,7 @@ class CommContext {
     CommDevices devices_;
     CommPlans plans_;
     OneHost one_host_;
+    KnownWays known_ways_;
     std::atomic<std::uint64_t> compressible_calls_{0};
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set
 };

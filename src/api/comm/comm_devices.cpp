@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/edge/mpi_reach.hpp"
+#include "device/devices.hpp"
 #include "transport/device_ipc/peers_that_share.hpp"
 
 namespace gradcoll {

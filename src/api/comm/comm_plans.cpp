@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/observe/observe.hpp"
 #include "base/clock.hpp"
 #include "runtime/tags.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -114,7 +115,7 @@ Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
     lease.before = lease.executor->stats();
     lease.number = next_number();
     lease.kind = kind;
-    lease.begin_ns = now_ns();
+    lease.begin_ns = observing_calls() ? now_ns() : 0;
     return lease;
 }
 
@@ -123,7 +124,7 @@ void CommPlans::end(Lease lease, const Status& outcome) {
     const bool waited = is_waited(lease.kind);
     statistics_.count_served(
         record_of({lease.kind, *lease.call, lease.before, lease.executor->stats(),
-                   waited ? now_ns() - lease.begin_ns : 0}));
+                   waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0}));
     lease.call->give_back(std::move(lease.executor), waited);
 }
 

@@ -59,7 +59,7 @@ struct Lease {
     std::unique_ptr<Executor> executor;
     RunStats before;
     CallKind kind = CallKind::allreduce;
-    std::uint64_t begin_ns = 0;
+    std::uint64_t begin_ns = 0;  ///< if calls are observed
 };
 
 /// An operation on the tree that has ended.

@@ -34,46 +34,19 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
     return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
 }
 
-/// One allreduce in the trace, with its prediction, from its making to its end. Nothing without a
-/// trace.
-class OneHostSpan {
-  public:
-    OneHostSpan(const Tuning& tuning, int rank_count, const Binding& binding,
-                const CallShape& shape)
-        : tuning_(tuning),
-          rank_count_(rank_count),
-          binding_(binding),
-          shape_(shape),
-          begin_ns_(process_trace() == nullptr ? 0 : now_ns()) {}
-    ~OneHostSpan() {
-        if (begin_ns_ != 0) add_to(*process_trace());
-    }
-    OneHostSpan(const OneHostSpan&) = delete;
-    OneHostSpan& operator=(const OneHostSpan&) = delete;
-
-  private:
-    void add_to(Trace& trace) const {
-        const std::uint64_t bytes = shape_.size_bytes();
-        const Forecast forecast =
-            forecast_shared_memory(tuning_, rank_count_, static_cast<std::int64_t>(bytes),
-                                   binding_.input == binding_.output);
-        const std::string name = fmt::format(
-            "allreduce {} {} shared memory",
-            bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes), name_of(shape_.type));
-        trace.add_overlapping({.name = "operation",
-                               .begin_ns = begin_ns_,
-                               .end_ns = now_ns(),
-                               .bytes = bytes,
-                               .operation = binding_.sequence,
-                               .label = trace.label(name, forecast.total_us)});
-    }
-
-    const Tuning& tuning_;
-    int rank_count_;
-    const Binding& binding_;
-    const CallShape& shape_;
-    std::uint64_t begin_ns_;  ///< 0: there is no trace
-};
+/// One allreduce in the trace, with its prediction.
+void add_span(Trace& trace, const Forecast& forecast, std::uint64_t begin_ns,
+              const CallShape& shape) {
+    const std::uint64_t bytes = shape.size_bytes();
+    const std::string name = fmt::format(
+        "allreduce {} {} shared memory",
+        bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes), name_of(shape.type));
+    trace.add_overlapping({.name = "operation",
+                           .begin_ns = begin_ns,
+                           .end_ns = now_ns(),
+                           .bytes = bytes,
+                           .label = trace.label(name, forecast.total_us)});
+}
 
 }  // namespace
 
@@ -147,12 +120,20 @@ bool OneHost::open() {
     return false;
 }
 
+void OneHost::trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const {
+    Trace* const trace = process_trace();
+    if (trace == nullptr) return;
+    const Forecast forecast = forecast_shared_memory(
+        *settings_.current().tuning, comm_.rank_count(),
+        static_cast<std::int64_t>(shape.size_bytes()), binding.input == binding.output);
+    add_span(*trace, forecast, begin_ns, shape);
+}
+
 Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
-    {
-        const OneHostSpan span(*settings_.current().tuning, comm_.rank_count(), binding, shape);
-        GRADCOLL_TRY(engine_->allreduce(binding, shape));
-    }
+    Status status = engine_->allreduce(binding, shape);
+    if (begin_ns != 0) trace(binding, shape, begin_ns);
+    if (!status.ok()) return status;
     CallRecord record;
     if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
     record.kind = CallKind::allreduce;

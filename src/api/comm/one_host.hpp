@@ -37,6 +37,9 @@ class OneHost {
     Status allreduce(const Binding& binding, const CallShape& shape);
 
   private:
+    /// Nothing without a trace.
+    void trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const;
+
     const CommIdentity& comm_;
     const CommSettings& settings_;
     CommStatistics& statistics_;

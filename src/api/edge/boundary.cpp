@@ -1,5 +1,6 @@
 #include "api/edge/boundary.hpp"
 
+#include "api/edge/lifetime.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -22,6 +23,8 @@ LogLevel level_for(MPI_Comm comm) {
 }
 
 }  // namespace
+
+std::atomic<bool> mpi_surely_runs{false};
 
 int mpi_class_of(Code code) {
     switch (code) {
@@ -55,12 +58,14 @@ int mpi_class_of(Code code) {
     return MPI_ERR_INTERN;
 }
 
-bool mpi_is_running() {
+bool ask_whether_mpi_runs() {
     int initialized = 0;
     int finalized = 0;
     PMPI_Initialized(&initialized);
     PMPI_Finalized(&finalized);
-    return initialized != 0 && finalized == 0;
+    const bool runs = initialized != 0 && finalized == 0;
+    if (runs && at_finalize([] { mpi_surely_runs = false; }).ok()) mpi_surely_runs = true;
+    return runs;
 }
 
 int keep_error(const char* call, const Outcome& failure) {

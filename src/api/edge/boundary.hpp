@@ -3,6 +3,7 @@
 // GC_Error_string, and the communicator's error handler is called.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <new>
 #include <string>
@@ -48,8 +49,13 @@ int without_message(int mpi_code);
 /// Full text of the last failure of this thread if its class is `code`, else null.
 const std::string* last_error_text(int code);
 
+/// MPI_Init has ended and MPI_Finalize has not begun. Not all the time between.
+extern std::atomic<bool> mpi_surely_runs;
+bool ask_whether_mpi_runs();
 /// Whether MPI can be called now: initialised and not yet finalised.
-bool mpi_is_running();
+inline bool mpi_is_running() {
+    return mpi_surely_runs.load(std::memory_order_relaxed) || ask_whether_mpi_runs();
+}
 
 /// The Status of an exception that is being handled.
 Status status_of_current_exception();

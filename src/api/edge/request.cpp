@@ -8,7 +8,7 @@
 
 #include "api/edge/mpi_reach.hpp"
 #include "api/edge/signature.hpp"
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {
@@ -140,6 +140,15 @@ Status check_disjoint(const BufferPair& buffers) {
             "{} = {} ({} bytes) and {} = {} ({} bytes) overlap; allowed are separate buffers, or "
             "MPI_IN_PLACE",
             a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
+}
+
+Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
+    Binding binding;
+    binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
+    binding.output = arguments.recvbuf;
+    binding.reducer = shape.reducer;
+    binding.op = shape.op;
+    return binding;
 }
 
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {

@@ -8,7 +8,8 @@
 #include "api/edge/boundary.hpp"
 #include "api/edge/element_types.hpp"
 #include "api/edge/pass_reason.hpp"
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
+#include "runtime/binding.hpp"
 
 namespace gradcoll {
 
@@ -80,6 +81,10 @@ Status check_disjoint(const BufferPair& buffers);
 inline bool is_in_place(const CallArguments& arguments) {
     return arguments.sendbuf == MPI_IN_PLACE;
 }
+
+/// The input and output of a call as a binding; the sequence is filled in when the operation
+/// begins.
+Binding binding_of(const CallArguments& arguments, const CallShape& shape);
 
 /// Bytes from the first to the last element of a buffer; 0 for types that are not plain.
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype);

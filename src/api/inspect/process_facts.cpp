@@ -18,7 +18,7 @@
 #include "collectives/choose/policy.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "compress/codec.hpp"
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 #include "topology/sources/job/source_table.hpp"
 #include "topology/tree.hpp"
 #include "transport/routed/transport_table.hpp"

@@ -1,5 +1,6 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
 #include "api/calls/blocking.hpp"
+#include "api/calls/known_call.hpp"
 #include "api/calls/nonblocking_call.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
@@ -21,7 +22,12 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
 }  // namespace
 
 int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
-    return at_offer(blocking, arguments_of(*call), {}, code, run_allreduce);
+    const CallArguments arguments = arguments_of(*call);
+    if (offer_known(blocking, arguments, code) != 0) return 1;
+    return at_offer(blocking, arguments, {}, code, [](const Call& admitted) {
+        learn_way_of(admitted);
+        return run_allreduce(admitted);
+    });
 }
 
 int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept {

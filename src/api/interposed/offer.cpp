@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "api/calls/known_call.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/interposed/gate.hpp"
 
@@ -33,6 +34,17 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
     if (arguments.comm == MPI_COMM_NULL) return call;
     if (auto attached = attached_context(arguments.comm)) call.context = *attached;
     return call;
+}
+
+int offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept try {
+    Status status;
+    if (reason_to_pass(entry, arguments.comm) != PassReason::none) return 0;
+    if (!run_known(entry, arguments, status)) return 0;
+    *code = status.ok() ? MPI_SUCCESS : raise_error(arguments.comm, entry.name, status);
+    return 1;
+} catch (...) {
+    *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
+    return 1;
 }
 
 }  // namespace gradcoll

@@ -12,6 +12,10 @@ namespace gradcoll {
 /// admit(), unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 
+/// Tries run_known(). Returns 1 and the code if that served the call, with the error handler called
+/// if it failed; else 0.
+int offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept;
+
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
 /// reason to pass it. Returns 1 and the code if the call was served, with the error handler called
 /// where it failed; else 0.

@@ -7,9 +7,22 @@
 namespace gradcoll {
 namespace {
 
-/// Most counters get nothing from most calls.
+/// Vectors from here on take longer than to read the clock twice by far.
+constexpr std::uint64_t least_timed_bytes = 16 << 10;
+constexpr std::uint64_t timed_one_in = 16;
+
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
-    if (amount != 0) counter.fetch_add(amount, std::memory_order_relaxed);
+    counter.fetch_add(amount, std::memory_order_relaxed);
+}
+
+/// Of counters with one writer at a time: a locked instruction costs as much as twenty others.
+void add_alone(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
+    counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+bool is_waited(CallKind kind) {
+    return kind == CallKind::allreduce || kind == CallKind::reduce_scatter ||
+           kind == CallKind::allgather;
 }
 
 std::uint64_t value_of(const std::atomic<std::uint64_t>& counter) {
@@ -18,14 +31,28 @@ std::uint64_t value_of(const std::atomic<std::uint64_t>& counter) {
 
 }  // namespace
 
+template <class Add>
+void CommStatistics::Served::count(const CallRecord& record, Add&& add) {
+    add(calls, 1);
+    add(compressed, record.lossy ? 1 : 0);
+    add(bytes_reduced, record.bytes);
+    add(bytes_sent, record.bytes_sent);
+    add(bytes_sent_exact, record.bytes_sent_exact);
+    add(messages_sent, record.messages_sent);
+}
+
+void CommStatistics::Served::reset() {
+    for (Counter* counter :
+         {&calls, &compressed, &bytes_reduced, &bytes_sent, &bytes_sent_exact, &messages_sent})
+        counter->store(0, std::memory_order_relaxed);
+}
+
 void CommStatistics::count_served(const CallRecord& record) {
     observe_call(comm_, record);
-    add(calls_tree_, 1);
-    add(calls_compressed_, record.lossy ? 1 : 0);
-    add(bytes_reduced_, record.bytes);
-    add(bytes_sent_, record.bytes_sent);
-    add(bytes_sent_exact_, record.bytes_sent_exact);
-    add(messages_sent_, record.messages_sent);
+    if (is_waited(record.kind))
+        waited_.count(record, add_alone);
+    else
+        started_.count(record, add);
 }
 
 void CommStatistics::count_local(CallKind kind, std::uint64_t size_bytes) {
@@ -42,22 +69,33 @@ void CommStatistics::count_time(std::chrono::nanoseconds time) {
     add(nanoseconds_, static_cast<std::uint64_t>(time.count()));
 }
 
+CallTimer CommStatistics::timer_of(std::uint64_t size_bytes) {
+    if (size_bytes >= least_timed_bytes) return CallTimer(*this);
+    add_alone(short_calls_, 1);
+    if (value_of(short_calls_) % timed_one_in != 0) return {};
+    return CallTimer(*this, static_cast<int>(timed_one_in));
+}
+
 GC_Stats CommStatistics::read() const {
-    return {value_of(calls_tree_),
-            value_of(calls_compressed_),
+    const auto sum_of = [this](Counter Served::*counter) {
+        return value_of(waited_.*counter) + value_of(started_.*counter);
+    };
+    return {sum_of(&Served::calls),
+            sum_of(&Served::compressed),
             value_of(calls_passed_),
-            value_of(bytes_reduced_),
-            value_of(bytes_sent_),
-            value_of(bytes_sent_exact_),
-            value_of(messages_sent_),
+            sum_of(&Served::bytes_reduced),
+            sum_of(&Served::bytes_sent),
+            sum_of(&Served::bytes_sent_exact),
+            sum_of(&Served::messages_sent),
             seconds_of(value_of(nanoseconds_)),
             last_pass_reason_.load(std::memory_order_relaxed)};
 }
 
 void CommStatistics::reset() {
-    for (Counter* counter : {&calls_tree_, &calls_compressed_, &calls_passed_, &bytes_reduced_,
-                             &bytes_sent_, &bytes_sent_exact_, &messages_sent_, &nanoseconds_})
-        counter->store(0, std::memory_order_relaxed);
+    waited_.reset();
+    started_.reset();
+    calls_passed_.store(0, std::memory_order_relaxed);
+    nanoseconds_.store(0, std::memory_order_relaxed);
     last_pass_reason_.store(none_passed, std::memory_order_relaxed);
 }
 

@@ -14,6 +14,8 @@
 
 namespace gradcoll {
 
+class CallTimer;
+
 /// Thread safe without a lock: the caller's thread and the progress thread count, anybody reads. A
 /// reading while calls end may have one of them in part.
 class CommStatistics {
@@ -26,23 +28,36 @@ class CommStatistics {
     void count_local(CallKind kind, std::uint64_t size_bytes);
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);
     void count_time(std::chrono::nanoseconds time);
+    /// Of a blocking call that begins. To read the clock twice takes as long as a short call: of
+    /// these one in sixteen is timed, and counts for all of them.
+    CallTimer timer_of(std::uint64_t size_bytes);
 
     GC_Stats read() const;
     void reset();
 
   private:
     using Counter = std::atomic<std::uint64_t>;
+    struct Served {
+        Counter calls{0};
+        Counter compressed{0};
+        Counter bytes_reduced{0};
+        Counter bytes_sent{0};
+        Counter bytes_sent_exact{0};
+        Counter messages_sent{0};
+
+        /// With `add` to one counter.
+        template <class Add>
+        void count(const CallRecord& record, Add&& add);
+        void reset();
+    };
     static constexpr const char* none_passed = "no call has passed to the MPI library";
 
     MPI_Comm comm_;
-    Counter calls_tree_{0};
-    Counter calls_compressed_{0};
+    Served waited_;   ///< blocking calls, which are made one at a time
+    Served started_;  ///< all others
     Counter calls_passed_{0};
-    Counter bytes_reduced_{0};
-    Counter bytes_sent_{0};
-    Counter bytes_sent_exact_{0};
-    Counter messages_sent_{0};
     Counter nanoseconds_{0};
+    Counter short_calls_{0};
     std::atomic<const char*> last_pass_reason_{none_passed};
 };
 
@@ -51,27 +66,31 @@ std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype);
 /// A call on a communicator that is not attached (never null) passes to the MPI library.
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason);
 
-/// Adds the time of its life to the statistics, which must outlive it. A default one, or one that
-/// was moved from, times nothing.
+/// Adds the time of its life, `weight` times, to the statistics, which must outlive it. A default
+/// one, or one that was moved from, times nothing.
 class CallTimer {
   public:
     CallTimer() = default;
-    explicit CallTimer(CommStatistics& statistics)
-        : statistics_(&statistics), start_(std::chrono::steady_clock::now()) {}
+    explicit CallTimer(CommStatistics& statistics, int weight = 1)
+        : statistics_(&statistics), weight_(weight), start_(std::chrono::steady_clock::now()) {}
     ~CallTimer() {
         if (statistics_ != nullptr)
-            statistics_->count_time(std::chrono::steady_clock::now() - start_);
+            statistics_->count_time((std::chrono::steady_clock::now() - start_) * weight_);
     }
     CallTimer(CallTimer&& other) noexcept
-        : statistics_(std::exchange(other.statistics_, nullptr)), start_(other.start_) {}
+        : statistics_(std::exchange(other.statistics_, nullptr)),
+          weight_(other.weight_),
+          start_(other.start_) {}
     CallTimer& operator=(CallTimer&& other) noexcept {
         std::swap(statistics_, other.statistics_);
+        std::swap(weight_, other.weight_);
         std::swap(start_, other.start_);
         return *this;
     }
 
   private:
     CommStatistics* statistics_ = nullptr;
+    int weight_ = 1;
     std::chrono::steady_clock::time_point start_;
 };
 

@@ -45,9 +45,10 @@ const std::uint32_t* futex_of(const SharedWord& word) {
 }  // namespace
 
 void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers) {
-    // Both sides write first and look then, so that one of them sees the other.
-    word.exchange(value, std::memory_order_seq_cst);
-    if (sleepers.count.load(std::memory_order_seq_cst) > 0)
+    // Without a fence, which would wait here until the other core has let go of the line. So a rank
+    // that falls asleep at this very moment may be overlooked; its sleeps are short.
+    word.store(value, std::memory_order_release);
+    if (sleepers.count.load(std::memory_order_relaxed) > 0)
         syscall(SYS_futex, futex_of(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "device/plugin.hpp"
+#include "device/devices.hpp"
 #include "runtime/device/device_area.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/thread_ranks.hpp"

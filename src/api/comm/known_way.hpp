@@ -1,0 +1,39 @@
+// api/comm/known_way.hpp - where a communicator's exact allreduces went, for the next ones like
+// them: most programs repeat a few calls.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "api/comm/call_decision.hpp"
+#include "api/edge/request.hpp"
+
+namespace gradcoll {
+
+/// What vectors of one type and op have in common, within bounds of their size.
+struct KnownWay {
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    std::uint64_t least_bytes = 0;
+    std::uint64_t end_bytes = 0;  ///< vectors of so many bytes and more may go elsewhere
+    bool one_host = false;        ///< through shared memory; else over the tree
+    CallShape shape;              ///< but for the count
+    CallKey key;                  ///< of the tree; but for the count and `in_place`
+};
+
+/// The last few. For blocking calls, which are made one at a time on a communicator.
+class KnownWays {
+  public:
+    void learn(const KnownWay& way) { ways_[next_++ % ways_.size()] = way; }
+    void forget() { ways_ = {}; }
+    /// Null unless a way is known and both buffers are plain: not null, apart (or in place), and in
+    /// memory of the host. Whoever gets null has to look closer.
+    const KnownWay* find(const CallArguments& arguments) const;
+
+  private:
+    std::array<KnownWay, 4> ways_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace gradcoll
