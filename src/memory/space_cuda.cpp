@@ -3,6 +3,9 @@
 // runtime: a process has one driver, but may hold several runtimes, linked statically.
 #include <cuda.h>
 #include <dlfcn.h>
+#include <link.h>
+
+#include <cstring>
 
 #include "memory/space.hpp"
 
@@ -19,6 +22,11 @@ GetAttributes find_get_attributes() {
     void* driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
     if (driver == nullptr) return nullptr;
     return reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
+}
+
+/// To ask dlopen() for a library that is not there takes a look into every folder of libraries.
+int is_driver(dl_phdr_info* loaded, std::size_t, void*) {
+    return std::strstr(loaded->dlpi_name, driver_library) != nullptr ? 1 : 0;
 }
 
 }  // namespace
@@ -41,6 +49,7 @@ MemorySpace space_of(const void* pointer) {
 }
 
 bool device_driver_in_use() {
+    if (dl_iterate_phdr(is_driver, nullptr) == 0) return false;
     // No count of uses is given back: libraries of drivers are not made to be unloaded.
     void* driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     if (driver == nullptr) return false;

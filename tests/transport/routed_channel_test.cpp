@@ -46,8 +46,8 @@ class PairMemory {
         peer_ = rank_ ^ bit;
         MPI_Comm_split(comm, std::min(rank_, peer_), rank_, &pair_);
         MPI_Comm_set_errhandler(pair_, MPI_ERRORS_RETURN);
-        auto made =
-            SharedSegment::make(pair_, ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20));
+        const std::size_t bytes_a_rank = ShmLayout::bytes_a_rank_for(2, std::size_t{1} << 20);
+        auto made = SharedSegment::make(pair_, bytes_a_rank, bytes_a_rank);
         if (made.ok()) segment_ = std::move(*made);
     }
     ~PairMemory() { MPI_Comm_free(&pair_); }

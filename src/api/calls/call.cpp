@@ -167,7 +167,9 @@ void Admission::find_context() {
     }
     if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+    if (!entry().may_wait && !call_.context->has_tree())
+        comm_reason_ = PassReason::not_attached;
+    else if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         comm_reason_ = PassReason::nonblocking_without_threads;
     else if (call_.alone && (gathers() || !entry().may_wait))
         comm_reason_ = PassReason::single_rank;
@@ -177,12 +179,19 @@ void Admission::find_context_of_offer(bool may_attach) {
     const bool may_be_lossy = !gathers() && call_.shape.op == ReduceOp::sum &&
                               process_settings().ever_compresses(call_.shape.type);
     const bool has_shape = shape_reason_ == PassReason::none;
-    OfferedComm found = comm_for_offer(call_.arguments.comm,
-                                       {call_.shape.size_bytes(), may_be_lossy,
-                                        may_attach && (has_shape || is_compared()), is_compared()});
+    const bool waited_allreduce =
+        entry().collective == Collective::allreduce && entry().may_wait && !entry().persistent;
+    OfferedComm found = comm_for_offer(
+        call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
+                               .may_be_lossy = may_be_lossy,
+                               .may_attach = may_attach && (has_shape || is_compared()),
+                               .is_compared = is_compared(),
+                               .fits_one_host = has_shape && waited_allreduce && !may_be_lossy});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
-    if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
+    if (found.passes()) return;
+    if (!waited_allreduce && !call_.context->has_tree()) comm_reason_ = PassReason::not_attached;
+    if (call_.context->identity().all_ranks_have_threads()) return;
     if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
     if (!entry().may_wait) comm_reason_ = PassReason::nonblocking_without_threads;
 }
@@ -250,6 +259,8 @@ void Admission::decide() {
                                   .always_exact = gathers() && entry().offered});
         call_.pass_reason = call_.route.pass_reason;
     }
+    if (!call_.passes() && !call_.route.one_host && !call_.context->has_tree())
+        call_.pass_reason = PassReason::not_attached;
     if (!call_.passes() && copied_bytes_ > 0) copy_input();
 }
 

@@ -1,5 +1,6 @@
 #include "api/calls/known_call.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "api/calls/blocking.hpp"
@@ -17,9 +18,8 @@ std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape
 bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
     return entry.collective == Collective::allreduce && entry.may_wait && !entry.persistent &&
-           !entry.with_residual && !call.passes() && !call.alone && call.copy == nullptr &&
-           call.shape.count > 0 && !call.memory.any_device() &&
-           !call.context->settings().checks_calls();
+           !entry.with_residual && !call.alone && call.copy == nullptr && call.shape.count > 0 &&
+           !call.memory.any_device();
 }
 
 std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
@@ -39,29 +39,71 @@ Status run_on(CommContext& context, const KnownWay& way, const CallArguments& ar
 
 }  // namespace
 
-bool run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
-    CommContext* const context = context_seen(arguments.comm);
-    if (context == nullptr || entry.with_residual) return false;
-    const KnownWay* const way = context->known_ways().find(arguments);
-    if (way == nullptr) return false;
+Known run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
+    const auto [context, prospect] = seen_comm(arguments.comm);
+    if (entry.with_residual) return Known::no;
+    if (prospect != nullptr && prospect->passes(arguments)) {
+        count_passed(nullptr, entry, arguments, prospect->pass_reason());
+        return Known::passes;
+    }
+    const KnownWay* const way =
+        context != nullptr ? context->known_ways().find(arguments) : nullptr;
+    if (way == nullptr) return Known::no;
+    if (way->pass_reason != PassReason::none) {
+        count_passed(context, entry, arguments, way->pass_reason);
+        return Known::passes;
+    }
     const CallTimer timer =
         entry.offered ? CallTimer() : context->statistics().timer_of(size_of(*way, arguments));
     status = run_on(*context, *way, arguments);
-    return true;
+    return Known::served;
 }
+
+namespace {
+
+/// Between them every exact vector goes the same way under the settings. Without a tree, vectors
+/// that are long enough for one are admitted, so that it is prepared.
+void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shape) {
+    const Settings& settings = context.settings().current();
+    const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
+    const bool passes = way.pass_reason != PassReason::none;
+    way.least_bytes = passes || way.one_host ? 0 : settings.tree_min_bytes;
+    way.end_bytes = passes || !context.has_tree() ? std::min(settings.tree_min_bytes, least_lossy)
+                                                  : least_lossy;
+}
+
+/// On a communicator that is not attached. Longer vectors attach it, if it can be attached at all.
+void learn_that_it_passes(const Call& call) {
+    Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
+    if (prospect == nullptr || call.pass_reason != prospect->pass_reason()) return;
+    const Settings& settings = process_settings();
+    const bool may_be_attached = call.pass_reason == PassReason::short_of_attaching ||
+                                 call.pass_reason == PassReason::short_vector;
+    prospect->learn(call.arguments, call.shape,
+                    may_be_attached
+                        ? std::min(settings.tree_min_bytes, least_lossy_bytes(settings, call.shape))
+                        : std::numeric_limits<std::uint64_t>::max());
+}
+
+}  // namespace
 
 void learn_way_of(const Call& call) {
     if (!may_be_repeated(call)) return;
-    const Settings& settings = call.context->settings().current();
+    if (call.context == nullptr) return learn_that_it_passes(call);
+    // Other reasons to pass than the route's are found before it is asked.
+    if (call.pass_reason != call.route.pass_reason) return;
+    if (call.context->settings().checks_calls()) return;
     KnownWay way;
     way.datatype = call.arguments.datatype;
     way.op = call.arguments.op;
+    way.pass_reason = call.pass_reason;
     way.one_host = call.route.one_host;
-    way.least_bytes = way.one_host ? 0 : settings.tree_min_bytes;
-    way.end_bytes = least_lossy_bytes(settings, call.shape);
     way.shape = call.shape;
     way.key = call.route.key;
-    if (call.shape.size_bytes() < way.end_bytes) call.context->known_ways().learn(way);
+    set_bounds(way, *call.context, call.shape);
+    const std::uint64_t size_bytes = call.shape.size_bytes();
+    if (size_bytes >= way.least_bytes && size_bytes < way.end_bytes)
+        call.context->known_ways().learn(way);
 }
 
 }  // namespace gradcoll

@@ -7,13 +7,17 @@
 
 namespace gradcoll {
 
-/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is. False:
-/// nothing was done. Otherwise `status` says how it ended.
-bool run_known(const Entry& entry, const CallArguments& arguments, Status& status);
+enum class Known : std::uint8_t {
+    no,      ///< nothing was done
+    served,  ///< `status` says how it ended
+    passes   ///< to the MPI library, and has been counted
+};
+/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is.
+Known run_known(const Entry& entry, const CallArguments& arguments, Status& status);
 
-/// Remembers where an admitted allreduce goes, if the settings send every one like it there: one
-/// that may be compressed, is compared with other ranks' or is not on the host is admitted anew
-/// each time.
+/// Remembers where an admitted allreduce without an error goes, if the settings send every one like
+/// it there: one that may be compressed, is compared with other ranks' or is not on the host is
+/// admitted anew each time.
 void learn_way_of(const Call& call);
 
 }  // namespace gradcoll

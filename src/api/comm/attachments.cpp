@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "api/edge/lifetime.hpp"
@@ -17,7 +18,8 @@ namespace {
 /// The attribute's value.
 struct Attachment {
     MPI_Comm comm = MPI_COMM_NULL;
-    std::shared_ptr<CommContext> context;  ///< null: refused
+    std::shared_ptr<CommContext> context;  ///< null: not attached
+    std::optional<Prospect> prospect;      ///< empty: attached
 };
 
 std::mutex attachments_mutex;
@@ -28,7 +30,7 @@ std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under att
 /// Where a thread found a context. Handles are used again, but not before the attachment has ended.
 struct Seen {
     MPI_Comm comm = MPI_COMM_NULL;
-    CommContext* context = nullptr;
+    Attachment* attachment = nullptr;
     std::uint64_t ended_count = 0;
 };
 constexpr std::size_t seen_count = 8;
@@ -40,6 +42,10 @@ Seen& seen_at(MPI_Comm comm) {
     std::memcpy(&bits, &comm, sizeof comm);
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
     return seen[bits * odd >> 61U];
+}
+
+void note_seen(MPI_Comm comm, Attachment* attachment) {
+    seen_at(comm) = {comm, attachment, ended_count.load(std::memory_order_relaxed)};
 }
 
 int detach(MPI_Comm comm, int, void* value, void*) noexcept {
@@ -82,34 +88,33 @@ Status make_keyval() {
 }
 
 /// Instead of what hangs there.
-Status hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
+Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
     GRADCOLL_TRY(make_keyval());
-    auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context)});
+    auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context), {}});
     const KeepsComm keeps;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
                           "MPI_Comm_set_attr"));
     const std::scoped_lock lock(attachments_mutex);
-    attachments.push_back(attachment.release());
-    return {};
+    return attachments.emplace_back(attachment.release());
 }
 
 /// Null if nothing hangs there.
-Result<const Attachment*> attachment_of(MPI_Comm comm) {
+Result<Attachment*> attachment_of(MPI_Comm comm) {
     const int keyval = attachment_keyval.load(std::memory_order_acquire);
-    if (keyval == MPI_KEYVAL_INVALID || is_ending(comm))
-        return static_cast<const Attachment*>(nullptr);
+    if (keyval == MPI_KEYVAL_INVALID || is_ending(comm)) return static_cast<Attachment*>(nullptr);
     void* value = nullptr;
     int found = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
-    return static_cast<const Attachment*>(found != 0 ? value : nullptr);
+    return static_cast<Attachment*>(found != 0 ? value : nullptr);
 }
 
 Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,
-                                            const Status& complaint) {
+                                            const Status& complaint, Parts parts) {
     GRADCOLL_TRY(make_keyval());
     auto context = CommContext::make(comm, text, complaint);
     if (!context) return context;
-    GRADCOLL_TRY(hang_on(comm, *context));
+    if (parts == Parts::all) GRADCOLL_TRY((*context)->prepare_tree());
+    GRADCOLL_TRY(hang_on(comm, *context).status());
     return context;
 }
 
@@ -121,7 +126,7 @@ Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
     SettingsText text = SettingsText::from_environment();
     const Status complaint = add_info(info, text);
     PMPI_Info_free(&info);
-    return attach(comm, text, complaint);
+    return attach(comm, text, complaint, Parts::all);
 }
 
 /// Who attaches without info is a program that knows nothing of this library, nor of its steps.
@@ -143,38 +148,61 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
     if (*attachment == nullptr) return std::shared_ptr<CommContext>();
-    seen_at(comm) = {comm, (*attachment)->context.get(),
-                     ended_count.load(std::memory_order_relaxed)};
+    note_seen(comm, *attachment);
     return (*attachment)->context;
 }
 
-CommContext* context_seen(MPI_Comm comm) {
+SeenComm seen_comm(MPI_Comm comm) {
     const Seen& last = seen_at(comm);
-    const bool holds =
-        last.comm == comm && last.ended_count == ended_count.load(std::memory_order_relaxed);
-    return holds ? last.context : nullptr;
+    if (last.comm != comm || last.attachment == nullptr ||
+        last.ended_count != ended_count.load(std::memory_order_relaxed))
+        return {};
+    Attachment& attachment = *last.attachment;
+    return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
 }
 
-Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm) {
-    auto context = attach(comm, SettingsText::from_environment(), Status());
+Result<Prospect*> prospect_of(MPI_Comm comm) {
+    auto found = attachment_of(comm);
+    if (!found) return found.status();
+    if (*found == nullptr) {
+        if (finalize_has_begun() || is_ending(comm)) return static_cast<Prospect*>(nullptr);
+        int rank_count = 1;
+        PMPI_Comm_size(comm, &rank_count);
+        GRADCOLL_TRY(take(*found, hang_on(comm, nullptr)));
+        (*found)->prospect.emplace(rank_count);
+    }
+    note_seen(comm, *found);
+    return (*found)->prospect ? &*(*found)->prospect : nullptr;
+}
+
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
+    auto context = attach(comm, SettingsText::from_environment(), Status(), parts);
     if (context) warn_of_a_schedule_that_stands(**context);
     return context;
 }
 
 Status refuse(MPI_Comm comm) {
-    return hang_on(comm, nullptr);
+    const auto prospect = prospect_of(comm);
+    if (!prospect) return prospect.status();
+    if (*prospect != nullptr) (*prospect)->give_up(PassReason::attaching_failed);
+    return {};
 }
 
 Result<bool> is_refused(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
     if (*attachment == nullptr) return finalize_has_begun() || is_ending(comm);
-    return (*attachment)->context == nullptr;
+    const auto& prospect = (*attachment)->prospect;
+    return prospect && prospect->pass_reason() == PassReason::attaching_failed;
 }
 
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
     auto context = attached_context(comm);
-    if (!context || *context) return context;
+    if (!context) return context;
+    if (*context) {
+        GRADCOLL_TRY((*context)->prepare_tree());
+        return context;
+    }
     int is_inter = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
     if (is_inter != 0 || finalize_has_begun() || is_ending(comm))

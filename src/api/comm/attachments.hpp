@@ -2,9 +2,11 @@
 // the communicator or in MPI_Finalize.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "api/comm/comm_context.hpp"
+#include "api/comm/prospect.hpp"
 
 namespace gradcoll {
 
@@ -14,15 +16,26 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
 /// which are never attached, for one that is being freed, and once MPI_Finalize has begun.
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
 
-/// That of an attached communicator without a question to MPI: of the communicators that this
-/// thread has asked about last. Null for others, and once any communicator has lost its context
-/// since. Valid while the communicator is.
-CommContext* context_seen(MPI_Comm comm);
+/// What this thread knows of a communicator without a question to MPI, because it has asked before:
+/// the context, or else the prospect. Both null for others, and once any communicator has lost its
+/// attachment since. Valid while the communicator is.
+struct SeenComm {
+    CommContext* context = nullptr;
+    Prospect* prospect = nullptr;
+};
+SeenComm seen_comm(MPI_Comm comm);
+
+/// Of a communicator that is not attached; null if it is, if it is being freed, and once
+/// MPI_Finalize has begun. Local.
+Result<Prospect*> prospect_of(MPI_Comm comm);
+
+/// What of a context is made at once.
+enum class Parts : std::uint8_t { all, without_tree };
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
 /// intracommunicator of a program that does not know of this library. Warns once if these have a
 /// schedule that nothing advances. Collective. Errors: those of CommContext::make.
-Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm);
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts);
 
 /// Notes on the communicator that it could not be attached. Local.
 Status refuse(MPI_Comm comm);

@@ -12,8 +12,17 @@
 namespace gradcoll {
 namespace {
 
-std::atomic<std::uint64_t> least_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<std::uint64_t> least_allreduce_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>::max()};
 std::atomic<void (*)()> listener{nullptr};
+
+/// True if it was higher.
+bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
+    std::uint64_t before = least;
+    while (bytes < before && !least.compare_exchange_weak(before, bytes)) {
+    }
+    return bytes < before;
+}
 
 void tell_about_process() {
     int world_rank = 0;
@@ -34,8 +43,8 @@ Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const Sett
     if (!tuning) return tuning.status();
     std::shared_ptr<CommContext> context(
         new CommContext(std::move(identity).value(), std::move(tuning).value()));
-    GRADCOLL_TRY(context->set_up(text, complaint));
-    context->tell();
+    GRADCOLL_TRY(context->change_settings(text, complaint));
+    observe_as(context->identity_.private_comm(), comm);
     return context;
 }
 
@@ -46,17 +55,28 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
       plans_(identity_, statistics_),
       one_host_(identity_, settings_, statistics_) {}
 
-Status CommContext::set_up(const SettingsText& text, const Status& complaint) {
-    GRADCOLL_TRY(change_settings(text, complaint));
+Status CommContext::prepare_tree() {
+    if (has_tree() || !tree_trouble_.ok()) return tree_trouble_;
+    tree_trouble_ = make_tree();
+    if (tree_trouble_.ok()) tell();
+    return tree_trouble_;
+}
+
+Status CommContext::make_tree() {
+    auto tree = find_tree(identity_, settings_.text()[OptionId::topology]);
+    if (!tree) return tree.status();
     GRADCOLL_TRY(plans_.open_channel(settings_.current()));
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
-    return take(error_sampling_, ErrorSampling::make(identity_.private_comm()));
+    GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
+    tree_ = std::move(tree).value();
+    plans_.plan_for(tree_, settings_.current());
+    known_ways_.forget();
+    return {};
 }
 
 void CommContext::tell() const {
     const std::string tree = expression_of(tree_->tree);
-    observe_as(identity_.private_comm(), identity_.user_comm());
     observe_tree(identity_.private_comm(), tree, tree_->origin);
     log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", identity_.name(),
         identity_.rank_count(), tree, tree_->origin);
@@ -65,14 +85,16 @@ void CommContext::tell() const {
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
     auto agreed = settings_.agree(proposed, complaint);
     if (!agreed) return agreed.status();
-    if (!tree_ || proposed[OptionId::topology] != settings_.text()[OptionId::topology])
+    if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
         GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology])));
     settings_.take(proposed, std::move(agreed).value());
-    plans_.plan_for(tree_, settings_.current());
+    if (has_tree()) plans_.plan_for(tree_, settings_.current());
+    tree_trouble_ = {};
     one_host_.settings_changed();
     known_ways_.forget();
-    const bool all = one_host_.may_open() || settings_.checks_calls();
-    serve_from(all ? 0 : settings_.current().least_tree_bytes());
+    const std::uint64_t tree =
+        settings_.checks_calls() ? 0 : settings_.current().least_tree_bytes();
+    serve_from({one_host_.may_open() ? 0 : tree, tree});
     return {};
 }
 
@@ -100,16 +122,15 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     return route_of(settings, shape, question);
 }
 
-void serve_from(std::uint64_t bytes) {
-    std::uint64_t before = least_bytes;
-    while (bytes < before && !least_bytes.compare_exchange_weak(before, bytes)) {
-    }
-    if (bytes >= before) return;
+void serve_from(const ServedBytes& bytes) {
+    const bool allreduce_fell = lower(least_allreduce_bytes, bytes.allreduce);
+    const bool others_fell = lower(least_other_bytes, bytes.others);
+    if (!allreduce_fell && !others_fell) return;
     if (void (*const tell)() = listener) tell();
 }
 
-std::uint64_t least_served_bytes() {
-    return least_bytes;
+ServedBytes least_served_bytes() {
+    return {least_allreduce_bytes, least_other_bytes};
 }
 
 void when_served_sizes_fall(void (*called)()) {

@@ -22,10 +22,17 @@ namespace gradcoll {
 class CommContext {
   public:
     /// Collective over `comm`, an intracommunicator. `text`: this rank's settings; `complaint`:
-    /// what is wrong with them already. Errors, the same on every rank: a setting that differs
-    /// across ranks or is not allowed, a tree that does not fit.
+    /// what is wrong with them already. Without a tree: prepare_tree() makes it, which takes most
+    /// of the time. Errors, the same on every rank: a setting that differs across ranks or is not
+    /// allowed.
     static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsText& text,
                                                      const Status& complaint);
+    /// All that messages over a tree need: the tree, the channel, the devices of peers. Collective
+    /// where has_tree() does not hold, which is the same on every rank. Errors, likewise: a tree
+    /// that does not fit, those of the channel; the same again if asked again.
+    Status prepare_tree();
+    bool has_tree() const { return tree_ != nullptr; }
+    bool tree_failed() const { return !tree_trouble_.ok(); }
     CommContext(const CommContext&) = delete;
     CommContext& operator=(const CommContext&) = delete;
 
@@ -38,6 +45,7 @@ class CommContext {
         settings_.set_step(step);
         calls_of_schedule_ = 0;
     }
+    /// These, plans and devices only if has_tree().
     const Tree& tree() const { return tree_->tree; }
     /// Kept by whoever goes on planning for this tree, whatever gc_topology becomes.
     std::shared_ptr<const DiscoveredTree> tree_handle() const { return tree_; }
@@ -66,7 +74,7 @@ class CommContext {
     /// Whether the call is one of those that advance the communicator's step.
     bool advances_step(const Settings& settings, const CallShape& shape,
                        const RouteQuestion& question) const;
-    Status set_up(const SettingsText& text, const Status& complaint);
+    Status make_tree();
     void tell() const;
 
     // What refers to others comes after them, and ends before them.
@@ -75,6 +83,7 @@ class CommContext {
     ErrorSampling error_sampling_;
     CommSettings settings_;
     std::shared_ptr<const DiscoveredTree> tree_;
+    Status tree_trouble_;  ///< of prepare_tree()
     CommDevices devices_;
     CommPlans plans_;
     OneHost one_host_;
@@ -83,12 +92,17 @@ class CommContext {
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set
 };
 
-/// The smallest vector that some communicator of this process has ever taken to its tree or its
+/// The smallest vectors that some communicator of this process has ever taken to its tree or its
 /// shared memory, or compared across its ranks. Whoever keeps short calls away from the library has
-/// to know. Thread safe, as the next two.
-std::uint64_t least_served_bytes();
+/// to know.
+struct ServedBytes {
+    std::uint64_t allreduce = 0;  ///< blocking
+    std::uint64_t others = 0;
+};
+/// Thread safe, as the next two.
+ServedBytes least_served_bytes();
 /// Calls with vectors of so many bytes and more are served from now on.
-void serve_from(std::uint64_t bytes);
+void serve_from(const ServedBytes& bytes);
 /// `listener` is called after each fall, by whatever thread. One for the process.
 void when_served_sizes_fall(void (*listener)());
 

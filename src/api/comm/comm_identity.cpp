@@ -44,6 +44,14 @@ PrivateComm::~PrivateComm() {
     if (comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&comm_);
 }
 
+Result<bool> is_on_one_host(MPI_Comm comm) {
+    int rank_count = 0;
+    PMPI_Comm_size(comm, &rank_count);
+    const auto on_host = count_ranks_on_host(comm);
+    if (!on_host) return on_host.status();
+    return *on_host == rank_count;
+}
+
 Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     auto duplicate = PrivateComm::make(comm);
     if (!duplicate) return duplicate.status();

@@ -5,15 +5,14 @@
 namespace gradcoll {
 namespace {
 
-/// What the size of a vector is computed from must not overflow.
-constexpr MPI_Count most_elems = MPI_Count{1} << 56;
-
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {
     return way.datatype == arguments.datatype && way.op == arguments.op &&
            size_bytes >= way.least_bytes && size_bytes < way.end_bytes;
 }
 
-bool are_plain(const CallArguments& arguments, std::uint64_t size_bytes) {
+}  // namespace
+
+bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
     Devices& devices = Devices::of_process();
     const void* const output = arguments.recvbuf;
     if (output == nullptr || output == MPI_IN_PLACE || devices.device_of(output) != host_memory)
@@ -25,15 +24,13 @@ bool are_plain(const CallArguments& arguments, std::uint64_t size_bytes) {
     return from != 0 && apart >= size_bytes && devices.device_of(arguments.sendbuf) == host_memory;
 }
 
-}  // namespace
-
 const KnownWay* KnownWays::find(const CallArguments& arguments) const {
     if (arguments.count <= 0 || arguments.count > most_elems) return nullptr;
     for (const KnownWay& way : ways_) {
         const std::uint64_t size_bytes =
             static_cast<std::uint64_t>(arguments.count) * way.shape.elem_bytes;
         if (fits(way, arguments, size_bytes))
-            return are_plain(arguments, size_bytes) ? &way : nullptr;
+            return has_plain_buffers(arguments, size_bytes) ? &way : nullptr;
     }
     return nullptr;
 }

@@ -1,4 +1,4 @@
-// api/comm/known_way.hpp - where a communicator's exact allreduces went, for the next ones like
+// api/comm/known_way.hpp - where exact allreduces of a communicator went, for the next ones like
 // them: most programs repeat a few calls.
 #pragma once
 
@@ -11,15 +11,21 @@
 
 namespace gradcoll {
 
+/// What the size of a vector is computed from must not overflow.
+inline constexpr MPI_Count most_elems = MPI_Count{1} << 56;
+/// Whether no buffer is null, they lie apart (or the call is in place), and in memory of the host.
+bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes);
+
 /// What vectors of one type and op have in common, within bounds of their size.
 struct KnownWay {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     std::uint64_t least_bytes = 0;
     std::uint64_t end_bytes = 0;  ///< vectors of so many bytes and more may go elsewhere
-    bool one_host = false;        ///< through shared memory; else over the tree
-    CallShape shape;              ///< but for the count
-    CallKey key;                  ///< of the tree; but for the count and `in_place`
+    PassReason pass_reason = PassReason::none;  ///< none: served
+    bool one_host = false;                      ///< through shared memory; else over the tree
+    CallShape shape;                            ///< but for the count
+    CallKey key;                                ///< of the tree; but for the count and `in_place`
 };
 
 /// The last few. For blocking calls, which are made one at a time on a communicator.
@@ -27,8 +33,7 @@ class KnownWays {
   public:
     void learn(const KnownWay& way) { ways_[next_++ % ways_.size()] = way; }
     void forget() { ways_ = {}; }
-    /// Null unless a way is known and both buffers are plain: not null, apart (or in place), and in
-    /// memory of the host. Whoever gets null has to look closer.
+    /// Null unless a way is known and the buffers are plain. Whoever gets null has to look closer.
     const KnownWay* find(const CallArguments& arguments) const;
 
   private:

@@ -4,23 +4,27 @@
 
 #include "api/comm/attachments.hpp"
 #include "api/comm/comm_info.hpp"
+#include "api/comm/route.hpp"
 #include "api/settings/settings.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Whether some call of this size could be served under the settings of the process.
-bool is_worth_attaching(const OfferedSize& size) {
+/// Whether the call would be served over the tree under the settings of the process.
+bool is_for_tree(const OfferedSize& size) {
     const Settings& settings = process_settings();
     return size.is_compared || size.bytes >= settings.tree_min_bytes ||
            (size.may_be_lossy && size.bytes >= settings.min_bytes);
 }
 
-Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm) {
-    auto context = attach_without_info(comm);
+Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm, Parts parts) {
+    auto context = attach_without_info(comm, parts);
     if (!context) return context;
     GRADCOLL_TRY(take_info_of(comm, **context));
+    const bool one_host_serves_all =
+        (*context)->one_host().may_open() && !(*context)->settings().current().ever_lossy();
+    if (!one_host_serves_all) GRADCOLL_TRY((*context)->prepare_tree());
     return context;
 }
 
@@ -60,8 +64,38 @@ OfferedComm known_comm(MPI_Comm comm) {
     return {};
 }
 
+/// Once. If it fails, the calls that need the tree pass.
+void prepare_tree(CommContext& context) {
+    if (context.has_tree() || context.tree_failed()) return;
+    if (const Status status = context.prepare_tree(); !status.ok())
+        log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
+            "calls on communicator '{}' that need a tree pass to the MPI library: {}",
+            context.identity().name(), status.message());
+}
+
 bool is_decided(const OfferedComm& found) {
     return found.context != nullptr || found.passes();
+}
+
+void remember_that_it_passes(MPI_Comm comm, PassReason why) {
+    if (why == PassReason::invalid_comm) return;
+    if (const auto prospect = prospect_of(comm); prospect && *prospect != nullptr)
+        (*prospect)->give_up(why);
+}
+
+/// Attaches at the call that makes it pay. Collective then.
+OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size) {
+    constexpr PassReason passes = PassReason::short_of_attaching;
+    if (!size.fits_one_host || !size.may_attach || !one_host_is_allowed()) return {nullptr, passes};
+    const auto prospect = prospect_of(comm);
+    if (!prospect || *prospect == nullptr) return {nullptr, passes};
+    if (!(*prospect)->add(size.bytes)) return {nullptr, (*prospect)->pass_reason()};
+    const auto one_host = is_on_one_host(comm);
+    if (!one_host || !*one_host) {
+        (*prospect)->give_up(PassReason::short_vector);
+        return {nullptr, PassReason::short_vector};
+    }
+    return or_refused(comm, attach_and_take_info(comm, Parts::without_tree));
 }
 
 }  // namespace
@@ -74,18 +108,30 @@ int rank_count_of(MPI_Comm comm) {
     return rank_count;
 }
 
+bool one_host_is_allowed() {
+    static const bool allowed =
+        allows_one_host(SettingsText::from_environment(), process_settings());
+    return allowed;
+}
+
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     OfferedComm found = known_comm(comm);
+    const bool for_tree = is_for_tree(size);
+    if (found.context != nullptr && for_tree && size.may_attach) prepare_tree(*found.context);
+    if (found.passes() && found.context == nullptr)
+        remember_that_it_passes(comm, found.pass_reason);
     if (is_decided(found)) return found;
-    if (!is_worth_attaching(size)) return {nullptr, PassReason::short_of_attaching};
+    if (!for_tree) return comm_by_use(comm, size);
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
-    return or_refused(comm, attach_and_take_info(comm));
+    return or_refused(comm, attach_and_take_info(comm, Parts::all));
 }
 
 OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
     OfferedComm found = known_comm(comm);
     attached_now = !is_decided(found);
-    return attached_now ? or_refused(comm, attach_without_info(comm)) : found;
+    if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
+    if (found.context != nullptr) prepare_tree(*found.context);
+    return found;
 }
 
 }  // namespace gradcoll

@@ -13,12 +13,17 @@ namespace gradcoll {
 /// otherwise.
 int rank_count_of(MPI_Comm comm);
 
+/// Whether the process has said nothing against shared memory in place of a tree.
+bool one_host_is_allowed();
+
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector
     bool may_be_lossy = false;  ///< the settings of the process compress its kind, type and op
     bool may_attach = false;    ///< blocking: attaching waits for other ranks
     bool is_compared = false;   ///< with those of other ranks: worth it whatever its size
+    /// Blocking and exact: shared memory of one host would serve it, if the communicator has that.
+    bool fits_one_host = false;
 };
 
 /// The context of a communicator (not null) whose calls may be served; attaches it if the call is

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <limits>
+
 #include "api/comm/route.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/observe/observe.hpp"
@@ -61,7 +65,8 @@ class OneHostEngine {
             tuned(OneHostChoices::fitting(comm.rank_count(), settings.shm_bytes), comm.rank_count(),
                   settings.tuning->shm);
         auto segment = SharedSegment::make(
-            comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes));
+            comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes),
+            SegmentGroup::inline_bytes_a_rank(choices.sizes));
         if (!segment) return segment.status();
         return std::make_unique<OneHostEngine>(comm, std::move(segment).value(), choices);
     }
@@ -78,10 +83,34 @@ class OneHostEngine {
 
     Status allreduce(const Binding& binding, const CallShape& shape) {
         return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                               shape.reducer, signature_of(shape)});
+                               shape.reducer, signature_for(shape)});
     }
 
   private:
+    static constexpr std::size_t least_block_bytes = 64 << 10;
+
+    /// Longer vectors than before take more of the memory. Ranks that made different calls still
+    /// meet: nobody waits here.
+    std::uint64_t signature_for(const CallShape& shape) {
+        const std::size_t bytes = shape.size_bytes();
+        if (bytes <= allocated_block_bytes_ || !allreduce_.uses_blocks(bytes))
+            return signature_of(shape);
+        const Status status = allocate_blocks(bytes);
+        if (status.ok()) return signature_of(shape);
+        log(LogLevel::warn, "{}", status.message());
+        return SegmentGroup::lacks_memory;
+    }
+
+    Status allocate_blocks(std::size_t bytes) {
+        // By powers of two, so that slowly growing vectors do not ask every time.
+        const std::size_t wanted = std::bit_ceil(std::max(bytes, least_block_bytes));
+        for (const auto& extent : group_.extents_of_blocks(wanted))
+            GRADCOLL_TRY(segment_->allocate(extent.offset, extent.size_bytes));
+        const bool all = wanted >= group_.sizes().block_bytes;
+        allocated_block_bytes_ = all ? std::numeric_limits<std::size_t>::max() : wanted;
+        return {};
+    }
+
     /// A look for a message that nobody sends is how MPI is asked to go on.
     static bool go_on(void* engine) {
         int found = 0;
@@ -94,6 +123,7 @@ class OneHostEngine {
     std::unique_ptr<SharedSegment> segment_;
     SegmentGroup group_;
     OneHostAllreduce allreduce_;
+    std::size_t allocated_block_bytes_ = 0;  ///< vectors of so many bytes have all they need
 };
 
 OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)

@@ -24,7 +24,7 @@ constexpr const char* texts[] = {
      "gc_tree_min_bytes pass"),
     ("gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
      "pass"),
-    "vector is too short to attach its communicator",
+    "the calls on the communicator have not yet paid for attaching it",
     "MPI_Pcontrol has switched interception off",
     "GC_INTERCEPT leaves this kind of call out",
     "wrong arguments are for the MPI library to refuse",

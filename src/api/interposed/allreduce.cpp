@@ -1,6 +1,5 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
 #include "api/calls/blocking.hpp"
-#include "api/calls/known_call.hpp"
 #include "api/calls/nonblocking_call.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
@@ -23,11 +22,9 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
 
 int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    if (offer_known(blocking, arguments, code) != 0) return 1;
-    return at_offer(blocking, arguments, {}, code, [](const Call& admitted) {
-        learn_way_of(admitted);
-        return run_allreduce(admitted);
-    });
+    const Known known = offer_known(blocking, arguments, code);
+    if (known != Known::no) return known == Known::served ? 1 : 0;
+    return at_offer(blocking, arguments, {}, code, run_allreduce);
 }
 
 int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept {

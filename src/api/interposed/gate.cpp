@@ -6,6 +6,8 @@
 #include <mutex>
 
 #include "api/comm/comm_context.hpp"
+#include "api/comm/offered_comm.hpp"
+#include "api/edge/boundary.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
 #include "base/text.hpp"
@@ -29,16 +31,19 @@ std::atomic<bool> on{true};
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
 /// made rarely, and their own info may lower the thresholds.
-std::int64_t least_count(int call, std::uint64_t least_bytes) {
-    const std::uint64_t elements =
-        (least_bytes + largest_element_bytes - 1) / largest_element_bytes;
+std::int64_t least_count(int call, const ServedBytes& least) {
+    const auto elements = [](std::uint64_t bytes) {
+        return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /
+                                         largest_element_bytes);
+    };
     switch (call) {
         case GC_CALL_ALLREDUCE:
+            return elements(least.allreduce);
         case GC_CALL_IALLREDUCE:
-            return static_cast<std::int64_t>(elements);
+            return elements(least.others);
         case GC_CALL_REDUCE_SCATTER_BLOCK:
         case GC_CALL_ALLGATHER:
-            return least_bytes > 0 ? 1 : 0;
+            return least.others > 0 ? 1 : 0;
         default:
             return 0;
     }
@@ -82,7 +87,11 @@ const InterceptSet& intercepted_calls() {
 }
 
 void open_gate(GC_Gate* gate) {
-    serve_from(process_settings().least_tree_bytes());
+    const std::uint64_t tree_bytes = process_settings().least_tree_bytes();
+    int rank_count = 1;
+    if (mpi_is_running()) PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+    const bool by_use = rank_count > 1 && one_host_is_allowed();
+    serve_from({by_use ? 0 : tree_bytes, tree_bytes});
     when_served_sizes_fall(lock_and_update);
     const std::scoped_lock lock(mutex);
     state.gate = gate;

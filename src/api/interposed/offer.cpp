@@ -2,7 +2,6 @@
 
 #include <iterator>
 
-#include "api/calls/known_call.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/interposed/gate.hpp"
 
@@ -36,15 +35,16 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
     return call;
 }
 
-int offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept try {
+Known offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept try {
     Status status;
-    if (reason_to_pass(entry, arguments.comm) != PassReason::none) return 0;
-    if (!run_known(entry, arguments, status)) return 0;
-    *code = status.ok() ? MPI_SUCCESS : raise_error(arguments.comm, entry.name, status);
-    return 1;
-} catch (...) {
+    if (reason_to_pass(entry, arguments.comm) != PassReason::none) return Known::no;
+    const Known known = run_known(entry, arguments, status);
+    if (known == Known::served)
+        *code = status.ok() ? MPI_SUCCESS : raise_error(arguments.comm, entry.name, status);
+    return known;
+} catch (...) {  // the other ranks are inside
     *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
-    return 1;
+    return Known::served;
 }
 
 }  // namespace gradcoll

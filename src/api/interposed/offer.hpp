@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/calls/call.hpp"
+#include "api/calls/known_call.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {
@@ -12,9 +13,8 @@ namespace gradcoll {
 /// admit(), unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 
-/// Tries run_known(). Returns 1 and the code if that served the call, with the error handler called
-/// if it failed; else 0.
-int offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept;
+/// run_known(), with the code of a call that it served and the error handler called if that failed.
+Known offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept;
 
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
 /// reason to pass it. Returns 1 and the code if the call was served, with the error handler called
@@ -25,6 +25,7 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
     try {
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
+        if (call.error.ok()) learn_way_of(call);
         Outcome outcome = call.error;
         if (call.error.ok() && !call.passes()) outcome = serve(call);
         if (call.error.ok() && call.passes()) {

@@ -53,11 +53,22 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     group_.begin_call(call.signature);
-    if (group_.rank_count() > choices_.flat_ranks && bytes <= choices_.sizes.inline_bytes)
-        return tree(call);
-    if (bytes > choices_.flat_max_bytes || group_.rank_count() > choices_.flat_ranks)
-        return split(call);
-    return bytes <= choices_.sizes.inline_bytes ? flat_inline(call) : flat_in_blocks(call);
+    if (call.signature == SegmentGroup::lacks_memory) return refuse();
+    const bool flat = group_.rank_count() <= choices_.flat_ranks;
+    if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);
+    return flat && bytes <= choices_.flat_max_bytes ? flat_in_blocks(call) : split(call);
+}
+
+bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
+    const bool flat = group_.rank_count() <= choices_.flat_ranks;
+    return bytes > choices_.sizes.inline_bytes || (flat && bytes > choices_.flat_max_bytes);
+}
+
+/// The others see the signature, and refuse the call, too.
+Status OneHostAllreduce::refuse() {
+    group_.announce(1);
+    group_.wait_for_all(1);
+    return check_alike_or_leave();
 }
 
 Status OneHostAllreduce::check_alike_or_leave() {

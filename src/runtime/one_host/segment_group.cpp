@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gradcoll {
 
 /// The first bytes of the inline slot share its line: a short vector arrives with its flag.
@@ -31,9 +33,27 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 
 }  // namespace
 
+std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
+    return page_bytes + 2 * head_bytes_of(sizes);
+}
+
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
-    return page_bytes + 2 * head_bytes_of(sizes) +
+    return inline_bytes_a_rank(sizes) +
            block_slots * (block_bytes_of(sizes) + result_bytes_of(rank_count, sizes));
+}
+
+std::array<SegmentGroup::Extent, 2 * SegmentGroup::block_slots> SegmentGroup::extents_of_blocks(
+    std::size_t block_bytes) const {
+    const SegmentSizes used{sizes_.inline_bytes, std::min(block_bytes, sizes_.block_bytes)};
+    std::array<Extent, 2 * block_slots> extents;
+    const std::size_t blocks = inline_bytes_a_rank(sizes_);
+    const std::size_t results = blocks + block_slots * block_bytes_;
+    for (std::size_t slot = 0; slot < block_slots; ++slot) {
+        extents[2 * slot] = {blocks + slot * block_bytes_, block_bytes_of(used)};
+        extents[2 * slot + 1] = {results + slot * result_bytes_,
+                                 result_bytes_of(rank_count_, used)};
+    }
+    return extents;
 }
 
 SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const SegmentSizes& sizes,
@@ -89,12 +109,23 @@ bool SegmentGroup::is_alike(int rank) const {
 
 Status SegmentGroup::check_alike() const {
     for (int rank = 0; rank < rank_count_; ++rank)
-        if (!is_alike(rank))
-            return Status(Code::invalid_argument,
-                          fmt::format("count, datatype or op: rank {} and rank {} of the host "
-                                      "called with different ones; all ranks must use the same",
-                                      rank_, rank));
+        if (!is_alike(rank) || is_without_memory(rank)) return difference_from(rank);
     return {};
+}
+
+bool SegmentGroup::is_without_memory(int rank) const {
+    return head(rank).signature.load(std::memory_order_relaxed) == lacks_memory;
+}
+
+Status SegmentGroup::difference_from(int rank) const {
+    for (const int one : {rank, rank_})
+        if (is_without_memory(one))
+            return {Code::out_of_memory,
+                    fmt::format("rank {} of the host has no memory left to share", one)};
+    return {Code::invalid_argument,
+            fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
+                        "different ones; all ranks must use the same",
+                        rank_, rank)};
 }
 
 std::byte* SegmentGroup::inline_slot(int rank) const {

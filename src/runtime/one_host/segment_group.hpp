@@ -2,6 +2,7 @@
 // written what for the current call, and waiting for it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -34,6 +35,20 @@ class SegmentGroup {
     }
 
     static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
+    /// The first of them: all that vectors of `inline_bytes` and less need.
+    static std::size_t inline_bytes_a_rank(const SegmentSizes& sizes);
+
+    /// A piece of a rank's part.
+    struct Extent {
+        std::size_t offset = 0;
+        std::size_t size_bytes = 0;
+    };
+    /// Where blocks of so many bytes lie in a rank's part: whole pages.
+    std::array<Extent, 2 * block_slots> extents_of_blocks(std::size_t block_bytes) const;
+
+    /// A signature that no call has: this rank lacks memory for the call, which then fails on every
+    /// rank as if it had made another.
+    static constexpr std::uint64_t lacks_memory = ~std::uint64_t{0};
 
     /// `segment`: rank_count parts of bytes_a_rank(), all zero when the first rank begins, and
     /// alive as long as this.
@@ -55,7 +70,7 @@ class SegmentGroup {
     /// Whether a rank that has announced a step made the same call.
     bool is_alike(int rank) const;
     /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
-    /// that made another call.
+    /// that made another call, out_of_memory naming the first that lacks it.
     Status check_alike() const;
     /// Ends the call before its last step: nobody waits for this rank any more, and slots are used
     /// from the first one on again. Every rank must end so.
@@ -76,6 +91,9 @@ class SegmentGroup {
     struct Head;
     Head& head(int rank) const;
     Sleepers& sleepers(int rank) const;
+    bool is_without_memory(int rank) const;
+    /// Of a rank that is not alike, or lacks memory.
+    Status difference_from(int rank) const;
     std::byte* part(int rank) const {
         return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
     }

@@ -81,6 +81,14 @@ Result<File> open_at(const Address& address) {
     return file;
 }
 
+// Of Linux 5.14; headers may be older.
+constexpr int populate_write = 23;  // MADV_POPULATE_WRITE
+
+/// Whether the system can allocate pages of a mapping without its file: asked about no pages.
+bool allocates_later() {
+    return madvise(nullptr, 0, populate_write) == 0;
+}
+
 /// The rank's own pages are allocated by itself, near its core.
 Result<std::byte*> map(const File& file, std::size_t size_bytes, std::size_t own_offset,
                        std::size_t own_bytes) {
@@ -107,13 +115,14 @@ Status agreed(MPI_Comm comm, const Status& mine) {
 
 }  // namespace
 
-Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm,
-                                                           std::size_t bytes_a_rank) {
+Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm, std::size_t bytes_a_rank,
+                                                           std::size_t first_bytes) {
     int rank = 0;
     int rank_count = 1;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &rank_count);
     const std::size_t size_bytes = bytes_a_rank * static_cast<std::size_t>(rank_count);
+    if (!allocates_later()) first_bytes = bytes_a_rank;
 
     Result<File> file = rank == 0 ? create(size_bytes) : Result<File>(File(-1));
     Address address;
@@ -123,12 +132,21 @@ Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm,
     if (rank != 0) file = open_at(address);
     Result<std::byte*> data =
         file.ok()
-            ? map(*file, size_bytes, bytes_a_rank * static_cast<std::size_t>(rank), bytes_a_rank)
+            ? map(*file, size_bytes, bytes_a_rank * static_cast<std::size_t>(rank), first_bytes)
             : Result<std::byte*>(file.status());
     std::unique_ptr<SharedSegment> segment;
-    if (data.ok()) segment.reset(new SharedSegment(*data, bytes_a_rank, size_bytes));
+    if (data.ok())
+        segment.reset(new SharedSegment(*data, bytes_a_rank, size_bytes, rank, first_bytes));
     GRADCOLL_TRY(agreed(comm, data.status()));
     return segment;
+}
+
+Status SharedSegment::allocate(std::size_t offset, std::size_t size_bytes) {
+    if (offset + size_bytes <= first_bytes_) return {};
+    if (madvise(part_of(rank_) + offset, size_bytes, populate_write) != 0)
+        return {Code::out_of_memory,
+                fmt::format("shared segment: {} more bytes: {}", size_bytes, std::strerror(errno))};
+    return {};
 }
 
 SharedSegment::~SharedSegment() {

@@ -16,9 +16,15 @@ class SharedSegment {
     /// Multiples of this for the parts of ranks.
     static constexpr std::size_t granule_bytes = 4096;
 
-    /// Collective over `comm`, whose ranks are on one host; the same size on all. Errors, on every
-    /// rank if on one: io or out_of_memory, naming the step that failed and the bytes; transport.
-    static Result<std::unique_ptr<SharedSegment>> make(MPI_Comm comm, std::size_t bytes_a_rank);
+    /// Collective over `comm`, whose ranks are on one host; the same sizes on all. Of its part each
+    /// rank allocates the first `first_bytes`, and more with allocate(): memory that is not
+    /// allocated must not be touched. Errors, on every rank if on one: io or out_of_memory, naming
+    /// the step that failed and the bytes; transport.
+    static Result<std::unique_ptr<SharedSegment>> make(MPI_Comm comm, std::size_t bytes_a_rank,
+                                                       std::size_t first_bytes);
+    /// Of this rank's part; what is there already stays. Whole granules. Local. Errors:
+    /// out_of_memory.
+    Status allocate(std::size_t offset, std::size_t size_bytes);
     ~SharedSegment();
     SharedSegment(const SharedSegment&) = delete;
     SharedSegment& operator=(const SharedSegment&) = delete;
@@ -31,12 +37,19 @@ class SharedSegment {
     std::size_t bytes_a_rank() const { return bytes_a_rank_; }
 
   private:
-    SharedSegment(std::byte* data, std::size_t bytes_a_rank, std::size_t size_bytes)
-        : data_(data), bytes_a_rank_(bytes_a_rank), size_bytes_(size_bytes) {}
+    SharedSegment(std::byte* data, std::size_t bytes_a_rank, std::size_t size_bytes, int rank,
+                  std::size_t first_bytes)
+        : data_(data),
+          bytes_a_rank_(bytes_a_rank),
+          size_bytes_(size_bytes),
+          rank_(rank),
+          first_bytes_(first_bytes) {}
 
     std::byte* data_;
     std::size_t bytes_a_rank_;
     std::size_t size_bytes_;
+    int rank_;
+    std::size_t first_bytes_;  ///< of this rank's part, allocated when it was made
 };
 
 }  // namespace gradcoll

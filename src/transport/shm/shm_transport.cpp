@@ -97,8 +97,9 @@ Result<Offer> offer_shm(const OfferRequest& request) {
     const HostComm host = GRADCOLL_VALUE(HostComm::make(request.comm));
     if (host.size == 1) return Offer();
     const std::size_t cells = cells_bytes_of(request.options, host.size);
-    auto segment = GRADCOLL_VALUE(
-        SharedSegment::make(host.comm.handle, ShmLayout::bytes_a_rank_for(host.size, cells)));
+    const std::size_t bytes_a_rank = ShmLayout::bytes_a_rank_for(host.size, cells);
+    auto segment =
+        GRADCOLL_VALUE(SharedSegment::make(host.comm.handle, bytes_a_rank, bytes_a_rank));
     PeerMemory memory =
         GRADCOLL_VALUE(request.options.read_peers ? probe_reading(host) : PeerMemory{});
     Offer made;

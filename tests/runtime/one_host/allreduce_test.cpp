@@ -140,6 +140,27 @@ TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     });
 }
 
+TEST_P(RanksOnAHost, OneWithoutMemoryFailsTheCallOnAllRanksAndTheNextOneIsRight) {
+    const int ranks = GetParam();
+    for (const std::size_t count : {std::size_t{100}, std::size_t{700}, std::size_t{5000}}) {
+        Host host(ranks, small_choices());
+        const std::vector<float> sums = sums_in_rank_order(ranks, 1, count);
+        host.run([&](int rank, OneHostAllreduce& allreduce) {
+            std::vector<float> values = values_of(rank, 1, count), result(count);
+            OneHostCall call{values.data(), result.data(), count, float_sum(), 7};
+            ASSERT_TRUE(allreduce.uses_blocks(call.bytes()));
+            if (rank == ranks - 1) call.signature = SegmentGroup::lacks_memory;
+            const Status status = allreduce.run(call);
+            EXPECT_EQ(status.code(), Code::out_of_memory);
+            EXPECT_EQ(status.message(), "rank " + std::to_string(ranks - 1) +
+                                            " of the host has no memory left to share");
+            call.signature = 7;
+            EXPECT_TRUE(allreduce.run(call).ok());
+            expect_sums(result, sums, ranks);
+        });
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(OneHostAllreduce, RanksOnAHost, testing::Values(2, 3, 4, 5, 9, 20));
 
 TEST(OneHostAllreduce, TreesOfMoreThanOneLevelSumByGroupsOfRanks) {

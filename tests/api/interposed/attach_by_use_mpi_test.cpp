@@ -1,0 +1,118 @@
+// Communicators of unchanged programs are attached at the call that makes it pay, whatever its
+// size, if all their ranks are on one host.
+#include "api/interposed/support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+constexpr int most_calls = 5000;
+
+/// Rank r has r + 1 everywhere.
+Answer sum_of(const PlainComm& comm, int count) {
+    const std::vector<float> in(static_cast<std::size_t>(count),
+                                static_cast<float>(comm.rank() + 1));
+    std::vector<float> out(in.size(), -1.0F);
+    const Answer answer =
+        connected().allreduce(in.data(), out.data(), count, MPI_FLOAT, MPI_SUM, comm);
+    const int sum = answer.served ? comm.size() * (comm.size() + 1) / 2 : -1;
+    EXPECT_EQ(out, std::vector<float>(in.size(), static_cast<float>(sum)));
+    return answer;
+}
+
+/// Calls until one is served; `most_calls` if none is.
+int calls_until_served(const PlainComm& comm, int count) {
+    for (int call = 0; call < most_calls; ++call)
+        if (sum_of(comm, count).served) return call;
+    return most_calls;
+}
+
+bool same_on_all_ranks(int value) {
+    int range[2] = {value, -value};
+    MPI_Allreduce(MPI_IN_PLACE, range, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return range[0] == -range[1];
+}
+
+bool alone() {
+    return size_of(MPI_COMM_WORLD) == 1;
+}
+
+TEST(AttachByUse, ShortCallsAreServedOnceThereWereEnough) {
+    const PlainComm comm;
+    const int calls = calls_until_served(comm, 4);
+    EXPECT_TRUE(same_on_all_ranks(calls));
+    if (alone()) {
+        EXPECT_EQ(calls, most_calls);
+        return;
+    }
+    EXPECT_GT(calls, 10);
+    EXPECT_LT(calls, most_calls);
+    for (int call = 0; call < 20; ++call) EXPECT_TRUE(sum_of(comm, 4 + call).served);
+    EXPECT_EQ(comm.stats().calls_tree, 21U);
+}
+
+TEST(AttachByUse, LongerVectorsPaySooner) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm short_ones, long_ones;
+    EXPECT_GT(calls_until_served(short_ones, 4), 4 * calls_until_served(long_ones, 16384));
+}
+
+TEST(AttachByUse, FewCallsAttachNothing) {
+    for (int comms = 0; comms < 200; ++comms) {
+        const PlainComm comm;
+        for (int call = 0; call < 3; ++call) EXPECT_FALSE(sum_of(comm, 16).served);
+        EXPECT_FALSE(comm.is_attached());
+    }
+}
+
+TEST(AttachByUse, AWrongCallCountsOnNoRankAndIsLeftToMpi) {
+    const PlainComm comm;
+    float value = 0;
+    for (int call = 0; call < most_calls; ++call)
+        ASSERT_FALSE(connected().allreduce(nullptr, &value, 1, MPI_FLOAT, MPI_SUM, comm).served);
+    EXPECT_FALSE(comm.is_attached());
+}
+
+TEST(AttachByUse, ACallThatNeedsATreeGetsOne) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm comm;
+    calls_until_served(comm, 16384);
+    std::vector<float> in(100000, 1), out(100000);
+    const auto starts = [&] {
+        MPI_Request request = MPI_REQUEST_NULL;
+        const Answer answer =
+            connected().iallreduce(in.data(), out.data(), 100000, MPI_FLOAT, MPI_SUM, comm, &request);
+        if (answer.served) MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return answer.served;
+    };
+    EXPECT_FALSE(starts()) << "a nonblocking call must not wait for a tree";
+    EXPECT_TRUE(sum_of(comm, 100000).served);
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    EXPECT_EQ(starts(), level == MPI_THREAD_MULTIPLE);
+}
+
+TEST(AttachByUse, TheLibrarysOwnCallsFindAWholeContext) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm comm;
+    calls_until_served(comm, 16384);
+    EXPECT_EQ(GC_Comm_set_codec(comm, "bf16"), MPI_SUCCESS);
+    EXPECT_EQ(GC_Comm_set_option(comm, "gc_min_bytes", "0"), MPI_SUCCESS);
+    EXPECT_TRUE(sum_of(comm, 1000).served);
+    EXPECT_EQ(comm.stats().calls_compressed, 1U);
+}
+
+TEST(AttachByUse, CommunicatorsInTurnsEachCountTheirOwn) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm first, second;
+    int calls = 0;
+    while (calls < most_calls && !sum_of(first, 64).served) {
+        sum_of(second, 8);
+        ++calls;
+    }
+    EXPECT_TRUE(same_on_all_ranks(calls));
+    EXPECT_TRUE(first.is_attached());
+    EXPECT_FALSE(second.is_attached());
+}
+
+}  // namespace
+}  // namespace gradcoll::test
