@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -38,10 +38,8 @@ thread_local std::array<Seen, seen_count> seen;
 
 /// Handles are addresses in some MPI libraries and small numbers in others.
 Seen& seen_at(MPI_Comm comm) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &comm, sizeof comm);
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    return seen[bits * odd >> 61U];
+    return seen[std::hash<MPI_Comm>{}(comm) * odd >> 61U];
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {

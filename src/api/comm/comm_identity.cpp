@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "api/comm/agreement.hpp"
@@ -18,7 +20,32 @@ bool should_yield(int ranks_on_host) {
     return ranks_on_host > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-Result<int> count_ranks_on_host(MPI_Comm comm) {
+/// Whether all ranks of MPI_COMM_WORLD are on one host: known once a communicator of all of them
+/// has been looked at, so on all of them or on none.
+std::atomic<bool> world_is_one_host{false};
+
+/// Which ranks of MPI_COMM_WORLD a communicator has.
+enum class Part : std::uint8_t { some, all, not_of_world };
+
+Part part_of_world(MPI_Comm comm) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Group both = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_intersection(group, world, &both);
+    int size = 0;
+    int world_size = 0;
+    int size_of_both = 0;
+    PMPI_Group_size(group, &size);
+    PMPI_Group_size(world, &world_size);
+    PMPI_Group_size(both, &size_of_both);
+    for (MPI_Group* const used : {&group, &world, &both}) PMPI_Group_free(used);
+    if (size_of_both < size) return Part::not_of_world;
+    return size == world_size ? Part::all : Part::some;
+}
+
+Result<int> ask_for_ranks_on_host(MPI_Comm comm) {
     MPI_Comm host = MPI_COMM_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                           "MPI_Comm_split_type"));
@@ -26,6 +53,18 @@ Result<int> count_ranks_on_host(MPI_Comm comm) {
     PMPI_Comm_size(host, &count);
     PMPI_Comm_free(&host);
     return count;
+}
+
+/// Asks the ranks, which takes longer than all else that attaching does, unless the answer is
+/// known.
+Result<int> count_ranks_on_host(MPI_Comm comm) {
+    int rank_count = 0;
+    PMPI_Comm_size(comm, &rank_count);
+    const Part part = part_of_world(comm);
+    if (part != Part::not_of_world && world_is_one_host) return rank_count;
+    auto on_host = ask_for_ranks_on_host(comm);
+    if (on_host && part == Part::all && *on_host == rank_count) world_is_one_host = true;
+    return on_host;
 }
 
 }  // namespace

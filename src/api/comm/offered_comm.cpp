@@ -86,10 +86,12 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
 /// Attaches at the call that makes it pay. Collective then.
 OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size) {
     constexpr PassReason passes = PassReason::short_of_attaching;
-    if (!size.fits_one_host || !size.may_attach || !one_host_is_allowed()) return {nullptr, passes};
+    if (!size.fits_one_host || !one_host_is_allowed()) return {nullptr, passes};
     const auto prospect = prospect_of(comm);
     if (!prospect || *prospect == nullptr) return {nullptr, passes};
-    if (!(*prospect)->add(size.bytes)) return {nullptr, (*prospect)->pass_reason()};
+    // Also of a call whose buffers are wrong here: no rank may look at its own alone.
+    if (!(*prospect)->add(size.bytes) || !size.may_attach)
+        return {nullptr, (*prospect)->pass_reason()};
     const auto one_host = is_on_one_host(comm);
     if (!one_host || !*one_host) {
         (*prospect)->give_up(PassReason::short_vector);

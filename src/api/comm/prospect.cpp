@@ -7,8 +7,8 @@
 namespace gradcoll {
 namespace {
 
-/// A rank's share; ranks that attach wait for each other.
-constexpr std::uint64_t price_ns_a_rank = 100'000;
+/// Less than attaching takes (docs/decisions/016-attach-by-use.md says why).
+constexpr std::uint64_t price_ns_a_rank = 5'000;
 /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.
 constexpr std::uint64_t gain_ns_a_rank = 100;
 constexpr std::uint64_t gain_ns_of_16_bytes = 3;
@@ -41,7 +41,7 @@ bool Prospect::passes(const CallArguments& arguments) {
     const Kind* const kind = kind_of(arguments);
     if (kind == nullptr || arguments.count <= 0 || arguments.count > most_elems) return false;
     const auto size_bytes = static_cast<std::uint64_t>(arguments.count) * kind->elem_bytes;
-    if (size_bytes >= kind->end_bytes || !has_plain_buffers(arguments, size_bytes)) return false;
+    if (size_bytes >= kind->end_bytes) return false;
     if (has_given_up()) return true;
     const std::uint64_t gained_ns = gained_ns_ + gain_ns(size_bytes);
     if (gained_ns >= price_ns_) return false;

@@ -64,7 +64,7 @@ TEST(AttachByUse, FewCallsAttachNothing) {
     }
 }
 
-TEST(AttachByUse, AWrongCallCountsOnNoRankAndIsLeftToMpi) {
+TEST(AttachByUse, AWrongCallAttachesNothingAndIsLeftToMpi) {
     const PlainComm comm;
     float value = 0;
     for (int call = 0; call < most_calls; ++call)
@@ -79,8 +79,8 @@ TEST(AttachByUse, ACallThatNeedsATreeGetsOne) {
     std::vector<float> in(100000, 1), out(100000);
     const auto starts = [&] {
         MPI_Request request = MPI_REQUEST_NULL;
-        const Answer answer =
-            connected().iallreduce(in.data(), out.data(), 100000, MPI_FLOAT, MPI_SUM, comm, &request);
+        const Answer answer = connected().iallreduce(in.data(), out.data(), 100000, MPI_FLOAT,
+                                                     MPI_SUM, comm, &request);
         if (answer.served) MPI_Wait(&request, MPI_STATUS_IGNORE);
         return answer.served;
     };
