@@ -39,7 +39,7 @@ thread_local std::array<Seen, seen_count> seen;
 /// Handles are addresses in some MPI libraries and small numbers in others.
 Seen& seen_at(MPI_Comm comm) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    return seen[std::hash<MPI_Comm>{}(comm) * odd >> 61U];
+    return seen[std::hash<MPI_Comm>{}(comm)*odd >> 61U];
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {

@@ -97,7 +97,12 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size) {
         (*prospect)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
     }
-    return or_refused(comm, attach_and_take_info(comm, Parts::without_tree));
+    OfferedComm attached = or_refused(comm, attach_and_take_info(comm, Parts::without_tree));
+    if (attached.context != nullptr && !attached.context->has_tree())
+        log(LogLevel::info,
+            "attached communicator '{}' of {} ranks by use: shared memory of one host",
+            name_of(comm), attached.context->identity().rank_count());
+    return attached;
 }
 
 }  // namespace
