@@ -158,7 +158,7 @@ def allreduce(board, family, path, ranks, sizes, codecs=("exact",), extra=()):
     if not missing:
         return True
     build = board.builds[family]
-    status, said = run([str(ROOT / "scripts/mpirun"), "-n", str(ranks), str(benchmark_of(build)), "-m", sizes_argument(missing),
+    status, said = run([str(ROOT / "scripts/mpirun"), "--as-installed", "-n", str(ranks), str(benchmark_of(build)), "-m", sizes_argument(missing),
                         "--codec", ",".join(codecs), "--repeats", str(board.extent.repeats), "--sync", board.sync, "--csv", str(path),
                         *extra], build)
     if status != 0:

@@ -40,7 +40,8 @@ def host_section(folder):
     other = {f"ours({NAMES[ours]}) / {NAMES[theirs]}, {ranks} ranks": across(runs, ours, theirs, ranks)
              for ours, theirs in (FAMILIES, FAMILIES[::-1]) for ranks in RANKS}
     return ["### Exact, one host, against the same MPI", "", "Time of the MPI's own allreduce / ours: above 1 ours is faster. In brackets the widest "
-            "quartiles of any round. Bold: under 0.95.", "", *series_table(same), "![ratio](figures/scoreboard-ratio.png)", "",
+            "quartiles of any round. Bold: under 0.95. Ranks that do not outnumber the cores run as each MPI is installed (Open MPI: bound, "
+            "spinning); more give their cores away while they wait.", "", *series_table(same), "![ratio](figures/scoreboard-ratio.png)", "",
             "![bus bandwidth](figures/scoreboard-busbw.png)", "",
             "### Against the other MPI", "", "An mpirun of each MPI by turns; the allreduce of the MPI named last / ours over the one named first. In "
             "brackets the rounds' extremes.", "", *series_table(other)]

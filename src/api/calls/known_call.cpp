@@ -42,7 +42,8 @@ Status run_on(CommContext& context, const KnownWay& way, const CallArguments& ar
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
     const auto [context, prospect] = seen_comm(arguments.comm);
     if (entry.with_residual) return Known::no;
-    if (prospect != nullptr && prospect->passes(arguments)) {
+    // Calls of ours attach their communicator.
+    if (entry.offered && prospect != nullptr && prospect->passes(arguments)) {
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
         return Known::passes;
     }

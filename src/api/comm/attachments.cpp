@@ -180,9 +180,9 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
 }
 
 Status refuse(MPI_Comm comm) {
-    const auto prospect = prospect_of(comm);
-    if (!prospect) return prospect.status();
-    if (*prospect != nullptr) (*prospect)->give_up(PassReason::attaching_failed);
+    const auto attachment = hang_on(comm, nullptr);
+    if (!attachment) return attachment.status();
+    (*attachment)->prospect.emplace(0).give_up(PassReason::attaching_failed);
     return {};
 }
 

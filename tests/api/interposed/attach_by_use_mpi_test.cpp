@@ -91,6 +91,16 @@ TEST(AttachByUse, ACallThatNeedsATreeGetsOne) {
     EXPECT_EQ(starts(), level == MPI_THREAD_MULTIPLE);
 }
 
+TEST(AttachByUse, ACallOfTheLibraryAttachesWhateverCameBefore) {
+    const PlainComm comm;
+    for (int call = 0; call < 5; ++call) EXPECT_FALSE(sum_of(comm, 4).served);
+    float one = 1, sum = 0;
+    ASSERT_EQ(GC_Allreduce(&one, &sum, 1, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+    EXPECT_EQ(sum, static_cast<float>(comm.size()));
+    EXPECT_TRUE(comm.is_attached());
+    EXPECT_EQ(comm.stats().calls_passed, 0U);
+}
+
 TEST(AttachByUse, TheLibrarysOwnCallsFindAWholeContext) {
     if (alone()) GTEST_SKIP() << "needs two ranks";
     const PlainComm comm;
