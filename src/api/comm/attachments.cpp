@@ -112,6 +112,8 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& t
     auto context = CommContext::make(comm, text, complaint);
     if (!context) return context;
     if (parts == Parts::all) GRADCOLL_TRY((*context)->prepare_tree());
+    if (parts == Parts::without_tree && !(*context)->identity().is_one_host())
+        return std::shared_ptr<CommContext>();
     GRADCOLL_TRY(hang_on(comm, *context).status());
     return context;
 }
@@ -175,7 +177,7 @@ Result<Prospect*> prospect_of(MPI_Comm comm) {
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
     auto context = attach(comm, SettingsText::from_environment(), Status(), parts);
-    if (context) warn_of_a_schedule_that_stands(**context);
+    if (context && *context) warn_of_a_schedule_that_stands(**context);
     return context;
 }
 

@@ -29,12 +29,13 @@ SeenComm seen_comm(MPI_Comm comm);
 /// MPI_Finalize has begun. Local.
 Result<Prospect*> prospect_of(MPI_Comm comm);
 
-/// What of a context is made at once.
+/// What of a context is made at once. Without a tree it is of use on one host alone.
 enum class Parts : std::uint8_t { all, without_tree };
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
 /// intracommunicator of a program that does not know of this library. Warns once if these have a
-/// schedule that nothing advances. Collective. Errors: those of CommContext::make.
+/// schedule that nothing advances. Null, and nothing hangs there, if there is to be no tree and
+/// ranks are on several hosts. Collective. Errors: those of CommContext::make.
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts);
 
 /// Notes on the communicator that it could not be attached. Local.

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdint>
 #include <utility>
 
 #include "api/comm/agreement.hpp"
@@ -20,32 +18,7 @@ bool should_yield(int ranks_on_host) {
     return ranks_on_host > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/// Whether all ranks of MPI_COMM_WORLD are on one host: known once a communicator of all of them
-/// has been looked at, so on all of them or on none.
-std::atomic<bool> world_is_one_host{false};
-
-/// Which ranks of MPI_COMM_WORLD a communicator has.
-enum class Part : std::uint8_t { some, all, not_of_world };
-
-Part part_of_world(MPI_Comm comm) {
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
-    MPI_Group both = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_intersection(group, world, &both);
-    int size = 0;
-    int world_size = 0;
-    int size_of_both = 0;
-    PMPI_Group_size(group, &size);
-    PMPI_Group_size(world, &world_size);
-    PMPI_Group_size(both, &size_of_both);
-    for (MPI_Group* const used : {&group, &world, &both}) PMPI_Group_free(used);
-    if (size_of_both < size) return Part::not_of_world;
-    return size == world_size ? Part::all : Part::some;
-}
-
-Result<int> ask_for_ranks_on_host(MPI_Comm comm) {
+Result<int> count_ranks_on_host(MPI_Comm comm) {
     MPI_Comm host = MPI_COMM_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
                           "MPI_Comm_split_type"));
@@ -53,18 +26,6 @@ Result<int> ask_for_ranks_on_host(MPI_Comm comm) {
     PMPI_Comm_size(host, &count);
     PMPI_Comm_free(&host);
     return count;
-}
-
-/// Asks the ranks, which takes longer than all else that attaching does, unless the answer is
-/// known.
-Result<int> count_ranks_on_host(MPI_Comm comm) {
-    int rank_count = 0;
-    PMPI_Comm_size(comm, &rank_count);
-    const Part part = part_of_world(comm);
-    if (part != Part::not_of_world && world_is_one_host) return rank_count;
-    auto on_host = ask_for_ranks_on_host(comm);
-    if (on_host && part == Part::all && *on_host == rank_count) world_is_one_host = true;
-    return on_host;
 }
 
 }  // namespace
@@ -81,14 +42,6 @@ PrivateComm::PrivateComm(PrivateComm&& other) noexcept
 
 PrivateComm::~PrivateComm() {
     if (comm_ != MPI_COMM_NULL && mpi_is_running()) PMPI_Comm_free(&comm_);
-}
-
-Result<bool> is_on_one_host(MPI_Comm comm) {
-    int rank_count = 0;
-    PMPI_Comm_size(comm, &rank_count);
-    const auto on_host = count_ranks_on_host(comm);
-    if (!on_host) return on_host.status();
-    return *on_host == rank_count;
 }
 
 Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {

@@ -26,9 +26,6 @@ class PrivateComm {
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-/// Whether all ranks of an intracommunicator are on this host. Collective. Errors: transport.
-Result<bool> is_on_one_host(MPI_Comm comm);
-
 /// All but the caller's handle stays as it was when the communicator was attached.
 class CommIdentity {
   public:

@@ -20,7 +20,7 @@ bool is_for_tree(const OfferedSize& size) {
 
 Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm, Parts parts) {
     auto context = attach_without_info(comm, parts);
-    if (!context) return context;
+    if (!context || *context == nullptr) return context;
     GRADCOLL_TRY(take_info_of(comm, **context));
     const bool one_host_serves_all =
         (*context)->one_host().may_open() && !(*context)->settings().current().ever_lossy();
@@ -92,17 +92,16 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size) {
     // Also of a call whose buffers are wrong here: no rank may look at its own alone.
     if (!(*prospect)->add(size.bytes) || !size.may_attach)
         return {nullptr, (*prospect)->pass_reason()};
-    const auto one_host = is_on_one_host(comm);
-    if (!one_host || !*one_host) {
+    auto context = attach_and_take_info(comm, Parts::without_tree);
+    if (context && *context == nullptr) {
         (*prospect)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
     }
-    OfferedComm attached = or_refused(comm, attach_and_take_info(comm, Parts::without_tree));
-    if (attached.context != nullptr && !attached.context->has_tree())
+    if (context && !(*context)->has_tree())
         log(LogLevel::info,
             "attached communicator '{}' of {} ranks by use: shared memory of one host",
-            name_of(comm), attached.context->identity().rank_count());
-    return attached;
+            (*context)->identity().name(), (*context)->identity().rank_count());
+    return or_refused(comm, std::move(context));
 }
 
 }  // namespace
