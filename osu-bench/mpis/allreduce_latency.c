@@ -1,6 +1,7 @@
-/* allreduce_latency MAX_BYTES: the time of MPI_Allreduce of floats, from 4 bytes on, in two loops: OSU's (one call after
- * another) and with a barrier before each call, which is not timed. Plain MPI, so that it compiles for every library.
- * Prints rows of rank 0: size_bytes,loop,median_us,lower_quartile_us,upper_quartile_us over batches. */
+/* allreduce_latency MAX_BYTES: the time of MPI_Allreduce of floats, from 4 bytes on, in two loops:
+ * OSU's (one call after another) and with a barrier before each call, which is not timed. Plain
+ * MPI, so that it compiles for every library. Prints rows of rank 0:
+ * size_bytes,loop,median_us,lower_quartile_us,upper_quartile_us over batches. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@ OptionInfo tree_min_bytes_option_row() {
             .info_key = "gc_tree_min_bytes",
             .default_value = "256K",
             .allowed = "bytes, with K, M or G",
-            .help = "smaller exact calls pass to the MPI library"};
+            .help = "smaller exact calls pass to the MPI library, unless all ranks share a host"};
 }
 
 OptionInfo exchange_option_row() {
