@@ -8,7 +8,7 @@ namespace gradcoll {
 namespace {
 
 /// Less than attaching takes (docs/decisions/016-attach-by-use.md says why).
-constexpr std::uint64_t price_ns_a_rank = 5'000;
+constexpr std::uint64_t price_ns_a_rank = 4'000;
 /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.
 constexpr std::uint64_t gain_ns_a_rank = 100;
 constexpr std::uint64_t gain_ns_of_16_bytes = 3;
