@@ -22,6 +22,12 @@ enum class CallKind : std::uint8_t {
 };
 inline constexpr int call_kind_count = static_cast<int>(CallKind::allgather) + 1;
 
+/// Whether the caller waits in the call.
+constexpr bool is_blocking(CallKind kind) {
+    return kind == CallKind::allreduce || kind == CallKind::reduce_scatter_block ||
+           kind == CallKind::reduce_scatter || kind == CallKind::allgather;
+}
+
 constexpr std::string_view name_of(CallKind kind) {
     constexpr std::string_view names[] = {
         "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",

@@ -167,9 +167,7 @@ void Admission::find_context() {
     }
     if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (!entry().may_wait && !call_.context->has_tree())
-        comm_reason_ = PassReason::not_attached;
-    else if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         comm_reason_ = PassReason::nonblocking_without_threads;
     else if (call_.alone && (gathers() || !entry().may_wait))
         comm_reason_ = PassReason::single_rank;
@@ -189,9 +187,7 @@ void Admission::find_context_of_offer(bool may_attach) {
                                .fits_one_host = has_shape && waited_allreduce && !may_be_lossy});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
-    if (found.passes()) return;
-    if (!waited_allreduce && !call_.context->has_tree()) comm_reason_ = PassReason::not_attached;
-    if (call_.context->identity().all_ranks_have_threads()) return;
+    if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
     if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
     if (!entry().may_wait) comm_reason_ = PassReason::nonblocking_without_threads;
 }

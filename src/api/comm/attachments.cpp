@@ -33,13 +33,13 @@ struct Seen {
     Attachment* attachment = nullptr;
     std::uint64_t ended_count = 0;
 };
-constexpr std::size_t seen_count = 8;
-thread_local std::array<Seen, seen_count> seen;
+constexpr int seen_bits = 3;
+thread_local std::array<Seen, 1 << seen_bits> seen;
 
 /// Handles are addresses in some MPI libraries and small numbers in others.
 Seen& seen_at(MPI_Comm comm) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    return seen[std::hash<MPI_Comm>{}(comm)*odd >> 61U];
+    return seen[std::hash<MPI_Comm>{}(comm)*odd >> (64 - seen_bits)];
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t most_cached_calls = 64;
 
-/// Whether the caller waits in the call.
-constexpr bool is_waited(CallKind kind) {
-    return kind != CallKind::iallreduce;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<NumberedChannel>> NumberedChannel::make(MPI_Comm parent) {
@@ -111,7 +106,7 @@ Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
     Lease lease;
     GRADCOLL_TRY(take(lease.call, cached_call(key)));
     lease.call->last_use = ++uses_;
-    GRADCOLL_TRY(take(lease.executor, lease.call->take_executor({is_waited(kind), data_device})));
+    GRADCOLL_TRY(take(lease.executor, lease.call->take_executor({is_blocking(kind), data_device})));
     lease.before = lease.executor->stats();
     lease.number = next_number();
     lease.kind = kind;
@@ -121,7 +116,7 @@ Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
 
 void CommPlans::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
-    const bool waited = is_waited(lease.kind);
+    const bool waited = is_blocking(lease.kind);
     statistics_.count_served(
         record_of({lease.kind, *lease.call, lease.before, lease.executor->stats(),
                    waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0}));

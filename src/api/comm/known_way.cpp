@@ -10,8 +10,6 @@ bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t siz
            size_bytes >= way.least_bytes && size_bytes < way.end_bytes;
 }
 
-}  // namespace
-
 bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
     Devices& devices = Devices::of_process();
     const void* const output = arguments.recvbuf;
@@ -24,8 +22,10 @@ bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes)
     return from != 0 && apart >= size_bytes && devices.device_of(arguments.sendbuf) == host_memory;
 }
 
+}  // namespace
+
 const KnownWay* KnownWays::find(const CallArguments& arguments) const {
-    if (arguments.count <= 0 || arguments.count > most_elems) return nullptr;
+    if (arguments.count <= 0 || arguments.count > most_count) return nullptr;
     for (const KnownWay& way : ways_) {
         const std::uint64_t size_bytes =
             static_cast<std::uint64_t>(arguments.count) * way.shape.elem_bytes;

@@ -11,11 +11,6 @@
 
 namespace gradcoll {
 
-/// What the size of a vector is computed from must not overflow.
-inline constexpr MPI_Count most_elems = MPI_Count{1} << 56;
-/// Whether no buffer is null, they lie apart (or the call is in place), and in memory of the host.
-bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes);
-
 /// What vectors of one type and op have in common, within bounds of their size.
 struct KnownWay {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
@@ -33,7 +28,8 @@ class KnownWays {
   public:
     void learn(const KnownWay& way) { ways_[next_++ % ways_.size()] = way; }
     void forget() { ways_ = {}; }
-    /// Null unless a way is known and the buffers are plain. Whoever gets null has to look closer.
+    /// Null unless a way is known and the buffers are plain: not null, apart (or in place), and in
+    /// memory of the host. Whoever gets null has to look closer.
     const KnownWay* find(const CallArguments& arguments) const;
 
   private:

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "api/comm/known_way.hpp"
-
 namespace gradcoll {
 namespace {
 
@@ -39,7 +37,7 @@ const Prospect::Kind* Prospect::kind_of(const CallArguments& arguments) const {
 
 bool Prospect::passes(const CallArguments& arguments) {
     const Kind* const kind = kind_of(arguments);
-    if (kind == nullptr || arguments.count <= 0 || arguments.count > most_elems) return false;
+    if (kind == nullptr || arguments.count <= 0 || arguments.count > most_count) return false;
     const auto size_bytes = static_cast<std::uint64_t>(arguments.count) * kind->elem_bytes;
     if (size_bytes >= kind->end_bytes) return false;
     if (has_given_up()) return true;

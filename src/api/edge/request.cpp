@@ -70,12 +70,11 @@ Status check_datatype(const char* name, MPI_Datatype datatype) {
 }
 
 Status check_count(const char* name, MPI_Count count) {
-    constexpr MPI_Count limit = std::numeric_limits<MPI_Count>::max() / 64;
     if (count < 0)
         return {Code::invalid_count, fmt::format("{} is {}; allowed is 0 and more", name, count)};
-    if (count > limit)
+    if (count > most_count)
         return {Code::invalid_count,
-                fmt::format("{} is {}; allowed is up to {}", name, count, limit)};
+                fmt::format("{} is {}; allowed is up to {}", name, count, most_count)};
     return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/element_types.hpp"
@@ -68,6 +69,8 @@ Status check_comm(MPI_Comm comm);
 Status check_op(MPI_Op op);
 Status check_datatype(const char* name, MPI_Datatype datatype);
 Status check_count(const char* name, MPI_Count count);
+/// The most that it allows: sizes in bytes do not overflow.
+inline constexpr MPI_Count most_count = std::numeric_limits<MPI_Count>::max() / 64;
 
 /// Which memory a kind of call reaches.
 enum class Reach : std::uint8_t { host, host_and_devices };

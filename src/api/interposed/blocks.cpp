@@ -50,12 +50,12 @@ Status read_blocks(const void* recvcounts, std::size_t count_bytes, CallArgument
     if (recvcounts == nullptr) return {Code::invalid_argument, "recvcounts is null"};
     arguments.count = count_at(recvcounts, count_bytes, 0);
     // Counts that are wrong are the MPI library's to refuse.
-    constexpr MPI_Count most_count = std::numeric_limits<MPI_Count>::max();
+    constexpr MPI_Count beyond_all = std::numeric_limits<MPI_Count>::max();
     MPI_Count whole = 0;
     bool all_alike = true;
     for (int rank = 0; rank < rank_count; ++rank) {
         const MPI_Count count = count_at(recvcounts, count_bytes, rank);
-        if (__builtin_add_overflow(whole, count, &whole)) whole = most_count;
+        if (__builtin_add_overflow(whole, count, &whole)) whole = beyond_all;
         all_alike = all_alike && count == arguments.count;
     }
     entry.whole_count = whole;
