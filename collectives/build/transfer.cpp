@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/round.hpp"
 #include "compress/frame.hpp"
 
 namespace gradcoll {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t message_alignment = 64;
 
 std::uint64_t aligned(std::uint64_t bytes) {
-    return (bytes + message_alignment - 1) / message_alignment * message_alignment;
+    return rounded_up(bytes, message_alignment);
 }
 
 std::size_t count_of(const std::vector<Range>& ranges) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/round.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -28,7 +30,7 @@ Status Arena::reserve(std::size_t bytes) {
     const std::size_t alignment = alignment_for(bytes);
     // Pointers into the area are subtracted, so it must stay below PTRDIFF_MAX, rounding included.
     const bool representable = bytes <= static_cast<std::size_t>(PTRDIFF_MAX) - alignment;
-    const std::size_t rounded = representable ? (bytes + alignment - 1) / alignment * alignment : 0;
+    const std::size_t rounded = representable ? rounded_up(bytes, alignment) : 0;
     std::byte* area = representable ? allocate(rounded, alignment) : nullptr;
     if (area == nullptr)
         return {Code::out_of_memory,

@@ -4,15 +4,14 @@
 
 #include <algorithm>
 
+#include "base/round.hpp"
 #include "compress/frame.hpp"
 
 namespace gradcoll {
 namespace {
 
-constexpr std::uint64_t alignment_bytes = 64;
-
 std::uint64_t aligned_for_messages(std::uint64_t bytes) {
-    return (bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
+    return rounded_up(bytes, std::uint64_t{64});
 }
 
 bool travels(const Step& step) {

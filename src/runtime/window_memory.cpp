@@ -5,14 +5,14 @@
 #include <tuple>
 #include <utility>
 
+#include "base/round.hpp"
 #include "runtime/program.hpp"
 
 namespace gradcoll {
 namespace {
 
 constexpr std::size_t aligned(std::size_t size_bytes) {
-    constexpr std::size_t alignment = Arena::alignment_bytes;
-    return (size_bytes + alignment - 1) / alignment * alignment;
+    return rounded_up(size_bytes, Arena::alignment_bytes);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-/* shim/fortran_requests.c - starting and freeing requests, info of communicators and MPI_Pcontrol
- * under the Fortran names that do not lead to the C ones: all of Open MPI's, and those of MPICH's
- * module mpi_f08. */
+/* shim/fortran_requests.c - MPI_Init, starting and freeing requests, info of communicators and
+ * MPI_Pcontrol under the Fortran names that do not lead to the C ones: all of Open MPI's, and those
+ * of MPICH's module mpi_f08. */
 #include "shim/fortran.h"
 #include "shim/mpi_version.h"
 
@@ -19,6 +19,25 @@ typedef void Pcontrol(PCONTROL_PARAMETERS(const int*));
         if (core != NULL && *code == 0) tell;              \
         leave(core);                                       \
     } while (0)
+
+typedef void Init(int* ierror);
+typedef void Init_thread(const int* required, int* provided, int* ierror);
+
+static SLOW_HALF void mpi_init_named(Name name, int* ierror) {
+    int code = 0;
+    ((Init*)next_of(name))(ierror != NULL ? ierror : &code);
+    if ((ierror != NULL ? *ierror : code) == 0) load_core();
+}
+DEFINE_SPELLINGS(mpi_init, MPI_INIT, mpi_init_named, (ierror), int* ierror)
+
+static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int* provided,
+                                            int* ierror) {
+    int code = 0;
+    ((Init_thread*)next_of(name))(required, provided, ierror != NULL ? ierror : &code);
+    if ((ierror != NULL ? *ierror : code) == 0) load_core();
+}
+DEFINE_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
+                 (required, provided, ierror), const int* required, int* provided, int* ierror)
 
 /* An MPI_Request of C in memory. */
 typedef union {

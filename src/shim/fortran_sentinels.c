@@ -43,7 +43,7 @@ static void look_up_both(void) {
     look_up(&in_place);
     look_up(&bottom);
     /* Any function of the Fortran library that is not one of ours; Open MPI has all spellings. */
-    loaded_privately = dlsym(RTLD_DEFAULT, "mpi_init_") == NULL;
+    loaded_privately = dlsym(RTLD_DEFAULT, "mpi_finalize_") == NULL;
     dlerror();
 }
 

@@ -14,9 +14,9 @@
 
 extern GC_Gate gate;
 
-/* libgradcoll, loaded at the first call that may be offered. Null if this process is to be left
- * alone: a foreign MPI, no core, GC_ENABLE=off. The first call decides, once per process, and says
- * why where that is an error. Thread safe. */
+/* libgradcoll, loaded at the first call. Null if this process is to be left alone: a foreign MPI,
+ * no core, GC_ENABLE=off. The first call decides, once per process, and says why where that is an
+ * error. Thread safe. */
 const GC_Interposer_table* find_core(void);
 
 /* The same, but null as long as nobody has called find_core(). */
@@ -61,6 +61,12 @@ static inline const GC_Interposer_table* enter_ungated(const void* mark) {
 
 static inline void leave(const GC_Interposer_table* core) {
     if (core != NULL) inside = NULL;
+}
+
+/* To load takes milliseconds, which the program expects of MPI_Init, not of its first allreduce. */
+static inline void load_core(void) {
+    const int mark = 0;
+    leave(enter_ungated(&mark));
 }
 
 #endif

@@ -67,6 +67,18 @@
     WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)), GC_Gather_call, \
             (GATHER_ARGUMENTS), core->allgather(&call, &code), GATHER_ARGUMENTS)
 
+int MPI_Init(int* argc, char*** argv) {
+    const int code = NEXT(MPI_Init)(argc, argv);
+    if (code == 0) load_core();
+    return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    const int code = NEXT(MPI_Init_thread)(argc, argv, required, provided);
+    if (code == 0) load_core();
+    return code;
+}
+
 ALLREDUCE(MPI_Allreduce, int, GC_CALL_ALLREDUCE, allreduce)
 ALLREDUCE(MPI_Reduce_scatter_block, int, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_scatter_block)
 IALLREDUCE(MPI_Iallreduce, int)

@@ -61,9 +61,9 @@ static long resident_mib(void) {
     return resident * (sysconf(_SC_PAGESIZE) / 1024) / 1024;
 }
 
-/* A context that is lost costs some hundred KiB with its buffers; 1700 of them would be seen. */
+/* A context that is lost costs some hundred KiB with its buffers; 100 of them would be seen. */
 static void thousands(void) {
-    enum { warm = 300, all = 2000, allowed_mib = 48 };
+    enum { warm = 200, all = 1000, allowed_mib = 24 };
     long before = 0;
     uint64_t sums = 0;
     for (int k = 0; k < all; ++k) {

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/round.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -15,10 +17,6 @@ constexpr int few_ranks = 32;
 /// With a Feedback a pair has 1 KiB among few ranks and 256 bytes among many.
 int slots_among(int rank_count) {
     return rank_count <= few_ranks ? 15 : 3;
-}
-
-std::size_t rounded_up(std::size_t bytes, std::size_t to) {
-    return (bytes + to - 1) / to * to;
 }
 
 std::size_t cells_offset_among(int rank_count) {
