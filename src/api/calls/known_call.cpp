@@ -62,15 +62,16 @@ Known run_known(const Entry& entry, const CallArguments& arguments, Status& stat
 
 namespace {
 
-/// Between them every exact vector goes the same way under the settings. Without a tree, vectors
-/// that are long enough for one are admitted, so that it is prepared.
+/// Between them every exact vector goes the same way under the settings. Vectors that are long
+/// enough to make a tree that is needed are admitted.
 void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shape) {
     const Settings& settings = context.settings().current();
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
     const bool passes = way.pass_reason != PassReason::none;
     way.least_bytes = passes || way.one_host ? 0 : settings.tree_min_bytes;
-    way.end_bytes = passes || !context.has_tree() ? std::min(settings.tree_min_bytes, least_lossy)
-                                                  : least_lossy;
+    const bool waits_for_tree = !way.one_host || context.tree_is_wanted();
+    const bool may_make_tree = passes || (!context.has_tree() && waits_for_tree);
+    way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
 /// On a communicator that is not attached. Longer vectors attach it, if it can be attached at all.

@@ -46,6 +46,14 @@ void note_seen(MPI_Comm comm, Attachment* attachment) {
     seen_at(comm) = {comm, attachment, ended_count.load(std::memory_order_relaxed)};
 }
 
+/// Of a communicator that never had a tree, shared memory is what it was attached for.
+void end_of(CommContext& context) {
+    context.forget_user_comm();
+    if (context.has_tree()) return;
+    const GC_Stats stats = context.statistics().read();
+    AttachPrice::learn(context.identity().rank_count(), stats.calls_tree, stats.bytes_reduced);
+}
+
 int detach(MPI_Comm comm, int, void* value, void*) noexcept {
     note_end_of(comm);
     const std::unique_ptr<Attachment> attachment(static_cast<Attachment*>(value));
@@ -54,7 +62,7 @@ int detach(MPI_Comm comm, int, void* value, void*) noexcept {
         std::erase(attachments, attachment.get());
     }
     ended_count.fetch_add(1, std::memory_order_relaxed);
-    if (attachment->context != nullptr) attachment->context->forget_user_comm();
+    if (attachment->context != nullptr) end_of(*attachment->context);
     return MPI_SUCCESS;
 }
 
@@ -111,9 +119,10 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& t
     GRADCOLL_TRY(make_keyval());
     auto context = CommContext::make(comm, text, complaint);
     if (!context) return context;
-    if (parts == Parts::all) GRADCOLL_TRY((*context)->prepare_tree());
-    if (parts == Parts::without_tree && !(*context)->identity().is_one_host())
-        return std::shared_ptr<CommContext>();
+    const bool one_host = (*context)->identity().is_one_host();
+    if (parts == Parts::without_tree && !one_host) return std::shared_ptr<CommContext>();
+    if (parts == Parts::all || (parts == Parts::tree_between_hosts && !one_host))
+        GRADCOLL_TRY((*context)->prepare_tree());
     GRADCOLL_TRY(hang_on(comm, *context).status());
     return context;
 }

@@ -33,6 +33,13 @@ class CommContext {
     Status prepare_tree();
     bool has_tree() const { return tree_ != nullptr; }
     bool tree_failed() const { return !tree_trouble_.ok(); }
+    /// A call that cannot wait for others found no tree: the next long one that can makes it, even
+    /// if shared memory would do.
+    void want_tree() {
+        tree_is_wanted_ = true;
+        known_ways_.forget();
+    }
+    bool tree_is_wanted() const { return tree_is_wanted_; }
     CommContext(const CommContext&) = delete;
     CommContext& operator=(const CommContext&) = delete;
 
@@ -84,6 +91,7 @@ class CommContext {
     CommSettings settings_;
     std::shared_ptr<const DiscoveredTree> tree_;
     Status tree_trouble_;  ///< of prepare_tree()
+    bool tree_is_wanted_ = false;
     CommDevices devices_;
     CommPlans plans_;
     OneHost one_host_;

@@ -64,13 +64,26 @@ OfferedComm known_comm(MPI_Comm comm) {
     return {};
 }
 
-/// Once. If it fails, the calls that need the tree pass.
+/// If it fails, the calls that need the tree pass.
 void prepare_tree(CommContext& context) {
-    if (context.has_tree() || context.tree_failed()) return;
     if (const Status status = context.prepare_tree(); !status.ok())
         log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
             "calls on communicator '{}' that need a tree pass to the MPI library: {}",
             context.identity().name(), status.message());
+}
+
+/// Whether the shared memory of one host serves the call.
+bool needs_no_tree(const CommContext& context, const OfferedSize& size) {
+    return size.fits_one_host && context.one_host().may_open() && !context.tree_is_wanted();
+}
+
+/// Once, by a call that can wait for others. If it fails, the calls that need the tree pass.
+void prepare_tree_for(CommContext& context, const OfferedSize& size) {
+    if (context.has_tree() || context.tree_failed() || needs_no_tree(context, size)) return;
+    if (size.may_attach)
+        prepare_tree(context);
+    else if (context.identity().all_ranks_have_threads())
+        context.want_tree();
 }
 
 bool is_decided(const OfferedComm& found) {
@@ -83,16 +96,34 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
         (*prospect)->give_up(why);
 }
 
+/// Whether the account has reached what the rank asks that has lost most by attaching so far.
+/// Collective, once for a communicator.
+bool is_paid(MPI_Comm comm, Prospect& prospect) {
+    if (prospect.has_given_up()) return true;
+    if (!prospect.price_is_agreed()) {
+        std::uint64_t price_ns = AttachPrice::a_rank_ns();
+        PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
+        prospect.agree_on_price(price_ns);
+    }
+    return prospect.is_paid();
+}
+
+/// Adds the call to the account. Ranks on several hosts are no prospect, but long vectors are.
+bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
+    if (parts == Parts::without_tree) return prospect.add(size.bytes);
+    return prospect.has_given_up() || prospect.add_wanted(size.bytes);
+}
+
 /// Attaches at the call that makes it pay. Collective then.
-OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size) {
+OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     constexpr PassReason passes = PassReason::short_of_attaching;
     if (!size.fits_one_host || !one_host_is_allowed()) return {nullptr, passes};
     const auto prospect = prospect_of(comm);
     if (!prospect || *prospect == nullptr) return {nullptr, passes};
     // Also of a call whose buffers are wrong here: no rank may look at its own alone.
-    if (!(*prospect)->add(size.bytes) || !size.may_attach)
+    if (!is_worth_it(**prospect, size, parts) || !size.may_attach || !is_paid(comm, **prospect))
         return {nullptr, (*prospect)->pass_reason()};
-    auto context = attach_and_take_info(comm, Parts::without_tree);
+    auto context = attach_and_take_info(comm, parts);
     if (context && *context == nullptr) {
         (*prospect)->give_up(PassReason::short_vector);
         return {nullptr, PassReason::short_vector};
@@ -123,11 +154,13 @@ bool one_host_is_allowed() {
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     OfferedComm found = known_comm(comm);
     const bool for_tree = is_for_tree(size);
-    if (found.context != nullptr && for_tree && size.may_attach) prepare_tree(*found.context);
+    if (found.context != nullptr && for_tree) prepare_tree_for(*found.context, size);
     if (found.passes() && found.context == nullptr)
         remember_that_it_passes(comm, found.pass_reason);
     if (is_decided(found)) return found;
-    if (!for_tree) return comm_by_use(comm, size);
+    if (!for_tree) return comm_by_use(comm, size, Parts::without_tree);
+    if (size.fits_one_host && !size.is_compared && one_host_is_allowed())
+        return comm_by_use(comm, size, Parts::tree_between_hosts);
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
     return or_refused(comm, attach_and_take_info(comm, Parts::all));
 }
@@ -136,7 +169,8 @@ OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
     OfferedComm found = known_comm(comm);
     attached_now = !is_decided(found);
     if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
-    if (found.context != nullptr) prepare_tree(*found.context);
+    if (found.context != nullptr && !found.context->has_tree() && !found.context->tree_failed())
+        prepare_tree(*found.context);
     return found;
 }
 

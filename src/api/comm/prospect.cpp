@@ -1,12 +1,17 @@
 #include "api/comm/prospect.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 namespace gradcoll {
 namespace {
 
 /// Less than attaching takes (docs/decisions/016-attach-by-use.md says why).
-constexpr std::uint64_t price_ns_a_rank = 4'000;
+constexpr std::uint64_t first_price_ns = 4'000;
+/// What it takes with few ranks, freeing included.
+constexpr std::uint64_t real_price_ns = 50'000;
+constexpr std::uint64_t highest_price_ns = 16 * first_price_ns;
+std::atomic<std::uint64_t> asked_price_ns{first_price_ns};
 /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.
 constexpr std::uint64_t gain_ns_a_rank = 100;
 constexpr std::uint64_t gain_ns_of_16_bytes = 3;
@@ -14,9 +19,23 @@ constexpr std::uint64_t most_gaining_bytes = 1 << 20;
 
 }  // namespace
 
+std::uint64_t AttachPrice::a_rank_ns() {
+    return asked_price_ns.load(std::memory_order_relaxed);
+}
+
+void AttachPrice::learn(int rank_count, std::uint64_t served_calls, std::uint64_t served_bytes) {
+    const auto ranks = static_cast<std::uint64_t>(rank_count);
+    const std::uint64_t saved_ns =
+        served_calls * ranks * gain_ns_a_rank + served_bytes / 16 * gain_ns_of_16_bytes;
+    const std::uint64_t asked = a_rank_ns();
+    const std::uint64_t next = saved_ns < ranks * real_price_ns ? asked * 2 : asked / 2;
+    asked_price_ns.store(std::clamp(next, first_price_ns, highest_price_ns),
+                         std::memory_order_relaxed);
+}
+
 Prospect::Prospect(int rank_count)
     : rank_count_(static_cast<std::uint64_t>(rank_count)),
-      price_ns_(rank_count_ * price_ns_a_rank) {}
+      price_ns_(rank_count_ * first_price_ns) {}
 
 std::uint64_t Prospect::gain_ns(std::uint64_t size_bytes) const {
     return rank_count_ * gain_ns_a_rank +
@@ -26,7 +45,12 @@ std::uint64_t Prospect::gain_ns(std::uint64_t size_bytes) const {
 bool Prospect::add(std::uint64_t size_bytes) {
     if (has_given_up()) return false;
     gained_ns_ += gain_ns(size_bytes);
-    return gained_ns_ >= price_ns_;
+    return is_paid();
+}
+
+bool Prospect::add_wanted(std::uint64_t size_bytes) {
+    gained_ns_ = std::max(gained_ns_, rank_count_ * first_price_ns);
+    return add(size_bytes);
 }
 
 const Prospect::Kind* Prospect::kind_of(const CallArguments& arguments) const {

@@ -10,6 +10,17 @@
 
 namespace gradcoll {
 
+/// What a process asks for attaching a communicator by use. Little at first, as most programs make
+/// few communicators and keep them. Communicators that are freed before they have saved what
+/// attaching really takes raise it, others lower it again. Thread safe. Ranks learn different
+/// prices, so they agree on one for each communicator.
+class AttachPrice {
+  public:
+    static std::uint64_t a_rank_ns();
+    /// A communicator that was attached by use has ended, after `served_calls` with so many bytes.
+    static void learn(int rank_count, std::uint64_t served_calls, std::uint64_t served_bytes);
+};
+
 /// Adds up what the shared memory of one host would have saved, call by call, and compares it with
 /// what attaching costs. Both are reckoned from the size of the vector and the number of ranks, not
 /// measured, so that all ranks come to the same answer at the same call (docs/benchmarks.md has the
@@ -18,10 +29,21 @@ class Prospect {
   public:
     explicit Prospect(int rank_count);
 
-    /// A call that could be served comes: true if it is the one to attach at. Until then it passes.
+    /// A call that could be served comes: true if it is the one to attach at, unless the ranks
+    /// agree on a higher price. Until then it passes.
     bool add(std::uint64_t size_bytes);
+    /// A call comes that the settings want to be served: worth the first price, if not a higher.
+    bool add_wanted(std::uint64_t size_bytes);
+    bool price_is_agreed() const { return price_is_agreed_; }
+    /// The highest of the ranks' AttachPrice::a_rank_ns().
+    void agree_on_price(std::uint64_t a_rank_ns) {
+        price_ns_ = rank_count_ * a_rank_ns;
+        price_is_agreed_ = true;
+    }
+    bool is_paid() const { return gained_ns_ >= price_ns_; }
     /// The communicator is never attached by use.
     void give_up(PassReason why) { pass_reason_ = why; }
+    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
 
@@ -38,7 +60,6 @@ class Prospect {
         std::size_t elem_bytes = 0;
         std::uint64_t end_bytes = 0;
     };
-    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
     std::uint64_t gain_ns(std::uint64_t size_bytes) const;
     /// Null if it is not known.
     const Kind* kind_of(const CallArguments& arguments) const;
@@ -46,6 +67,7 @@ class Prospect {
     PassReason pass_reason_ = PassReason::short_of_attaching;
     std::uint64_t rank_count_;
     std::uint64_t price_ns_;
+    bool price_is_agreed_ = false;
     std::uint64_t gained_ns_ = 0;
     std::array<Kind, 4> kinds_;
     std::size_t next_ = 0;

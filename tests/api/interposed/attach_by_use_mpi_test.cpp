@@ -72,23 +72,90 @@ TEST(AttachByUse, AWrongCallAttachesNothingAndIsLeftToMpi) {
     EXPECT_FALSE(comm.is_attached());
 }
 
+constexpr int long_count = 100000;
+
+/// Whether a nonblocking call is served, which needs a tree.
+bool starts(const PlainComm& comm) {
+    const std::vector<float> in(long_count, 1);
+    std::vector<float> out(long_count);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const Answer answer = connected().iallreduce(in.data(), out.data(), long_count, MPI_FLOAT,
+                                                 MPI_SUM, comm, &request);
+    if (answer.served) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return answer.served;
+}
+
+bool has_threads() {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+}
+
 TEST(AttachByUse, ACallThatNeedsATreeGetsOne) {
     if (alone()) GTEST_SKIP() << "needs two ranks";
     const PlainComm comm;
     calls_until_served(comm, 16384);
-    std::vector<float> in(100000, 1), out(100000);
-    const auto starts = [&] {
-        MPI_Request request = MPI_REQUEST_NULL;
-        const Answer answer = connected().iallreduce(in.data(), out.data(), 100000, MPI_FLOAT,
-                                                     MPI_SUM, comm, &request);
-        if (answer.served) MPI_Wait(&request, MPI_STATUS_IGNORE);
-        return answer.served;
-    };
-    EXPECT_FALSE(starts()) << "a nonblocking call must not wait for a tree";
-    EXPECT_TRUE(sum_of(comm, 100000).served);
-    int level = MPI_THREAD_SINGLE;
-    MPI_Query_thread(&level);
-    EXPECT_EQ(starts(), level == MPI_THREAD_MULTIPLE);
+    EXPECT_FALSE(starts(comm)) << "a nonblocking call must not wait for a tree";
+    EXPECT_TRUE(sum_of(comm, long_count).served);
+    EXPECT_EQ(starts(comm), has_threads());
+}
+
+TEST(AttachByUse, LongVectorsMakeNoTreeThatNobodyNeeds) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm comm;
+    calls_until_served(comm, long_count);
+    for (int call = 0; call < 5; ++call) EXPECT_TRUE(sum_of(comm, long_count + call).served);
+    EXPECT_FALSE(starts(comm));
+    EXPECT_TRUE(sum_of(comm, long_count).served);
+    EXPECT_EQ(starts(comm), has_threads());
+}
+
+/// How many calls of 16 bytes it takes now to attach a communicator that is then freed at once,
+/// which never pays.
+int calls_in_vain() {
+    const PlainComm comm;
+    return calls_until_served(comm, 4);
+}
+
+/// A communicator that is attached and pays for it.
+void make_it_pay() {
+    const PlainComm comm;
+    calls_until_served(comm, 4);
+    for (int call = 0; call < 200; ++call) EXPECT_TRUE(sum_of(comm, 16384).served);
+}
+
+TEST(AttachByUse, CommunicatorsThatAreFreedTooSoonRaiseThePriceAndOthersLowerIt) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    for (int round = 0; round < 5; ++round) make_it_pay();
+    const int at_first = calls_in_vain();
+    EXPECT_NEAR(calls_in_vain(), 2 * at_first, 2);
+    for (int round = 0; round < 5; ++round) calls_in_vain();
+    const int at_most = calls_in_vain();
+    EXPECT_NEAR(at_most, 16 * at_first, 20);
+    EXPECT_EQ(calls_in_vain(), at_most);
+    EXPECT_TRUE(same_on_all_ranks(at_most));
+    make_it_pay();
+    EXPECT_LT(calls_in_vain(), at_most);
+}
+
+/// Ranks have freed different communicators and ask different prices.
+TEST(AttachByUse, RanksThatHaveLearntDifferentPricesAttachAtTheSameCall) {
+    if (size_of(MPI_COMM_WORLD) < 3) GTEST_SKIP() << "needs three ranks";
+    for (int round = 0; round < 5; ++round) make_it_pay();
+    MPI_Comm handle = MPI_COMM_NULL;
+    const bool is_in = PlainComm().rank() < 2;
+    for (int round = 0; round < 5; ++round) {
+        MPI_Comm_split(MPI_COMM_WORLD, is_in ? 0 : MPI_UNDEFINED, 0, &handle);
+        if (!is_in) continue;
+        float one = 1, sum = 0;
+        for (int call = 0; call < most_calls; ++call)
+            if (connected().allreduce(&one, &sum, 1, MPI_FLOAT, MPI_SUM, handle).served) break;
+        MPI_Comm_free(&handle);
+    }
+    const int calls = calls_in_vain();
+    EXPECT_TRUE(same_on_all_ranks(calls));
+    EXPECT_GT(calls, 300);
+    EXPECT_LT(calls, most_calls);
 }
 
 TEST(AttachByUse, ACallOfTheLibraryAttachesWhateverCameBefore) {
