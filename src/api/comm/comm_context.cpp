@@ -15,6 +15,7 @@ namespace {
 std::atomic<std::uint64_t> least_allreduce_bytes{std::numeric_limits<std::uint64_t>::max()};
 std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>::max()};
 std::atomic<void (*)()> listener{nullptr};
+std::atomic<int> contexts{0};
 
 /// True if it was higher.
 bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
@@ -53,7 +54,17 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
       statistics_(identity_.private_comm()),
       settings_(identity_.private_comm(), std::move(tuning)),
       plans_(identity_, statistics_),
-      one_host_(identity_, settings_, statistics_) {}
+      one_host_(identity_, settings_, statistics_) {
+    ++contexts;
+}
+
+CommContext::~CommContext() {
+    --contexts;
+}
+
+int CommContext::live_count() {
+    return contexts;
+}
 
 Status CommContext::prepare_tree() {
     if (has_tree() || !tree_trouble_.ok()) return tree_trouble_;

@@ -40,6 +40,9 @@ class CommContext {
         known_ways_.forget();
     }
     bool tree_is_wanted() const { return tree_is_wanted_; }
+    ~CommContext();
+    /// How many there are in this process.
+    static int live_count();
     CommContext(const CommContext&) = delete;
     CommContext& operator=(const CommContext&) = delete;
 

@@ -1,5 +1,6 @@
 #include "api/comm/offered_comm.hpp"
 
+#include <limits>
 #include <string>
 
 #include "api/comm/attachments.hpp"
@@ -96,22 +97,30 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
         (*prospect)->give_up(why);
 }
 
-/// Whether the account has reached what the rank asks that has lost most by attaching so far.
-/// Collective, once for a communicator.
+/// Each has a duplicate of its communicator, of which MPICH can have 2048 with all the program's
+/// own, and a program that has many makes short use of them.
+constexpr int most_attached_by_use = 256;
+
+/// Whether the account has reached what the rank asks that has lost most by attaching so far. Gives
+/// up if one of them has attached enough. Collective, once for a communicator.
 bool is_paid(MPI_Comm comm, Prospect& prospect) {
-    if (prospect.has_given_up()) return true;
-    if (!prospect.price_is_agreed()) {
-        std::uint64_t price_ns = AttachPrice::a_rank_ns();
-        PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
+    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    if (prospect.pass_reason() == PassReason::short_vector) return true;
+    if (prospect.price_is_agreed()) return prospect.is_paid();
+    const bool has_enough = CommContext::live_count() >= most_attached_by_use;
+    std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
+    PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (price_ns == never)
+        prospect.give_up(PassReason::enough_attached);
+    else
         prospect.agree_on_price(price_ns);
-    }
-    return prospect.is_paid();
+    return price_ns != never && prospect.is_paid();
 }
 
 /// Adds the call to the account. Ranks on several hosts are no prospect, but long vectors are.
 bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
     if (parts == Parts::without_tree) return prospect.add(size.bytes);
-    return prospect.has_given_up() || prospect.add_wanted(size.bytes);
+    return prospect.pass_reason() == PassReason::short_vector || prospect.add_wanted(size.bytes);
 }
 
 /// Attaches at the call that makes it pay. Collective then.

@@ -43,7 +43,6 @@ class Prospect {
     bool is_paid() const { return gained_ns_ >= price_ns_; }
     /// The communicator is never attached by use.
     void give_up(PassReason why) { pass_reason_ = why; }
-    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
 
@@ -60,6 +59,7 @@ class Prospect {
         std::size_t elem_bytes = 0;
         std::uint64_t end_bytes = 0;
     };
+    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
     std::uint64_t gain_ns(std::uint64_t size_bytes) const;
     /// Null if it is not known.
     const Kind* kind_of(const CallArguments& arguments) const;

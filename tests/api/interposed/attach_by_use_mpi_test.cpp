@@ -138,6 +138,24 @@ TEST(AttachByUse, CommunicatorsThatAreFreedTooSoonRaiseThePriceAndOthersLowerIt)
     EXPECT_LT(calls_in_vain(), at_most);
 }
 
+TEST(AttachByUse, OnlySoManyAreAttachedAtATime) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    for (int round = 0; round < 5; ++round) make_it_pay();
+    constexpr int many = 300;
+    std::vector<PlainComm> comms(many);
+    int attached = 0;
+    for (const PlainComm& comm : comms) {
+        for (int call = 0; call < 60; ++call) sum_of(comm, 16384);
+        attached += comm.is_attached() ? 1 : 0;
+    }
+    EXPECT_GE(attached, 200);
+    EXPECT_LE(attached, 256);
+    EXPECT_TRUE(same_on_all_ranks(attached));
+    comms.clear();
+    const PlainComm comm;
+    EXPECT_LT(calls_until_served(comm, 16384), most_calls);
+}
+
 /// Ranks have freed different communicators and ask different prices.
 TEST(AttachByUse, RanksThatHaveLearntDifferentPricesAttachAtTheSameCall) {
     if (size_of(MPI_COMM_WORLD) < 3) GTEST_SKIP() << "needs three ranks";
