@@ -1,5 +1,6 @@
 #include "api/comm/known_way.hpp"
 
+#include "api/edge/type_mark.hpp"
 #include "device/devices.hpp"
 
 namespace gradcoll {
@@ -7,7 +8,8 @@ namespace {
 
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {
     return way.datatype == arguments.datatype && way.op == arguments.op &&
-           size_bytes >= way.least_bytes && size_bytes < way.end_bytes;
+           size_bytes >= way.least_bytes && size_bytes < way.end_bytes &&
+           (way.shape.is_lasting || marked_bytes(arguments.datatype) == way.shape.elem_bytes);
 }
 
 bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
@@ -24,11 +26,11 @@ bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes)
 
 }  // namespace
 
-const KnownWay* KnownWays::find(const CallArguments& arguments) const {
+KnownWay* KnownWays::find(const CallArguments& arguments) {
     if (arguments.count <= 0 || arguments.count > most_count) return nullptr;
-    for (const KnownWay& way : ways_) {
+    for (KnownWay& way : ways_) {
         const std::uint64_t size_bytes =
-            static_cast<std::uint64_t>(arguments.count) * way.shape.elem_bytes;
+            static_cast<std::uint64_t>(arguments.count) * way.shape.item_bytes();
         if (fits(way, arguments, size_bytes))
             return has_plain_buffers(arguments, size_bytes) ? &way : nullptr;
     }

@@ -83,7 +83,7 @@ void int_sum(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
-TEST(Interposed, OpsAndTypesOfTheMpiLibraryAreLeft) {
+TEST(Interposed, OpsAndTypesWithoutKernelsAreLeftWhereThereIsNoSharedMemory) {
     const PlainComm comm;
     const Table& table = connected();
     std::vector<double> in(long_count);
@@ -100,13 +100,30 @@ TEST(Interposed, OpsAndTypesOfTheMpiLibraryAreLeft) {
     EXPECT_FALSE(served(pair, user_op));
     EXPECT_FALSE(served(MPI_FLOAT_INT, MPI_MAXLOC));
     EXPECT_FALSE(served(MPI_2INT, MPI_MINLOC));
-    EXPECT_FALSE(served(MPI_C_DOUBLE_COMPLEX, MPI_SUM));
-    EXPECT_FALSE(served(MPI_C_BOOL, MPI_LAND));
+    EXPECT_FALSE(served(MPI_C_DOUBLE_COMPLEX, MPI_PROD));
+    EXPECT_FALSE(served(MPI_LONG_DOUBLE, MPI_MAX));
+    EXPECT_FALSE(served(MPI_C_BOOL, MPI_BAND)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(served(MPI_BYTE, MPI_SUM)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(served(MPI_FLOAT, MPI_BAND)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(comm.is_attached());
     MPI_Op_free(&user_op);
     MPI_Type_free(&pair);
+}
+
+TEST(Interposed, ComplexSumsAndLogicalOpsAreServed) {
+    const PlainComm comm;
+    std::vector<double> in(2 * long_count, 1.5), out(in.size());
+    const std::vector<char> yes(4 * long_count, 1);
+    std::vector<char> all(yes.size());
+    const Answer sum = connected().allreduce(in.data(), out.data(), long_count,
+                                             MPI_C_DOUBLE_COMPLEX, MPI_SUM, comm);
+    const Answer land =
+        connected().allreduce(yes.data(), all.data(), 4 * long_count, MPI_C_BOOL, MPI_LAND, comm);
+    EXPECT_EQ(sum.served, !alone());
+    EXPECT_EQ(land.served, !alone());
+    if (alone()) return;
+    EXPECT_EQ(out, std::vector<double>(in.size(), 1.5 * comm.size()));
+    EXPECT_EQ(all, yes);
 }
 
 TEST(Interposed, WrongArgumentsAreLeftForTheMpiLibraryToRefuse) {

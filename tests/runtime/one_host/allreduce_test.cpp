@@ -118,6 +118,27 @@ TEST_P(RanksOnAHost, AllGetTheSumInRankOrderBackToBack) {
     });
 }
 
+TEST_P(RanksOnAHost, CostlyCallsAreSharedEarlierAndGiveTheSame) {
+    const int ranks = GetParam();
+    OneHostChoices choices = small_choices();
+    choices.flat_max_bytes = SIZE_MAX;
+    choices.costly_flat_max_bytes = 1024;
+    Host host(ranks, choices);
+    for (const std::size_t count : {60U, 256U, 257U, 5000U}) {
+        const std::vector<float> sums = sums_in_rank_order(ranks, 1, count);
+        host.run([&](int rank, OneHostAllreduce& allreduce) {
+            std::vector<float> data = values_of(rank, 1, count);
+            for (const bool costly : {true, false, true}) {
+                data = values_of(rank, 1, count);
+                ASSERT_TRUE(
+                    allreduce.run({data.data(), data.data(), count, float_sum(), count, costly})
+                        .ok());
+                expect_sums(data, sums, ranks);
+            }
+        });
+    }
+}
+
 TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     const int ranks = GetParam();
     Host host(ranks, small_choices());
