@@ -94,7 +94,7 @@ void sum_pairs(void* in, void* inout, int* count, MPI_Datatype*) {
 }
 
 /// Maps of whole vectors, x -> a x + b, composed: a is the first number, b the others.
-constexpr int long_element = 1000;
+constexpr int long_element = 100;
 void compose_long_maps(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) {
         const std::uint64_t* left = elements<std::uint64_t>(in) + i * long_element;
