@@ -35,7 +35,7 @@ OneHostChoices OneHostChoices::fitting(int rank_count, std::size_t bytes_a_rank)
     OneHostChoices choices;
     choices.sizes = {usual_inline_bytes, block_bytes_within(rank_count, bytes_a_rank)};
     choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 16 << 10;
-    choices.costly_flat_max_bytes = 32 << 10;
+    choices.costly_flat_max_bytes = 8 << 10;
     choices.stream_min_bytes = 2 << 20;
     return choices;
 }
