@@ -132,6 +132,8 @@ Status Admission::check_memory(int blocks) {
     if (shape_reason_ != PassReason::none && !entry().offered &&
         entry().reach == Reach::host_and_devices)
         call_.memory = memory_of(call_.arguments);
+    // One may lie in the gaps of the other.
+    if (call_.shape.has_gaps && buffers.send.data != buffers.receive.data) return {};
     return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
 }
 
@@ -182,7 +184,7 @@ void Admission::find_context() {
     call_.alone = call_.context->identity().rank_count() == 1;
     if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         comm_reason_ = PassReason::nonblocking_without_threads;
-    else if (call_.alone && (gathers() || !entry().may_wait))
+    else if (call_.alone && (gathers() || !entry().may_wait || call_.shape.has_gaps))
         comm_reason_ = PassReason::single_rank;
 }
 
@@ -212,7 +214,7 @@ void Admission::check_committed() {
     complaint_reason_ = PassReason::wrong_arguments;
     complaint_ = gradcoll::check_committed(entry().collective, call_.arguments,
                                            call_.context->identity().private_comm());
-    if (complaint_.ok() && !call_.shape.is_lasting)
+    if (complaint_.ok() && !call_.shape.is_lasting && !call_.shape.has_gaps)
         mark_type(call_.arguments.datatype, call_.shape.elem_bytes);
 }
 

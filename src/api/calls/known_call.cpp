@@ -19,7 +19,7 @@ bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
     return entry.collective == Collective::allreduce && entry.may_wait && !entry.persistent &&
            !entry.with_residual && !call.alone && call.copy == nullptr && call.shape.count > 0 &&
-           !call.memory.any_device();
+           !call.memory.any_device() && !call.shape.has_gaps;
 }
 
 std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {

@@ -85,9 +85,12 @@ struct ElementLayout {
     MPI_Count size = 0;
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
 
-    bool is_tight() const {
-        return true_lower_bound == 0 && true_extent == extent && size == extent;
+    /// One begins where the one before ends, or behind it.
+    bool is_within_extent() const {
+        return lower_bound == 0 && true_lower_bound >= 0 &&
+               true_lower_bound + true_extent <= extent;
     }
+    bool has_gaps() const { return size != extent; }
 };
 
 ElementLayout layout_of(MPI_Datatype datatype) {
@@ -102,11 +105,11 @@ ElementLayout layout_of(MPI_Datatype datatype) {
 /// are padding.
 MpiElements elements_in(const ElementLayout& layout, bool named) {
     if (layout.size <= 0 || layout.extent <= 0) return {};
-    if (layout.lower_bound != 0 || !(named || layout.is_tight()))
-        return {PassReason::gaps_in_datatype};
+    if (!layout.is_within_extent()) return {PassReason::scattered_elements};
     if (layout.extent > static_cast<MPI_Aint>(most_mpi_element_bytes))
         return {PassReason::large_elements};
-    return {PassReason::none, static_cast<std::size_t>(layout.extent), of_program, named};
+    return {PassReason::none, static_cast<std::size_t>(layout.extent), of_program, named,
+            !named && layout.has_gaps()};
 }
 
 // ---- how
@@ -184,7 +187,7 @@ MpiElements elements_for_mpi(MPI_Op op, MPI_Datatype datatype) {
     if (number == of_program) {
         // Only derived types are marked, which spares the questions.
         if (const std::size_t bytes = marked_bytes(datatype); bytes != 0)
-            return {PassReason::none, bytes, of_program, /*are_lasting=*/false};
+            return {PassReason::none, bytes, of_program};
         return elements_in(layout_of(datatype), is_named(datatype));
     }
     const OperandRow* const row = row_of(datatype);

@@ -25,10 +25,12 @@ struct MpiElements {
     std::size_t size_bytes = 0;  ///< from one to the next; 0: the op is not defined for them
     std::uint32_t kind = 0;      ///< differs for types and ops that differ
     bool are_lasting = false;    ///< the datatype's handle is never another's
+    bool have_gaps = false;      ///< that may hold what is the program's
 };
 
 /// Predefined ops of pairs and numbers that have no kernels, and ops of the program of every named
-/// type and of derived ones without gaps. Whether a derived type is committed is not asked.
+/// type and of derived ones whose elements follow each other. Whether a derived type is committed
+/// is not asked.
 MpiElements elements_for_mpi(MPI_Op op, MPI_Datatype datatype);
 
 /// Elements are not larger: a reducer's scratch is on the stack.

@@ -14,7 +14,7 @@ enum class PassReason : std::uint8_t {
     unknown_datatype,
     unknown_op,
     op_not_defined,
-    gaps_in_datatype,
+    scattered_elements,
     large_elements,
     intercommunicator,
     single_rank,

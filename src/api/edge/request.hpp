@@ -66,6 +66,7 @@ struct CallShape {
     /// may become another's, and its mark says whether it has (type_mark.hpp). An op of the program
     /// can only become another such, which has this shape.
     bool is_lasting = true;
+    bool has_gaps = false;   ///< in its elements, which the program may use otherwise
     std::uint64_t kind = 0;  ///< differs for types and ops that differ; of reductions
     /// What combines if there is no kernel. Then only the shared memory of one host serves the
     /// call.

@@ -2,8 +2,6 @@
 // over a tree as far as there are kernels, and where they pass; whatever handles they have.
 #include "api/calls/reductions.hpp"
 
-#include <thread>
-
 #include "api/interposed/support.hpp"
 
 namespace gradcoll::test {
@@ -184,204 +182,17 @@ TEST(ComplexSums, TakeAResidual) {
     GC_Residual_free(&residual);
 }
 
-// ---- ops of the program
+// ---- mistakes
 
-std::thread::id caller;
-std::uintptr_t misplaced = 0;
-void watch(void* in, void* inout, int* count, MPI_Datatype*) {
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-    EXPECT_GT(*count, 0);
-    misplaced |= reinterpret_cast<std::uintptr_t>(in) % alignof(long double);
-    misplaced |= reinterpret_cast<std::uintptr_t>(inout) % alignof(long double);
-    int size = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);  // not allowed, and done
-    for (int i = 0; i < *count; ++i)
-        static_cast<long double*>(inout)[i] += static_cast<const long double*>(in)[i];
-}
-
-TEST(OpsOfTheProgram, AreCalledByTheCallerWithAlignedElements) {
-    const PlainComm comm;
-    MPI_Op op = MPI_OP_NULL;
-    MPI_Op_create(watch, 1, &op);
-    caller = std::this_thread::get_id();
-    misplaced = 0;
-    for (const int count : {1, 3, 1000, 50001}) {
-        std::vector<long double> values(static_cast<std::size_t>(count), comm.rank() + 1.0L);
-        const auto sum = static_cast<long double>(comm.size() * (comm.size() + 1) / 2);
-        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_LONG_DOUBLE, op, comm),
-                  MPI_SUCCESS);
-        EXPECT_EQ(values, std::vector<long double>(values.size(), sum));
-    }
-    EXPECT_EQ(misplaced, 0U);
-    MPI_Op_free(&op);
-}
-
-void take_sum(void* in, void* inout, int* count, MPI_Datatype*) {
+void add_ints(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
 }
-void take_product(void* in, void* inout, int* count, MPI_Datatype*) {
-    for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] *= static_cast<const int*>(in)[i];
-}
-void take_first(void* in, void* inout, int* count, MPI_Datatype*) {
-    std::memcpy(inout, in, sizeof(int) * static_cast<std::size_t>(*count));
-}
-
-int value_of_all(MPI_User_function* function, int mine, MPI_Comm comm, MPI_Op& op) {
-    MPI_Op_create(function, function == take_first ? 0 : 1, &op);
-    const MPI_Op made = op;
-    std::vector<int> values(40, mine);
-    EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 40, MPI_INT, op, comm), MPI_SUCCESS);
-    EXPECT_EQ(values, std::vector<int>(40, values[0]));
-    MPI_Op_free(&op);
-    op = made;
-    return values[0];
-}
-
-TEST(OpsOfTheProgram, MayHaveTheHandleOfOneThatWasFreed) {
-    const PlainComm comm;
-    std::vector<MPI_Op> handles;
-    const auto value = [&](MPI_User_function* function) {
-        return value_of_all(function, 2 + comm.rank(), comm, handles.emplace_back());
-    };
-    int sum = 0, product = 1;
-    for (int rank = 0; rank < comm.size(); ++rank) {
-        sum += 2 + rank;
-        product *= 2 + rank;
-    }
-    for (int round = 0; round < 5; ++round) {
-        EXPECT_EQ(value(take_sum), sum);
-        EXPECT_EQ(value(take_product), product);
-        EXPECT_EQ(value(take_first), 2);
-    }
-    std::ranges::sort(handles);
-    EXPECT_NE(std::ranges::adjacent_find(handles), handles.end()) << "no handle came twice";
-}
-
-// ---- types of the program
-
-/// Maps with a tag, of 3 bytes each; types of `size` bytes that are made of them, or a gap.
-class TypesOfTheProgram : public testing::Test {
-  protected:
-    TypesOfTheProgram() { MPI_Op_create(compose_maps, 0, &op_); }
-    ~TypesOfTheProgram() override { MPI_Op_free(&op_); }
-
-    /// Of so many bytes, with others behind them.
-    static MPI_Datatype bytes_type(int bytes, int gap) {
-        MPI_Datatype plain = MPI_DATATYPE_NULL;
-        MPI_Datatype type = MPI_DATATYPE_NULL;
-        MPI_Type_contiguous(bytes, MPI_BYTE, &plain);
-        MPI_Type_create_resized(plain, 0, bytes + gap, &type);
-        MPI_Type_free(&plain);
-        return type;
-    }
-
-    const PlainComm comm_;
-    MPI_Op op_ = MPI_OP_NULL;
-};
-
-void xor_bytes(void* in, void* inout, int* count, MPI_Datatype* type) {
-    MPI_Aint lower = 0, extent = 0;
-    int size = 0;
-    MPI_Type_get_extent(*type, &lower, &extent);
-    MPI_Type_size(*type, &size);
-    for (int i = 0; i < *count; ++i)
-        for (int k = 0; k < size; ++k) {
-            const auto* from = static_cast<const unsigned char*>(in) + i * extent + k;
-            static_cast<unsigned char*>(inout)[i * extent + k] ^= *from;
-        }
-}
-
-/// What is in the gaps stays there.
-void expect_xor(MPI_Datatype type, int bytes, int gap, MPI_Op op, const PlainComm& comm) {
-    const auto extent = static_cast<std::size_t>(bytes + gap);
-    std::vector<unsigned char> in(50 * extent, 0x55);
-    std::vector<unsigned char> out(50 * extent, 0xaa);
-    int expected = 0;
-    for (int rank = 0; rank < comm.size(); ++rank) expected ^= rank + 1;
-    for (std::size_t i = 0; i < in.size(); ++i)
-        if (i % extent < static_cast<std::size_t>(bytes))
-            in[i] = static_cast<unsigned char>(comm.rank() + 1);
-    ASSERT_EQ(GC_Allreduce(in.data(), out.data(), 50, type, op, comm), MPI_SUCCESS);
-    for (std::size_t i = 0; i < out.size(); ++i)
-        ASSERT_EQ(out[i], i % extent < static_cast<std::size_t>(bytes) ? expected : 0xaa) << i;
-}
-
-TEST_F(TypesOfTheProgram, MayHaveTheHandleOfOneThatWasFreed) {
-    MPI_Op op = MPI_OP_NULL;
-    MPI_Op_create(xor_bytes, 1, &op);
-    std::vector<MPI_Datatype> handles;
-    for (int round = 0; round < 4; ++round)
-        for (const int bytes : {3, 16, 5})
-            for (const int gap : {0, 4}) {
-                MPI_Datatype type = bytes_type(bytes, gap);
-                handles.push_back(type);
-                MPI_Type_commit(&type);
-                expect_xor(type, bytes, gap, op, comm_);
-                expect_xor(type, bytes, gap, op, comm_);
-                MPI_Type_free(&type);
-            }
-    MPI_Op_free(&op);
-    std::ranges::sort(handles);
-    EXPECT_NE(std::ranges::adjacent_find(handles), handles.end()) << "no handle came twice";
-    if (comm_.size() == 1) return;
-    EXPECT_EQ(comm_.stats().calls_tree, 24U);
-    EXPECT_EQ(comm_.stats().calls_passed, 24U);
-    EXPECT_STREQ(comm_.stats().last_pass_reason, "op is user-defined, and datatype has gaps");
-}
-
-TEST_F(TypesOfTheProgram, MustBeCommitted) {
-    std::vector<std::byte> in(300), out(300);
-    for (int round = 0; round < 2; ++round) {
-        MPI_Datatype type = bytes_type(3, 0);
-        const int code = GC_Allreduce(in.data(), out.data(), 100, type, op_, comm_);
-        EXPECT_EQ(code, MPI_ERR_TYPE) << error_text(code);
-        const auto offered = [&] {
-            return connected().allreduce(in.data(), out.data(), 100, type, op_, comm_).served;
-        };
-        EXPECT_FALSE(offered());
-        MPI_Type_commit(&type);
-        EXPECT_EQ(offered(), comm_.size() > 1);
-        MPI_Type_free(&type);
-    }
-}
-
-TEST_F(TypesOfTheProgram, AreLeftToMpiIfTheirElementsAreHuge) {
-    MPI_Op op = MPI_OP_NULL;
-    MPI_Op_create(xor_bytes, 1, &op);
-    for (const int bytes : {4000, 16384, 16385, 100000}) {
-        const PlainComm comm;
-        MPI_Datatype type = bytes_type(bytes, 0);
-        MPI_Type_commit(&type);
-        expect_xor(type, bytes, 0, op, comm);
-        if (comm.size() > 1) {
-            const bool fits = bytes <= 16384 && bytes * comm.size() <= 65536;
-            EXPECT_EQ(comm.stats().calls_tree, fits ? 1U : 0U) << bytes;
-        }
-        MPI_Type_free(&type);
-    }
-    MPI_Op_free(&op);
-}
-
-TEST_F(TypesOfTheProgram, WithoutAnyBytesAreLeftToMpi) {
-    MPI_Datatype type = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(0, MPI_INT, &type);
-    MPI_Type_commit(&type);
-    MPI_Op op = MPI_OP_NULL;
-    MPI_Op_create(xor_bytes, 1, &op);
-    int value = 5;
-    EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, &value, 1, type, op, comm_), MPI_SUCCESS);
-    EXPECT_EQ(value, 5);
-    MPI_Op_free(&op);
-    MPI_Type_free(&type);
-}
-
-// ---- mistakes
 
 TEST(DifferentReductions, AreAnErrorOnEveryRankAndNobodyHangs) {
     const PlainComm comm;
     if (comm.size() == 1) GTEST_SKIP() << "needs two ranks";
     MPI_Op own = MPI_OP_NULL;
-    MPI_Op_create(take_sum, 1, &own);
+    MPI_Op_create(add_ints, 1, &own);
     struct {
         MPI_Datatype type;
         MPI_Op op;
