@@ -10,6 +10,7 @@
 #include "api/calls/residual.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/edge/signature.hpp"
 #include "api/edge/type_mark.hpp"
 
 namespace gradcoll {
@@ -84,6 +85,7 @@ class Admission {
     void find_context();
     void find_context_of_offer(bool may_attach);
     void check_committed();
+    Status mark();
     void compare_claims();
     std::vector<Claim> claims() const;
     PassReason way_out() const;
@@ -214,8 +216,19 @@ void Admission::check_committed() {
     complaint_reason_ = PassReason::wrong_arguments;
     complaint_ = gradcoll::check_committed(entry().collective, call_.arguments,
                                            call_.context->identity().private_comm());
-    if (complaint_.ok() && !call_.shape.is_lasting && !call_.shape.has_gaps)
-        mark_type(call_.arguments.datatype, call_.shape.elem_bytes);
+    if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
+}
+
+/// For the calls that follow, and for who has to know where the gaps are.
+Status Admission::mark() {
+    const MPI_Datatype datatype = call_.arguments.datatype;
+    if (mark_of(datatype) != nullptr) return {};
+    MarkedType found{call_.shape.elem_bytes, {}};
+    if (call_.shape.has_gaps)
+        GRADCOLL_TRY(take(found.data, data_runs(datatype, found.element_bytes,
+                                                call_.context->identity().private_comm())));
+    mark_type(datatype, found);
+    return {};
 }
 
 /// Before any way out that a rank takes for its own arguments.

@@ -54,7 +54,7 @@ CallShape shape_in(ElementType type, std::uint64_t size_bytes) {
 }
 
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
-    if (known_type(datatype) || marked_bytes(datatype) != 0) return true;
+    if (known_type(datatype) || mark_of(datatype) != nullptr) return true;
     char nothing[1] = {};
     int position = 0;
     return PMPI_Pack(nothing, 0, datatype, nothing, 1, &position, comm) == MPI_SUCCESS;

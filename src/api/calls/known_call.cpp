@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "api/calls/blocking.hpp"
+#include "api/calls/gapped_allreduce.hpp"
 #include "api/comm/attachments.hpp"
 
 namespace gradcoll {
@@ -19,7 +20,7 @@ bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
     return entry.collective == Collective::allreduce && entry.may_wait && !entry.persistent &&
            !entry.with_residual && !call.alone && call.copy == nullptr && call.shape.count > 0 &&
-           !call.memory.any_device() && !call.shape.has_gaps;
+           !call.memory.any_device();
 }
 
 std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
@@ -28,6 +29,7 @@ std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
 
 Status run_on(CommContext& context, KnownWay& way, const CallArguments& arguments) {
     way.shape.set_count(arguments.count);
+    if (way.shape.has_gaps) return run_gapped_on_host(context, arguments, way.shape);
     const Binding binding = binding_of(arguments, way.shape);
     if (way.one_host) return context.one_host().allreduce(binding, way.shape);
     CallKey key = way.key;

@@ -6,10 +6,16 @@
 namespace gradcoll {
 namespace {
 
+bool is_marked_for(const CallShape& shape, MPI_Datatype datatype) {
+    const MarkedType* const mark = mark_of(datatype);
+    return mark != nullptr && mark->element_bytes == shape.elem_bytes &&
+           mark->has_gaps() == shape.has_gaps;
+}
+
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {
     return way.datatype == arguments.datatype && way.op == arguments.op &&
            size_bytes >= way.least_bytes && size_bytes < way.end_bytes &&
-           (way.shape.is_lasting || marked_bytes(arguments.datatype) == way.shape.elem_bytes);
+           (way.shape.is_lasting || is_marked_for(way.shape, arguments.datatype));
 }
 
 bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {

@@ -186,8 +186,9 @@ MpiElements elements_for_mpi(MPI_Op op, MPI_Datatype datatype) {
     const std::uint32_t number = number_of(op);
     if (number == of_program) {
         // Only derived types are marked, which spares the questions.
-        if (const std::size_t bytes = marked_bytes(datatype); bytes != 0)
-            return {PassReason::none, bytes, of_program};
+        if (const MarkedType* const mark = mark_of(datatype); mark != nullptr)
+            return {PassReason::none, mark->element_bytes, of_program, /*are_lasting=*/false,
+                    mark->has_gaps()};
         return elements_in(layout_of(datatype), is_named(datatype));
     }
     const OperandRow* const row = row_of(datatype);

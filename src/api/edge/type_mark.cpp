@@ -1,7 +1,7 @@
 #include "api/edge/type_mark.hpp"
 
 #include <atomic>
-#include <cstdint>
+#include <memory>
 
 #include "api/edge/lifetime.hpp"
 
@@ -16,9 +16,14 @@ void free_keyval() {
     if (keyval != MPI_KEYVAL_INVALID) PMPI_Type_free_keyval(&keyval);
 }
 
+int delete_mark(MPI_Datatype, int, void* mark, void*) noexcept {
+    delete static_cast<MarkedType*>(mark);
+    return MPI_SUCCESS;
+}
+
 bool make_keyval() {
     int keyval = MPI_KEYVAL_INVALID;
-    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &keyval, nullptr) !=
+    if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_mark, &keyval, nullptr) !=
         MPI_SUCCESS)
         return false;
     mark_keyval = keyval;
@@ -27,22 +32,23 @@ bool make_keyval() {
 
 }  // namespace
 
-void mark_type(MPI_Datatype datatype, std::size_t element_bytes) noexcept {
+void mark_type(MPI_Datatype datatype, const MarkedType& mark) {
     static const bool made = make_keyval();
     const int keyval = mark_keyval.load(std::memory_order_acquire);
     if (!made || keyval == MPI_KEYVAL_INVALID) return;
-    // An attribute is a pointer; this one is a number. NOLINTNEXTLINE(performance-no-int-to-ptr)
-    PMPI_Type_set_attr(datatype, keyval, reinterpret_cast<void*>(element_bytes));
+    auto kept = std::make_unique<MarkedType>(mark);
+    if (PMPI_Type_set_attr(datatype, keyval, kept.get()) == MPI_SUCCESS)
+        static_cast<void>(kept.release());
 }
 
-std::size_t marked_bytes(MPI_Datatype datatype) noexcept {
+const MarkedType* mark_of(MPI_Datatype datatype) noexcept {
     const int keyval = mark_keyval.load(std::memory_order_acquire);
-    void* value = nullptr;
+    void* mark = nullptr;
     int found = 0;
     if (keyval == MPI_KEYVAL_INVALID ||
-        PMPI_Type_get_attr(datatype, keyval, &value, &found) != MPI_SUCCESS || found == 0)
-        return 0;
-    return reinterpret_cast<std::uintptr_t>(value);
+        PMPI_Type_get_attr(datatype, keyval, &mark, &found) != MPI_SUCCESS || found == 0)
+        return nullptr;
+    return static_cast<const MarkedType*>(mark);
 }
 
 }  // namespace gradcoll
