@@ -8,6 +8,15 @@
 namespace gradcoll::test {
 namespace {
 
+/// Or the test would try nothing. The address sanitizer keeps freed memory apart.
+template <class Handle>
+void expect_one_twice([[maybe_unused]] std::vector<Handle> handles) {
+#ifndef __SANITIZE_ADDRESS__
+    std::ranges::sort(handles);
+    EXPECT_NE(std::ranges::adjacent_find(handles), handles.end()) << "no handle came twice";
+#endif
+}
+
 // ---- ops of the program
 
 std::thread::id caller;
@@ -77,8 +86,7 @@ TEST(OpsOfTheProgram, MayHaveTheHandleOfOneThatWasFreed) {
         EXPECT_EQ(value(take_product), product);
         EXPECT_EQ(value(take_first), 2);
     }
-    std::ranges::sort(handles);
-    EXPECT_NE(std::ranges::adjacent_find(handles), handles.end()) << "no handle came twice";
+    expect_one_twice(std::move(handles));
 }
 
 // ---- types of the program
@@ -144,8 +152,7 @@ TEST_F(TypesOfTheProgram, MayHaveTheHandleOfOneThatWasFreed) {
                 MPI_Type_free(&type);
             }
     MPI_Op_free(&op);
-    std::ranges::sort(handles);
-    EXPECT_NE(std::ranges::adjacent_find(handles), handles.end()) << "no handle came twice";
+    expect_one_twice(std::move(handles));
     if (comm_.size() == 1) return;
     EXPECT_EQ(comm_.stats().calls_tree, 48U);
 }
