@@ -12,9 +12,12 @@ extern "C" {
 #endif
 
 /* MPI_Allreduce (MPI 3.1 section 5.9.6) over the tree. All datatypes, ops, communicators and
- * MPI_IN_PLACE are served: what the tree has nothing better for (derived types, user ops,
+ * MPI_IN_PLACE are served: what the tree has nothing better for (derived types, user ops, pairs,
  * intercommunicators, short vectors, GC_TREE_MIN_BYTES) passes to MPI_Allreduce, by rules on which
- * all ranks agree. Floating-point sums are added in tree order, the same on every call of one shape
+ * all ranks agree. Ranks of one host reduce through shared memory instead, and there the ops that
+ * have no kernel here too: MPI_Reduce_local combines the elements, a user op on the calling thread,
+ * in rank order (docs/limits.md has the exceptions). Complex numbers count and are compressed as
+ * two reals. Floating-point sums are added in tree order, the same on every call of one shape
  * on one communicator. Errors: MPI_ERR_COUNT, MPI_ERR_BUFFER (null with count > 0, or overlapping
  * buffers), MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_COMM, MPI_ERR_OTHER (a peer's message did not check
  * out). Source: FlexReduce (Lee et al., DAC 2020). */

@@ -16,7 +16,8 @@ typedef struct GC_Residual_s* GC_Residual;
 #define GC_RESIDUAL_NULL ((GC_Residual)0)
 
 /* Makes a residual of zeros for vectors of `count` elements on `comm`. Collective. Errors:
- * MPI_ERR_TYPE if the type is not a floating-point type that a codec knows. */
+ * MPI_ERR_TYPE if the type is not a floating-point type that a codec knows, or complex numbers of
+ * one. */
 int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
                        GC_Residual* residual);
 int GC_Residual_free(GC_Residual* residual);

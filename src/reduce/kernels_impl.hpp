@@ -253,7 +253,7 @@ struct StreamingStore {
 };
 
 template <class Target, class Layout, class Op>
-void combine_many(const void* const* sources, std::size_t source_count, void* out,
+void combine_many(const void*, const void* const* sources, std::size_t source_count, void* out,
                   std::size_t count, bool streaming) {
     constexpr std::size_t line = 64;
     auto* to = static_cast<unsigned char*>(out);

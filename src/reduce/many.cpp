@@ -68,7 +68,7 @@ void combine_plain(const Reducer& reducer, Sources sources, unsigned char* out, 
     else if (sources.size() == 2)
         reducer(sources[0], sources[1], out, count);
     else if (reducer.many != nullptr)
-        reducer.many(sources.data(), sources.size(), out, count, false);
+        reducer.many(reducer.context, sources.data(), sources.size(), out, count, false);
     else
         combine_in_blocks(reducer, sources, out, count);
 }
@@ -89,7 +89,7 @@ void reduce_many(const Reducer& reducer, std::span<const void* const> sources, v
     if (!streaming || onto_itself || misaligned % reducer.element_bytes != 0 || head >= count)
         return combine_plain(reducer, sources, to, count);
     if (reducer.many != nullptr && sources.size() > 1)
-        return reducer.many(sources.data(), sources.size(), out, count, true);
+        return reducer.many(reducer.context, sources.data(), sources.size(), out, count, true);
     combine_plain(reducer, sources, to, head);
     combine_streaming(reducer, sources, misaligned, to, count - head);
 }

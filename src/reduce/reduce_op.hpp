@@ -26,7 +26,8 @@ using ReduceFunction = void (*)(const void* context, const void* a, const void* 
 /// The same over any number of sources, from the first to the last, in one walk: what reduce_many
 /// (reduce/many.hpp) calls where it is there. `streaming`: stores go past the caches; `out` is then
 /// aligned to its elements.
-using ReduceManyFunction = void (*)(const void* const* sources, std::size_t source_count, void* out,
-                                    std::size_t count, bool streaming);
+using ReduceManyFunction = void (*)(const void* context, const void* const* sources,
+                                    std::size_t source_count, void* out, std::size_t count,
+                                    bool streaming);
 
 }  // namespace gradcoll

@@ -151,12 +151,12 @@ static inline void put_integer(unsigned char* to, size_t size, uint64_t value) {
 }
 
 static inline void put_complex(unsigned char* to, size_t size, MPI_Op op, uint64_t x) {
-    /* Products of 1, i, -1, -i and 2. */
-    static const double units[5][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}, {2, 0}};
+    /* Products of multiples of 2 + i: no part of one is zero, whose sign the brackets decide. */
+    const double factor = real_value(MPI_PROD, x);
     const double sum_real = real_value(MPI_SUM, x);
     const double sum_imaginary = real_value(MPI_SUM, x >> 16);
-    put_real(to, size / 2, op == MPI_PROD ? units[x % 5][0] : sum_real);
-    put_real(to + size / 2, size / 2, op == MPI_PROD ? units[x % 5][1] : sum_imaginary);
+    put_real(to, size / 2, op == MPI_PROD ? 2 * factor : sum_real);
+    put_real(to + size / 2, size / 2, op == MPI_PROD ? factor : sum_imaginary);
 }
 
 /* Fills `count` elements as rank `rank` has them in the case `seed`. */

@@ -1,5 +1,5 @@
-// tests/soak/user_kinds.hpp - what the tree leaves to the MPI library: pairs, derived types, and
-// ops of the user, of which one does not commute.
+// tests/soak/user_kinds.hpp - what has no kernels here: pairs, derived types, and ops of the user,
+// of which one does not commute.
 #pragma once
 
 #include "soak/kinds.hpp"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
+#include "api/calls/gapped_allreduce.hpp"
 #include "api/comm/started_calls.hpp"
 
 namespace gradcoll {
@@ -82,6 +83,7 @@ Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;
     if (call.alone)
         return reduce_alone(context, call.entry->kind, call.arguments, call.shape, call.memory);
+    if (call.shape.has_gaps) return run_gapped(call);
     const auto placed = place_call(context, call.arguments, call.shape, call.memory);
     if (!placed) return placed.status();
     Route settled = call.route;

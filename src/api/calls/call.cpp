@@ -10,6 +10,8 @@
 #include "api/calls/residual.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/edge/signature.hpp"
+#include "api/edge/type_mark.hpp"
 
 namespace gradcoll {
 namespace {
@@ -22,7 +24,7 @@ Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI
         return {Code::invalid_type,
                 fmt::format("datatype is {}; a residual goes with floating-point types",
                             name_of(shape.type))};
-    if (shape.op != ReduceOp::sum)
+    if (!shape.sums())
         return {Code::invalid_op,
                 fmt::format("op is {}; a residual goes with MPI_SUM", name_of(shape.op))};
     if (residual->context->identity().user_comm() != comm)
@@ -54,7 +56,7 @@ class Admission {
         check();
         if (entry().with_residual) check_residual();
         find_context();
-        if (gathers()) check_committed();
+        if (gathers() || !call_.shape.is_lasting) check_committed();
         compare_claims();
         if (call_.error.ok()) decide();
     }
@@ -66,6 +68,15 @@ class Admission {
         return entry().may_wait && process_settings().check == CheckLevel::collective;
     }
     bool gathers() const { return entry().collective == Collective::allgather; }
+    /// The memory of one host serves allreduces that are waited for.
+    bool is_waited_allreduce() const {
+        return entry().collective == Collective::allreduce && entry().may_wait &&
+               !entry().persistent;
+    }
+    bool may_go_over_one_host() const {
+        return is_waited_allreduce() && !entry().with_residual &&
+               (!entry().offered || one_host_is_allowed());
+    }
 
     void check();
     Status check_memory(int blocks);
@@ -74,6 +85,7 @@ class Admission {
     void find_context();
     void find_context_of_offer(bool may_attach);
     void check_committed();
+    Status mark();
     void compare_claims();
     std::vector<Claim> claims() const;
     PassReason way_out() const;
@@ -97,7 +109,9 @@ void Admission::check() {
     const bool in_blocks = entry().collective != Collective::allreduce;
     const int blocks = in_blocks ? rank_count_of(call_.arguments.comm) : 1;
     Classified classified = classify(entry().collective, call_.arguments, blocks);
-    call_.shape = classified.shape;
+    const bool only_one_host = classified.shape.by_mpi();
+    if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
+    if (!classified.passes()) call_.shape = classified.shape;
     shape_reason_ = classified.pass_reason;
     if (blocks == 0)
         shape_reason_ = PassReason::intercommunicator;
@@ -107,8 +121,9 @@ void Admission::check() {
 
 Status Admission::check_memory(int blocks) {
     BufferPair buffers;
-    GRADCOLL_TRY(
-        find_buffers(entry().collective, call_.arguments, blocks, call_.shape.elem_bytes, buffers));
+    const std::size_t item_bytes =
+        shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
+    GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
     complaint_reason_ = PassReason::unusable_buffer;
     GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
     if (is_in_place(call_.arguments))
@@ -119,6 +134,8 @@ Status Admission::check_memory(int blocks) {
     if (shape_reason_ != PassReason::none && !entry().offered &&
         entry().reach == Reach::host_and_devices)
         call_.memory = memory_of(call_.arguments);
+    // One may lie in the gaps of the other.
+    if (call_.shape.has_gaps && buffers.send.data != buffers.receive.data) return {};
     return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
 }
 
@@ -169,24 +186,26 @@ void Admission::find_context() {
     call_.alone = call_.context->identity().rank_count() == 1;
     if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         comm_reason_ = PassReason::nonblocking_without_threads;
-    else if (call_.alone && (gathers() || !entry().may_wait))
+    else if (call_.alone && (gathers() || !entry().may_wait || call_.shape.has_gaps))
         comm_reason_ = PassReason::single_rank;
 }
 
 void Admission::find_context_of_offer(bool may_attach) {
-    const bool may_be_lossy = !gathers() && call_.shape.op == ReduceOp::sum &&
-                              process_settings().ever_compresses(call_.shape.type);
+    const bool may_be_lossy =
+        !gathers() && call_.shape.sums() && process_settings().ever_compresses(call_.shape.type);
     const bool has_shape = shape_reason_ == PassReason::none;
-    const bool waited_allreduce =
-        entry().collective == Collective::allreduce && entry().may_wait && !entry().persistent;
     OfferedComm found = comm_for_offer(
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
                                .may_be_lossy = may_be_lossy,
                                .may_attach = may_attach && (has_shape || is_compared()),
                                .is_compared = is_compared(),
-                               .fits_one_host = has_shape && waited_allreduce && !may_be_lossy});
+                               .fits_one_host = has_shape && is_waited_allreduce() && !may_be_lossy,
+                               .fits_tree = !call_.shape.by_mpi()});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
+    // Whatever its length.
+    if (call_.shape.by_mpi() && comm_reason_ == PassReason::short_vector)
+        comm_reason_ = call_.shape.mpi_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
     if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
     if (!entry().may_wait) comm_reason_ = PassReason::nonblocking_without_threads;
@@ -195,8 +214,21 @@ void Admission::find_context_of_offer(bool may_attach) {
 void Admission::check_committed() {
     if (!complaint_.ok() || call_.context == nullptr) return;
     complaint_reason_ = PassReason::wrong_arguments;
-    complaint_ =
-        gradcoll::check_committed(call_.arguments, call_.context->identity().private_comm());
+    complaint_ = gradcoll::check_committed(entry().collective, call_.arguments,
+                                           call_.context->identity().private_comm());
+    if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
+}
+
+/// For the calls that follow, and for who has to know where the gaps are.
+Status Admission::mark() {
+    const MPI_Datatype datatype = call_.arguments.datatype;
+    if (mark_of(datatype) != nullptr) return {};
+    MarkedType found{call_.shape.elem_bytes, {}};
+    if (call_.shape.has_gaps)
+        GRADCOLL_TRY(take(found.data, data_runs(datatype, found.element_bytes,
+                                                call_.context->identity().private_comm())));
+    mark_type(datatype, found);
+    return {};
 }
 
 /// Before any way out that a rank takes for its own arguments.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/edge/signature.hpp"
+#include "api/edge/type_mark.hpp"
 
 namespace gradcoll {
 namespace {
@@ -53,7 +54,7 @@ CallShape shape_in(ElementType type, std::uint64_t size_bytes) {
 }
 
 bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
-    if (known_type(datatype)) return true;
+    if (known_type(datatype) || mark_of(datatype) != nullptr) return true;
     char nothing[1] = {};
     int position = 0;
     return PMPI_Pack(nothing, 0, datatype, nothing, 1, &position, comm) == MPI_SUCCESS;
@@ -61,7 +62,9 @@ bool is_committed(MPI_Datatype datatype, MPI_Comm comm) {
 
 std::string type_text(MPI_Datatype datatype) {
     if (datatype == MPI_DATATYPE_NULL) return "MPI_DATATYPE_NULL";
-    if (const auto known = known_type(datatype)) return std::string(name_of(known->type));
+    if (const auto known = known_type(datatype))
+        return fmt::format("{}{}", known->kind == TypeKind::complex ? "complex " : "",
+                           name_of(known->type));
     int size_bytes = 0;
     PMPI_Type_size(datatype, &size_bytes);
     return fmt::format("another type of {} bytes", size_bytes);
@@ -88,10 +91,10 @@ Status check_handles(Collective kind, const CallArguments& a) {
     return check_count("sendcount", a.sendcount);
 }
 
-Status find_buffers(Collective kind, const CallArguments& a, int blocks, std::size_t elem_bytes,
+Status find_buffers(Collective kind, const CallArguments& a, int blocks, std::size_t item_bytes,
                     BufferPair& out) {
     if (kind == Collective::allgather) return find_buffers_of_gather(a, blocks, out);
-    const std::size_t block_bytes = elem_bytes != 0 ? static_cast<std::size_t>(a.count) * elem_bytes
+    const std::size_t block_bytes = item_bytes != 0 ? static_cast<std::size_t>(a.count) * item_bytes
                                                     : plain_bytes(a.count, a.datatype);
     const std::size_t vector_bytes = block_bytes * static_cast<std::size_t>(blocks);
     out = pair_of(a, vector_bytes, is_in_place(a) ? vector_bytes : block_bytes);
@@ -105,9 +108,12 @@ Classified classify(Collective kind, const CallArguments& a, int blocks) {
             PassReason::none};
 }
 
-Status check_committed(const CallArguments& a, MPI_Comm comm) {
-    if (!is_committed(a.datatype, comm)) return {Code::invalid_type, "recvtype is not committed"};
-    if (!is_in_place(a) && !is_committed(a.sendtype, comm))
+Status check_committed(Collective kind, const CallArguments& a, MPI_Comm comm) {
+    const bool gathers = kind == Collective::allgather;
+    if (!is_committed(a.datatype, comm))
+        return {Code::invalid_type,
+                fmt::format("{} is not committed", gathers ? "recvtype" : "datatype")};
+    if (gathers && !is_in_place(a) && !is_committed(a.sendtype, comm))
         return {Code::invalid_type, "sendtype is not committed"};
     return {};
 }
@@ -123,14 +129,15 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
     const bool gathers = kind == Collective::allgather;
-    const RouteQuestion question{
-        .collective = kind,
-        .in_place = is_in_place(a),
-        .feedback = manner.feedback,
-        .step = context.settings().step(),
-        .sums = gathers || shape.op == ReduceOp::sum,
-        .always_exact = manner.always_exact,
-        .one_host = kind == Collective::allreduce && manner.blocking && context.one_host().open()};
+    const RouteQuestion question{.collective = kind,
+                                 .in_place = is_in_place(a),
+                                 .feedback = manner.feedback,
+                                 .step = context.settings().step(),
+                                 .sums = gathers || shape.sums(),
+                                 .always_exact = manner.always_exact,
+                                 .one_host = kind == Collective::allreduce && manner.blocking &&
+                                             context.one_host().open() &&
+                                             context.one_host().takes(shape)};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
@@ -142,9 +149,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
 }
 
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
-    return context.foreseen_route(shape, {.step = context.settings().step(),
-                                          .sums = shape.op == ReduceOp::sum,
-                                          .one_host = context.one_host().may_open()});
+    return context.foreseen_route(
+        shape, {.step = context.settings().step(),
+                .sums = shape.sums(),
+                .one_host = context.one_host().may_open() && context.one_host().takes(shape)});
 }
 
 }  // namespace gradcoll

@@ -14,18 +14,18 @@ namespace gradcoll {
 /// invalid_comm, invalid_op, invalid_type, invalid_count, invalid_buffer.
 Status check_handles(Collective kind, const CallArguments& arguments);
 
-/// Fills in its buffers. `elem_bytes`: of the shape, 0 if it has none. Errors: invalid_count if the
+/// Fills in its buffers. `item_bytes`: of the shape, 0 if it has none. Errors: invalid_count if the
 /// two sides of an allgather differ in size.
 Status find_buffers(Collective kind, const CallArguments& arguments, int blocks,
-                    std::size_t elem_bytes, BufferPair& out);
+                    std::size_t item_bytes, BufferPair& out);
 
 /// The whole vector; that of an allgather in bytes. Of arguments that check_handles() lets pass;
 /// `blocks`: how many the vector has, 1 for an allreduce.
 Classified classify(Collective kind, const CallArguments& arguments, int blocks);
 
-/// An allgather packs derived types, which must be committed. MPI has no question for it, but
-/// packing nothing is an error if they are not. `comm`: private. Errors: invalid_type.
-Status check_committed(const CallArguments& arguments, MPI_Comm comm);
+/// Whoever serves a derived type must see that it is committed. MPI has no question for it, but
+/// packing nothing is an error if it is not. `comm`: private. Errors: invalid_type.
+Status check_committed(Collective kind, const CallArguments& arguments, MPI_Comm comm);
 
 /// Count, datatype and op as texts that ranks compare; of null handles, too.
 struct CallTexts {

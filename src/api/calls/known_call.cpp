@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "api/calls/blocking.hpp"
+#include "api/calls/gapped_allreduce.hpp"
 #include "api/comm/attachments.hpp"
 
 namespace gradcoll {
@@ -11,7 +12,7 @@ namespace {
 
 /// Vectors from here on may be compressed.
 std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape) {
-    const bool never = shape.op != ReduceOp::sum || !settings.ever_compresses(shape.type);
+    const bool never = !shape.sums() || !settings.ever_compresses(shape.type);
     return never ? std::numeric_limits<std::uint64_t>::max() : settings.min_bytes;
 }
 
@@ -23,16 +24,16 @@ bool may_be_repeated(const Call& call) {
 }
 
 std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
-    return way.shape.elem_bytes * static_cast<std::uint64_t>(arguments.count);
+    return way.shape.item_bytes() * static_cast<std::uint64_t>(arguments.count);
 }
 
-Status run_on(CommContext& context, const KnownWay& way, const CallArguments& arguments) {
-    CallShape shape = way.shape;
-    shape.count = arguments.count;
-    const Binding binding = binding_of(arguments, shape);
-    if (way.one_host) return context.one_host().allreduce(binding, shape);
+Status run_on(CommContext& context, KnownWay& way, const CallArguments& arguments) {
+    way.shape.set_count(arguments.count);
+    if (way.shape.has_gaps) return run_gapped_on_host(context, arguments, way.shape);
+    const Binding binding = binding_of(arguments, way.shape);
+    if (way.one_host) return context.one_host().allreduce(binding, way.shape);
     CallKey key = way.key;
-    key.count = shape.count;
+    key.count = way.shape.count;
     key.in_place = is_in_place(arguments);
     return run_blocking(context, CallKind::allreduce, key, binding);
 }
@@ -47,8 +48,7 @@ Known run_known(const Entry& entry, const CallArguments& arguments, Status& stat
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
         return Known::passes;
     }
-    const KnownWay* const way =
-        context != nullptr ? context->known_ways().find(arguments) : nullptr;
+    KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
     if (way == nullptr) return Known::no;
     if (way->pass_reason != PassReason::none) {
         count_passed(context, entry, arguments, way->pass_reason);
@@ -78,6 +78,7 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
 void learn_that_it_passes(const Call& call) {
     Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
     if (prospect == nullptr || call.pass_reason != prospect->pass_reason()) return;
+    if (!call.shape.is_lasting) return;
     const Settings& settings = process_settings();
     const bool may_be_attached = call.pass_reason == PassReason::short_of_attaching ||
                                  call.pass_reason == PassReason::short_vector;

@@ -33,7 +33,7 @@ MPI_Comm PersistentCall::comm() const {
 Status PersistentCall::set_up() {
     if (pass_reason_ != PassReason::none || context_->identity().rank_count() == 1) return {};
     tree_ = context_->tree_handle();
-    wants_feedback_ = settings_.feedback && shape_.op == ReduceOp::sum &&
+    wants_feedback_ = settings_.feedback && shape_.sums() &&
                       shape_.size_bytes() >= settings_.min_bytes &&
                       shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
                       settings_.compress_comms.allows(context_->identity().name()) &&
@@ -52,7 +52,7 @@ RouteQuestion PersistentCall::question_at(std::int64_t step) const {
     return {.in_place = is_in_place(arguments_),
             .feedback = wants_feedback_,
             .step = step,
-            .sums = shape_.op == ReduceOp::sum};
+            .sums = shape_.sums()};
 }
 
 Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {

@@ -52,7 +52,7 @@ Status check_codecs_fit(const Settings& settings, const Call& call) {
             fmt::format(
                 "info asks for a lossy codec, but datatype is {}; allowed are floating-point types",
                 name_of(call.shape.type))};
-    if (call.shape.op != ReduceOp::sum)
+    if (!call.shape.sums())
         return {Code::invalid_op,
                 fmt::format("info asks for a lossy codec, but op is {}; allowed is MPI_SUM",
                             name_of(call.shape.op))};

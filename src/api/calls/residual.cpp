@@ -201,11 +201,10 @@ ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank
 
 Status check_residual_type(MPI_Datatype datatype) {
     const auto known = known_type(datatype);
-    if (known && known->kind == TypeKind::floating) return {};
+    if (known && is_floating(known->type)) return {};
     return {Code::invalid_type,
-            "residuals are kept for MPI_FLOAT, MPI_DOUBLE, GC_Type_float16() and "
-            "GC_Type_bfloat16() and their "
-            "Fortran names"};
+            "residuals are kept for MPI_FLOAT, MPI_DOUBLE, complex numbers of these, their Fortran "
+            "names, GC_Type_float16() and GC_Type_bfloat16()"};
 }
 
 }  // namespace gradcoll

@@ -1,13 +1,21 @@
 #include "api/comm/known_way.hpp"
 
+#include "api/edge/type_mark.hpp"
 #include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {
 
+bool is_marked_for(const CallShape& shape, MPI_Datatype datatype) {
+    const MarkedType* const mark = mark_of(datatype);
+    return mark != nullptr && mark->element_bytes == shape.elem_bytes &&
+           mark->has_gaps() == shape.has_gaps;
+}
+
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {
     return way.datatype == arguments.datatype && way.op == arguments.op &&
-           size_bytes >= way.least_bytes && size_bytes < way.end_bytes;
+           size_bytes >= way.least_bytes && size_bytes < way.end_bytes &&
+           (way.shape.is_lasting || is_marked_for(way.shape, arguments.datatype));
 }
 
 bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
@@ -24,11 +32,11 @@ bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes)
 
 }  // namespace
 
-const KnownWay* KnownWays::find(const CallArguments& arguments) const {
+KnownWay* KnownWays::find(const CallArguments& arguments) {
     if (arguments.count <= 0 || arguments.count > most_count) return nullptr;
-    for (const KnownWay& way : ways_) {
+    for (KnownWay& way : ways_) {
         const std::uint64_t size_bytes =
-            static_cast<std::uint64_t>(arguments.count) * way.shape.elem_bytes;
+            static_cast<std::uint64_t>(arguments.count) * way.shape.item_bytes();
         if (fits(way, arguments, size_bytes))
             return has_plain_buffers(arguments, size_bytes) ? &way : nullptr;
     }

@@ -19,7 +19,7 @@ struct KnownWay {
     std::uint64_t end_bytes = 0;  ///< vectors of so many bytes and more may go elsewhere
     PassReason pass_reason = PassReason::none;  ///< none: served
     bool one_host = false;                      ///< through shared memory; else over the tree
-    CallShape shape;                            ///< but for the count
+    CallShape shape;                            ///< its count is that of the last call
     CallKey key;                                ///< of the tree; but for the count and `in_place`
 };
 
@@ -30,7 +30,7 @@ class KnownWays {
     void forget() { ways_ = {}; }
     /// Null unless a way is known and the buffers are plain: not null, apart (or in place), and in
     /// memory of the host. Whoever gets null has to look closer.
-    const KnownWay* find(const CallArguments& arguments) const;
+    KnownWay* find(const CallArguments& arguments);
 
   private:
     std::array<KnownWay, 4> ways_;

@@ -23,9 +23,7 @@ namespace {
 /// Differs for calls that differ: multiplied by odd numbers, so that no two counts are alike.
 std::uint64_t signature_of(const CallShape& shape) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    const std::uint64_t kind =
-        static_cast<std::uint64_t>(shape.type) << 8U | static_cast<std::uint64_t>(shape.op);
-    return (static_cast<std::uint64_t>(shape.count) * odd) ^ kind;
+    return (static_cast<std::uint64_t>(shape.count) * odd) ^ shape.kind;
 }
 
 /// The memory bounds the blocks whatever was tuned.
@@ -37,6 +35,14 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
     if (sizes.piece_bytes == 0) return choices;
     return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
 }
+
+OneHostChoices choices_for(int rank_count, const Settings& settings) {
+    return tuned(OneHostChoices::fitting(rank_count, settings.shm_bytes), rank_count,
+                 settings.tuning->shm);
+}
+
+/// That are allocated for the shortest vector that needs any.
+constexpr std::size_t least_block_bytes = 64 << 10;
 
 /// One allreduce in the trace, with its prediction.
 void add_span(Trace& trace, const Forecast& forecast, std::uint64_t begin_ns,
@@ -61,9 +67,7 @@ class OneHostEngine {
     /// Collective. Errors, the same on every rank: those of SharedSegment.
     static Result<std::unique_ptr<OneHostEngine>> make(const CommIdentity& comm,
                                                        const Settings& settings) {
-        const OneHostChoices choices =
-            tuned(OneHostChoices::fitting(comm.rank_count(), settings.shm_bytes), comm.rank_count(),
-                  settings.tuning->shm);
+        const OneHostChoices choices = choices_for(comm.rank_count(), settings);
         auto segment = SharedSegment::make(
             comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes),
             SegmentGroup::inline_bytes_a_rank(choices.sizes));
@@ -83,12 +87,10 @@ class OneHostEngine {
 
     Status allreduce(const Binding& binding, const CallShape& shape) {
         return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                               shape.reducer, signature_for(shape)});
+                               binding.reducer, signature_for(shape), shape.by_mpi()});
     }
 
   private:
-    static constexpr std::size_t least_block_bytes = 64 << 10;
-
     /// Longer vectors than before take more of the memory. Ranks that made different calls still
     /// meet: nobody waits here.
     std::uint64_t signature_for(const CallShape& shape) {
@@ -126,6 +128,12 @@ class OneHostEngine {
     std::size_t allocated_block_bytes_ = 0;  ///< vectors of so many bytes have all they need
 };
 
+/// Each rank has at least one in its piece of a block.
+std::size_t OneHost::most_element_bytes(int rank_count, const Settings& settings) {
+    const std::size_t block_bytes = choices_for(rank_count, settings).sizes.block_bytes;
+    return std::min(block_bytes, least_block_bytes) / static_cast<std::size_t>(rank_count);
+}
+
 OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)
     : comm_(comm), settings_(settings), statistics_(statistics) {}
 
@@ -134,6 +142,8 @@ OneHost::~OneHost() = default;
 void OneHost::settings_changed() {
     engine_.reset();
     may_open_ = comm_.is_one_host() && allows_one_host(settings_.text(), settings_.current());
+    most_element_bytes_ =
+        may_open_ ? most_element_bytes(comm_.rank_count(), settings_.current()) : 0;
 }
 
 bool OneHost::open() {

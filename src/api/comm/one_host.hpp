@@ -32,8 +32,13 @@ class OneHost {
     /// order.
     bool open();
 
-    /// Only if open(). Collective; counts the call. Allocates nothing. Errors: invalid_argument, on
-    /// every rank, if ranks made different calls.
+    /// The largest elements that there is room for.
+    static std::size_t most_element_bytes(int rank_count, const Settings& settings);
+    /// Whether there is room for those of the call. The same on all ranks.
+    bool takes(const CallShape& shape) const { return shape.elem_bytes <= most_element_bytes_; }
+
+    /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
+    /// Errors: invalid_argument, on every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
 
   private:
@@ -44,6 +49,7 @@ class OneHost {
     const CommSettings& settings_;
     CommStatistics& statistics_;
     bool may_open_ = false;
+    std::size_t most_element_bytes_ = 0;
     std::unique_ptr<OneHostEngine> engine_;
 };
 

@@ -62,7 +62,7 @@ const Prospect::Kind* Prospect::kind_of(const CallArguments& arguments) const {
 bool Prospect::passes(const CallArguments& arguments) {
     const Kind* const kind = kind_of(arguments);
     if (kind == nullptr || arguments.count <= 0 || arguments.count > most_count) return false;
-    const auto size_bytes = static_cast<std::uint64_t>(arguments.count) * kind->elem_bytes;
+    const auto size_bytes = static_cast<std::uint64_t>(arguments.count) * kind->item_bytes;
     if (size_bytes >= kind->end_bytes) return false;
     if (has_given_up()) return true;
     const std::uint64_t gained_ns = gained_ns_ + gain_ns(size_bytes);
@@ -74,7 +74,7 @@ bool Prospect::passes(const CallArguments& arguments) {
 void Prospect::learn(const CallArguments& arguments, const CallShape& shape,
                      std::uint64_t end_bytes) {
     if (kind_of(arguments) == nullptr)
-        kinds_[next_++ % kinds_.size()] = {arguments.datatype, arguments.op, shape.elem_bytes,
+        kinds_[next_++ % kinds_.size()] = {arguments.datatype, arguments.op, shape.item_bytes(),
                                            end_bytes};
 }
 

@@ -49,14 +49,15 @@ class Prospect {
     /// The short way for a call whose type and op are known: counts it and returns true if it
     /// passes; false, and nothing is counted, if it is not known or is the one to attach at.
     bool passes(const CallArguments& arguments);
-    /// From now on its type and op are known, for vectors of less than `end_bytes`.
+    /// From now on its type and op are known, for vectors of less than `end_bytes`. Only of a shape
+    /// that is lasting.
     void learn(const CallArguments& arguments, const CallShape& shape, std::uint64_t end_bytes);
 
   private:
     struct Kind {
         MPI_Datatype datatype = MPI_DATATYPE_NULL;
         MPI_Op op = MPI_OP_NULL;
-        std::size_t elem_bytes = 0;
+        std::size_t item_bytes = 0;  ///< of one of the datatype
         std::uint64_t end_bytes = 0;
     };
     bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }

@@ -106,8 +106,10 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
     route.one_host = !compress && !question.feedback && question.one_host;
-    if (!compress && !question.feedback && !route.one_host &&
-        shape.size_bytes() < settings.tree_min_bytes)
+    if (compress || question.feedback || route.one_host) return route;
+    if (shape.by_mpi())
+        route.pass_reason = shape.mpi_reason;
+    else if (shape.size_bytes() < settings.tree_min_bytes)
         route.pass_reason = reason_if_short(exact);
     return route;
 }

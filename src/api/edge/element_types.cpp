@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdint>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -24,6 +27,30 @@ constexpr Types signed_integers = {ElementType::i8, ElementType::i16, ElementTyp
 constexpr Types unsigned_integers = {ElementType::u8, ElementType::u16, ElementType::u32,
                                      ElementType::u64};
 
+/// 0 for types that this MPI library does not have.
+std::size_t size_of(MPI_Datatype datatype) {
+    int size_bytes = 0;
+    if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size_bytes) != MPI_SUCCESS)
+        return 0;
+    return static_cast<std::size_t>(size_bytes);
+}
+
+/// Whether the MPI library's ops give the 1 of gfortran for .TRUE.: there are compilers with
+/// another number.
+bool logicals_are_0_and_1() {
+    if (size_of(MPI_LOGICAL) != sizeof(std::int32_t)) return false;
+    for (const MPI_Op op : {MPI_LAND, MPI_LOR, MPI_LXOR}) {
+        const std::int32_t left[] = {0, 0, 1, 1};
+        std::int32_t result[] = {0, 1, 0, 1};
+        std::int32_t expected[] = {0, 1, 0, 1};
+        reducer_for(*known_op(op), ElementType::i32)(left, expected, expected, 4);
+        if (PMPI_Reduce_local(left, result, 4, MPI_LOGICAL, op) != MPI_SUCCESS ||
+            !std::equal(std::begin(result), std::end(result), expected))
+            return false;
+    }
+    return true;
+}
+
 /// Types by what they hold; their sizes are asked of MPI, because Fortran's depend on the compiler.
 /// Types that this MPI library does not have are MPI_DATATYPE_NULL.
 class TypeTable {
@@ -41,6 +68,17 @@ class TypeTable {
             {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
         add(TypeKind::offset, signed_integers, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
         add(TypeKind::bytes, unsigned_integers, {MPI_BYTE});
+        add(TypeKind::complex, floats,
+            {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+             MPI_CXX_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16},
+            /*components=*/2);
+        add(TypeKind::logical, unsigned_integers, {MPI_C_BOOL, MPI_CXX_BOOL});
+        if (!logicals_are_0_and_1()) return;
+        add(TypeKind::logical, signed_integers, {MPI_LOGICAL});
+#ifdef MPI_LOGICAL1
+        add(TypeKind::logical, signed_integers,
+            {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
+#endif
     }
 
     std::optional<KnownType> find(MPI_Datatype datatype) const {
@@ -51,16 +89,13 @@ class TypeTable {
 
   private:
     /// Each as the one of `types` that has its size; not at all if none has.
-    void add(TypeKind kind, Types types, std::initializer_list<MPI_Datatype> datatypes) {
-        for (const MPI_Datatype datatype : datatypes) {
-            int size_bytes = 0;
-            if (datatype == MPI_DATATYPE_NULL ||
-                PMPI_Type_size(datatype, &size_bytes) != MPI_SUCCESS)
-                continue;
+    void add(TypeKind kind, Types types, std::initializer_list<MPI_Datatype> datatypes,
+             int components = 1) {
+        for (const MPI_Datatype datatype : datatypes)
             for (const ElementType type : types)
-                if (element_bytes(type) == static_cast<std::size_t>(size_bytes))
-                    rows_.push_back({datatype, {type, kind}});
-        }
+                if (const KnownType known{type, kind, components};
+                    known.size_bytes() == size_of(datatype))
+                    rows_.push_back({datatype, known});
     }
 
     std::vector<Row> rows_;
@@ -165,18 +200,21 @@ std::optional<ReduceOp> known_op(MPI_Op op) {
 bool op_fits(ReduceOp op, TypeKind kind) {
     switch (op) {
         case ReduceOp::sum:
+            return kind != TypeKind::bytes && kind != TypeKind::logical;
         case ReduceOp::prod:
         case ReduceOp::min:
         case ReduceOp::max:
-            return kind != TypeKind::bytes;
+            return kind != TypeKind::bytes && kind != TypeKind::logical &&
+                   kind != TypeKind::complex;
         case ReduceOp::land:
         case ReduceOp::lor:
         case ReduceOp::lxor:
-            return kind == TypeKind::c_integer;
+            return kind == TypeKind::c_integer || kind == TypeKind::logical;
         case ReduceOp::band:
         case ReduceOp::bor:
         case ReduceOp::bxor:
-            return kind != TypeKind::floating;
+            return kind != TypeKind::floating && kind != TypeKind::complex &&
+                   kind != TypeKind::logical;
     }
     return false;
 }

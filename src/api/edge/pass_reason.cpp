@@ -12,6 +12,8 @@ constexpr const char* texts[] = {
     "datatype is derived, or has no kernels here",
     "op is user-defined, or has no kernels here",
     "op is not defined for the datatype",
+    "op is user-defined, and elements of datatype lie outside of their extent",
+    "op is user-defined, and an element of datatype is too large for shared memory",
     "comm is an intercommunicator",
     "a single rank",
     "communicator is not attached",

@@ -20,7 +20,7 @@ bool is_sixteen_bit_float(MPI_Datatype datatype) {
 
 /// Bytes of one element if it is one contiguous piece at displacement 0, else 0.
 std::size_t plain_element_bytes(MPI_Datatype datatype) {
-    if (const auto known = known_type(datatype)) return element_bytes(known->type);
+    if (const auto known = known_type(datatype)) return known->size_bytes();
     if (!is_named(datatype)) return 0;
     MPI_Aint lower_bound = 0;
     MPI_Aint extent = 0;
@@ -80,23 +80,60 @@ Status check_count(const char* name, MPI_Count count) {
 
 namespace {
 
-/// Types and ops that have a shape are MPI's own, or ours: no handle of another takes their place.
+constexpr MPI_Count most_bytes = std::numeric_limits<MPI_Count>::max();
+
 struct LastServed {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
-    CallShape shape;
+    Classified classified;
 };
 
-Classified classify_anew(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
+CallShape shape_for_kernel(const KnownType& known, ReduceOp op, const Reducer& reducer) {
+    CallShape shape;
+    shape.type = known.type;
+    shape.elem_bytes = element_bytes(known.type);
+    shape.op = op;
+    shape.reducer = reducer;
+    shape.components = known.components;
+    shape.kind = static_cast<std::uint64_t>(known.type) << 8U | static_cast<std::uint64_t>(op);
+    return shape;
+}
+
+CallShape shape_for_mpi(const MpiElements& elements, MPI_Op op, MPI_Datatype datatype) {
+    CallShape shape;
+    shape.type = ElementType::opaque;
+    shape.elem_bytes = elements.size_bytes;
+    shape.reducer = mpi_reducer(elements.size_bytes);
+    shape.is_lasting = elements.are_lasting;
+    shape.has_gaps = elements.have_gaps;
+    shape.kind = static_cast<std::uint64_t>(elements.size_bytes) << 32U | std::uint64_t{1} << 31U |
+                 elements.kind;
+    shape.mpi = {op, datatype, elements.size_bytes};
+    return shape;
+}
+
+PassReason why_no_kernel(const std::optional<KnownType>& known, const std::optional<ReduceOp>& op) {
+    if (!known) return PassReason::unknown_datatype;
+    return op ? PassReason::op_not_defined : PassReason::unknown_op;
+}
+
+Classified classify_for_mpi(MPI_Datatype datatype, MPI_Op op, PassReason no_kernel) {
+    const MpiElements elements = elements_for_mpi(op, datatype);
+    if (elements.pass_reason != PassReason::none) return {{}, elements.pass_reason};
+    if (elements.size_bytes == 0) return {{}, no_kernel};
+    CallShape shape = shape_for_mpi(elements, op, datatype);
+    // The op is defined, though not by a kernel.
+    shape.mpi_reason = no_kernel == PassReason::op_not_defined ? PassReason::unknown_op : no_kernel;
+    return {shape, shape.mpi_reason};
+}
+
+Classified classify_anew(MPI_Datatype datatype, MPI_Op op) {
     const auto known = known_type(datatype);
-    if (!known) return {{}, PassReason::unknown_datatype};
     const auto reduce_op = known_op(op);
-    if (!reduce_op) return {{}, PassReason::unknown_op};
-    const Reducer reducer =
-        op_fits(*reduce_op, known->kind) ? reducer_for(*reduce_op, known->type) : Reducer{};
-    if (!reducer) return {{}, PassReason::op_not_defined};
-    return {{count, known->type, element_bytes(known->type), *reduce_op, reducer},
-            PassReason::none};
+    if (known && reduce_op && op_fits(*reduce_op, known->kind))
+        if (const Reducer reducer = reducer_for(*reduce_op, known->type))
+            return {shape_for_kernel(*known, *reduce_op, reducer), PassReason::none};
+    return classify_for_mpi(datatype, op, why_no_kernel(known, reduce_op));
 }
 
 Status not_reached(const BufferArgument& buffer, int device) {
@@ -146,6 +183,7 @@ Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
     binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;
     binding.output = arguments.recvbuf;
     binding.reducer = shape.reducer;
+    if (shape.by_mpi()) binding.reducer.context = &shape.mpi;
     binding.op = shape.op;
     return binding;
 }
@@ -156,13 +194,13 @@ std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype) {
 
 Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op) {
     thread_local LastServed last;
-    if (datatype == last.datatype && op == last.op) {
-        Classified again{last.shape, PassReason::none};
-        again.shape.count = count;
-        return again;
-    }
-    const Classified classified = classify_anew(count, datatype, op);
-    if (!classified.passes()) last = {datatype, op, classified.shape};
+    const bool again = datatype == last.datatype && op == last.op;
+    Classified classified = again ? last.classified : classify_anew(datatype, op);
+    const bool has_shape = !classified.passes() || classified.shape.by_mpi();
+    if (!again && has_shape && classified.shape.is_lasting) last = {datatype, op, classified};
+    if (has_shape && count > most_bytes / static_cast<MPI_Count>(classified.shape.item_bytes()))
+        return {{}, PassReason::large_elements};
+    classified.shape.set_count(count);
     return classified;
 }
 

@@ -8,6 +8,7 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/element_types.hpp"
+#include "api/edge/mpi_reduction.hpp"
 #include "api/edge/pass_reason.hpp"
 #include "device/devices.hpp"
 #include "runtime/binding.hpp"
@@ -52,14 +53,31 @@ struct CallMemory {
     int device() const { return receive >= 0 ? receive : send; }
 };
 
-/// What a call wants, in our types; only facts that are the same on all ranks.
+/// What a call wants, in our types; only facts that are the same on all ranks (but for the handles
+/// in `mpi`). Complex numbers count as two elements.
 struct CallShape {
     std::int64_t count = 0;
     ElementType type = ElementType::f32;
     std::size_t elem_bytes = 0;
-    ReduceOp op = ReduceOp::sum;
+    ReduceOp op = ReduceOp::sum;  ///< not if the MPI library's op combines
     Reducer reducer;
+    int components = 1;  ///< elements in one of the call's datatype
+    /// Whether its type and op are known by their handles for good: the handle of a derived type
+    /// may become another's, and its mark says whether it has (type_mark.hpp). An op of the program
+    /// can only become another such, which has this shape.
+    bool is_lasting = true;
+    bool has_gaps = false;   ///< in its elements, which the program may use otherwise
+    std::uint64_t kind = 0;  ///< differs for types and ops that differ; of reductions
+    /// What combines if there is no kernel. Then only the shared memory of one host serves the
+    /// call.
+    MpiReduction mpi = {};
+    PassReason mpi_reason = PassReason::none;  ///< why no kernel does
 
+    bool by_mpi() const { return mpi_reason != PassReason::none; }
+    bool sums() const { return op == ReduceOp::sum && !by_mpi(); }
+    void set_count(MPI_Count of_datatype) { count = of_datatype * components; }
+    /// Of one of the call's datatype.
+    std::size_t item_bytes() const { return elem_bytes * static_cast<std::size_t>(components); }
     std::uint64_t size_bytes() const { return static_cast<std::uint64_t>(count) * elem_bytes; }
 };
 
@@ -85,15 +103,16 @@ inline bool is_in_place(const CallArguments& arguments) {
     return arguments.sendbuf == MPI_IN_PLACE;
 }
 
-/// The input and output of a call as a binding; the sequence is filled in when the operation
-/// begins.
+/// The input and output of a call as a binding, which needs the shape as long as it lives; the
+/// sequence is filled in when the operation begins.
 Binding binding_of(const CallArguments& arguments, const CallShape& shape);
 
 /// Bytes from the first to the last element of a buffer; 0 for types that are not plain.
 std::size_t plain_bytes(MPI_Count count, MPI_Datatype datatype);
 
-/// Either a shape for the tree, or why the call passes to the MPI library. Rests only on count,
-/// datatype and op. Each thread remembers the last type and op that have one.
+/// Either a shape for the tree, or why the call passes to the MPI library where there is no shared
+/// memory (`shape.by_mpi()`), or everywhere. Rests only on count, datatype and op. Each thread
+/// remembers the last type and op that have one.
 struct Classified {
     CallShape shape;
     PassReason pass_reason = PassReason::none;  ///< none: `shape` is for the tree

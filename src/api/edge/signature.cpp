@@ -131,4 +131,22 @@ Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, voi
     });
 }
 
+Result<std::vector<ByteRun>> data_runs(MPI_Datatype datatype, std::size_t element_bytes,
+                                       MPI_Comm comm) {
+    const auto bytes = data_bytes(datatype);
+    if (!bytes) return bytes.status();
+    constexpr std::byte mark{0xff};
+    std::vector<std::byte> element(element_bytes);
+    GRADCOLL_TRY(
+        unpack(std::vector<std::byte>(*bytes, mark).data(), 1, datatype, element.data(), comm));
+    std::vector<ByteRun> runs;
+    for (auto at = element.begin(); (at = std::find(at, element.end(), mark)) != element.end();) {
+        const auto end = std::find(at, element.end(), std::byte{0});
+        runs.push_back(
+            {static_cast<std::size_t>(at - element.begin()), static_cast<std::size_t>(end - at)});
+        at = end;
+    }
+    return runs;
+}
+
 }  // namespace gradcoll

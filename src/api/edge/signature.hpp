@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "api/edge/element_types.hpp"
+#include "api/edge/type_mark.hpp"
 
 namespace gradcoll {
 
@@ -19,6 +21,11 @@ std::optional<KnownType> uniform_element(MPI_Datatype datatype);
 /// Whether `count` elements of the type lie in memory as `count * size` bytes without gaps, in
 /// order, from the address given.
 bool is_plain(MPI_Datatype datatype);
+
+/// Where the data of one element lie that are all in its first `element_bytes`, in the order of
+/// memory. `comm`: private. Errors: those of unpack().
+Result<std::vector<ByteRun>> data_runs(MPI_Datatype datatype, std::size_t element_bytes,
+                                       MPI_Comm comm);
 
 /// Bytes of data in one element. Errors: transport.
 Result<std::size_t> data_bytes(MPI_Datatype datatype);

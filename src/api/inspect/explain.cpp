@@ -233,7 +233,7 @@ Result<Explanation> explain(const ExplainFacts& facts, const CallArguments& call
     GRADCOLL_TRY(check_explained(call));
     Explanation out = begin_explanation(facts, call);
     const Classified classified = classify(call.count, call.datatype, call.op);
-    if (classified.passes()) {
+    if (classified.passes() && !classified.shape.by_mpi()) {
         out.pass_reason = text_of(classified.pass_reason);
         return out;
     }

@@ -28,10 +28,11 @@ struct ForeseenComm {
     /// Where its first compressible call goes; it is named MPI_COMM_WORLD.
     Route route_of(const CallShape& shape) const {
         const bool one_host =
-            allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root());
+            allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
+            shape.elem_bytes <= OneHost::most_element_bytes(tree.tree.rank_count(), settings);
         return gradcoll::route_of(
             settings, shape,
-            {.sums = shape.op == ReduceOp::sum,
+            {.sums = shape.sums(),
              .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
              .one_host = one_host});
     }

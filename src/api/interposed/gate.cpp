@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t always = std::numeric_limits<std::int64_t>::min();
-constexpr std::uint64_t largest_element_bytes = 8;
+/// A complex number. Larger elements go through shared memory alone, whose gate is open.
+constexpr std::uint64_t largest_element_bytes = 16;
 
 struct State {
     GC_Gate* gate = nullptr;

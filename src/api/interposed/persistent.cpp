@@ -91,7 +91,7 @@ PassReason fix_route(CommContext& context, const CallArguments& arguments, const
                      Settings& settings) {
     RouteQuestion question{
         .in_place = is_in_place(arguments),
-        .sums = shape.op == ReduceOp::sum,
+        .sums = shape.sums(),
         .comm_may_be_lossy = settings.compress_comms.allows(context.identity().name())};
     question.step = first_compressible_step(settings, shape, question).value_or(0);
     const Route route = context.route(settings, shape, question);

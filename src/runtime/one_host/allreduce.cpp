@@ -35,6 +35,7 @@ OneHostChoices OneHostChoices::fitting(int rank_count, std::size_t bytes_a_rank)
     OneHostChoices choices;
     choices.sizes = {usual_inline_bytes, block_bytes_within(rank_count, bytes_a_rank)};
     choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 16 << 10;
+    choices.costly_flat_max_bytes = 8 << 10;
     choices.stream_min_bytes = 2 << 20;
     return choices;
 }
@@ -56,7 +57,12 @@ Status OneHostAllreduce::run(const OneHostCall& call) {
     if (call.signature == SegmentGroup::lacks_memory) return refuse();
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);
-    return flat && bytes <= choices_.flat_max_bytes ? flat_in_blocks(call) : split(call);
+    return flat && is_flat(call) ? flat_in_blocks(call) : split(call);
+}
+
+bool OneHostAllreduce::is_flat(const OneHostCall& call) const {
+    const std::size_t most = call.costly ? choices_.costly_flat_max_bytes : SIZE_MAX;
+    return call.bytes() <= std::min(most, choices_.flat_max_bytes);
 }
 
 bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {

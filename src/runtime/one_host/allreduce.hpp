@@ -20,6 +20,7 @@ struct OneHostCall {
     std::size_t count = 0;
     Reducer reducer;
     std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
+    bool costly = false;          ///< combining takes longer than copying; the same on all ranks
 
     std::size_t bytes() const { return count * reducer.element_bytes; }
 };
@@ -86,6 +87,7 @@ struct OneHostChoices {
     SegmentSizes sizes;
     int flat_ranks = 8;              ///< up to so many ranks everybody reads everybody
     std::size_t flat_max_bytes = 0;  ///< of longer vectors each rank combines a share, if ranks > 2
+    std::size_t costly_flat_max_bytes = SIZE_MAX;  ///< the same of costly calls, for two ranks, too
     std::size_t stream_min_bytes = 0;  ///< from here on split results go past the caches
     /// What was measured best (docs/benchmarks.md), with at most so much shared memory a rank.
     /// More if the smallest blocks, of a cache line for every rank, need more.
@@ -97,7 +99,7 @@ struct OneHostChoices {
 /// Ways, by ranks and bytes:
 /// - flat: everybody copies in all and combines all, one announcement a block; short vectors lie
 ///   beside the flag. Two ranks do all sizes so: a share each would move as many bytes, and wait
-///   twice.
+///   twice. Unless combining costs more than moving.
 /// - tree: for short vectors of many ranks; each inner rank combines its children's, and rank 0's
 ///   result is read by all.
 /// - split: blocks are cut in a piece for each rank, which combines it from all and offers the
@@ -131,6 +133,8 @@ class OneHostAllreduce {
     void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    /// Whether each rank combines all.
+    bool is_flat(const OneHostCall& call) const;
     /// Whether results go past the caches.
     bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;

@@ -149,8 +149,22 @@ TEST(DeviceAllreduce, TakesEachBufferWhereItIs) {
         }
 }
 
-TEST(DeviceAllreduce, OtherTypesAndOpsGoThroughTheMpiLibrary) {
-    const PlainComm comm;
+/// On one host and on a tree, which knows nothing of the op.
+void expect_bits_of_host_memory(MPI_Datatype type, MPI_Op op, int elements) {
+    const PlainComm one_host;
+    const OwnComm tree("flat");
+    for (const MPI_Comm comm : {MPI_Comm(one_host), MPI_Comm(tree)}) {
+        const std::vector<float> input = input_of(rank_of(comm), 300);
+        Buffer send(true, input), receive(true, std::vector<float>(300, -7.0F));
+        std::vector<float> expected(300, -7.0F);
+        ASSERT_EQ(GC_Allreduce(input.data(), expected.data(), elements, type, op, comm),
+                  MPI_SUCCESS);
+        ASSERT_EQ(GC_Allreduce(send.data(), receive.data(), elements, type, op, comm), MPI_SUCCESS);
+        EXPECT_EQ(receive.content(), Buffer::bytes_of(expected));
+    }
+}
+
+TEST(DeviceAllreduce, OtherTypesAndOpsGiveTheBitsOfHostMemory) {
     MPI_Datatype pairs = MPI_DATATYPE_NULL;  // of every three floats the first two
     MPI_Type_vector(1, 2, 3, MPI_FLOAT, &pairs);
     MPI_Datatype spaced = MPI_DATATYPE_NULL;
@@ -164,12 +178,10 @@ TEST(DeviceAllreduce, OtherTypesAndOpsGoThroughTheMpiLibrary) {
                     static_cast<float*>(out)[3 * i + j] += static_cast<float*>(in)[3 * i + j];
         },
         1, &op);
-    const std::vector<float> input = input_of(comm.rank(), 300);
-    Buffer send(true, input), receive(true, std::vector<float>(300, -7.0F));
-    std::vector<float> expected(300, -7.0F);
-    ASSERT_EQ(MPI_Allreduce(input.data(), expected.data(), 100, spaced, op, comm), MPI_SUCCESS);
-    ASSERT_EQ(GC_Allreduce(send.data(), receive.data(), 100, spaced, op, comm), MPI_SUCCESS);
-    EXPECT_EQ(receive.content(), Buffer::bytes_of(expected));
+    expect_bits_of_host_memory(spaced, op, 100);
+    expect_bits_of_host_memory(MPI_C_FLOAT_COMPLEX, MPI_SUM, 150);
+    expect_bits_of_host_memory(MPI_C_FLOAT_COMPLEX, MPI_PROD, 150);
+    expect_bits_of_host_memory(MPI_2REAL, MPI_MAXLOC, 150);
     MPI_Op_free(&op);
     MPI_Type_free(&spaced);
     MPI_Type_free(&pairs);

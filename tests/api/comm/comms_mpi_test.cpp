@@ -62,7 +62,7 @@ void plus(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
 }
 
-TEST(Comms, UserOpsPassInRankOrder) {
+TEST(Comms, UserOpsPassATreeInRankOrder) {
     const OwnComm comm("flat");
     MPI_Op ordered, commuting;
     MPI_Op_create(second_wins, /*commute=*/0, &ordered);
@@ -82,7 +82,7 @@ TEST(Comms, UserOpsPassInRankOrder) {
     MPI_Op_free(&commuting);
 }
 
-TEST(Comms, ComplexLogicalAndPairTypesPass) {
+TEST(Comms, ComplexAndLogicalTypesAreServedAndPairsPassATree) {
     const OwnComm comm("flat");
     std::vector<std::complex<double>> z(500, {1.0, 2.0});
     ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, z.data(), 500, MPI_C_DOUBLE_COMPLEX, MPI_SUM, comm),
@@ -96,9 +96,12 @@ TEST(Comms, ComplexLogicalAndPairTypesPass) {
     bool yes = true;
     ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, &yes, 1, MPI_C_BOOL, MPI_LAND, comm), MPI_SUCCESS);
     EXPECT_TRUE(yes);
+    if (comm.size() == 1) return;
+    EXPECT_EQ(comm.stats().calls_tree, 2U);
+    EXPECT_EQ(comm.stats().calls_passed, 1U);
 }
 
-TEST(Comms, DerivedTypesPassWithUserOps) {
+TEST(Comms, DerivedTypesPassATreeWithUserOps) {
     const OwnComm comm("flat");
     MPI_Datatype two;
     MPI_Type_contiguous(2, MPI_INT, &two);

@@ -83,7 +83,7 @@ void int_sum(void* in, void* inout, int* count, MPI_Datatype*) {
     for (int i = 0; i < *count; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
-TEST(Interposed, OpsAndTypesOfTheMpiLibraryAreLeft) {
+TEST(Interposed, OpsAndTypesWithoutKernelsAreLeftWhereThereIsNoSharedMemory) {
     const PlainComm comm;
     const Table& table = connected();
     std::vector<double> in(long_count);
@@ -100,13 +100,30 @@ TEST(Interposed, OpsAndTypesOfTheMpiLibraryAreLeft) {
     EXPECT_FALSE(served(pair, user_op));
     EXPECT_FALSE(served(MPI_FLOAT_INT, MPI_MAXLOC));
     EXPECT_FALSE(served(MPI_2INT, MPI_MINLOC));
-    EXPECT_FALSE(served(MPI_C_DOUBLE_COMPLEX, MPI_SUM));
-    EXPECT_FALSE(served(MPI_C_BOOL, MPI_LAND));
+    EXPECT_FALSE(served(MPI_C_DOUBLE_COMPLEX, MPI_PROD));
+    EXPECT_FALSE(served(MPI_LONG_DOUBLE, MPI_MAX));
+    EXPECT_FALSE(served(MPI_C_BOOL, MPI_BAND)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(served(MPI_BYTE, MPI_SUM)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(served(MPI_FLOAT, MPI_BAND)) << "an error, for the MPI library to raise";
     EXPECT_FALSE(comm.is_attached());
     MPI_Op_free(&user_op);
     MPI_Type_free(&pair);
+}
+
+TEST(Interposed, ComplexSumsAndLogicalOpsAreServed) {
+    const PlainComm comm;
+    std::vector<double> in(2 * long_count, 1.5), out(in.size());
+    const std::vector<char> yes(4 * long_count, 1);
+    std::vector<char> all(yes.size());
+    const Answer sum = connected().allreduce(in.data(), out.data(), long_count,
+                                             MPI_C_DOUBLE_COMPLEX, MPI_SUM, comm);
+    const Answer land =
+        connected().allreduce(yes.data(), all.data(), 4 * long_count, MPI_C_BOOL, MPI_LAND, comm);
+    EXPECT_EQ(sum.served, !alone());
+    EXPECT_EQ(land.served, !alone());
+    if (alone()) return;
+    EXPECT_EQ(out, std::vector<double>(in.size(), 1.5 * comm.size()));
+    EXPECT_EQ(all, yes);
 }
 
 TEST(Interposed, WrongArgumentsAreLeftForTheMpiLibraryToRefuse) {
@@ -250,9 +267,9 @@ TEST(Interposed, NonblockingCallsAreLeftWithoutThreads) {
 
 TEST(Interposed, TheGateLetsThroughWhatCouldBeServed) {
     const Table& table = connected();
-    constexpr std::int64_t doubles_of_256_kib = (256 << 10) / 8;
-    EXPECT_EQ(table.least(GC_CALL_ALLREDUCE), doubles_of_256_kib);
-    EXPECT_EQ(table.least(GC_CALL_IALLREDUCE), doubles_of_256_kib);
+    constexpr std::int64_t complex_of_256_kib = (256 << 10) / 16;
+    EXPECT_EQ(table.least(GC_CALL_ALLREDUCE), complex_of_256_kib);
+    EXPECT_EQ(table.least(GC_CALL_IALLREDUCE), complex_of_256_kib);
     EXPECT_EQ(table.least(GC_CALL_REDUCE_SCATTER_BLOCK), 1);
     EXPECT_EQ(table.least(GC_CALL_ALLGATHER), never) << "not in GC_INTERCEPT by default";
 }
@@ -291,7 +308,7 @@ TEST(InterposedInfo, KeysOfOursAreTakenAndLowerTheGate) {
     tell(comm, info);
     if (alone()) return;
     EXPECT_EQ(option_of(comm, "gc_tree_min_bytes"), "4K");
-    EXPECT_EQ(connected().least(GC_CALL_ALLREDUCE), 512);
+    EXPECT_EQ(connected().least(GC_CALL_ALLREDUCE), 4096 / 16);
     EXPECT_TRUE(serves_sum(comm, 1024));
     const PlainComm other;
     EXPECT_FALSE(serves_sum(other, 1024)) << "the key belongs to one communicator";

@@ -118,6 +118,28 @@ TEST_P(RanksOnAHost, AllGetTheSumInRankOrderBackToBack) {
     });
 }
 
+TEST_P(RanksOnAHost, CostlyCallsAreSharedEarlierAndGiveTheSame) {
+    const int ranks = GetParam();
+    OneHostChoices choices = small_choices();
+    choices.flat_max_bytes = SIZE_MAX;
+    choices.costly_flat_max_bytes = 1024;
+    Host host(ranks, choices);
+    const std::size_t lengths[] = {60, 256, 257, 5000};
+    std::vector<std::vector<float>> sums;
+    for (const std::size_t count : lengths) sums.push_back(sums_in_rank_order(ranks, 1, count));
+    host.run([&](int rank, OneHostAllreduce& allreduce) {
+        for (std::size_t call = 0; call < std::size(lengths); ++call)
+            for (const bool costly : {true, false, true}) {
+                const std::size_t count = lengths[call];
+                std::vector<float> data = values_of(rank, 1, count);
+                ASSERT_TRUE(
+                    allreduce.run({data.data(), data.data(), count, float_sum(), count, costly})
+                        .ok());
+                expect_sums(data, sums[call], ranks);
+            }
+    });
+}
+
 TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     const int ranks = GetParam();
     Host host(ranks, small_choices());
