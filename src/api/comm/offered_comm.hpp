@@ -24,6 +24,7 @@ struct OfferedSize {
     bool is_compared = false;   ///< with those of other ranks: worth it whatever its size
     /// Blocking and exact: shared memory of one host would serve it, if the communicator has that.
     bool fits_one_host = false;
+    bool needs_one_host = false;  ///< and nothing else would: no tree is made for it
 };
 
 /// The context of a communicator (not null) whose calls may be served; attaches it if the call is

@@ -1,5 +1,5 @@
-// api/comm/one_host.hpp - the way of exact allreduces through the memory that all ranks of a
-// communicator share, if they are on one host: no tree, no plan.
+// api/comm/one_host.hpp - the way of exact blocking collectives through the memory that all ranks
+// of a communicator share, if they are on one host: no tree, no plan.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,9 @@ class OneHost {
 
     /// Whether the next such call will go this way, as far as can be foreseen. Makes nothing.
     bool may_open() const { return may_open_; }
-    /// Whether exact allreduces that are waited for go this way. The first such question makes the
+    /// The same for calls from now on; nothing is made.
+    bool is_open() const { return engine_ != nullptr; }
+    /// Whether exact calls that are waited for go this way. The first such question makes the
     /// memory, if the settings allow the way, and is collective; so every rank asks in the same
     /// order.
     bool open();
@@ -35,10 +37,22 @@ class OneHost {
     /// Only if open(). Collective; counts the call. Allocates nothing. Errors: invalid_argument, on
     /// every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
+    /// on all ranks, is said at OneHostBcast and its kin.
+    Status barrier();
+    Status bcast(void* data, std::size_t size_bytes, int root);
+    /// The output matters on the root alone, and is null elsewhere.
+    Status reduce(const Binding& binding, const CallShape& shape, int root);
+    /// In place: input and output are the same vector of all blocks.
+    Status allgather(const Binding& binding, std::size_t block_bytes);
+    /// `shape`: of all blocks. `kind`: what it is counted as.
+    Status reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape);
 
   private:
     /// Nothing without a trace.
     void trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const;
+    template <class Run>
+    Status counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent, Run&& run);
 
     const CommIdentity& comm_;
     const CommSettings& settings_;

@@ -28,6 +28,8 @@ class Prospect {
     /// The short way for a call whose type and op are known: counts it and returns true if it
     /// passes; false, and nothing is counted, if it is not known or is the one to attach at.
     bool passes(const CallArguments& arguments);
+    /// The same for a call that shared memory serves whatever its type and op.
+    bool passes(std::uint64_t size_bytes);
     /// From now on its type and op are known, for vectors of less than `end_bytes`.
     void learn(const CallArguments& arguments, const CallShape& shape, std::uint64_t end_bytes);
 

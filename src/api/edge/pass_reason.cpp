@@ -14,6 +14,7 @@ constexpr const char* texts[] = {
     "op is not defined for the datatype",
     "comm is an intercommunicator",
     "a single rank",
+    "only ranks of one host that share memory are served this kind of call",
     "communicator is not attached",
     "nonblocking calls need MPI_THREAD_MULTIPLE",
     "persistent requests need MPI_THREAD_MULTIPLE",

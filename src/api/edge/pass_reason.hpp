@@ -16,6 +16,7 @@ enum class PassReason : std::uint8_t {
     op_not_defined,
     intercommunicator,
     single_rank,
+    needs_one_host,  ///< a kind of call that only shared memory of one host serves
     not_attached,
     nonblocking_without_threads,
     persistent_without_threads,

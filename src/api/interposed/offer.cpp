@@ -9,11 +9,19 @@ namespace gradcoll {
 namespace {
 
 // In the order of CallKind.
-constexpr GC_Intercepted intercepted[] = {
-    GC_CALL_ALLREDUCE,      GC_CALL_IALLREDUCE,           GC_CALL_START,
-    GC_CALL_ALLREDUCE_INIT, GC_CALL_REDUCE_SCATTER_BLOCK, GC_CALL_REDUCE_SCATTER,
-    GC_CALL_ALLGATHER};
+constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
+                                          GC_CALL_IALLREDUCE,
+                                          GC_CALL_START,
+                                          GC_CALL_ALLREDUCE_INIT,
+                                          GC_CALL_REDUCE_SCATTER_BLOCK,
+                                          GC_CALL_REDUCE_SCATTER,
+                                          GC_CALL_ALLGATHER,
+                                          GC_CALL_BARRIER,
+                                          GC_CALL_BCAST,
+                                          GC_CALL_REDUCE};
 static_assert(std::size(intercepted) == call_kind_count);
+
+}  // namespace
 
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return PassReason::wrong_arguments;
@@ -22,8 +30,6 @@ PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
         return PassReason::not_intercepted;
     return PassReason::none;
 }
-
-}  // namespace
 
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint) {
     const PassReason early = reason_to_pass(entry, arguments.comm);

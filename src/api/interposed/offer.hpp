@@ -10,6 +10,9 @@
 
 namespace gradcoll {
 
+/// Why every call of this kind on this communicator (not looked at) passes.
+PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
+
 /// admit(), unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 

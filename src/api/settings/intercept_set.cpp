@@ -12,9 +12,10 @@ namespace gradcoll {
 namespace {
 
 /// As in GC_INTERCEPT; the order of GC_Intercepted.
-constexpr std::string_view intercept_names[] = {"allreduce",      "iallreduce",
-                                                "allreduce_init", "reduce_scatter_block",
-                                                "reduce_scatter", "allgather"};
+constexpr std::string_view intercept_names[] = {
+    "allreduce",      "iallreduce", "allreduce_init", "reduce_scatter_block",
+    "reduce_scatter", "allgather",  "barrier",        "bcast",
+    "reduce"};
 static_assert(std::size(intercept_names) == GC_CALL_START);
 
 }  // namespace

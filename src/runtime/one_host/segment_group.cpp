@@ -1,4 +1,4 @@
-// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, two heads with the
+// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, heads with the
 // inline slots behind them, block slots, result slots; each on pages of its own.
 #include "runtime/one_host/segment_group.hpp"
 
@@ -34,7 +34,7 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 }  // namespace
 
 std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
-    return page_bytes + 2 * head_bytes_of(sizes);
+    return page_bytes + heads * head_bytes_of(sizes);
 }
 
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
@@ -72,18 +72,46 @@ Sleepers& SegmentGroup::sleepers(int rank) const {
     return *reinterpret_cast<Sleepers*>(part(rank));
 }
 
-SegmentGroup::Head& SegmentGroup::head(int rank) const {
-    return *reinterpret_cast<Head*>(part(rank) + page_bytes + (call_ & 1U) * head_bytes_);
+SegmentGroup::Head& SegmentGroup::head(int rank, std::uint64_t call) const {
+    return *reinterpret_cast<Head*>(part(rank) + page_bytes + call % heads * head_bytes_);
 }
 
-void SegmentGroup::begin_call(std::uint64_t signature) {
-    ++call_;
+SegmentGroup::Head& SegmentGroup::head(int rank) const {
+    return head(rank, call_);
+}
+
+void SegmentGroup::sign(std::uint64_t signature) {
     head(rank_).signature.store(signature, std::memory_order_relaxed);
+}
+
+/// For more than the next call needs, so that not every call waits.
+void SegmentGroup::catch_up() {
+    wait_for_all_in(call_ - heads / 2, begun);
+    ended_by_all_ = call_ - heads / 2 - 1;
+}
+
+void SegmentGroup::wait_for_readers() {
+    wait_for_all_in(unread_call_, last_step);
+    unread_blocks_ = 0;
+}
+
+/// Words only rise: that of a later call in the same head will do, too.
+void SegmentGroup::wait_for_all_in(std::uint64_t call, std::uint32_t step) const {
+    for (int i = 1; i < rank_count_; ++i) {
+        const int rank = (rank_ + i) % rank_count_;
+        waiter_.wait(head(rank, call).announced, word_value(call, step), sleepers(rank));
+    }
+}
+
+void SegmentGroup::end_unread_blocks(std::size_t count) {
+    announce(last_step);
+    end_blocks(count);
+    unread_call_ = call_;
+    unread_blocks_ = count;
 }
 
 void SegmentGroup::leave() {
     announce(left_step);
-    first_slot_ = 0;
 }
 
 bool SegmentGroup::has_left(int rank) const {
@@ -98,8 +126,9 @@ void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
     waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
 }
 
-void SegmentGroup::wait_for_all(std::uint32_t step) const {
-    for (int i = 1; i < rank_count_; ++i) wait_for((rank_ + i) % rank_count_, step);
+void SegmentGroup::wait_for_all(std::uint32_t step) {
+    wait_for_all_in(call_, step);
+    note_all_have_begun();
 }
 
 bool SegmentGroup::is_alike(int rank) const {
@@ -113,6 +142,12 @@ Status SegmentGroup::check_alike() const {
     return {};
 }
 
+Status SegmentGroup::check_alike_or_leave() {
+    Status status = check_alike();
+    if (!status.ok()) leave();
+    return status;
+}
+
 bool SegmentGroup::is_without_memory(int rank) const {
     return head(rank).signature.load(std::memory_order_relaxed) == lacks_memory;
 }
@@ -124,7 +159,7 @@ Status SegmentGroup::difference_from(int rank) const {
                     fmt::format("rank {} of the host has no memory left to share", one)};
     return {Code::invalid_argument,
             fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
-                        "different ones; all ranks must use the same",
+                        "different ones, or made different calls; all ranks must use the same",
                         rank_, rank)};
 }
 
@@ -134,12 +169,12 @@ std::byte* SegmentGroup::inline_slot(int rank) const {
 
 std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + 2 * head_bytes_ + slot * block_bytes_;
+    return part(rank) + page_bytes + heads * head_bytes_ + slot * block_bytes_;
 }
 
 std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + 2 * head_bytes_ + block_slots * block_bytes_ +
+    return part(rank) + page_bytes + heads * head_bytes_ + block_slots * block_bytes_ +
            slot * result_bytes_;
 }
 

@@ -75,10 +75,12 @@ OptionInfo enable_option_row() {
 OptionInfo intercept_option_row() {
     return {
         .variable = "GC_INTERCEPT",
-        .default_value = "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter",
+        .default_value =
+            "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,barrier,bcast,"
+            "reduce",
         .allowed =
             "comma separated: allreduce, iallreduce, allreduce_init, reduce_scatter_block, "
-            "reduce_scatter, allgather",
+            "reduce_scatter, allgather, barrier, bcast, reduce",
         .help = "MPI calls that the interposer may serve"};
 }
 

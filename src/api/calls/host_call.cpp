@@ -1,0 +1,111 @@
+#include "api/calls/host_call.hpp"
+
+#include "api/calls/host_admission.hpp"
+#include "api/calls/host_buffer.hpp"
+#include "api/comm/attachments.hpp"
+
+namespace gradcoll {
+namespace {
+
+bool is_plain_host_memory(const void* buffer) {
+    return buffer != nullptr && buffer != MPI_IN_PLACE &&
+           Devices::of_process().device_of(buffer) == host_memory;
+}
+
+bool are_apart(const void* a, const void* b, std::uint64_t size_bytes) {
+    const auto from = reinterpret_cast<std::uintptr_t>(a);
+    const auto to = reinterpret_cast<std::uintptr_t>(b);
+    return (from < to ? to - from : from - to) >= size_bytes;
+}
+
+/// Whether nothing about the buffers needs a closer look.
+bool has_plain_buffers(const HostCall& call, bool is_root, std::uint64_t size_bytes) {
+    const CallArguments& a = call.arguments;
+    if (call.entry->kind == CallKind::barrier) return true;
+    if (call.entry->kind == CallKind::bcast) return is_plain_host_memory(a.recvbuf);
+    if (!is_root) return is_plain_host_memory(a.sendbuf);
+    if (!is_plain_host_memory(a.recvbuf)) return false;
+    return is_in_place(a) ||
+           (is_plain_host_memory(a.sendbuf) && are_apart(a.sendbuf, a.recvbuf, size_bytes));
+}
+
+Status run_plain(CommContext& context, const HostCall& call, const CallShape& shape, bool is_root) {
+    const CallArguments& a = call.arguments;
+    if (call.entry->kind == CallKind::barrier) return context.one_host().barrier();
+    if (call.entry->kind == CallKind::bcast)
+        return context.one_host().bcast(a.recvbuf, shape.size_bytes(), call.root);
+    Binding binding;
+    binding.input = is_in_place(a) ? a.recvbuf : a.sendbuf;
+    binding.output = is_root ? a.recvbuf : nullptr;
+    return context.one_host().reduce(binding, shape, call.root);
+}
+
+/// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
+Known run_known_host_call(const HostCall& call, Status& status) {
+    const auto [context, prospect] = seen_comm(call.arguments.comm);
+    if (context == nullptr && prospect == nullptr) return Known::no;
+    const Classified known = shape_of_known(call);
+    if (known.passes()) return Known::no;
+    if (prospect != nullptr) {
+        if (!prospect->passes(known.shape.size_bytes())) return Known::no;
+        count_passed(nullptr, *call.entry, call.arguments, of_host_call(prospect->pass_reason()));
+        return Known::passes;
+    }
+    if (context->settings().checks_calls()) return Known::no;
+    OneHost& host = context->one_host();
+    if (!host.may_open()) {
+        count_passed(context, *call.entry, call.arguments, PassReason::needs_one_host);
+        return Known::passes;
+    }
+    const CommIdentity& comm = context->identity();
+    const bool is_root = call.root == comm.rank();
+    if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||
+        !has_plain_buffers(call, is_root, known.shape.size_bytes()))
+        return Known::no;
+    status = run_plain(*context, call, known.shape, is_root);
+    return Known::served;
+}
+
+/// With copies of what is not plain.
+Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
+    CommContext& context = *admitted.context;
+    const CallArguments& a = call.arguments;
+    const bool is_root = call.root == context.identity().rank();
+    const bool sends = call.entry->kind == CallKind::bcast ? is_root : !is_in_place(a);
+    const bool receives = call.entry->kind == CallKind::bcast ? !is_root : is_root;
+    if (call.entry->kind == CallKind::barrier) return context.one_host().barrier();
+    HostBuffer input, output;
+    HostCall plain = call;
+    if (!is_in_place(a)) {
+        input = HostBuffer(context, a.sendbuf, a.count, a.datatype, admitted.memory.send);
+        GRADCOLL_TRY(input.fill());
+        plain.arguments.sendbuf = input.data();
+    }
+    if (is_in_place(a) || receives) {
+        output = HostBuffer(context, a.recvbuf, a.count, a.datatype, admitted.memory.receive);
+        if (is_in_place(a) && (sends || call.entry->kind == CallKind::reduce))
+            GRADCOLL_TRY(output.fill());
+        plain.arguments.recvbuf = output.data();
+    }
+    GRADCOLL_TRY(run_plain(context, plain, admitted.shape, is_root));
+    return receives ? output.drain() : Status();
+}
+
+}  // namespace
+
+Known run_host_call(const HostCall& call, Status& status) {
+    if (const Known known = run_known_host_call(call, status); known != Known::no) return known;
+    AdmittedHostCall admitted = admit_host_call(call);
+    if (!admitted.error.ok()) {
+        status = std::move(admitted.error);
+        return Known::served;
+    }
+    if (admitted.pass_reason != PassReason::none) {
+        count_passed(admitted.context.get(), *call.entry, call.arguments, admitted.pass_reason);
+        return Known::passes;
+    }
+    status = run_admitted(admitted, call);
+    return Known::served;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,97 @@
+#include "runtime/one_host/reduce.hpp"
+
+#include "memory/copy.hpp"
+#include "reduce/many.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Block k is there at step k + 1, and combined at step k + 2 of the root.
+std::uint32_t step_there(std::size_t block) {
+    return static_cast<std::uint32_t>(block + 1);
+}
+std::uint32_t step_combined(std::size_t block) {
+    return static_cast<std::uint32_t>(block + 2);
+}
+
+}  // namespace
+
+OneHostReduce::OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce,
+                             const OneHostChoices& choices)
+    : group_(group),
+      allreduce_(allreduce),
+      choices_(choices),
+      sources_(static_cast<std::size_t>(group.rank_count())) {}
+
+bool OneHostReduce::is_flat(const OneHostCall& call) const {
+    return group_.rank_count() <= choices_.flat_ranks && call.bytes() <= choices_.flat_max_bytes;
+}
+
+Status OneHostReduce::run(const OneHostReduceCall& call) {
+    const OneHostCall& vector = call.vector;
+    if (!is_flat(vector) || vector.signature == SegmentGroup::lacks_memory)
+        return allreduce_.run(vector);
+    group_.begin_call(vector.signature);
+    return vector.bytes() <= choices_.sizes.inline_bytes ? flat_beside_flag(call)
+                                                         : flat_in_blocks(call);
+}
+
+template <class SlotOf>
+void OneHostReduce::combine(const OneHostCall& call, const std::byte* mine, std::byte* out,
+                            std::size_t count, SlotOf slot_of) {
+    for (int rank = 0; rank < group_.rank_count(); ++rank)
+        sources_[static_cast<std::size_t>(rank)] = rank == group_.rank() ? mine : slot_of(rank);
+    reduce_many(call.reducer, sources_, out, count, false);
+}
+
+Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
+    const OneHostCall& vector = call.vector;
+    const bool gives = group_.rank() != call.root;
+    if (gives) copy_bytes(group_.inline_slot(group_.rank()), vector.input, vector.bytes());
+    group_.announce(SegmentGroup::begun);
+    if (gives) return {};
+    group_.wait_for_all(SegmentGroup::begun);
+    GRADCOLL_TRY(group_.check_alike_or_leave());
+    combine(vector, static_cast<const std::byte*>(vector.input),
+            static_cast<std::byte*>(vector.output), vector.count,
+            [this](int rank) { return group_.inline_slot(rank); });
+    return {};
+}
+
+/// All compare all, so that all count the same blocks.
+Status OneHostReduce::flat_in_blocks(const OneHostReduceCall& call) {
+    const CallBlocks blocks(call.vector, choices_.sizes.block_bytes, 1);
+    const bool gives = group_.rank() != call.root;
+    group_.begin_blocks();
+    if (gives) copy_bytes(group_.block_slot(group_.rank(), 0), blocks.input(0), blocks.bytes(0));
+    group_.announce(SegmentGroup::begun);
+    group_.wait_for_all(SegmentGroup::begun);
+    GRADCOLL_TRY(group_.check_alike_or_leave());
+    if (gives)
+        give_blocks(call, blocks);
+    else
+        combine_blocks(call, blocks);
+    group_.end_unread_blocks(blocks.count());
+    return {};
+}
+
+void OneHostReduce::give_blocks(const OneHostReduceCall& call, const CallBlocks& blocks) {
+    for (std::size_t block = 1; block < blocks.count(); ++block) {
+        if (block >= SegmentGroup::block_slots)
+            group_.wait_for(call.root, step_combined(block - SegmentGroup::block_slots));
+        copy_bytes(group_.block_slot(group_.rank(), block), blocks.input(block),
+                   blocks.bytes(block));
+        group_.announce(step_there(block));
+    }
+}
+
+void OneHostReduce::combine_blocks(const OneHostReduceCall& call, const CallBlocks& blocks) {
+    for (std::size_t block = 0; block < blocks.count(); ++block) {
+        group_.wait_for_all(step_there(block));
+        combine(call.vector, blocks.input(block), blocks.output(block), blocks.elems(block),
+                [&](int rank) { return group_.block_slot(rank, block); });
+        group_.announce(step_combined(block));
+    }
+}
+
+}  // namespace gradcoll
