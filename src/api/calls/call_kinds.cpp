@@ -123,14 +123,13 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
     const bool gathers = kind == Collective::allgather;
-    const RouteQuestion question{
-        .collective = kind,
-        .in_place = is_in_place(a),
-        .feedback = manner.feedback,
-        .step = context.settings().step(),
-        .sums = gathers || shape.op == ReduceOp::sum,
-        .always_exact = manner.always_exact,
-        .one_host = kind == Collective::allreduce && manner.blocking && context.one_host().open()};
+    const RouteQuestion question{.collective = kind,
+                                 .in_place = is_in_place(a),
+                                 .feedback = manner.feedback,
+                                 .step = context.settings().step(),
+                                 .sums = gathers || shape.op == ReduceOp::sum,
+                                 .always_exact = manner.always_exact,
+                                 .one_host = manner.blocking && context.one_host().open()};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {

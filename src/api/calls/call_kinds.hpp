@@ -43,7 +43,7 @@ struct CallManner {
 };
 
 /// Where it goes under the settings and at the step of its communicator, which counts it if it is
-/// compressible. Collective if an allreduce is blocking.
+/// compressible. Collective if the call is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
 /// Where the next blocking allreduce would go; counts and makes nothing.

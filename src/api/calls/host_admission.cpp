@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <functional>
 #include <vector>
 
 #include "api/calls/call_kinds.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/plain_call.hpp"
 #include "api/edge/signature.hpp"
 
 namespace gradcoll {
@@ -17,26 +16,6 @@ namespace {
 
 CallShape shape_of_bytes(std::uint64_t size_bytes) {
     return {static_cast<std::int64_t>(size_bytes), ElementType::u8, 1, ReduceOp::bor, {}};
-}
-
-/// MPI's own types, whose handles stay what they are: bytes of one element, 0 of other types and of
-/// those with gaps. Each thread remembers a few.
-std::size_t bytes_of_named(MPI_Datatype datatype) {
-    struct Seen {
-        MPI_Datatype datatype = MPI_DATATYPE_NULL;
-        std::size_t bytes = 0;
-    };
-    constexpr int bits = 3;
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    thread_local std::array<Seen, 1 << bits> seen;
-    if (datatype == MPI_DATATYPE_NULL) return 0;
-    Seen& last = seen[std::hash<MPI_Datatype>{}(datatype)*odd >> (64 - bits)];
-    if (last.datatype == datatype) return last.bytes;
-    if (!is_plain(datatype) || !is_named(datatype)) return 0;
-    const auto bytes = data_bytes(datatype);
-    if (!bytes) return 0;
-    last = {datatype, *bytes};
-    return *bytes;
 }
 
 class HostAdmission {
@@ -112,6 +91,8 @@ Status HostAdmission::check_arguments() {
         const auto bytes = data_bytes(a_.datatype);
         if (!bytes) return bytes.status();
         admitted_.shape = shape_of_bytes(*bytes * static_cast<std::uint64_t>(a_.count));
+        if (is_too_long(call_, admitted_.shape.size_bytes(), rank_count_))
+            shape_reason_ = PassReason::long_for_one_host;
         return {};
     }
     const Classified classified = classify(a_.count, a_.datatype, a_.op);
@@ -151,7 +132,7 @@ void HostAdmission::find_context() {
                                  .fits_one_host = has_shape,
                                  .needs_one_host = true});
     admitted_.context = std::move(found.context);
-    comm_reason_ = of_host_call(found.pass_reason);
+    comm_reason_ = of_one_host(found.pass_reason);
 }
 
 /// A broadcast packs derived types.

@@ -18,13 +18,14 @@ struct AdmittedHostCall {
 };
 AdmittedHostCall admit_host_call(const HostCall& call);
 
+/// Whether the MPI library is faster: long broadcasts that it copies but once.
+inline bool is_too_long(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
+    return call.entry->kind == CallKind::bcast &&
+           size_bytes > OneHost::most_bcast_bytes(rank_count);
+}
+
 /// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if
 /// not, and if the count is none.
 Classified shape_of_known(const HostCall& call);
-
-/// What to tell of a communicator that can not be attached: such calls are never too short.
-inline PassReason of_host_call(PassReason of_comm) {
-    return of_comm == PassReason::short_vector ? PassReason::needs_one_host : of_comm;
-}
 
 }  // namespace gradcoll

@@ -5,14 +5,20 @@
 
 namespace gradcoll {
 
+int HostBuffer::memory_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+    const BufferExtent extent = extent_of(count, datatype);
+    if (extent.size_bytes == 0) return host_memory;
+    return Devices::of_process().device_of(extent.first_byte(buffer));
+}
+
 HostBuffer::HostBuffer(CommContext& context, const void* buffer, MPI_Count count,
-                       MPI_Datatype datatype, int memory)
+                       MPI_Datatype datatype)
     : context_(&context),
       buffer_(const_cast<void*>(buffer)),  // NOLINT: only drain() writes
       count_(count),
       datatype_(datatype),
-      memory_(memory),
-      is_copy_(memory != host_memory || !is_plain(datatype)) {
+      memory_(memory_of(buffer, count, datatype)),
+      is_copy_(memory_ != host_memory || !is_plain(datatype)) {
     if (!is_copy_) return;
     const auto bytes = data_bytes(datatype);
     copy_.resize(bytes ? *bytes * static_cast<std::size_t>(count) : 0);

@@ -16,15 +16,17 @@ class HostBuffer {
   public:
     /// An empty one.
     HostBuffer() = default;
-    /// `memory`: where the buffer lies, as locate() says. The caller's memory stays in use.
-    HostBuffer(CommContext& context, const void* buffer, MPI_Count count, MPI_Datatype datatype,
-               int memory);
+    /// The caller's memory stays in use.
+    HostBuffer(CommContext& context, const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
     std::byte* data() { return is_copy_ ? copy_.data() : static_cast<std::byte*>(buffer_); }
     /// From the caller's memory. Errors: those of pack() and of devices.
     Status fill();
     /// To the caller's memory. Errors: likewise.
     Status drain();
+
+    /// Where a buffer lies: number of the device, host_memory or unserved_device.
+    static int memory_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
   private:
     template <class Move>

@@ -3,20 +3,11 @@
 #include "api/calls/host_admission.hpp"
 #include "api/calls/host_buffer.hpp"
 #include "api/comm/attachments.hpp"
+#include "api/comm/offered_comm.hpp"
+#include "api/comm/plain_call.hpp"
 
 namespace gradcoll {
 namespace {
-
-bool is_plain_host_memory(const void* buffer) {
-    return buffer != nullptr && buffer != MPI_IN_PLACE &&
-           Devices::of_process().device_of(buffer) == host_memory;
-}
-
-bool are_apart(const void* a, const void* b, std::uint64_t size_bytes) {
-    const auto from = reinterpret_cast<std::uintptr_t>(a);
-    const auto to = reinterpret_cast<std::uintptr_t>(b);
-    return (from < to ? to - from : from - to) >= size_bytes;
-}
 
 /// Whether nothing about the buffers needs a closer look.
 bool has_plain_buffers(const HostCall& call, bool is_root, std::uint64_t size_bytes) {
@@ -24,9 +15,7 @@ bool has_plain_buffers(const HostCall& call, bool is_root, std::uint64_t size_by
     if (call.entry->kind == CallKind::barrier) return true;
     if (call.entry->kind == CallKind::bcast) return is_plain_host_memory(a.recvbuf);
     if (!is_root) return is_plain_host_memory(a.sendbuf);
-    if (!is_plain_host_memory(a.recvbuf)) return false;
-    return is_in_place(a) ||
-           (is_plain_host_memory(a.sendbuf) && are_apart(a.sendbuf, a.recvbuf, size_bytes));
+    return are_plain_and_apart(a, size_bytes);
 }
 
 Status run_plain(CommContext& context, const HostCall& call, const CallShape& shape, bool is_root) {
@@ -45,22 +34,27 @@ Known run_known_host_call(const HostCall& call, Status& status) {
     const auto [context, prospect] = seen_comm(call.arguments.comm);
     if (context == nullptr && prospect == nullptr) return Known::no;
     const Classified known = shape_of_known(call);
-    if (known.passes()) return Known::no;
-    if (prospect != nullptr) {
-        if (!prospect->passes(known.shape.size_bytes())) return Known::no;
-        count_passed(nullptr, *call.entry, call.arguments, of_host_call(prospect->pass_reason()));
+    const std::uint64_t size_bytes = known.shape.size_bytes();
+    const auto pass = [&](PassReason reason) {
+        count_passed(context, *call.entry, call.arguments, reason);
         return Known::passes;
+    };
+    if (known.passes() || process_settings().check == CheckLevel::collective) return Known::no;
+    if (prospect != nullptr) {
+        if (is_too_long(call, size_bytes, prospect->rank_count()))
+            return pass(PassReason::long_for_one_host);
+        return prospect->passes(size_bytes) ? pass(of_one_host(prospect->pass_reason()))
+                                            : Known::no;
     }
     if (context->settings().checks_calls()) return Known::no;
     OneHost& host = context->one_host();
-    if (!host.may_open()) {
-        count_passed(context, *call.entry, call.arguments, PassReason::needs_one_host);
-        return Known::passes;
-    }
+    if (!host.may_open()) return pass(PassReason::needs_one_host);
+    if (is_too_long(call, size_bytes, context->identity().rank_count()))
+        return pass(PassReason::long_for_one_host);
     const CommIdentity& comm = context->identity();
     const bool is_root = call.root == comm.rank();
     if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||
-        !has_plain_buffers(call, is_root, known.shape.size_bytes()))
+        !has_plain_buffers(call, is_root, size_bytes))
         return Known::no;
     status = run_plain(*context, call, known.shape, is_root);
     return Known::served;
@@ -77,12 +71,12 @@ Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
     HostBuffer input, output;
     HostCall plain = call;
     if (!is_in_place(a)) {
-        input = HostBuffer(context, a.sendbuf, a.count, a.datatype, admitted.memory.send);
+        input = HostBuffer(context, a.sendbuf, a.count, a.datatype);
         GRADCOLL_TRY(input.fill());
         plain.arguments.sendbuf = input.data();
     }
     if (is_in_place(a) || receives) {
-        output = HostBuffer(context, a.recvbuf, a.count, a.datatype, admitted.memory.receive);
+        output = HostBuffer(context, a.recvbuf, a.count, a.datatype);
         if (is_in_place(a) && (sends || call.entry->kind == CallKind::reduce))
             GRADCOLL_TRY(output.fill());
         plain.arguments.recvbuf = output.data();

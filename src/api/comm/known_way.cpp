@@ -1,6 +1,6 @@
 #include "api/comm/known_way.hpp"
 
-#include "device/devices.hpp"
+#include "api/comm/plain_call.hpp"
 
 namespace gradcoll {
 namespace {
@@ -8,18 +8,6 @@ namespace {
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {
     return way.datatype == arguments.datatype && way.op == arguments.op &&
            size_bytes >= way.least_bytes && size_bytes < way.end_bytes;
-}
-
-bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
-    Devices& devices = Devices::of_process();
-    const void* const output = arguments.recvbuf;
-    if (output == nullptr || output == MPI_IN_PLACE || devices.device_of(output) != host_memory)
-        return false;
-    if (is_in_place(arguments)) return true;
-    const auto from = reinterpret_cast<std::uintptr_t>(arguments.sendbuf);
-    const auto to = reinterpret_cast<std::uintptr_t>(output);
-    const std::uintptr_t apart = from < to ? to - from : from - to;
-    return from != 0 && apart >= size_bytes && devices.device_of(arguments.sendbuf) == host_memory;
 }
 
 }  // namespace
@@ -30,7 +18,7 @@ const KnownWay* KnownWays::find(const CallArguments& arguments) const {
         const std::uint64_t size_bytes =
             static_cast<std::uint64_t>(arguments.count) * way.shape.elem_bytes;
         if (fits(way, arguments, size_bytes))
-            return has_plain_buffers(arguments, size_bytes) ? &way : nullptr;
+            return are_plain_and_apart(arguments, size_bytes) ? &way : nullptr;
     }
     return nullptr;
 }

@@ -16,6 +16,12 @@ int rank_count_of(MPI_Comm comm);
 /// Whether the process has said nothing against shared memory in place of a tree.
 bool one_host_is_allowed();
 
+/// Why a call that only one host's memory serves passes, if its communicator's do for this reason:
+/// it is never too short.
+inline PassReason of_one_host(PassReason of_comm) {
+    return of_comm == PassReason::short_vector ? PassReason::needs_one_host : of_comm;
+}
+
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector

@@ -40,6 +40,11 @@ class OneHost {
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
     /// on all ranks, is said at OneHostBcast and its kin.
     Status barrier();
+    /// Beyond, MPI libraries that copy once from process to process are faster
+    /// (docs/decisions/018-more-collectives.md).
+    static constexpr std::size_t most_bcast_bytes(int rank_count) {
+        return rank_count == 2 ? std::size_t{32} << 10 : std::size_t{256} << 10;
+    }
     Status bcast(void* data, std::size_t size_bytes, int root);
     /// The output matters on the root alone, and is null elsewhere.
     Status reduce(const Binding& binding, const CallShape& shape, int root);

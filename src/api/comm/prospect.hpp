@@ -22,6 +22,7 @@ class Prospect {
     bool add(std::uint64_t size_bytes);
     /// The communicator is never attached by use.
     void give_up(PassReason why) { pass_reason_ = why; }
+    int rank_count() const { return static_cast<int>(rank_count_); }
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
 

@@ -26,6 +26,7 @@ constexpr const char* texts[] = {
     ("gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
      "pass"),
     "the calls on the communicator have not yet paid for attaching it",
+    "vector is longer than shared memory serves such calls faster than the MPI library",
     "MPI_Pcontrol has switched interception off",
     "GC_INTERCEPT leaves this kind of call out",
     "wrong arguments are for the MPI library to refuse",

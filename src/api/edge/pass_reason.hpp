@@ -28,6 +28,7 @@ enum class PassReason : std::uint8_t {
     short_in_exact_comm,     ///< exact because of GC_COMPRESS_COMMS, and short
     short_in_exact_call,     ///< exact because of gc_compress_calls, and short
     short_of_attaching,
+    long_for_one_host,  ///< of a kind of call that the MPI library then does faster
     interception_off,
     not_intercepted,
 

@@ -14,26 +14,23 @@ constexpr Entry bcast{
 constexpr Entry reduce{
     .kind = CallKind::reduce, .name = "MPI_Reduce (served by gradcoll)", .offered = true};
 
-Known pass_early(const HostCall& call, PassReason reason) {
+/// Whatever it is, it passes.
+void count_early(const HostCall& call) noexcept {
     const MPI_Comm comm = call.arguments.comm;
-    if (comm == MPI_COMM_NULL) return Known::passes;
+    if (comm == MPI_COMM_NULL) return;
     const auto attached = attached_context(comm);
-    count_passed(attached ? attached->get() : nullptr, *call.entry, call.arguments, reason);
-    return Known::passes;
+    count_passed(attached ? attached->get() : nullptr, *call.entry, call.arguments,
+                 reason_to_pass(*call.entry, comm));
 }
 
-int offer(const HostCall& call, int* code) noexcept try {
+int offer(const HostCall& call, int* code) noexcept {
+    const Entry& entry = *call.entry;
+    const MPI_Comm comm = call.arguments.comm;
     if (!mpi_is_running()) return 0;
-    Status status;
-    const PassReason early = reason_to_pass(*call.entry, call.arguments.comm);
     const Known known =
-        early == PassReason::none ? run_host_call(call, status) : pass_early(call, early);
-    if (known == Known::passes) return 0;
-    *code = status.ok() ? MPI_SUCCESS : raise_error(call.arguments.comm, call.entry->name, status);
-    return 1;
-} catch (...) {  // the other ranks are inside
-    *code = raise_error(call.arguments.comm, call.entry->name, status_of_current_exception());
-    return 1;
+        offer_known(entry, comm, code, [&](Status& status) { return run_host_call(call, status); });
+    if (known == Known::no) count_early(call);
+    return known == Known::served ? 1 : 0;
 }
 
 }  // namespace

@@ -41,16 +41,4 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
     return call;
 }
 
-Known offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept try {
-    Status status;
-    if (reason_to_pass(entry, arguments.comm) != PassReason::none) return Known::no;
-    const Known known = run_known(entry, arguments, status);
-    if (known == Known::served)
-        *code = status.ok() ? MPI_SUCCESS : raise_error(arguments.comm, entry.name, status);
-    return known;
-} catch (...) {  // the other ranks are inside
-    *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
-    return Known::served;
-}
-
 }  // namespace gradcoll

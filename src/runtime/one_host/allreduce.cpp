@@ -10,8 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Heads of two pages each.
-constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes - 16;
+constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes;
 /// All slots of a rank fit into a second-level cache.
 constexpr std::size_t most_block_bytes = 256 << 10;
 
@@ -52,7 +51,7 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
-    group_.begin_call(call.signature);
+    group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes);
     if (call.signature == SegmentGroup::lacks_memory) return refuse();
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);

@@ -24,8 +24,8 @@ struct OneHostBcastCall {
 /// waits for long.
 class OneHostBcast {
   public:
-    /// Pieces of so many bytes stay in the second-level caches of both cores.
-    static constexpr std::size_t usual_piece_bytes = 64 << 10;
+    /// One piece is copied in while the one before is copied out.
+    static constexpr std::size_t usual_piece_bytes = 16 << 10;
 
     /// The group must outlive it, and do nothing else meanwhile.
     OneHostBcast(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)

@@ -1,5 +1,7 @@
 #include "runtime/one_host/reduce.hpp"
 
+#include <algorithm>
+
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
 
@@ -17,10 +19,11 @@ std::uint32_t step_combined(std::size_t block) {
 }  // namespace
 
 OneHostReduce::OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce,
-                             const OneHostChoices& choices)
+                             const OneHostChoices& choices, std::size_t piece_bytes)
     : group_(group),
       allreduce_(allreduce),
       choices_(choices),
+      piece_bytes_(piece_bytes),
       sources_(static_cast<std::size_t>(group.rank_count())) {}
 
 bool OneHostReduce::is_flat(const OneHostCall& call) const {
@@ -31,9 +34,9 @@ Status OneHostReduce::run(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
     if (!is_flat(vector) || vector.signature == SegmentGroup::lacks_memory)
         return allreduce_.run(vector);
-    group_.begin_call(vector.signature);
-    return vector.bytes() <= choices_.sizes.inline_bytes ? flat_beside_flag(call)
-                                                         : flat_in_blocks(call);
+    const bool beside_flag = vector.bytes() <= choices_.sizes.inline_bytes;
+    group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0);
+    return beside_flag ? flat_beside_flag(call) : flat_in_blocks(call);
 }
 
 template <class SlotOf>
@@ -60,7 +63,7 @@ Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
 
 /// All compare all, so that all count the same blocks.
 Status OneHostReduce::flat_in_blocks(const OneHostReduceCall& call) {
-    const CallBlocks blocks(call.vector, choices_.sizes.block_bytes, 1);
+    const CallBlocks blocks(call.vector, std::min(piece_bytes_, choices_.sizes.block_bytes), 1);
     const bool gives = group_.rank() != call.root;
     group_.begin_blocks();
     if (gives) copy_bytes(group_.block_slot(group_.rank(), 0), blocks.input(0), blocks.bytes(0));

@@ -20,8 +20,12 @@ struct OneHostReduceCall {
 /// while it waits for long.
 class OneHostReduce {
   public:
+    /// One piece is copied in while the one before is combined.
+    static constexpr std::size_t usual_piece_bytes = 32 << 10;
+
     /// `group` and `allreduce`, which is of the same group, must outlive it.
-    OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce, const OneHostChoices& choices);
+    OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce, const OneHostChoices& choices,
+                  std::size_t piece_bytes = usual_piece_bytes);
 
     /// Errors: invalid_argument on the root if another rank called otherwise, and on all ranks if
     /// the vector is long; out_of_memory, on all, if a signature is SegmentGroup::lacks_memory. The
@@ -41,6 +45,7 @@ class OneHostReduce {
     SegmentGroup& group_;
     OneHostAllreduce& allreduce_;
     OneHostChoices choices_;
+    std::size_t piece_bytes_;
     std::vector<const void*> sources_;  ///< by rank
 };
 

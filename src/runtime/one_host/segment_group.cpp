@@ -1,5 +1,5 @@
-// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, heads with the
-// inline slots behind them, block slots, result slots; each on pages of its own.
+// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, heads with their
+// narrow inline slots, wide inline slots, block slots, result slots; each on pages of its own.
 #include "runtime/one_host/segment_group.hpp"
 
 #include <fmt/format.h>
@@ -8,17 +8,17 @@
 
 namespace gradcoll {
 
-/// The first bytes of the inline slot share its line: a short vector arrives with its flag.
+/// The first bytes of the narrow slot share its line: a short vector arrives with its flag.
 struct SegmentGroup::Head {
     SharedWord announced;
     std::atomic<std::uint64_t> signature;
-    std::byte inline_slot[1];
+    std::byte narrow_slot[narrow_bytes];
 };
 
 namespace {
 
-std::size_t head_bytes_of(const SegmentSizes& sizes) {
-    return SegmentGroup::whole_pages(2 * sizeof(std::uint64_t) + sizes.inline_bytes);
+std::size_t wide_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(sizes.inline_bytes);
 }
 
 std::size_t block_bytes_of(const SegmentSizes& sizes) {
@@ -34,7 +34,7 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 }  // namespace
 
 std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
-    return page_bytes + heads * head_bytes_of(sizes);
+    return page_bytes + heads * head_bytes + wide_slots * wide_bytes_of(sizes);
 }
 
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
@@ -62,7 +62,8 @@ SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const S
       rank_(rank),
       rank_count_(rank_count),
       sizes_(sizes),
-      head_bytes_(head_bytes_of(sizes)),
+      wide_bytes_(wide_bytes_of(sizes)),
+      blocks_offset_(inline_bytes_a_rank(sizes)),
       block_bytes_(block_bytes_of(sizes)),
       result_bytes_(result_bytes_of(rank_count, sizes)),
       part_bytes_(bytes_a_rank(rank_count, sizes)),
@@ -72,8 +73,12 @@ Sleepers& SegmentGroup::sleepers(int rank) const {
     return *reinterpret_cast<Sleepers*>(part(rank));
 }
 
+static_assert(sizeof(SharedWord) + sizeof(std::atomic<std::uint64_t>) +
+                  SegmentGroup::narrow_bytes ==
+              SegmentGroup::head_bytes);
+
 SegmentGroup::Head& SegmentGroup::head(int rank, std::uint64_t call) const {
-    return *reinterpret_cast<Head*>(part(rank) + page_bytes + call % heads * head_bytes_);
+    return *reinterpret_cast<Head*>(part(rank) + page_bytes + call % heads * head_bytes);
 }
 
 SegmentGroup::Head& SegmentGroup::head(int rank) const {
@@ -85,9 +90,9 @@ void SegmentGroup::sign(std::uint64_t signature) {
 }
 
 /// For more than the next call needs, so that not every call waits.
-void SegmentGroup::catch_up() {
-    wait_for_all_in(call_ - heads / 2, begun);
-    ended_by_all_ = call_ - heads / 2 - 1;
+void SegmentGroup::catch_up(std::uint64_t window) {
+    wait_for_all_in(call_ - window / 2, begun);
+    ended_by_all_ = call_ - window / 2 - 1;
 }
 
 void SegmentGroup::wait_for_readers() {
@@ -163,19 +168,14 @@ Status SegmentGroup::difference_from(int rank) const {
                         rank_, rank)};
 }
 
-std::byte* SegmentGroup::inline_slot(int rank) const {
-    return head(rank).inline_slot;
-}
-
 std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + heads * head_bytes_ + slot * block_bytes_;
+    return part(rank) + blocks_offset_ + slot * block_bytes_;
 }
 
 std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + heads * head_bytes_ + block_slots * block_bytes_ +
-           slot * result_bytes_;
+    return part(rank) + blocks_offset_ + block_slots * block_bytes_ + slot * result_bytes_;
 }
 
 }  // namespace gradcoll

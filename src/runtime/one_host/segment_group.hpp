@@ -13,7 +13,7 @@ namespace gradcoll {
 
 /// How large the parts of a rank's shared memory are. The same on all ranks.
 struct SegmentSizes {
-    std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag
+    std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag, or nearly so
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
 };
 
@@ -23,7 +23,8 @@ struct SegmentSizes {
 /// every call, whoever waits for it: who begins a call has ended the one before, so whoever has
 /// seen all ranks begin a call may write to the heads of the calls before. A rank that waits for
 /// nobody (the root of a broadcast) runs ahead until the heads are used up; then begin_call() waits
-/// until all have ended the older half of those calls (docs/decisions/018-more-collectives.md).
+/// until all have ended the older half of those calls (docs/decisions/018-more-collectives.md). Of
+/// wide inline slots, for longer vectors, there are fewer than of heads.
 /// Block slots are used round and round by one block after another, of one call or of several.
 ///
 /// Used by one thread at a time. All ranks make the same calls in the same order.
@@ -31,8 +32,13 @@ class SegmentGroup {
   public:
     /// The first step.
     static constexpr std::uint32_t begun = 1;
-    /// Calls that a rank can have begun while others still read what it wrote for the first.
-    static constexpr std::uint64_t heads = 4;
+    /// Calls that a rank can have begun while others still read what it wrote for the first: if it
+    /// wrote nothing but into narrow inline slots, or into wide ones.
+    static constexpr std::uint64_t heads = 32;
+    static constexpr std::uint64_t wide_slots = 4;
+    /// What a narrow slot holds: the rest of a head, whose word and signature share its first line.
+    static constexpr std::size_t head_bytes = 512;
+    static constexpr std::size_t narrow_bytes = head_bytes - 2 * sizeof(std::uint64_t);
     /// Blocks that a rank can have under way in one call.
     static constexpr std::size_t block_slots = 4;
     /// What ranks write lies on pages of its own.
@@ -67,11 +73,14 @@ class SegmentGroup {
     const SegmentSizes& sizes() const { return sizes_; }
 
     /// The next call begins. `signature`: what all ranks must have alike (kind, count, type, op,
-    /// root). Waits if somebody may still read what this rank wrote for the call whose head is used
-    /// again.
-    void begin_call(std::uint64_t signature) {
+    /// root). `inline_bytes`: how much they may write into their inline slots, which is alike, too.
+    /// Waits if somebody may still read what this rank wrote into the slot that comes now.
+    void begin_call(std::uint64_t signature, std::size_t inline_bytes) {
         ++call_;
-        if (call_ - ended_by_all_ > heads) catch_up();
+        const bool wide = inline_bytes > narrow_bytes;
+        const std::uint64_t window = wide ? wide_slots : heads;
+        if (call_ - ended_by_all_ > window) catch_up(window);
+        inline_offset_ = wide ? wide_offset(call_ % wide_slots) : narrow_offset(call_ % heads);
         sign(signature);
     }
     /// Says that everything written before is there. Steps of a call count from 1, which every rank
@@ -110,8 +119,8 @@ class SegmentGroup {
     /// blocks. All ranks have begun the call. Announces its last step.
     void end_unread_blocks(std::size_t count);
 
-    /// Of the current call. inline_bytes, beside the word.
-    std::byte* inline_slot(int rank) const;
+    /// Of the current call: as much as it said, beside the word if narrow.
+    std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
     /// Of a block of the current call. block_bytes.
     std::byte* block_slot(int rank, std::size_t block) const;
     /// Room for one of rank_count equal pieces of the block, rounded up to cache lines.
@@ -123,10 +132,16 @@ class SegmentGroup {
     Sleepers& sleepers(int rank) const;
     Head& head(int rank, std::uint64_t call) const;
     void sign(std::uint64_t signature);
-    void catch_up();
+    void catch_up(std::uint64_t window);
     void wait_for_readers();
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
     bool is_without_memory(int rank) const;
+    std::size_t narrow_offset(std::uint64_t head) const {
+        return page_bytes + head * head_bytes + 2 * sizeof(std::uint64_t);
+    }
+    std::size_t wide_offset(std::uint64_t slot) const {
+        return page_bytes + heads * head_bytes + slot * wide_bytes_;
+    }
     std::byte* part(int rank) const {
         return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
     }
@@ -143,12 +158,14 @@ class SegmentGroup {
     int rank_;
     int rank_count_;
     SegmentSizes sizes_;
-    std::size_t head_bytes_;
+    std::size_t wide_bytes_;
+    std::size_t blocks_offset_;
     std::size_t block_bytes_;
     std::size_t result_bytes_;
     std::size_t part_bytes_;
     Waiter waiter_;
     std::uint64_t call_ = 0;
+    std::size_t inline_offset_ = 0;
     std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;
     // Of the last call that ended with end_unread_blocks().

@@ -19,7 +19,7 @@ namespace gradcoll::test {
 /// Small parts, so that short vectors already take many blocks.
 inline OneHostChoices small_choices() {
     OneHostChoices choices;
-    choices.sizes = {240, 4096};
+    choices.sizes = {1000, 4096};
     choices.flat_ranks = 4;
     choices.flat_max_bytes = 2048;
     choices.stream_min_bytes = 16384;
@@ -32,7 +32,7 @@ struct HostRank {
         : rank(number),
           group(area, number, rank_count, choices.sizes, Waiter(true, nullptr, nullptr)),
           allreduce(group, choices),
-          reduce(group, allreduce, choices),
+          reduce(group, allreduce, choices, 1024),
           bcast(group, 1024),
           allgather(group, 1024),
           reduce_scatter(group, choices) {}
