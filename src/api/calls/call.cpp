@@ -179,13 +179,15 @@ void Admission::find_context_of_offer(bool may_attach) {
                               process_settings().ever_compresses(call_.shape.type);
     const bool has_shape = shape_reason_ == PassReason::none;
     const bool waited = entry().may_wait && !entry().persistent;
-    OfferedComm found = comm_for_offer(call_.arguments.comm,
-                                       {.bytes = call_.shape.size_bytes(),
-                                        .may_be_lossy = may_be_lossy,
-                                        .may_attach = may_attach && (has_shape || is_compared()),
-                                        .is_compared = is_compared(),
-                                        .fits_one_host = has_shape && waited && !may_be_lossy,
-                                        .needs_one_host = entry().needs_one_host});
+    const bool is_long = is_long_for_one_host(entry().collective, call_.shape,
+                                              gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    OfferedComm found = comm_for_offer(
+        call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
+                               .may_be_lossy = may_be_lossy,
+                               .may_attach = may_attach && (has_shape || is_compared()),
+                               .is_compared = is_compared(),
+                               .fits_one_host = has_shape && waited && !may_be_lossy && !is_long,
+                               .needs_one_host = entry().needs_one_host});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
@@ -242,7 +244,9 @@ PassReason Admission::way_out() const {
 
 /// Of a call that one host's memory does not serve.
 PassReason Admission::way_out_of_tree() const {
-    if (entry().needs_one_host) return PassReason::needs_one_host;
+    if (entry().needs_one_host)
+        return call_.context->one_host().may_open() ? PassReason::long_for_one_host
+                                                    : PassReason::needs_one_host;
     if (!call_.context->has_tree()) return PassReason::not_attached;
     const bool in_blocks = entry().collective != Collective::allreduce;
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;

@@ -35,6 +35,9 @@ struct CallTexts {
 };
 CallTexts texts_of(Collective kind, const CallArguments& arguments);
 
+/// Whether an allgather is for the MPI library rather than for the shared memory of one host.
+bool is_long_for_one_host(Collective kind, const CallShape& shape, int rank_count);
+
 /// How a call is made.
 struct CallManner {
     bool feedback = false;

@@ -1,5 +1,8 @@
 #include "api/calls/known_blocks.hpp"
 
+#include <algorithm>
+
+#include "api/calls/call_kinds.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/plain_call.hpp"
@@ -52,7 +55,8 @@ Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Statu
     const int ranks =
         context != nullptr ? context->identity().rank_count() : prospect->rank_count();
     const Classified known = shape_of_known_blocks(entry, arguments, ranks);
-    if (known.passes()) return Known::no;
+    if (known.passes() || is_long_for_one_host(entry.collective, known.shape, ranks))
+        return Known::no;
     if (prospect != nullptr) {
         if (!passes_for_now(*prospect, entry, known.shape)) return Known::no;
         const PassReason reason = prospect->pass_reason();

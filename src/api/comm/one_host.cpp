@@ -116,14 +116,14 @@ class OneHostEngine {
     Status bcast(void* data, std::size_t size_bytes, int root) {
         std::uint64_t signature = signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root);
         if (root == group_.rank() && bcast_.uses_blocks(size_bytes))
-            signature = with_blocks_of(size_bytes, signature);
+            signature = with_blocks_of(whole_blocks, signature);
         return bcast_.run({data, size_bytes, root, signature});
     }
 
     Status reduce(const Binding& binding, const CallShape& shape, int root) {
         std::uint64_t signature = signature_of(CallKind::reduce, shape, root);
         if (allreduce_.uses_blocks(shape.size_bytes()))
-            signature = with_blocks_of(shape.size_bytes(), signature);
+            signature = with_blocks_of(whole_blocks, signature);
         return reduce_.run({{binding.input, binding.output, static_cast<std::size_t>(shape.count),
                              shape.reducer, signature},
                             root});
@@ -131,7 +131,8 @@ class OneHostEngine {
 
     Status allgather(const Binding& binding, std::size_t block_bytes) {
         std::uint64_t signature = signature_of(CallKind::allgather, shape_of_bytes(block_bytes));
-        if (allgather_.uses_blocks(block_bytes)) signature = with_blocks_of(block_bytes, signature);
+        if (allgather_.uses_blocks(block_bytes))
+            signature = with_blocks_of(whole_blocks, signature);
         const void* input = binding.input;
         if (input == binding.output)
             input = static_cast<const std::byte*>(input) +
@@ -152,6 +153,8 @@ class OneHostEngine {
 
   private:
     static constexpr std::size_t least_block_bytes = 64 << 10;
+    /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
+    static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 2;
 
     std::uint64_t signature_for(const CallShape& shape) {
         const std::size_t bytes = shape.size_bytes();

@@ -43,24 +43,25 @@ void OneHostAllgather::copy_piece_out(const OneHostAllgatherCall& call, const Pi
                                       std::size_t piece) {
     for (int i = 1; i < group_.rank_count(); ++i) {
         const int rank = (group_.rank() + i) % group_.rank_count();
-        copy_bytes(block_in(call, rank) + pieces.offset(piece), group_.block_slot(rank, piece),
-                   pieces.bytes(piece));
+        copy_bytes(block_in(call, rank) + pieces.offset(piece),
+                   group_.piece_slot(rank, pieces, piece), pieces.bytes(piece));
     }
     copy_own(call, pieces.offset(piece), pieces.bytes(piece));
 }
 
-/// A slot is written again after four pieces: whoever has announced the last but one of them has
-/// copied the first one out.
+/// A slot is written again after four blocks, which are as many pieces or more: whoever has
+/// announced the last but one of them has copied the first one out.
 Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
-    const Pieces pieces(call.block_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes));
+    const Pieces pieces(call.block_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
+                        group_.sizes().block_bytes);
     const auto* const from = static_cast<const std::byte*>(call.input);
     const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
         if (piece < pieces.count()) {
             if (has_memory)
-                copy_bytes(group_.block_slot(group_.rank(), piece), from + pieces.offset(piece),
-                           pieces.bytes(piece));
+                copy_bytes(group_.piece_slot(group_.rank(), pieces, piece),
+                           from + pieces.offset(piece), pieces.bytes(piece));
             group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
         if (piece == 0) continue;
@@ -68,7 +69,7 @@ Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
         if (piece == 1) GRADCOLL_TRY(group_.check_alike_or_leave());
         copy_piece_out(call, pieces, piece - 1);
     }
-    group_.end_blocks(pieces.count());
+    group_.end_blocks(pieces.blocks());
     return {};
 }
 

@@ -24,7 +24,7 @@ struct OneHostAllgatherCall {
 /// waits for long.
 class OneHostAllgather {
   public:
-    static constexpr std::size_t usual_piece_bytes = 64 << 10;
+    static constexpr std::size_t usual_piece_bytes = 16 << 10;
 
     /// The group must outlive it, and do nothing else meanwhile.
     OneHostAllgather(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)

@@ -47,29 +47,31 @@ Status OneHostBcast::receive_beside_flag(const OneHostBcastCall& call) {
 /// The first piece is written while the others arrive. The root alone compares all ranks, and the
 /// others go by what it found: so all of them count the same blocks.
 Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes));
+    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
+                        group_.sizes().block_bytes);
     const auto* const from = static_cast<const std::byte*>(call.data);
     const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
-    if (has_memory) copy_bytes(group_.block_slot(call.root, 0), from, pieces.bytes(0));
+    if (has_memory) copy_bytes(group_.piece_slot(call.root, pieces, 0), from, pieces.bytes(0));
     group_.announce(SegmentGroup::begun);
     group_.wait_for_all(SegmentGroup::begun);
     GRADCOLL_TRY(group_.check_alike_or_leave());
     group_.announce(step_of(0));
     for (std::size_t piece = 1; piece < pieces.count(); ++piece) {
-        if (piece >= SegmentGroup::block_slots)
-            group_.wait_for_all(step_of(piece - SegmentGroup::block_slots));
-        copy_bytes(group_.block_slot(call.root, piece), from + pieces.offset(piece),
+        if (const auto read = pieces.overwritten(piece, SegmentGroup::block_slots))
+            group_.wait_for_all(step_of(*read));
+        copy_bytes(group_.piece_slot(call.root, pieces, piece), from + pieces.offset(piece),
                    pieces.bytes(piece));
         group_.announce(step_of(piece));
     }
-    group_.end_unread_blocks(pieces.count());
+    group_.end_unread_blocks(pieces.blocks());
     return {};
 }
 
 /// Looks at the root twice: one that made another call may announce no second step.
 Status OneHostBcast::receive_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes));
+    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
+                        group_.sizes().block_bytes);
     auto* const to = static_cast<std::byte*>(call.data);
     group_.announce(SegmentGroup::begun);
     group_.wait_for(call.root, SegmentGroup::begun);
@@ -79,11 +81,11 @@ Status OneHostBcast::receive_pieces(const OneHostBcastCall& call) {
     group_.note_all_have_begun();
     for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
         group_.wait_for(call.root, step_of(piece));
-        copy_bytes(to + pieces.offset(piece), group_.block_slot(call.root, piece),
+        copy_bytes(to + pieces.offset(piece), group_.piece_slot(call.root, pieces, piece),
                    pieces.bytes(piece));
         group_.announce(step_of(piece));
     }
-    group_.end_unread_blocks(pieces.count());
+    group_.end_unread_blocks(pieces.blocks());
     return {};
 }
 

@@ -8,12 +8,12 @@
 namespace gradcoll {
 namespace {
 
-/// Block k is there at step k + 1, and combined at step k + 2 of the root.
-std::uint32_t step_there(std::size_t block) {
-    return static_cast<std::uint32_t>(block + 1);
+/// Piece k is there at step k + 1, and combined at step k + 2 of the root.
+std::uint32_t step_there(std::size_t piece) {
+    return static_cast<std::uint32_t>(piece + 1);
 }
-std::uint32_t step_combined(std::size_t block) {
-    return static_cast<std::uint32_t>(block + 2);
+std::uint32_t step_combined(std::size_t piece) {
+    return static_cast<std::uint32_t>(piece + 2);
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ Status OneHostReduce::run(const OneHostReduceCall& call) {
         return allreduce_.run(vector);
     const bool beside_flag = vector.bytes() <= choices_.sizes.inline_bytes;
     group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0);
-    return beside_flag ? flat_beside_flag(call) : flat_in_blocks(call);
+    return beside_flag ? flat_beside_flag(call) : flat_in_pieces(call);
 }
 
 template <class SlotOf>
@@ -62,38 +62,46 @@ Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
 }
 
 /// All compare all, so that all count the same blocks.
-Status OneHostReduce::flat_in_blocks(const OneHostReduceCall& call) {
-    const CallBlocks blocks(call.vector, std::min(piece_bytes_, choices_.sizes.block_bytes), 1);
+Status OneHostReduce::flat_in_pieces(const OneHostReduceCall& call) {
+    const OneHostCall& vector = call.vector;
+    const Pieces pieces(vector.count, vector.reducer.element_bytes,
+                        std::min(piece_bytes_, choices_.sizes.block_bytes),
+                        choices_.sizes.block_bytes);
     const bool gives = group_.rank() != call.root;
     group_.begin_blocks();
-    if (gives) copy_bytes(group_.block_slot(group_.rank(), 0), blocks.input(0), blocks.bytes(0));
+    if (gives)
+        copy_bytes(group_.piece_slot(group_.rank(), pieces, 0), vector.input, pieces.bytes(0));
     group_.announce(SegmentGroup::begun);
     group_.wait_for_all(SegmentGroup::begun);
     GRADCOLL_TRY(group_.check_alike_or_leave());
     if (gives)
-        give_blocks(call, blocks);
+        give_pieces(call, pieces);
     else
-        combine_blocks(call, blocks);
-    group_.end_unread_blocks(blocks.count());
+        combine_pieces(call, pieces);
+    group_.end_unread_blocks(pieces.blocks());
     return {};
 }
 
-void OneHostReduce::give_blocks(const OneHostReduceCall& call, const CallBlocks& blocks) {
-    for (std::size_t block = 1; block < blocks.count(); ++block) {
-        if (block >= SegmentGroup::block_slots)
-            group_.wait_for(call.root, step_combined(block - SegmentGroup::block_slots));
-        copy_bytes(group_.block_slot(group_.rank(), block), blocks.input(block),
-                   blocks.bytes(block));
-        group_.announce(step_there(block));
+void OneHostReduce::give_pieces(const OneHostReduceCall& call, const Pieces& pieces) {
+    const auto* const input = static_cast<const std::byte*>(call.vector.input);
+    for (std::size_t piece = 1; piece < pieces.count(); ++piece) {
+        if (const auto combined = pieces.overwritten(piece, SegmentGroup::block_slots))
+            group_.wait_for(call.root, step_combined(*combined));
+        copy_bytes(group_.piece_slot(group_.rank(), pieces, piece), input + pieces.offset(piece),
+                   pieces.bytes(piece));
+        group_.announce(step_there(piece));
     }
 }
 
-void OneHostReduce::combine_blocks(const OneHostReduceCall& call, const CallBlocks& blocks) {
-    for (std::size_t block = 0; block < blocks.count(); ++block) {
-        group_.wait_for_all(step_there(block));
-        combine(call.vector, blocks.input(block), blocks.output(block), blocks.elems(block),
-                [&](int rank) { return group_.block_slot(rank, block); });
-        group_.announce(step_combined(block));
+void OneHostReduce::combine_pieces(const OneHostReduceCall& call, const Pieces& pieces) {
+    const auto* const input = static_cast<const std::byte*>(call.vector.input);
+    auto* const output = static_cast<std::byte*>(call.vector.output);
+    for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
+        group_.wait_for_all(step_there(piece));
+        combine(call.vector, input + pieces.offset(piece), output + pieces.offset(piece),
+                pieces.elems(piece),
+                [&](int rank) { return group_.piece_slot(rank, pieces, piece); });
+        group_.announce(step_combined(piece));
     }
 }
 

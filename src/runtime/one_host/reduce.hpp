@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "runtime/one_host/allreduce.hpp"
+#include "runtime/one_host/pieces.hpp"
 
 namespace gradcoll {
 
@@ -21,7 +22,7 @@ struct OneHostReduceCall {
 class OneHostReduce {
   public:
     /// One piece is copied in while the one before is combined.
-    static constexpr std::size_t usual_piece_bytes = 32 << 10;
+    static constexpr std::size_t usual_piece_bytes = 16 << 10;
 
     /// `group` and `allreduce`, which is of the same group, must outlive it.
     OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce, const OneHostChoices& choices,
@@ -35,9 +36,9 @@ class OneHostReduce {
   private:
     bool is_flat(const OneHostCall& call) const;
     Status flat_beside_flag(const OneHostReduceCall& call);
-    Status flat_in_blocks(const OneHostReduceCall& call);
-    void give_blocks(const OneHostReduceCall& call, const CallBlocks& blocks);
-    void combine_blocks(const OneHostReduceCall& call, const CallBlocks& blocks);
+    Status flat_in_pieces(const OneHostReduceCall& call);
+    void give_pieces(const OneHostReduceCall& call, const Pieces& pieces);
+    void combine_pieces(const OneHostReduceCall& call, const Pieces& pieces);
     template <class SlotOf>
     void combine(const OneHostCall& call, const std::byte* mine, std::byte* out, std::size_t count,
                  SlotOf slot_of);

@@ -66,7 +66,7 @@ void OneHostReduceScatter::combine_piece(const OneHostCall& call, const Pieces& 
 /// As an allgather in pieces. In place the result of a piece overwrites what has been copied in.
 Status OneHostReduceScatter::in_pieces(const OneHostCall& call) {
     const Pieces pieces(call.count, call.reducer.element_bytes,
-                        choices_.sizes.block_bytes / ranks());
+                        choices_.sizes.block_bytes / ranks(), choices_.sizes.block_bytes / ranks());
     const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {

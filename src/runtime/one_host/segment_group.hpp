@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
+#include "runtime/one_host/pieces.hpp"
 #include "transport/shm/waiter.hpp"
 
 namespace gradcoll {
@@ -114,7 +115,10 @@ class SegmentGroup {
     }
     /// Blocks of this call are over: those of the next one begin where they ended. All ranks have
     /// waited for all others' blocks.
-    void end_blocks(std::size_t count) { first_slot_ = (first_slot_ + count) % block_slots; }
+    void end_blocks(std::size_t count) {
+        lap_ += (first_slot_ + count) / block_slots;
+        first_slot_ = (first_slot_ + count) % block_slots;
+    }
     /// The same for a call in which some rank ends without having waited for those who read its
     /// blocks. All ranks have begun the call. Announces its last step.
     void end_unread_blocks(std::size_t count);
@@ -123,6 +127,12 @@ class SegmentGroup {
     std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
     /// Of a block of the current call. block_bytes.
     std::byte* block_slot(int rank, std::size_t block) const;
+    /// Where a piece of the current call lies: short vectors take turns between several places in a
+    /// block. They may need all memory of a block, however short they are.
+    std::byte* piece_slot(int rank, const Pieces& pieces, std::size_t piece) const {
+        const std::size_t place = pieces.span_bytes() * (lap_ % pieces.places());
+        return block_slot(rank, pieces.block(piece)) + place + pieces.offset_in_block(piece);
+    }
     /// Room for one of rank_count equal pieces of the block, rounded up to cache lines.
     std::byte* result_slot(int rank, std::size_t block) const;
 
@@ -168,6 +178,7 @@ class SegmentGroup {
     std::size_t inline_offset_ = 0;
     std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;
+    std::size_t lap_ = 0;  ///< how often the slots have been gone through
     // Of the last call that ended with end_unread_blocks().
     std::uint64_t unread_call_ = 0;
     std::size_t unread_blocks_ = 0;

@@ -103,7 +103,7 @@ TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
 
 TEST_P(RanksOnAHost, OneWithoutMemoryFailsTheCallOnAllRanksAndTheNextOneIsRight) {
     const int ranks = GetParam();
-    for (const std::size_t count : {std::size_t{100}, std::size_t{700}, std::size_t{5000}}) {
+    for (const std::size_t count : {std::size_t{300}, std::size_t{700}, std::size_t{5000}}) {
         Host host(ranks, small_choices());
         const std::vector<float> sums = sums_in_rank_order(ranks, 1, count);
         host.run([&](HostRank& self) {

@@ -1,6 +1,7 @@
 // tests/runtime/one_host/host.hpp - a host for tests: memory for some ranks, which are threads.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -16,12 +17,12 @@
 
 namespace gradcoll::test {
 
-/// Small parts, so that short vectors already take many blocks.
-inline OneHostChoices small_choices() {
+/// Small parts, so that short vectors already take many blocks. Two ranks do all sizes flat.
+inline OneHostChoices small_choices(int rank_count = 4) {
     OneHostChoices choices;
     choices.sizes = {1000, 4096};
     choices.flat_ranks = 4;
-    choices.flat_max_bytes = 2048;
+    choices.flat_max_bytes = rank_count == 2 ? SIZE_MAX : 2048;
     choices.stream_min_bytes = 16384;
     return choices;
 }
@@ -32,11 +33,12 @@ struct HostRank {
         : rank(number),
           group(area, number, rank_count, choices.sizes, Waiter(true, nullptr, nullptr)),
           allreduce(group, choices),
-          reduce(group, allreduce, choices, 1024),
-          bcast(group, 1024),
-          allgather(group, 1024),
+          reduce(group, allreduce, choices, piece_bytes),
+          bcast(group, piece_bytes),
+          allgather(group, piece_bytes),
           reduce_scatter(group, choices) {}
 
+    static constexpr std::size_t piece_bytes = 1024;
     int rank;
     SegmentGroup group;
     OneHostAllreduce allreduce;

@@ -181,7 +181,7 @@ class MixedCalls : public testing::TestWithParam<int> {};
 TEST_P(MixedCalls, OfAnyOrderAndPaceAreRight) {
     const int ranks = GetParam();
     for (unsigned seed = 1; seed <= 4; ++seed) {
-        Host host(ranks, small_choices());
+        Host host(ranks, small_choices(ranks));
         const std::vector<Call> calls = program(seed, ranks, 120);
         host.run([&](HostRank& self) {
             std::minstd_rand random(seed * 100 + static_cast<unsigned>(self.rank));
@@ -200,7 +200,7 @@ TEST_P(MixedCalls, WhoWaitsForNobodyDoesNotOverrunASleeper) {
     const int ranks = GetParam();
     for (const std::size_t count : {std::size_t{10}, std::size_t{700}})
         for (const Kind kind : {Kind::bcast, Kind::reduce}) {
-            Host host(ranks, small_choices());
+            Host host(ranks, small_choices(ranks));
             host.run([&](HostRank& self) {
                 Player player(self, ranks);
                 for (std::uint64_t number = 0; number < 60; ++number) {
@@ -218,7 +218,7 @@ TEST_P(MixedCalls, WhoWaitsForNobodyDoesNotOverrunASleeper) {
 /// right. Those that wait for the last rank get an error, too.
 TEST_P(MixedCalls, AnotherCallOfOneRankIsAnErrorAndTheNextCallIsRight) {
     const int ranks = GetParam();
-    Host host(ranks, small_choices());
+    Host host(ranks, small_choices(ranks));
     const std::size_t counts[] = {3, 700, 5000};
     host.run([&](HostRank& self) {
         Player player(self, ranks);
@@ -278,7 +278,7 @@ TEST_P(MixedCalls, OneWithoutMemoryFailsLongCallsOnAllRanks) {
     const int ranks = GetParam();
     constexpr std::uint64_t lacks = SegmentGroup::lacks_memory;
     constexpr std::size_t count = 5000;
-    Host host(ranks, small_choices());
+    Host host(ranks, small_choices(ranks));
     host.run([&](HostRank& self) {
         Player player(self, ranks);
         std::vector<std::int32_t> data(count * static_cast<std::size_t>(ranks), 1), out = data;
@@ -308,11 +308,16 @@ TEST(OneHostPieces, CoverTheVectorInEvenLines) {
     for (const std::size_t elem_bytes : {std::size_t{1}, std::size_t{3}, std::size_t{4}})
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{64},
                                         std::size_t{1000}, std::size_t{70000}}) {
-            const Pieces pieces(count, elem_bytes, 4096);
+            const Pieces pieces(count, elem_bytes, 1024, 4096);
             std::size_t elems = 0;
             for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
                 EXPECT_EQ(pieces.offset(piece), elems * elem_bytes);
-                EXPECT_LE(pieces.bytes(piece), 4096U);
+                EXPECT_LE(pieces.bytes(piece), 1024U);
+                EXPECT_LE(pieces.offset_in_block(piece) + pieces.bytes(piece), 4096U);
+                if (const auto read = pieces.overwritten(piece, 4)) {
+                    EXPECT_EQ(pieces.block(*read) + 4, pieces.block(piece));
+                    EXPECT_EQ(pieces.block(*read + 1), pieces.block(*read) + 1);
+                }
                 elems += pieces.elems(piece);
             }
             EXPECT_EQ(elems, count);
