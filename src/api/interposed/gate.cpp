@@ -42,8 +42,10 @@ std::int64_t least_count(int call, const ServedBytes& least) {
             return elements(least.allreduce);
         case GC_CALL_IALLREDUCE:
             return elements(least.others);
-        case GC_CALL_REDUCE_SCATTER_BLOCK:
         case GC_CALL_ALLGATHER:
+            if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
+            [[fallthrough]];
+        case GC_CALL_REDUCE_SCATTER_BLOCK:
             return least.others > 0 ? 1 : 0;
         case GC_CALL_BARRIER:
         case GC_CALL_BCAST:
