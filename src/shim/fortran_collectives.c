@@ -82,9 +82,6 @@ ALLREDUCE_INIT(mpi_allreduce_init, MPI_ALLREDUCE_INIT)
 ALLREDUCE_INIT(mpix_allreduce_init, MPIX_ALLREDUCE_INIT)
 #endif
 
-WRAPPER(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, int* ierror),
-        (comm, ierror), core->barrier(core->comm_of_fortran(*comm), &code))
-
 /* No buffer of a broadcast is in place, but it may be MPI_BOTTOM. */
 WRAPPER(mpi_bcast, MPI_BCAST, GC_CALL_BCAST, *count, (F_BCAST_PARAMETERS, int* ierror),
         (buffer, count, datatype, root, comm, ierror),
