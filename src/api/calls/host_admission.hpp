@@ -4,9 +4,18 @@
 
 #include <memory>
 
-#include "api/calls/host_call.hpp"
+#include "api/calls/call.hpp"
 
 namespace gradcoll {
+
+/// One call as the program made it.
+struct HostCall {
+    const Entry* entry = nullptr;  ///< its kind is barrier, bcast or reduce; outlives the call
+    /// Of a broadcast: `recvbuf` is the buffer, in place. Of a barrier: nothing but the
+    /// communicator, which is not null.
+    CallArguments arguments;
+    int root = 0;
+};
 
 /// What became of it: an error, a reason to pass it, or what serving it needs.
 struct AdmittedHostCall {

@@ -1,6 +1,5 @@
 #include "api/calls/host_call.hpp"
 
-#include "api/calls/host_admission.hpp"
 #include "api/calls/host_buffer.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"

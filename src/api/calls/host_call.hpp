@@ -2,19 +2,10 @@
 // reduce (docs/decisions/018-more-collectives.md).
 #pragma once
 
-#include "api/calls/call.hpp"
+#include "api/calls/host_admission.hpp"
 #include "api/calls/known_call.hpp"
 
 namespace gradcoll {
-
-/// One call as the program made it.
-struct HostCall {
-    const Entry* entry = nullptr;  ///< its kind is barrier, bcast or reduce; outlives the call
-    /// Of a broadcast: `recvbuf` is the buffer, in place. Of a barrier: nothing but the
-    /// communicator, which is not null.
-    CallArguments arguments;
-    int root = 0;
-};
 
 /// Serves the call, or counts it as passed: to do so is decided on what all ranks know alike, but
 /// for a rank whose own arguments are wrong, which the MPI library then refuses. Attaches the

@@ -34,7 +34,7 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 }  // namespace
 
 std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
-    return page_bytes + heads * head_bytes + wide_slots * wide_bytes_of(sizes);
+    return page_bytes + head_pages * page_bytes + wide_slots * wide_bytes_of(sizes);
 }
 
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
@@ -78,7 +78,7 @@ static_assert(sizeof(SharedWord) + sizeof(std::atomic<std::uint64_t>) +
               SegmentGroup::head_bytes);
 
 SegmentGroup::Head& SegmentGroup::head(int rank, std::uint64_t call) const {
-    return *reinterpret_cast<Head*>(part(rank) + page_bytes + call % heads * head_bytes);
+    return *reinterpret_cast<Head*>(part(rank) + head_offset(call % heads));
 }
 
 SegmentGroup::Head& SegmentGroup::head(int rank) const {

@@ -35,7 +35,7 @@ class SegmentGroup {
     static constexpr std::uint32_t begun = 1;
     /// Calls that a rank can have begun while others still read what it wrote for the first: if it
     /// wrote nothing but into narrow inline slots, or into wide ones.
-    static constexpr std::uint64_t heads = 32;
+    static constexpr std::uint64_t heads = 16;
     static constexpr std::uint64_t wide_slots = 4;
     /// What a narrow slot holds: the rest of a head, whose word and signature share its first line.
     static constexpr std::size_t head_bytes = 512;
@@ -146,11 +146,20 @@ class SegmentGroup {
     void wait_for_readers();
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
     bool is_without_memory(int rank) const;
-    std::size_t narrow_offset(std::uint64_t head) const {
-        return page_bytes + head * head_bytes + 2 * sizeof(std::uint64_t);
+    /// Heads of calls that follow each other lie on different pages, else caches fetch one in
+    /// advance while it is being written, and at different places there, or they would all want the
+    /// same few lines of a cache.
+    static constexpr std::size_t head_offset(std::uint64_t head) {
+        const std::uint64_t page = head % head_pages;
+        const std::uint64_t place = page + head / head_pages * (page_bytes / head_bytes / 2);
+        return page_bytes + page * page_bytes + place * head_bytes % page_bytes;
+    }
+    static constexpr std::uint64_t head_pages = heads / 2;
+    static constexpr std::size_t narrow_offset(std::uint64_t head) {
+        return head_offset(head) + 2 * sizeof(std::uint64_t);
     }
     std::size_t wide_offset(std::uint64_t slot) const {
-        return page_bytes + heads * head_bytes + slot * wide_bytes_;
+        return page_bytes + head_pages * page_bytes + slot * wide_bytes_;
     }
     std::byte* part(int rank) const {
         return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
