@@ -30,7 +30,9 @@ Status run_plain(CommContext& context, const HostCall& call, const CallShape& sh
 
 /// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
 Known run_known_host_call(const HostCall& call, Status& status) {
-    const auto [context, prospect] = seen_comm(call.arguments.comm);
+    const SeenComm seen = seen_comm(call.arguments.comm);
+    CommContext* const context = seen.context;
+    Prospect* const prospect = seen.prospect;
     if (context == nullptr && prospect == nullptr) return Known::no;
     const Classified known = shape_of_known(call);
     const std::uint64_t size_bytes = known.shape.size_bytes();

@@ -45,11 +45,11 @@ class OneHost {
     /// Beyond, MPI libraries that copy once from process to process are faster
     /// (docs/decisions/018-more-collectives.md).
     static constexpr std::size_t most_bcast_bytes(int rank_count) {
-        return std::size_t{rank_count == 2 ? 64U : 128U} << 10;
+        return std::size_t{rank_count == 2 ? 8U : 64U} << 10;
     }
     /// The same of a block of an allgather. More than two ranks copy into caches that are shared.
     static constexpr std::size_t most_allgather_bytes(int rank_count) {
-        return rank_count == 2 ? std::size_t{64} << 10 : std::numeric_limits<std::size_t>::max();
+        return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
     }
     Status bcast(void* data, std::size_t size_bytes, int root);
     /// The output matters on the root alone, and is null elsewhere.

@@ -72,13 +72,14 @@ TEST(HostCallsByUse, AllKindsOfCallsPayForAttaching) {
 
 TEST_F(HostCalls, BroadcastsComeFromAnyRoot) {
     for (const std::size_t count :
-         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{3000}, std::size_t{16384}})
+         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{2000}, std::size_t{16384}})
         for (int root = 0; root < ranks_; ++root) {
             std::vector<int> data = values(rank_, count);
             const Answer answer =
                 connected().bcast(data.data(), static_cast<int>(count), MPI_INT, root, comm_);
-            ASSERT_TRUE(answer.served);
-            EXPECT_EQ(data, values(root, count));
+            // Of two ranks MPI copies long ones faster.
+            ASSERT_EQ(answer.served, ranks_ > 2 || count <= 2048);
+            EXPECT_EQ(data, values(answer.served ? root : rank_, count));
         }
 }
 
