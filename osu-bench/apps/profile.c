@@ -1,6 +1,6 @@
 /* osu-bench/apps/profile.c - how long a program is in its blocking collectives. Preloaded before
- * the interposer, or alone; C names and the Fortran names of Open MPI. In MPI_Finalize rank 0 writes
- * a line to stderr for each kind: `PROFILE kind calls milliseconds`, summed over ranks. */
+ * the interposer, or alone; C names and the Fortran names of Open MPI. In MPI_Finalize rank 0
+ * writes a line to stderr for each kind: `PROFILE kind calls milliseconds`, summed over ranks. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -34,7 +34,6 @@ typedef struct {
     double seconds;
 } Sum;
 
-
 #define X_INDEX(name, ...) INDEX_##name,
 enum { KINDS(X_INDEX) KIND_COUNT };
 static const char* const names[] = {
@@ -57,9 +56,9 @@ static void count(int kind, double begin) {
 }
 
 #define BARE(...) __VA_ARGS__
-#define TIMED(kind, call)                  \
-    const double begin = PMPI_Wtime();     \
-    call;                                  \
+#define TIMED(kind, call)              \
+    const double begin = PMPI_Wtime(); \
+    call;                              \
     count(kind, begin)
 
 #define X_C(name, lower, PARAMETERS, ARGUMENTS, F_PARAMETERS, F_ARGUMENTS) \
@@ -72,11 +71,11 @@ static void count(int kind, double begin) {
     }
 KINDS(X_C)
 
-#define FORTRAN(name, spelling, F_PARAMETERS, F_ARGUMENTS)   \
-    void spelling F_PARAMETERS {                             \
-        static void(*real) F_PARAMETERS;                     \
-        if (real == NULL) *(void**)&real = next(#spelling);  \
-        TIMED(INDEX_##name, real F_ARGUMENTS);               \
+#define FORTRAN(name, spelling, F_PARAMETERS, F_ARGUMENTS)  \
+    void spelling F_PARAMETERS {                            \
+        static void(*real) F_PARAMETERS;                    \
+        if (real == NULL) *(void**)&real = next(#spelling); \
+        TIMED(INDEX_##name, real F_ARGUMENTS);              \
     }
 #define X_FORTRAN(name, lower, PARAMETERS, ARGUMENTS, F_PARAMETERS, F_ARGUMENTS) \
     FORTRAN(name, lower##_, F_PARAMETERS, F_ARGUMENTS)                           \

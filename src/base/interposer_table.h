@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 1u
+#define GC_INTERPOSER_VERSION 2u
 
 /* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Handle;
@@ -31,14 +31,17 @@ enum GC_Intercepted {
     GC_CALL_REDUCE_SCATTER_BLOCK,
     GC_CALL_REDUCE_SCATTER,
     GC_CALL_ALLGATHER,
+    GC_CALL_BARRIER,
+    GC_CALL_BCAST,
+    GC_CALL_REDUCE,
     GC_CALL_START,
     GC_CALL_KINDS
 };
 
 /* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for
- * the block collectives; of requests for start) is below `least_count` of its kind passes without
- * being offered. Read and written with __atomic builtins, relaxed: a hint that saves instructions,
- * never the decision itself. All zero at first; INT64_MAX: never offer. */
+ * the block collectives; of requests for start; 0 for a barrier) is below `least_count` of its kind
+ * passes without being offered. Read and written with __atomic builtins, relaxed: a hint that saves
+ * instructions, never the decision itself. All zero at first; INT64_MAX: never offer. */
 typedef struct {
     int64_t least_count[GC_CALL_KINDS];
 } GC_Gate;
@@ -63,6 +66,14 @@ typedef struct {
 } GC_Gather_call;
 
 typedef struct {
+    void* buffer;
+    int64_t count;
+    GC_Handle datatype;
+    int root;
+    GC_Handle comm;
+} GC_Bcast_call;
+
+typedef struct {
     int (*allreduce)(const GC_Reduce_call* call, int* code);
     /* `request` points to an MPI_Request, which is written only if the call is served. */
     int (*iallreduce)(const GC_Reduce_call* call, void* request, int* code);
@@ -72,6 +83,9 @@ typedef struct {
     int (*reduce_scatter)(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
                           int* code);
     int (*allgather)(const GC_Gather_call* call, int* code);
+    int (*barrier)(GC_Handle comm, int* code);
+    int (*bcast)(const GC_Bcast_call* call, int* code);
+    int (*reduce)(const GC_Reduce_call* call, int root, int* code);
 
     /* After MPI has started these requests (`requests` points to `count` MPI_Requests): starts the
      * operations of those that allreduce_init served. */

@@ -18,20 +18,23 @@ enum class CallKind : std::uint8_t {
     allreduce_init,
     reduce_scatter_block,
     reduce_scatter,
-    allgather
+    allgather,
+    barrier,
+    bcast,
+    reduce
 };
-inline constexpr int call_kind_count = static_cast<int>(CallKind::allgather) + 1;
+inline constexpr int call_kind_count = static_cast<int>(CallKind::reduce) + 1;
 
 /// Whether the caller waits in the call.
 constexpr bool is_blocking(CallKind kind) {
-    return kind == CallKind::allreduce || kind == CallKind::reduce_scatter_block ||
-           kind == CallKind::reduce_scatter || kind == CallKind::allgather;
+    return kind != CallKind::iallreduce && kind != CallKind::persistent &&
+           kind != CallKind::allreduce_init;
 }
 
 constexpr std::string_view name_of(CallKind kind) {
     constexpr std::string_view names[] = {
         "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",
-        "reduce_scatter", "allgather"};
+        "reduce_scatter", "allgather",  "barrier",    "bcast",          "reduce"};
     static_assert(std::size(names) == call_kind_count);
     return names[static_cast<int>(kind)];
 }

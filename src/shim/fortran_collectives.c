@@ -82,6 +82,18 @@ ALLREDUCE_INIT(mpi_allreduce_init, MPI_ALLREDUCE_INIT)
 ALLREDUCE_INIT(mpix_allreduce_init, MPIX_ALLREDUCE_INIT)
 #endif
 
+/* No buffer of a broadcast is in place, but it may be MPI_BOTTOM. */
+WRAPPER(mpi_bcast, MPI_BCAST, GC_CALL_BCAST, *count, (F_BCAST_PARAMETERS, int* ierror),
+        (buffer, count, datatype, root, comm, ierror),
+        core->bcast(&(GC_Bcast_call){(void*)c_buffer(buffer), *count,
+                                     core->datatype_of_fortran(*datatype), *root,
+                                     core->comm_of_fortran(*comm)},
+                    &code))
+
+WRAPPER(mpi_reduce, MPI_REDUCE, GC_CALL_REDUCE, *count, (F_TO_ROOT_PARAMETERS, int* ierror),
+        (sendbuf, recvbuf, count, datatype, op, root, comm, ierror),
+        core->reduce(REDUCE_CALL(*count), *root, &code))
+
 WRAPPER(mpi_allgather, MPI_ALLGATHER, GC_CALL_ALLGATHER, *recvcount,
         (F_GATHER_PARAMETERS, int* ierror), (F_GATHER_ARGUMENTS, ierror),
         core->allgather(GATHER_CALL, &code))

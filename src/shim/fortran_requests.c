@@ -1,6 +1,6 @@
-/* shim/fortran_requests.c - MPI_Init, starting and freeing requests, info of communicators and
- * MPI_Pcontrol under the Fortran names that do not lead to the C ones: all of Open MPI's, and those
- * of MPICH's module mpi_f08. */
+/* shim/fortran_requests.c - MPI_Init, starting and freeing requests, info of communicators,
+ * MPI_Barrier and MPI_Pcontrol under the Fortran names that do not lead to the C ones: all of Open
+ * MPI's, and those of MPICH's module mpi_f08. */
 #include "shim/fortran.h"
 #include "shim/mpi_version.h"
 
@@ -102,6 +102,18 @@ static SLOW_HALF void mpi_comm_dup_with_info_named(Name name, const int* comm, c
 DEFINE_SPELLINGS(mpi_comm_dup_with_info, MPI_COMM_DUP_WITH_INFO, mpi_comm_dup_with_info_named,
                  (comm, info, newcomm, ierror), const int* comm, const int* info, int* newcomm,
                  int* ierror)
+
+GC_DEFINE_CALL(mpi_barrier, MPI_BARRIER, GC_CALL_BARRIER, 0, (const int* comm, int* ierror),
+               (comm, ierror), {
+                   int code = 0;
+                   const GC_Interposer_table* const core = enter(GC_CALL_BARRIER, 0, &code);
+                   if (core == NULL || !core->barrier(core->comm_of_fortran(*comm), &code)) {
+                       ((Of_mpi_barrier*)next_of(name))(comm, ierror);
+                   } else if (ierror != NULL) {
+                       *ierror = code;
+                   }
+                   leave(core);
+               })
 
 /* No ierror, and as many more arguments as some tool below takes; see MPI_Pcontrol. */
 static SLOW_HALF void mpi_pcontrol_named(Name name, PCONTROL_PARAMETERS(const int*)) {

@@ -20,6 +20,11 @@
 #define GATHER_PARAMETERS(Count)                                                              \
     const void *sendbuf, Count sendcount, GC_Handle sendtype, void *recvbuf, Count recvcount, \
         GC_Handle recvtype, GC_Handle comm
+#define BCAST_PARAMETERS(Count) \
+    void *buffer, Count count, GC_Handle datatype, int root, GC_Handle comm
+#define TO_ROOT_PARAMETERS(Count)                                                                \
+    const void *sendbuf, void *recvbuf, Count count, GC_Handle datatype, GC_Handle op, int root, \
+        GC_Handle comm
 /* A variadic call: `level` and what the further integer registers hold. */
 #define PCONTROL_PARAMETERS(Level) \
     Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e
@@ -28,6 +33,11 @@
 #define F_REDUCE_PARAMETERS                                                                   \
     const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
         const int *comm
+#define F_BCAST_PARAMETERS \
+    void *buffer, const int *count, const int *datatype, const int *root, const int *comm
+#define F_TO_ROOT_PARAMETERS                                                                  \
+    const void *sendbuf, void *recvbuf, const int *count, const int *datatype, const int *op, \
+        const int *root, const int *comm
 #define F_GATHER_PARAMETERS                                                        \
     const void *sendbuf, const int *sendcount, const int *sendtype, void *recvbuf, \
         const int *recvcount, const int *recvtype, const int *comm

@@ -67,6 +67,16 @@
     WRAPPER(name, GC_CALL_ALLGATHER, recvcount, (GATHER_PARAMETERS(Count)), GC_Gather_call, \
             (GATHER_ARGUMENTS), core->allgather(&call, &code), GATHER_ARGUMENTS)
 
+#define BCAST(name, Count)                                                                   \
+    WRAPPER(name, GC_CALL_BCAST, count, (BCAST_PARAMETERS(Count)), GC_Bcast_call,            \
+            (buffer, count, datatype, root, comm), core->bcast(&call, &code), buffer, count, \
+            datatype, root, comm)
+
+#define REDUCE(name, Count)                                                                \
+    WRAPPER(name, GC_CALL_REDUCE, count, (TO_ROOT_PARAMETERS(Count)), GC_Reduce_call,      \
+            (REDUCE_ARGUMENTS), core->reduce(&call, root, &code), sendbuf, recvbuf, count, \
+            datatype, op, root, comm)
+
 int MPI_Init(int* argc, char*** argv) {
     const int code = NEXT(MPI_Init)(argc, argv);
     if (code == 0) load_core();
@@ -84,6 +94,8 @@ ALLREDUCE(MPI_Reduce_scatter_block, int, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_sc
 IALLREDUCE(MPI_Iallreduce, int)
 REDUCE_SCATTER(MPI_Reduce_scatter, int)
 ALLGATHER(MPI_Allgather, int)
+BCAST(MPI_Bcast, int)
+REDUCE(MPI_Reduce, int)
 #if GC_MPI_HAS_ALLREDUCE_INIT
 ALLREDUCE_INIT(MPI_Allreduce_init, int)
 #endif
@@ -97,7 +109,17 @@ IALLREDUCE(MPI_Iallreduce_c, int64_t)
 ALLREDUCE_INIT(MPI_Allreduce_init_c, int64_t)
 REDUCE_SCATTER(MPI_Reduce_scatter_c, int64_t)
 ALLGATHER(MPI_Allgather_c, int64_t)
+BCAST(MPI_Bcast_c, int64_t)
+REDUCE(MPI_Reduce_c, int64_t)
 #endif
+
+static SLOW_HALF int slow_MPI_Barrier(GC_Handle comm) {
+    SLOW(MPI_Barrier, GC_CALL_BARRIER, 0, core->barrier(comm, &code), comm);
+}
+
+int MPI_Barrier(GC_Handle comm) {
+    FAST(MPI_Barrier, GC_CALL_BARRIER, 0, comm);
+}
 
 /* The core cares for these only after it served an allreduce_init. Nothing is offered: MPI does its
  * part, and the core is told. */

@@ -47,6 +47,7 @@ program calls
   call MPI_Comm_size(MPI_COMM_WORLD, ranks IERR)
   call allreduce()
   call phases()
+  call rooted()
   call persistent()
   call settings()
   call MPI_Finalize(IERR_ONLY)
@@ -106,6 +107,26 @@ contains
     call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, send, large, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD IERR)
     call check('allgather in place', send, 0, large * ranks)
     call MPI_Allgather(MPI_BOTTOM, 0, MPI_DOUBLE_PRECISION, MPI_BOTTOM, 0, MPI_DOUBLE_PRECISION, MPI_COMM_WORLD IERR)
+  end subroutine
+
+  subroutine rooted()
+    integer :: i, last
+    last = ranks - 1
+    send(1:large) = -1
+    if (rank == last) send(1:large) = [(i * (ranks * (ranks + 1) / 2d0), i = 1, large)]
+    call MPI_Bcast(send, large, MPI_DOUBLE_PRECISION, last, MPI_COMM_WORLD IERR)
+    call check('bcast', send, 0, large)
+    call fill(send, large)
+    call MPI_Reduce(send, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, last, MPI_COMM_WORLD IERR)
+    if (rank == last) call check('reduce', sums, 0, large)
+    call fill(sums, large)
+    if (rank == 0) then
+      call MPI_Reduce(MPI_IN_PLACE, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD IERR)
+      call check('reduce in place', sums, 0, large)
+    else
+      call MPI_Reduce(sums, sums, large, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD IERR)
+    end if
+    call MPI_Barrier(MPI_COMM_WORLD IERR)
   end subroutine
 
   subroutine persistent()

@@ -60,6 +60,20 @@ static void phases(void) {
     MPI_Allgather(MPI_BOTTOM, 0, MPI_DOUBLE, MPI_BOTTOM, 0, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+static void rooted(void) {
+    const int last = size - 1;
+    for (int i = 0; i < LARGE; ++i) send[i] = rank == last ? (i + 1) * ranks_sum() : -1;
+    MPI_Bcast(send, LARGE, MPI_DOUBLE, last, MPI_COMM_WORLD);
+    check("bcast", send, 0, LARGE);
+    fill(send, LARGE);
+    MPI_Reduce(send, sum, LARGE, MPI_DOUBLE, MPI_SUM, last, MPI_COMM_WORLD);
+    if (rank == last) check("reduce", sum, 0, LARGE);
+    fill(sum, LARGE);
+    MPI_Reduce(rank == 0 ? MPI_IN_PLACE : sum, sum, LARGE, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) check("reduce in place", sum, 0, LARGE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void persistent(void) {
     MPI_Request request;
     MPI_Allreduce_init(send, sum, LARGE, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
@@ -96,6 +110,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     allreduce();
     phases();
+    rooted();
     persistent();
     settings();
     MPI_Finalize();

@@ -19,6 +19,7 @@
 #include "base/interposer_table.h"
 
 static atomic_int connects, allreduces, iallreduces, inits, blocks, scatters, gathers;
+static atomic_int barriers, bcasts, reduces;
 static atomic_int starts, frees, infos, pcontrols, in_place, bottom;
 static int serves;
 static int is_first;
@@ -87,6 +88,28 @@ static int allgather(const GC_Gather_call* call, int* code) {
     return serves;
 }
 
+static int barrier(GC_Handle comm, int* code) {
+    ++barriers;
+    if (serves) *code = PMPI_Barrier((MPI_Comm)comm);
+    return serves;
+}
+
+static int bcast(const GC_Bcast_call* call, int* code) {
+    ++bcasts;
+    if (serves) {
+        *code = PMPI_Bcast(call->buffer, (int)call->count, (MPI_Datatype)call->datatype, call->root,
+                           COMM(call));
+    }
+    return serves;
+}
+
+static int reduce(const GC_Reduce_call* call, int root, int* code) {
+    ++reduces;
+    saw_buffers(call->sendbuf, call->recvbuf);
+    if (serves) *code = PMPI_Reduce(AS_MPI(call), root, COMM(call));
+    return serves;
+}
+
 static void started(int count, const void* requests) {
     for (int i = 0; i < count; ++i) starts += ((const MPI_Request*)requests)[i] != MPI_REQUEST_NULL;
 }
@@ -130,10 +153,11 @@ static void report(void) {
     if (!is_first) return;
     printf(
         "core: connect=%d allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
-        "reduce_scatter=%d allgather=%d started=%d freeing=%d info=%d pcontrol=%d in_place=%d "
-        "bottom=%d\n",
-        connects, allreduces, iallreduces, inits, blocks, scatters, gathers, starts, frees, infos,
-        pcontrols, in_place, bottom);
+        "reduce_scatter=%d allgather=%d barrier=%d bcast=%d reduce=%d started=%d freeing=%d "
+        "info=%d "
+        "pcontrol=%d in_place=%d bottom=%d\n",
+        connects, allreduces, iallreduces, inits, blocks, scatters, gathers, barriers, bcasts,
+        reduces, starts, frees, infos, pcontrols, in_place, bottom);
 }
 
 const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) {
@@ -144,6 +168,9 @@ const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate
         reduce_scatter_block,
         reduce_scatter,
         allgather,
+        barrier,
+        bcast,
+        reduce,
         started,
         freeing,
         info_was_set,

@@ -48,6 +48,9 @@ COUNT_FORTRAN(mpix_allreduce_init_f08_, allreduce_init)
 COUNT_COLLECTIVE(Reduce_scatter_block, reduce_scatter_block)
 COUNT_COLLECTIVE(Reduce_scatter, reduce_scatter)
 COUNT_COLLECTIVE(Allgather, allgather)
+COUNT_LOCAL(Barrier, barrier)
+COUNT_COLLECTIVE(Bcast, bcast)
+COUNT_COLLECTIVE(Reduce, reduce)
 COUNT_LOCAL(Start, start)
 COUNT_LOCAL(Startall, startall)
 COUNT_LOCAL(Request_free, request_free)
@@ -63,10 +66,12 @@ static void report(void) {
     if (rank == NULL || strcmp(rank, "0") != 0) return;
     printf(TOOL
            ": allreduce=%d iallreduce=%d allreduce_init=%d reduce_scatter_block=%d "
-           "reduce_scatter=%d allgather=%d start=%d startall=%d request_free=%d comm_set_info=%d "
+           "reduce_scatter=%d allgather=%d barrier=%d bcast=%d reduce=%d start=%d startall=%d "
+           "request_free=%d comm_set_info=%d "
            "comm_dup_with_info=%d pcontrol=%d\n",
            allreduce_seen, iallreduce_seen, allreduce_init_seen, reduce_scatter_block_seen,
-           reduce_scatter_seen, allgather_seen, start_seen, startall_seen, request_free_seen,
-           comm_set_info_seen, comm_dup_with_info_seen, pcontrol_seen);
+           reduce_scatter_seen, allgather_seen, barrier_seen, bcast_seen, reduce_seen, start_seen,
+           startall_seen, request_free_seen, comm_set_info_seen, comm_dup_with_info_seen,
+           pcontrol_seen);
     fflush(stdout);
 }

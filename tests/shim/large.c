@@ -37,6 +37,11 @@ int main(int argc, char** argv) {
     check("reduce_scatter", size, COUNT);
     MPI_Allgather_c(send, COUNT, MPI_INT, got, COUNT, MPI_INT, MPI_COMM_WORLD);
     check("allgather", 1, COUNT * size);
+    MPI_Reduce_c(send, got, COUNT, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0) check("reduce", size, COUNT);
+    for (int i = 0; i < COUNT; ++i) got[i] = rank == 0 ? 7 : 0;
+    MPI_Bcast_c(got, COUNT, MPI_INT, 0, MPI_COMM_WORLD);
+    check("bcast", 7, COUNT);
     MPI_Allreduce_init_c(send, got, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
                          &request);
     MPI_Start(&request);

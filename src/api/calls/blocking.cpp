@@ -50,7 +50,7 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     const auto* const bytes = static_cast<const std::byte*>(from);
     if (side == nullptr) return std::vector<std::byte>(bytes, bytes + size_bytes);
     std::vector<std::byte> copy(size_bytes);
-    GRADCOLL_TRY(copy_from_device(*side, copy.data(), from, size_bytes));
+    GRADCOLL_TRY(copy_and_finish(*side, copy.data(), from, size_bytes));
     return copy;
 }
 

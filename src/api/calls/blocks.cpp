@@ -1,60 +1,53 @@
 #include "api/calls/blocks.hpp"
 
-#include <vector>
-
 #include "api/calls/blocking.hpp"
 #include "api/calls/device_allreduce.hpp"
-#include "api/edge/signature.hpp"
+#include "api/calls/host_buffer.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// Derived types go through packed copies: only this rank knows, and only it pays.
+/// Derived types go through packed copies, and device memory through the host's: only this rank
+/// knows, and only it pays.
 class GatherBuffers {
   public:
-    explicit GatherBuffers(const Call& call)
-        : a_(call.arguments),
-          comm_(call.context->identity().private_comm()),
-          rank_(call.context->identity().rank()),
-          rank_count_(call.context->identity().rank_count()),
-          block_bytes_(call.shape.size_bytes() / static_cast<std::size_t>(rank_count_)) {
-        if (!is_plain(a_.datatype)) out_.resize(call.shape.size_bytes());
-        if (!is_in_place(a_) && !is_plain(a_.sendtype)) in_.resize(block_bytes_);
+    explicit GatherBuffers(const Call& call) : in_place_(is_in_place(call.arguments)) {
+        const CallArguments& a = call.arguments;
+        CommContext& context = *call.context;
+        out_ =
+            HostBuffer(context, a.recvbuf, a.count * context.identity().rank_count(), a.datatype);
+        if (!in_place_) in_ = HostBuffer(context, a.sendbuf, a.sendcount, a.sendtype);
     }
 
-    Status pack_input() {
-        if (!in_.empty()) return pack(a_.sendbuf, a_.sendcount, a_.sendtype, in_.data(), comm_);
-        if (!is_in_place(a_) || out_.empty()) return {};
-        MPI_Aint lower_bound = 0;
-        MPI_Aint extent = 0;
-        PMPI_Type_get_extent(a_.datatype, &lower_bound, &extent);
-        const char* mine = static_cast<const char*>(a_.recvbuf) + extent * a_.count * rank_;
-        return pack(mine, a_.count, a_.datatype,
-                    &out_[block_bytes_ * static_cast<std::size_t>(rank_)], comm_);
-    }
-    Status unpack_output() {
-        if (out_.empty()) return {};
-        return unpack(out_.data(), a_.count * rank_count_, a_.datatype, a_.recvbuf, comm_);
-    }
+    Status pack_input() { return in_place_ ? out_.fill() : in_.fill(); }
+    Status unpack_output() { return out_.drain(); }
     Binding binding() {
         Binding binding;
-        binding.output = out_.empty() ? a_.recvbuf : out_.data();
-        if (is_in_place(a_))
-            binding.input = binding.output;
-        else
-            binding.input = in_.empty() ? a_.sendbuf : in_.data();
+        binding.output = out_.data();
+        binding.input = in_place_ ? binding.output : in_.data();
         return binding;
     }
 
   private:
-    const CallArguments& a_;
-    MPI_Comm comm_;
-    int rank_;
-    int rank_count_;
-    std::size_t block_bytes_;
-    std::vector<std::byte> in_;
-    std::vector<std::byte> out_;
+    bool in_place_;
+    HostBuffer in_;
+    HostBuffer out_;
 };
+
+/// In place the result is the first of as many blocks as there are ranks.
+Status reduce_scatter_on_one_host(const Call& call) {
+    const CallArguments& a = call.arguments;
+    CommContext& context = *call.context;
+    const MPI_Count blocks = context.identity().rank_count();
+    HostBuffer in(context, is_in_place(a) ? a.recvbuf : a.sendbuf, a.count * blocks, a.datatype);
+    HostBuffer out(context, a.recvbuf, a.count, a.datatype);
+    GRADCOLL_TRY(in.fill());
+    Binding binding = binding_of(a, call.shape);
+    binding.input = in.data();
+    binding.output = out.data();
+    GRADCOLL_TRY(context.one_host().reduce_scatter(call.entry->kind, binding, call.shape));
+    return out.drain();
+}
 
 }  // namespace
 
@@ -62,14 +55,21 @@ Status run_reduce_scatter(const Call& call) {
     if (call.alone)
         return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
                             call.memory);
+    if (call.route.one_host) return reduce_scatter_on_one_host(call);
     return run_blocking(*call.context, call.entry->kind, call.route.key,
                         binding_of(call.arguments, call.shape));
 }
 
 Status run_allgather(const Call& call) {
+    CommContext& context = *call.context;
     GatherBuffers buffers(call);
     GRADCOLL_TRY(buffers.pack_input());
-    GRADCOLL_TRY(run_blocking(*call.context, call.entry->kind, call.route.key, buffers.binding()));
+    const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
+    if (call.route.one_host)
+        GRADCOLL_TRY(
+            context.one_host().allgather(buffers.binding(), call.shape.size_bytes() / ranks));
+    else
+        GRADCOLL_TRY(run_blocking(context, call.entry->kind, call.route.key, buffers.binding()));
     return buffers.unpack_output();
 }
 

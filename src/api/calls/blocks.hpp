@@ -1,4 +1,5 @@
-// api/calls/blocks.hpp - calls in MPI's block layout on the tree: reduce-scatter and allgather.
+// api/calls/blocks.hpp - calls in MPI's block layout on the tree or through the memory of one
+// host: reduce-scatter and allgather.
 #pragma once
 
 #include "api/calls/call.hpp"

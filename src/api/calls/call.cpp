@@ -89,6 +89,7 @@ class Admission {
     void compare_claims();
     std::vector<Claim> claims() const;
     PassReason way_out() const;
+    PassReason way_out_of_tree() const;
     void decide();
     void copy_input();
 
@@ -194,13 +195,18 @@ void Admission::find_context_of_offer(bool may_attach) {
     const bool may_be_lossy =
         !gathers() && call_.shape.sums() && process_settings().ever_compresses(call_.shape.type);
     const bool has_shape = shape_reason_ == PassReason::none;
+    const bool waited = entry().may_wait && !entry().persistent;
+    const bool is_long = is_long_for_one_host(entry().collective, call_.shape,
+                                              gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    const bool fits_one_host =
+        waited && !may_be_lossy && !is_long && (is_waited_allreduce() || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
                                .may_be_lossy = may_be_lossy,
                                .may_attach = may_attach && (has_shape || is_compared()),
                                .is_compared = is_compared(),
-                               .fits_one_host = has_shape && is_waited_allreduce() && !may_be_lossy,
-                               .fits_tree = !call_.shape.by_mpi()});
+                               .fits_one_host = has_shape && fits_one_host,
+                               .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
     call_.context = std::move(found.context);
     comm_reason_ = found.pass_reason;
     // Whatever its length.
@@ -271,6 +277,16 @@ PassReason Admission::way_out() const {
     return PassReason::none;
 }
 
+/// Of a call that one host's memory does not serve.
+PassReason Admission::way_out_of_tree() const {
+    if (entry().needs_one_host)
+        return call_.context->one_host().may_open() ? PassReason::long_for_one_host
+                                                    : PassReason::needs_one_host;
+    if (!call_.context->has_tree()) return PassReason::not_attached;
+    const bool in_blocks = entry().collective != Collective::allreduce;
+    return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
+}
+
 void Admission::decide() {
     if (!complaint_.ok() && !entry().offered) {
         call_.error = std::move(complaint_);
@@ -287,8 +303,7 @@ void Admission::decide() {
                                   .always_exact = gathers() && entry().offered});
         call_.pass_reason = call_.route.pass_reason;
     }
-    if (!call_.passes() && !call_.route.one_host && !call_.context->has_tree())
-        call_.pass_reason = PassReason::not_attached;
+    if (!call_.passes() && !call_.route.one_host) call_.pass_reason = way_out_of_tree();
     if (!call_.passes() && copied_bytes_ > 0) copy_input();
 }
 

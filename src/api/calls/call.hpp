@@ -25,6 +25,7 @@ struct Entry {
     bool may_wait = true;     ///< for other ranks: it attaches, and compares claims
     bool persistent = false;  ///< routed at each start
     bool with_residual = false;
+    bool needs_one_host = false;  ///< nothing but the shared memory of one host serves it
     /// Of an offered call: whether the MPI library takes one buffer for input and result.
     bool mpi_takes_aliased = mpi_takes_aliased_buffers;
 

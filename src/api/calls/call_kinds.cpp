@@ -125,19 +125,28 @@ CallTexts texts_of(Collective kind, const CallArguments& a) {
     return {has_size ? fmt::format("{} bytes", received_bytes(a)) : "none", "", ""};
 }
 
+bool is_long_for_one_host(Collective kind, const CallShape& shape, int rank_count) {
+    if (kind != Collective::allgather || rank_count <= 0) return false;
+    const std::uint64_t block_bytes = shape.size_bytes() / static_cast<std::uint64_t>(rank_count);
+    return block_bytes > OneHost::most_allgather_bytes(rank_count);
+}
+
 Route route_call(CommContext& context, Collective kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
     const bool gathers = kind == Collective::allgather;
-    const RouteQuestion question{.collective = kind,
-                                 .in_place = is_in_place(a),
-                                 .feedback = manner.feedback,
-                                 .step = context.settings().step(),
-                                 .sums = gathers || shape.sums(),
-                                 .always_exact = manner.always_exact,
-                                 .one_host = kind == Collective::allreduce && manner.blocking &&
-                                             context.one_host().open() &&
-                                             context.one_host().takes(shape)};
+    const int ranks = context.identity().rank_count();
+    // The MPI library's own ops are for allreduces.
+    const bool fits = kind == Collective::allreduce || !shape.by_mpi();
+    const RouteQuestion question{
+        .collective = kind,
+        .in_place = is_in_place(a),
+        .feedback = manner.feedback,
+        .step = context.settings().step(),
+        .sums = gathers || shape.sums(),
+        .always_exact = manner.always_exact,
+        .one_host = manner.blocking && fits && !is_long_for_one_host(kind, shape, ranks) &&
+                    context.one_host().open() && context.one_host().takes(shape)};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {

@@ -35,6 +35,9 @@ struct CallTexts {
 };
 CallTexts texts_of(Collective kind, const CallArguments& arguments);
 
+/// Whether an allgather is for the MPI library rather than for the shared memory of one host.
+bool is_long_for_one_host(Collective kind, const CallShape& shape, int rank_count);
+
 /// How a call is made.
 struct CallManner {
     bool feedback = false;
@@ -43,7 +46,7 @@ struct CallManner {
 };
 
 /// Where it goes under the settings and at the step of its communicator, which counts it if it is
-/// compressible. Collective if an allreduce is blocking.
+/// compressible. Collective if the call is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
 /// Where the next blocking allreduce would go; counts and makes nothing.

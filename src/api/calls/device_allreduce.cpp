@@ -21,19 +21,6 @@ CallMemory memory_in(const CallArguments& arguments, const BufferExtent& extent)
     return memory;
 }
 
-Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
-    const DevicePlugin& plugin = *Devices::of_process().plugin();
-    return context != nullptr ? context->devices().side(plugin, number)
-                              : DeviceSide::make(plugin, number, {{}, false});
-}
-
-Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
-    const auto lock = side.lock();
-    GRADCOLL_TRY(side.follow_user());
-    GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
-    return side.finish_work();
-}
-
 void copy_to_self(const CallArguments& arguments, const CallShape& shape) {
     if (is_in_place(arguments) || shape.count == 0) return;
     std::memcpy(arguments.recvbuf, arguments.sendbuf, shape.size_bytes());
@@ -48,6 +35,19 @@ Status copy_to_self_on_device(CommContext& context, const CallArguments& argumen
 }
 
 }  // namespace
+
+Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number) {
+    const DevicePlugin& plugin = *Devices::of_process().plugin();
+    return context != nullptr ? context->devices().side(plugin, number)
+                              : DeviceSide::make(plugin, number, {{}, false});
+}
+
+Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes) {
+    const auto lock = side.lock();
+    GRADCOLL_TRY(side.follow_user());
+    GRADCOLL_TRY(side.work().copy(to, from, size_bytes));
+    return side.finish_work();
+}
 
 BufferExtent extent_of(MPI_Count count, MPI_Datatype datatype) {
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
@@ -156,15 +156,11 @@ Status run_on_one_host_from_device(CommContext& context, const CallArguments& ar
     const auto copy = side.staging(shape.size_bytes());
     if (!copy) return copy.status();
     Binding binding = binding_of(arguments, shape);
-    GRADCOLL_TRY(copy_from_device(side, *copy, binding.input, shape.size_bytes()));
+    GRADCOLL_TRY(copy_and_finish(side, *copy, binding.input, shape.size_bytes()));
     void* const result_dev = binding.output;
     binding.input = binding.output = *copy;
     GRADCOLL_TRY(context.one_host().allreduce(binding, shape));
     return copy_and_finish(side, result_dev, *copy, shape.size_bytes());
-}
-
-Status copy_from_device(DeviceSide& side, void* to, const void* from_dev, std::size_t size_bytes) {
-    return copy_and_finish(side, to, from_dev, size_bytes);
 }
 
 }  // namespace gradcoll

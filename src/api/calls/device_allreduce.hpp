@@ -79,7 +79,9 @@ Result<PlacedCall> place_call(CommContext& context, const CallArguments& argumen
 Status run_on_one_host_from_device(CommContext& context, const CallArguments& arguments,
                                    const CallShape& shape, DeviceSide& side);
 
-/// A copy of memory of the device in the host's; waits for it.
-Status copy_from_device(DeviceSide& side, void* to, const void* from_dev, std::size_t size_bytes);
+/// Between memory of the device and the host's, either way; waits for it.
+Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);
+/// A device as the operations of a communicator use it; `context`: null if it has none.
+Result<std::shared_ptr<DeviceSide>> side_of(CommContext* context, int number);
 
 }  // namespace gradcoll

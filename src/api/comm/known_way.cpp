@@ -1,7 +1,7 @@
 #include "api/comm/known_way.hpp"
 
+#include "api/comm/plain_call.hpp"
 #include "api/edge/type_mark.hpp"
-#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {
@@ -18,18 +18,6 @@ bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t siz
            (way.shape.is_lasting || is_marked_for(way.shape, arguments.datatype));
 }
 
-bool has_plain_buffers(const CallArguments& arguments, std::uint64_t size_bytes) {
-    Devices& devices = Devices::of_process();
-    const void* const output = arguments.recvbuf;
-    if (output == nullptr || output == MPI_IN_PLACE || devices.device_of(output) != host_memory)
-        return false;
-    if (is_in_place(arguments)) return true;
-    const auto from = reinterpret_cast<std::uintptr_t>(arguments.sendbuf);
-    const auto to = reinterpret_cast<std::uintptr_t>(output);
-    const std::uintptr_t apart = from < to ? to - from : from - to;
-    return from != 0 && apart >= size_bytes && devices.device_of(arguments.sendbuf) == host_memory;
-}
-
 }  // namespace
 
 KnownWay* KnownWays::find(const CallArguments& arguments) {
@@ -38,7 +26,7 @@ KnownWay* KnownWays::find(const CallArguments& arguments) {
         const std::uint64_t size_bytes =
             static_cast<std::uint64_t>(arguments.count) * way.shape.item_bytes();
         if (fits(way, arguments, size_bytes))
-            return has_plain_buffers(arguments, size_bytes) ? &way : nullptr;
+            return are_plain_and_apart(arguments, size_bytes) ? &way : nullptr;
     }
     return nullptr;
 }

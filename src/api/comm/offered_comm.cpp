@@ -15,7 +15,7 @@ namespace {
 /// Whether the call would be served over the tree under the settings of the process.
 bool is_for_tree(const OfferedSize& size) {
     const Settings& settings = process_settings();
-    if (size.is_compared || !size.fits_tree) return size.is_compared;
+    if (size.is_compared || size.needs_one_host) return size.is_compared;
     return size.bytes >= settings.tree_min_bytes ||
            (size.may_be_lossy && size.bytes >= settings.min_bytes);
 }

@@ -16,6 +16,12 @@ int rank_count_of(MPI_Comm comm);
 /// Whether the process has said nothing against shared memory in place of a tree.
 bool one_host_is_allowed();
 
+/// Why a call that only one host's memory serves passes, if its communicator's do for this reason:
+/// it is never too short.
+inline PassReason of_one_host(PassReason of_comm) {
+    return of_comm == PassReason::short_vector ? PassReason::needs_one_host : of_comm;
+}
+
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector
@@ -24,7 +30,7 @@ struct OfferedSize {
     bool is_compared = false;   ///< with those of other ranks: worth it whatever its size
     /// Blocking and exact: shared memory of one host would serve it, if the communicator has that.
     bool fits_one_host = false;
-    bool fits_tree = true;  ///< a tree would serve it, were it long
+    bool needs_one_host = false;  ///< and nothing else would: no tree is made for it
 };
 
 /// The context of a communicator (not null) whose calls may be served; attaches it if the call is

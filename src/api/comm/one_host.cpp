@@ -14,7 +14,11 @@
 #include "base/units.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "runtime/binding.hpp"
+#include "runtime/one_host/allgather.hpp"
 #include "runtime/one_host/allreduce.hpp"
+#include "runtime/one_host/bcast.hpp"
+#include "runtime/one_host/reduce.hpp"
+#include "runtime/one_host/reduce_scatter.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace gradcoll {
@@ -24,6 +28,17 @@ namespace {
 std::uint64_t signature_of(const CallShape& shape) {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
     return (static_cast<std::uint64_t>(shape.count) * odd) ^ shape.kind;
+}
+
+/// The same for other kinds of calls, which differ from allreduces and from each other.
+std::uint64_t signature_of(CallKind kind, const CallShape& shape, int root = 0) {
+    const auto low = static_cast<std::uint64_t>(root) << 16U;
+    return signature_of(shape) ^ (static_cast<std::uint64_t>(kind) + 1) << 48U ^ low;
+}
+
+/// What moves without being reduced, by its bytes: ranks may describe them in other ways.
+CallShape shape_of_bytes(std::size_t size_bytes) {
+    return {static_cast<std::int64_t>(size_bytes), ElementType::u8, 1, ReduceOp::bor, {}};
 }
 
 /// The memory bounds the blocks whatever was tuned.
@@ -44,23 +59,23 @@ OneHostChoices choices_for(int rank_count, const Settings& settings) {
 /// That are allocated for the shortest vector that needs any.
 constexpr std::size_t least_block_bytes = 64 << 10;
 
-/// One allreduce in the trace, with its prediction.
-void add_span(Trace& trace, const Forecast& forecast, std::uint64_t begin_ns,
+/// One call in the trace, with its prediction (0: there is none).
+void add_span(Trace& trace, CallKind kind, double predicted_us, std::uint64_t begin_ns,
               const CallShape& shape) {
     const std::uint64_t bytes = shape.size_bytes();
     const std::string name = fmt::format(
-        "allreduce {} {} shared memory",
+        "{} {} {} shared memory", name_of(kind),
         bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes), name_of(shape.type));
     trace.add_overlapping({.name = "operation",
                            .begin_ns = begin_ns,
                            .end_ns = now_ns(),
                            .bytes = bytes,
-                           .label = trace.label(name, forecast.total_us)});
+                           .label = trace.label(name, predicted_us)});
 }
 
 }  // namespace
 
-/// The shared memory and the allreduce in it. While it waits, messages of the MPI library and
+/// The shared memory and the collectives in it. While it waits, messages of the MPI library and
 /// operations that are started make progress.
 class OneHostEngine {
   public:
@@ -81,7 +96,11 @@ class OneHostEngine {
           segment_(std::move(segment)),
           group_(segment_->data(), comm.rank(), comm.rank_count(), choices.sizes,
                  Waiter(comm.yields(), go_on, this)),
-          allreduce_(group_, choices) {}
+          allreduce_(group_, choices),
+          reduce_(group_, allreduce_, choices),
+          bcast_(group_),
+          allgather_(group_),
+          reduce_scatter_(group_, choices) {}
     OneHostEngine(const OneHostEngine&) = delete;
     OneHostEngine& operator=(const OneHostEngine&) = delete;
 
@@ -90,15 +109,69 @@ class OneHostEngine {
                                binding.reducer, signature_for(shape), shape.by_mpi()});
     }
 
+    /// An allreduce of nothing.
+    Status barrier() {
+        std::byte nothing{};
+        return allreduce_.run({&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8),
+                               signature_of(CallKind::barrier, shape_of_bytes(0))});
+    }
+
+    /// Only the root's memory is used.
+    Status bcast(void* data, std::size_t size_bytes, int root) {
+        std::uint64_t signature = signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root);
+        if (root == group_.rank() && bcast_.uses_blocks(size_bytes))
+            signature = with_blocks_of(whole_blocks, signature);
+        return bcast_.run({data, size_bytes, root, signature});
+    }
+
+    Status reduce(const Binding& binding, const CallShape& shape, int root) {
+        std::uint64_t signature = signature_of(CallKind::reduce, shape, root);
+        if (allreduce_.uses_blocks(shape.size_bytes()))
+            signature = with_blocks_of(whole_blocks, signature);
+        return reduce_.run({{binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                             shape.reducer, signature},
+                            root});
+    }
+
+    Status allgather(const Binding& binding, std::size_t block_bytes) {
+        std::uint64_t signature = signature_of(CallKind::allgather, shape_of_bytes(block_bytes));
+        if (allgather_.uses_blocks(block_bytes))
+            signature = with_blocks_of(whole_blocks, signature);
+        const void* input = binding.input;
+        if (input == binding.output)
+            input = static_cast<const std::byte*>(input) +
+                    block_bytes * static_cast<std::size_t>(group_.rank());
+        return allgather_.run({input, binding.output, block_bytes, signature});
+    }
+
+    /// `shape`: of all blocks.
+    Status reduce_scatter(const Binding& binding, const CallShape& shape) {
+        const auto ranks = static_cast<std::size_t>(group_.rank_count());
+        std::uint64_t signature = signature_of(CallKind::reduce_scatter_block, shape);
+        if (reduce_scatter_.uses_blocks(shape.size_bytes() / ranks))
+            signature = with_blocks_of(shape.size_bytes(), signature);
+        return reduce_scatter_.run({binding.input, binding.output,
+                                    static_cast<std::size_t>(shape.count) / ranks, shape.reducer,
+                                    signature});
+    }
+
   private:
-    /// Longer vectors than before take more of the memory. Ranks that made different calls still
-    /// meet: nobody waits here.
+    /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
+    static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 2;
+
     std::uint64_t signature_for(const CallShape& shape) {
         const std::size_t bytes = shape.size_bytes();
         if (bytes <= allocated_block_bytes_ || !allreduce_.uses_blocks(bytes))
             return signature_of(shape);
+        return with_blocks_of(bytes, signature_of(shape));
+    }
+
+    /// Longer vectors than before take more of the memory. Ranks that made different calls still
+    /// meet: nobody waits here.
+    std::uint64_t with_blocks_of(std::size_t bytes, std::uint64_t signature) {
+        if (bytes <= allocated_block_bytes_) return signature;
         const Status status = allocate_blocks(bytes);
-        if (status.ok()) return signature_of(shape);
+        if (status.ok()) return signature;
         log(LogLevel::warn, "{}", status.message());
         return SegmentGroup::lacks_memory;
     }
@@ -125,6 +198,10 @@ class OneHostEngine {
     std::unique_ptr<SharedSegment> segment_;
     SegmentGroup group_;
     OneHostAllreduce allreduce_;
+    OneHostReduce reduce_;
+    OneHostBcast bcast_;
+    OneHostAllgather allgather_;
+    OneHostReduceScatter reduce_scatter_;
     std::size_t allocated_block_bytes_ = 0;  ///< vectors of so many bytes have all they need
 };
 
@@ -166,7 +243,7 @@ void OneHost::trace(const Binding& binding, const CallShape& shape, std::uint64_
     const Forecast forecast = forecast_shared_memory(
         *settings_.current().tuning, comm_.rank_count(),
         static_cast<std::int64_t>(shape.size_bytes()), binding.input == binding.output);
-    add_span(*trace, forecast, begin_ns, shape);
+    add_span(*trace, CallKind::allreduce, forecast.total_us, begin_ns, shape);
 }
 
 Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
@@ -181,6 +258,51 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
     record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
     statistics_.count_served(record);
     return {};
+}
+
+template <class Run>
+Status OneHost::counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent,
+                        Run&& run) {
+    CallRecord record;
+    const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
+    GRADCOLL_TRY(run());
+    if (begin_ns != 0) {
+        record.total_ns = now_ns() - begin_ns;
+        if (Trace* const trace = process_trace(); trace != nullptr)
+            add_span(*trace, kind, 0, begin_ns, shape);
+    }
+    record.kind = kind;
+    record.shared_memory = true;
+    record.bytes = shape.size_bytes();
+    record.bytes_sent = record.bytes_sent_exact = bytes_sent;
+    statistics_.count_served(record);
+    return {};
+}
+
+Status OneHost::barrier() {
+    return counted(CallKind::barrier, shape_of_bytes(0), 0, [&] { return engine_->barrier(); });
+}
+
+Status OneHost::bcast(void* data, std::size_t size_bytes, int root) {
+    return counted(CallKind::bcast, shape_of_bytes(size_bytes),
+                   root == comm_.rank() ? size_bytes : 0,
+                   [&] { return engine_->bcast(data, size_bytes, root); });
+}
+
+Status OneHost::reduce(const Binding& binding, const CallShape& shape, int root) {
+    return counted(CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes(),
+                   [&] { return engine_->reduce(binding, shape, root); });
+}
+
+Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
+    const auto ranks = static_cast<std::size_t>(comm_.rank_count());
+    return counted(CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes,
+                   [&] { return engine_->allgather(binding, block_bytes); });
+}
+
+Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
+    return counted(kind, shape, shape.size_bytes(),
+                   [&] { return engine_->reduce_scatter(binding, shape); });
 }
 
 }  // namespace gradcoll

@@ -1,7 +1,9 @@
-// api/comm/one_host.hpp - the way of exact allreduces through the memory that all ranks of a
-// communicator share, if they are on one host: no tree, no plan.
+// api/comm/one_host.hpp - the way of exact blocking collectives through the memory that all ranks
+// of a communicator share, if they are on one host: no tree, no plan.
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <memory>
 
 #include "api/comm/comm_identity.hpp"
@@ -27,7 +29,9 @@ class OneHost {
 
     /// Whether the next such call will go this way, as far as can be foreseen. Makes nothing.
     bool may_open() const { return may_open_; }
-    /// Whether exact allreduces that are waited for go this way. The first such question makes the
+    /// The same for calls from now on; nothing is made.
+    bool is_open() const { return engine_ != nullptr; }
+    /// Whether exact calls that are waited for go this way. The first such question makes the
     /// memory, if the settings allow the way, and is collective; so every rank asks in the same
     /// order.
     bool open();
@@ -40,10 +44,31 @@ class OneHost {
     /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
     /// Errors: invalid_argument, on every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
+    /// on all ranks, is said at OneHostBcast and its kin.
+    Status barrier();
+    /// Beyond, MPI libraries that copy once from process to process are faster
+    /// (docs/decisions/018-more-collectives.md).
+    static constexpr std::size_t most_bcast_bytes(int rank_count) {
+        return std::size_t{rank_count == 2 ? 8U : 64U} << 10;
+    }
+    /// The same of a block of an allgather. More than two ranks copy into caches that are shared.
+    static constexpr std::size_t most_allgather_bytes(int rank_count) {
+        return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
+    }
+    Status bcast(void* data, std::size_t size_bytes, int root);
+    /// The output matters on the root alone, and is null elsewhere.
+    Status reduce(const Binding& binding, const CallShape& shape, int root);
+    /// In place: input and output are the same vector of all blocks.
+    Status allgather(const Binding& binding, std::size_t block_bytes);
+    /// `shape`: of all blocks. `kind`: what it is counted as.
+    Status reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape);
 
   private:
     /// Nothing without a trace.
     void trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const;
+    template <class Run>
+    Status counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent, Run&& run);
 
     const CommIdentity& comm_;
     const CommSettings& settings_;

@@ -63,7 +63,10 @@ bool Prospect::passes(const CallArguments& arguments) {
     const Kind* const kind = kind_of(arguments);
     if (kind == nullptr || arguments.count <= 0 || arguments.count > most_count) return false;
     const auto size_bytes = static_cast<std::uint64_t>(arguments.count) * kind->item_bytes;
-    if (size_bytes >= kind->end_bytes) return false;
+    return size_bytes < kind->end_bytes && passes(size_bytes);
+}
+
+bool Prospect::passes(std::uint64_t size_bytes) {
     if (has_given_up()) return true;
     const std::uint64_t gained_ns = gained_ns_ + gain_ns(size_bytes);
     if (gained_ns >= price_ns_) return false;

@@ -43,12 +43,15 @@ class Prospect {
     bool is_paid() const { return gained_ns_ >= price_ns_; }
     /// The communicator is never attached by use.
     void give_up(PassReason why) { pass_reason_ = why; }
+    int rank_count() const { return static_cast<int>(rank_count_); }
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
 
     /// The short way for a call whose type and op are known: counts it and returns true if it
     /// passes; false, and nothing is counted, if it is not known or is the one to attach at.
     bool passes(const CallArguments& arguments);
+    /// The same for a call that shared memory serves whatever its type and op.
+    bool passes(std::uint64_t size_bytes);
     /// From now on its type and op are known, for vectors of less than `end_bytes`. Only of a shape
     /// that is lasting.
     void learn(const CallArguments& arguments, const CallShape& shape, std::uint64_t end_bytes);

@@ -20,7 +20,7 @@ struct RouteQuestion {
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
     bool always_exact = false;      ///< a kind of call that is never compressed
     bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
-    bool one_host = false;          ///< an allreduce that is waited for, and OneHost is open
+    bool one_host = false;          ///< a call that is waited for, and OneHost is open
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
 };
 

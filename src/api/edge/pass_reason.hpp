@@ -18,6 +18,7 @@ enum class PassReason : std::uint8_t {
     large_elements,
     intercommunicator,
     single_rank,
+    needs_one_host,  ///< a kind of call that only shared memory of one host serves
     not_attached,
     nonblocking_without_threads,
     persistent_without_threads,
@@ -30,6 +31,7 @@ enum class PassReason : std::uint8_t {
     short_in_exact_call,     ///< exact because of gc_compress_calls, and short
     short_of_attaching,
     enough_attached,
+    long_for_one_host,  ///< of a kind of call that the MPI library then does faster
     interception_off,
     not_intercepted,
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 namespace gradcoll {
@@ -73,6 +74,28 @@ MPI_Aint extent_of(MPI_Datatype datatype) {
     return extent;
 }
 
+/// A type like another whose elements are counted from an address that is not null: MPICH's
+/// MPI_Pack refuses MPI_BOTTOM, from which types with absolute addresses count.
+class FromNull {
+  public:
+    explicit FromNull(MPI_Datatype datatype) {
+        int one = 1;
+        MPI_Aint back = -static_cast<MPI_Aint>(base_bytes);
+        PMPI_Type_create_hindexed(1, &one, &back, datatype, &type_);
+        PMPI_Type_commit(&type_);
+    }
+    ~FromNull() { PMPI_Type_free(&type_); }
+    FromNull(const FromNull&) = delete;
+    FromNull& operator=(const FromNull&) = delete;
+
+    MPI_Datatype type() const { return type_; }
+    static void* base() { return reinterpret_cast<void*>(base_bytes); }  // NOLINT: not followed
+
+  private:
+    static constexpr std::uintptr_t base_bytes = 4096;
+    MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 }  // namespace
 
 bool is_named(MPI_Datatype datatype) {
@@ -107,6 +130,10 @@ Result<std::size_t> data_bytes(MPI_Datatype datatype) {
 
 Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte* to,
             MPI_Comm comm) {
+    if (from == nullptr && count > 0) {
+        const FromNull shifted(datatype);
+        return pack(FromNull::base(), count, shifted.type(), to, comm);
+    }
     const MPI_Aint extent = extent_of(datatype);
     return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
         const char* source = static_cast<const char*>(from) + static_cast<MPI_Aint>(first) * extent;
@@ -120,6 +147,10 @@ Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte*
 
 Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, void* to,
               MPI_Comm comm) {
+    if (to == nullptr && count > 0) {
+        const FromNull shifted(datatype);
+        return unpack(from, count, shifted.type(), FromNull::base(), comm);
+    }
     const MPI_Aint extent = extent_of(datatype);
     return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
         char* target = static_cast<char*>(to) + static_cast<MPI_Aint>(first) * extent;

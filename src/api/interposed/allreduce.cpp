@@ -22,7 +22,9 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
 
 int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    const Known known = offer_known(blocking, arguments, code);
+    const Known known = offer_known(blocking, arguments.comm, code, [&](Status& status) {
+        return run_known(blocking, arguments, status);
+    });
     if (known != Known::no) return known == Known::served ? 1 : 0;
     return at_offer(blocking, arguments, {}, code, run_allreduce);
 }

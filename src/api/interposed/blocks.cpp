@@ -5,8 +5,10 @@
 #include <cstring>
 #include <limits>
 
+#include "api/calls/known_blocks.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/interposed/entries.hpp"
+#include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
 #include "base/hash.hpp"
 
@@ -16,17 +18,26 @@ namespace {
 constexpr Entry reduce_scatter_block{.collective = Collective::reduce_scatter_block,
                                      .kind = CallKind::reduce_scatter_block,
                                      .name = "MPI_Reduce_scatter_block (served by gradcoll)",
+                                     .reach = Reach::host_and_devices,
                                      .offered = true};
 constexpr Entry reduce_scatter{.collective = Collective::reduce_scatter_block,
                                .kind = CallKind::reduce_scatter,
                                .name = "MPI_Reduce_scatter (served by gradcoll)",
+                               .reach = Reach::host_and_devices,
                                .offered = true};
 /// Exact whatever the codec: only sums are ever compressed in programs that do not ask for it
 /// themselves.
 constexpr Entry allgather{.collective = Collective::allgather,
                           .kind = CallKind::allgather,
                           .name = "MPI_Allgather (served by gradcoll)",
+                          .reach = Reach::host_and_devices,
                           .offered = true};
+constexpr Entry allgather_one_host{.collective = Collective::allgather,
+                                   .kind = CallKind::allgather,
+                                   .name = "MPI_Allgather (served by gradcoll)",
+                                   .reach = Reach::host_and_devices,
+                                   .offered = true,
+                                   .needs_one_host = true};
 
 MPI_Count count_at(const void* counts, std::size_t count_bytes, int index) {
     const char* at =
@@ -66,10 +77,18 @@ Status read_blocks(const void* recvcounts, std::size_t count_bytes, CallArgument
     return {};
 }
 
+Known offer_known_blocks(const Entry& entry, const CallArguments& arguments, int* code) noexcept {
+    return offer_known(entry, arguments.comm, code,
+                       [&](Status& status) { return run_known_blocks(entry, arguments, status); });
+}
+
 }  // namespace
 
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept {
-    return at_offer(reduce_scatter_block, arguments_of(*call), {}, code, run_reduce_scatter);
+    const CallArguments arguments = arguments_of(*call);
+    const Known known = offer_known_blocks(reduce_scatter_block, arguments, code);
+    if (known != Known::no) return known == Known::served ? 1 : 0;
+    return at_offer(reduce_scatter_block, arguments, {}, code, run_reduce_scatter);
 }
 
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
@@ -78,11 +97,19 @@ int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
     CallArguments arguments = arguments_of(*call);
     Entry entry = reduce_scatter;
     Status complaint = read_blocks(recvcounts, count_bytes, arguments, entry);
+    if (complaint.ok() && !entry.unequal_blocks) {
+        const Known known = offer_known_blocks(entry, arguments, code);
+        if (known != Known::no) return known == Known::served ? 1 : 0;
+    }
     return at_offer(entry, arguments, std::move(complaint), code, run_reduce_scatter);
 }
 
 int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
-    return at_offer(allgather, arguments_of(*call), {}, code, run_allgather);
+    const CallArguments arguments = arguments_of(*call);
+    const Entry& entry = intercepted_calls().gathers_over_tree() ? allgather : allgather_one_host;
+    const Known known = offer_known_blocks(entry, arguments, code);
+    if (known != Known::no) return known == Known::served ? 1 : 0;
+    return at_offer(entry, arguments, {}, code, run_allgather);
 }
 
 }  // namespace gradcoll

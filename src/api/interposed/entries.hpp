@@ -16,6 +16,9 @@ int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept;
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
                          std::size_t count_bytes, int* code) noexcept;
 int offer_allgather(const GC_Gather_call* call, int* code) noexcept;
+int offer_barrier(GC_Handle comm, int* code) noexcept;
+int offer_bcast(const GC_Bcast_call* call, int* code) noexcept;
+int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept;
 
 // persistent.cpp: MPI_Allreduce_init, and the starts and the end of such requests
 int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,

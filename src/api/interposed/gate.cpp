@@ -31,7 +31,8 @@ std::atomic<bool> on{true};
 
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
-/// made rarely, and their own info may lower the thresholds.
+/// made rarely, and their own info may lower the thresholds. What only shared memory serves is
+/// offered where allreduces of any size are.
 std::int64_t least_count(int call, const ServedBytes& least) {
     const auto elements = [](std::uint64_t bytes) {
         return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /
@@ -42,9 +43,15 @@ std::int64_t least_count(int call, const ServedBytes& least) {
             return elements(least.allreduce);
         case GC_CALL_IALLREDUCE:
             return elements(least.others);
-        case GC_CALL_REDUCE_SCATTER_BLOCK:
         case GC_CALL_ALLGATHER:
+            if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
+            [[fallthrough]];
+        case GC_CALL_REDUCE_SCATTER_BLOCK:
             return least.others > 0 ? 1 : 0;
+        case GC_CALL_BARRIER:
+        case GC_CALL_BCAST:
+        case GC_CALL_REDUCE:
+            return least.allreduce > 0 ? never : 0;
         default:
             return 0;
     }

@@ -9,11 +9,19 @@ namespace gradcoll {
 namespace {
 
 // In the order of CallKind.
-constexpr GC_Intercepted intercepted[] = {
-    GC_CALL_ALLREDUCE,      GC_CALL_IALLREDUCE,           GC_CALL_START,
-    GC_CALL_ALLREDUCE_INIT, GC_CALL_REDUCE_SCATTER_BLOCK, GC_CALL_REDUCE_SCATTER,
-    GC_CALL_ALLGATHER};
+constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
+                                          GC_CALL_IALLREDUCE,
+                                          GC_CALL_START,
+                                          GC_CALL_ALLREDUCE_INIT,
+                                          GC_CALL_REDUCE_SCATTER_BLOCK,
+                                          GC_CALL_REDUCE_SCATTER,
+                                          GC_CALL_ALLGATHER,
+                                          GC_CALL_BARRIER,
+                                          GC_CALL_BCAST,
+                                          GC_CALL_REDUCE};
 static_assert(std::size(intercepted) == call_kind_count);
+
+}  // namespace
 
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return PassReason::wrong_arguments;
@@ -23,8 +31,6 @@ PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
     return PassReason::none;
 }
 
-}  // namespace
-
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint) {
     const PassReason early = reason_to_pass(entry, arguments.comm);
     if (early == PassReason::none) return admit(entry, arguments, std::move(complaint));
@@ -33,18 +39,6 @@ Call admit_offer(const Entry& entry, const CallArguments& arguments, Status comp
     if (arguments.comm == MPI_COMM_NULL) return call;
     if (auto attached = attached_context(arguments.comm)) call.context = *attached;
     return call;
-}
-
-Known offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept try {
-    Status status;
-    if (reason_to_pass(entry, arguments.comm) != PassReason::none) return Known::no;
-    const Known known = run_known(entry, arguments, status);
-    if (known == Known::served)
-        *code = status.ok() ? MPI_SUCCESS : raise_error(arguments.comm, entry.name, status);
-    return known;
-} catch (...) {  // the other ranks are inside
-    *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
-    return Known::served;
 }
 
 }  // namespace gradcoll

@@ -10,11 +10,28 @@
 
 namespace gradcoll {
 
+/// Why every call of this kind on this communicator (not looked at) passes.
+PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
+
 /// admit(), unless there is a reason to pass the call whatever it is.
 Call admit_offer(const Entry& entry, const CallArguments& arguments, Status complaint);
 
-/// run_known(), with the code of a call that it served and the error handler called if that failed.
-Known offer_known(const Entry& entry, const CallArguments& arguments, int* code) noexcept;
+/// Does the call by `run(status)` (returning Known), unless it passes whatever it is; with the code
+/// of a call that was served, and the error handler called if that failed.
+template <class Run>
+Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexcept {
+    try {
+        Status status;
+        if (reason_to_pass(entry, comm) != PassReason::none) return Known::no;
+        const Known known = run(status);
+        if (known == Known::served)
+            *code = status.ok() ? MPI_SUCCESS : raise_error(comm, entry.name, status);
+        return known;
+    } catch (...) {  // the other ranks are inside
+        *code = raise_error(comm, entry.name, status_of_current_exception());
+        return Known::served;
+    }
+}
 
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
 /// reason to pass it. Returns 1 and the code if the call was served, with the error handler called

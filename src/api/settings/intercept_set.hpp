@@ -20,9 +20,12 @@ class InterceptSet {
     static Result<InterceptSet> parse(std::string_view text);
 
     bool has(GC_Intercepted call) const { return bits_[call]; }
+    /// "allgather", not only "allgather_one_host".
+    bool gathers_over_tree() const { return gathers_over_tree_; }
 
   private:
     std::bitset<GC_CALL_KINDS> bits_;
+    bool gathers_over_tree_ = true;
 };
 
 }  // namespace gradcoll

@@ -10,8 +10,7 @@
 namespace gradcoll {
 namespace {
 
-/// Two heads of two pages each.
-constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes - 16;
+constexpr std::size_t usual_inline_bytes = 2 * SegmentGroup::page_bytes;
 /// All slots of a rank fit into a second-level cache.
 constexpr std::size_t most_block_bytes = 256 << 10;
 
@@ -53,7 +52,7 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
-    group_.begin_call(call.signature);
+    group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes);
     if (call.signature == SegmentGroup::lacks_memory) return refuse();
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);
@@ -74,13 +73,7 @@ bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
 Status OneHostAllreduce::refuse() {
     group_.announce(1);
     group_.wait_for_all(1);
-    return check_alike_or_leave();
-}
-
-Status OneHostAllreduce::check_alike_or_leave() {
-    Status status = group_.check_alike();
-    if (!status.ok()) group_.leave();
-    return status;
+    return group_.check_alike_or_leave();
 }
 
 bool OneHostAllreduce::streams(const OneHostCall& call) const {
@@ -91,7 +84,7 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
     copy_bytes(group_.inline_slot(group_.rank()), call.input, call.bytes());
     group_.announce(1);
     group_.wait_for_all(1);
-    GRADCOLL_TRY(check_alike_or_leave());
+    GRADCOLL_TRY(group_.check_alike_or_leave());
     const Sources& sources =
         sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
     reduce_many(call.reducer, sources, call.output, call.count, false);
@@ -103,6 +96,7 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
 /// took three times as long (docs/benchmarks.md).
 Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
     const CallBlocks blocks(call, choices_.sizes.block_bytes, 1);
+    group_.begin_blocks();
     for (std::size_t block = 0; block <= blocks.count(); ++block) {
         if (block < blocks.count()) {
             std::memcpy(group_.block_slot(group_.rank(), block), blocks.input(block),
@@ -112,7 +106,7 @@ Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
         if (block == 0) continue;
         const std::size_t ready = block - 1;
         group_.wait_for_all(static_cast<std::uint32_t>(block));
-        if (ready == 0) GRADCOLL_TRY(check_alike_or_leave());
+        if (ready == 0) GRADCOLL_TRY(group_.check_alike_or_leave());
         const Sources& sources = sources_at(
             [&](int rank) { return group_.block_slot(rank, ready); }, blocks.input(ready));
         reduce_many(call.reducer, sources, blocks.output(ready), blocks.elems(ready), false);

@@ -16,7 +16,7 @@ namespace gradcoll {
 /// One allreduce as a rank sees it.
 struct OneHostCall {
     const void* input = nullptr;  ///< equals `output` for calls in place
-    void* output = nullptr;
+    void* output = nullptr;       ///< null: only other ranks want the result (OneHostReduce)
     std::size_t count = 0;
     Reducer reducer;
     std::uint64_t signature = 0;  ///< differs for calls that differ in count, type or op
@@ -129,7 +129,6 @@ class OneHostAllreduce {
     Status split(const OneHostCall& call);
     Status refuse();
 
-    Status check_alike_or_leave();
     void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);

@@ -48,6 +48,7 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
 /// slot likewise, as a rank that copied in block t has copied out block t-3.
 Status OneHostAllreduce::split(const OneHostCall& call) {
     const CallBlocks blocks(call, choices_.sizes.block_bytes, group_.rank_count());
+    group_.begin_blocks();
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
@@ -56,13 +57,13 @@ Status OneHostAllreduce::split(const OneHostCall& call) {
         }
         if (turn >= 1 && turn <= blocks.count()) {
             group_.wait_for_all(steps - 1);
-            if (turn == 1) GRADCOLL_TRY(check_alike_or_leave());
+            if (turn == 1) GRADCOLL_TRY(group_.check_alike_or_leave());
             combine_piece(call, blocks, turn - 1);
             group_.announce(steps + 2);
         }
         if (turn < 2) continue;
         group_.wait_for_all(steps);
-        copy_results_out(call, blocks, turn - 2);
+        if (call.output != nullptr) copy_results_out(call, blocks, turn - 2);
     }
     group_.end_blocks(blocks.count());
     return {};

@@ -37,14 +37,17 @@ Status OneHostAllreduce::tree(const OneHostCall& call) {
         group_.announce(mine == 0 ? finished : combined);
     else
         group_.leave();
-    group_.wait_for(0, finished);
+    // Rank 0 may have made another call, of which it announces no second step.
+    group_.wait_for(0, SegmentGroup::begun);
+    if (group_.is_alike(0)) group_.wait_for(0, finished);
     if (!alike || !group_.is_alike(0) || group_.has_left(0)) {
         group_.leave();
         return {Code::invalid_argument,
                 "count, datatype or op: two ranks of the host called with different ones; all "
                 "ranks must use the same"};
     }
-    copy_bytes(call.output, group_.inline_slot(0), bytes);
+    group_.note_all_have_begun();
+    if (call.output != nullptr) copy_bytes(call.output, group_.inline_slot(0), bytes);
     return {};
 }
 

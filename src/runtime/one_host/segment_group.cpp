@@ -1,5 +1,5 @@
-// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, two heads with the
-// inline slots behind them, block slots, result slots; each on pages of its own.
+// runtime/one_host/segment_group.cpp - a rank's part of the segment: sleepers, heads with their
+// narrow inline slots, wide inline slots, block slots, result slots; each on pages of its own.
 #include "runtime/one_host/segment_group.hpp"
 
 #include <fmt/format.h>
@@ -8,17 +8,17 @@
 
 namespace gradcoll {
 
-/// The first bytes of the inline slot share its line: a short vector arrives with its flag.
+/// The first bytes of the narrow slot share its line: a short vector arrives with its flag.
 struct SegmentGroup::Head {
     SharedWord announced;
     std::atomic<std::uint64_t> signature;
-    std::byte inline_slot[1];
+    std::byte narrow_slot[narrow_bytes];
 };
 
 namespace {
 
-std::size_t head_bytes_of(const SegmentSizes& sizes) {
-    return SegmentGroup::whole_pages(2 * sizeof(std::uint64_t) + sizes.inline_bytes);
+std::size_t wide_bytes_of(const SegmentSizes& sizes) {
+    return SegmentGroup::whole_pages(sizes.inline_bytes);
 }
 
 std::size_t block_bytes_of(const SegmentSizes& sizes) {
@@ -34,7 +34,7 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 }  // namespace
 
 std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
-    return page_bytes + 2 * head_bytes_of(sizes);
+    return page_bytes + head_pages * page_bytes + wide_slots * wide_bytes_of(sizes);
 }
 
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {
@@ -62,7 +62,8 @@ SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const S
       rank_(rank),
       rank_count_(rank_count),
       sizes_(sizes),
-      head_bytes_(head_bytes_of(sizes)),
+      wide_bytes_(wide_bytes_of(sizes)),
+      blocks_offset_(inline_bytes_a_rank(sizes)),
       block_bytes_(block_bytes_of(sizes)),
       result_bytes_(result_bytes_of(rank_count, sizes)),
       part_bytes_(bytes_a_rank(rank_count, sizes)),
@@ -72,18 +73,50 @@ Sleepers& SegmentGroup::sleepers(int rank) const {
     return *reinterpret_cast<Sleepers*>(part(rank));
 }
 
-SegmentGroup::Head& SegmentGroup::head(int rank) const {
-    return *reinterpret_cast<Head*>(part(rank) + page_bytes + (call_ & 1U) * head_bytes_);
+static_assert(sizeof(SharedWord) + sizeof(std::atomic<std::uint64_t>) +
+                  SegmentGroup::narrow_bytes ==
+              SegmentGroup::head_bytes);
+
+SegmentGroup::Head& SegmentGroup::head(int rank, std::uint64_t call) const {
+    return *reinterpret_cast<Head*>(part(rank) + head_offset(call % heads));
 }
 
-void SegmentGroup::begin_call(std::uint64_t signature) {
-    ++call_;
+SegmentGroup::Head& SegmentGroup::head(int rank) const {
+    return head(rank, call_);
+}
+
+void SegmentGroup::sign(std::uint64_t signature) {
     head(rank_).signature.store(signature, std::memory_order_relaxed);
+}
+
+/// For more than the next call needs, so that not every call waits.
+void SegmentGroup::catch_up(std::uint64_t window) {
+    wait_for_all_in(call_ - window / 2, begun);
+    ended_by_all_ = call_ - window / 2 - 1;
+}
+
+void SegmentGroup::wait_for_readers() {
+    wait_for_all_in(unread_call_, last_step);
+    unread_blocks_ = 0;
+}
+
+/// Words only rise: that of a later call in the same head will do, too.
+void SegmentGroup::wait_for_all_in(std::uint64_t call, std::uint32_t step) const {
+    for (int i = 1; i < rank_count_; ++i) {
+        const int rank = (rank_ + i) % rank_count_;
+        waiter_.wait(head(rank, call).announced, word_value(call, step), sleepers(rank));
+    }
+}
+
+void SegmentGroup::end_unread_blocks(std::size_t count) {
+    announce(last_step);
+    end_blocks(count);
+    unread_call_ = call_;
+    unread_blocks_ = count;
 }
 
 void SegmentGroup::leave() {
     announce(left_step);
-    first_slot_ = 0;
 }
 
 bool SegmentGroup::has_left(int rank) const {
@@ -98,8 +131,9 @@ void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
     waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
 }
 
-void SegmentGroup::wait_for_all(std::uint32_t step) const {
-    for (int i = 1; i < rank_count_; ++i) wait_for((rank_ + i) % rank_count_, step);
+void SegmentGroup::wait_for_all(std::uint32_t step) {
+    wait_for_all_in(call_, step);
+    note_all_have_begun();
 }
 
 bool SegmentGroup::is_alike(int rank) const {
@@ -113,6 +147,12 @@ Status SegmentGroup::check_alike() const {
     return {};
 }
 
+Status SegmentGroup::check_alike_or_leave() {
+    Status status = check_alike();
+    if (!status.ok()) leave();
+    return status;
+}
+
 bool SegmentGroup::is_without_memory(int rank) const {
     return head(rank).signature.load(std::memory_order_relaxed) == lacks_memory;
 }
@@ -124,23 +164,18 @@ Status SegmentGroup::difference_from(int rank) const {
                     fmt::format("rank {} of the host has no memory left to share", one)};
     return {Code::invalid_argument,
             fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
-                        "different ones; all ranks must use the same",
+                        "different ones, or made different calls; all ranks must use the same",
                         rank_, rank)};
-}
-
-std::byte* SegmentGroup::inline_slot(int rank) const {
-    return head(rank).inline_slot;
 }
 
 std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + 2 * head_bytes_ + slot * block_bytes_;
+    return part(rank) + blocks_offset_ + slot * block_bytes_;
 }
 
 std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + page_bytes + 2 * head_bytes_ + block_slots * block_bytes_ +
-           slot * result_bytes_;
+    return part(rank) + blocks_offset_ + block_slots * block_bytes_ + slot * result_bytes_;
 }
 
 }  // namespace gradcoll

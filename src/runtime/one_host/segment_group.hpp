@@ -7,25 +7,39 @@
 #include <cstdint>
 
 #include "base/status.hpp"
+#include "runtime/one_host/pieces.hpp"
 #include "transport/shm/waiter.hpp"
 
 namespace gradcoll {
 
 /// How large the parts of a rank's shared memory are. The same on all ranks.
 struct SegmentSizes {
-    std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag
+    std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag, or nearly so
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
 };
 
 /// One rank's view of the segment. For every call, each rank has a number of steps that it
 /// announces one after the other in one word; others wait for a step of that word. Calls take turns
-/// between two heads, each a word with the inline slot behind it: who begins a call has ended the
-/// one before, so whoever has seen all ranks begin a call may write to the head of the call before.
+/// between a few heads, each a word with the inline slot behind it. Every rank announces a step of
+/// every call, whoever waits for it: who begins a call has ended the one before, so whoever has
+/// seen all ranks begin a call may write to the heads of the calls before. A rank that waits for
+/// nobody (the root of a broadcast) runs ahead until the heads are used up; then begin_call() waits
+/// until all have ended the older half of those calls (docs/decisions/018-more-collectives.md). Of
+/// wide inline slots, for longer vectors, there are fewer than of heads.
 /// Block slots are used round and round by one block after another, of one call or of several.
 ///
 /// Used by one thread at a time. All ranks make the same calls in the same order.
 class SegmentGroup {
   public:
+    /// The first step.
+    static constexpr std::uint32_t begun = 1;
+    /// Calls that a rank can have begun while others still read what it wrote for the first: if it
+    /// wrote nothing but into narrow inline slots, or into wide ones.
+    static constexpr std::uint64_t heads = 16;
+    static constexpr std::uint64_t wide_slots = 4;
+    /// What a narrow slot holds: the rest of a head, whose word and signature share its first line.
+    static constexpr std::size_t head_bytes = 512;
+    static constexpr std::size_t narrow_bytes = head_bytes - 2 * sizeof(std::uint64_t);
     /// Blocks that a rank can have under way in one call.
     static constexpr std::size_t block_slots = 4;
     /// What ranks write lies on pages of its own.
@@ -59,31 +73,66 @@ class SegmentGroup {
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
 
-    /// The next call begins. `signature`: what all ranks must have alike (count, type, op).
-    void begin_call(std::uint64_t signature);
-    /// Says that everything written before is there. Steps of a call count from 1.
+    /// The next call begins. `signature`: what all ranks must have alike (kind, count, type, op,
+    /// root). `inline_bytes`: how much they may write into their inline slots, which is alike, too.
+    /// Waits if somebody may still read what this rank wrote into the slot that comes now.
+    void begin_call(std::uint64_t signature, std::size_t inline_bytes) {
+        ++call_;
+        const bool wide = inline_bytes > narrow_bytes;
+        const std::uint64_t window = wide ? wide_slots : heads;
+        if (call_ - ended_by_all_ > window) catch_up(window);
+        inline_offset_ = wide ? wide_offset(call_ % wide_slots) : narrow_offset(call_ % heads);
+        sign(signature);
+    }
+    /// Says that everything written before is there. Steps of a call count from 1, which every rank
+    /// announces in every call.
     void announce(std::uint32_t step);
     /// Waits until the rank has announced the step of this call.
     void wait_for(int rank, std::uint32_t step) const;
     /// The same for all other ranks.
-    void wait_for_all(std::uint32_t step) const;
+    void wait_for_all(std::uint32_t step);
+    /// The caller has learnt, without waiting for all, that all ranks have begun this call.
+    void note_all_have_begun() { ended_by_all_ = call_ - 1; }
     /// Whether a rank that has announced a step made the same call.
     bool is_alike(int rank) const;
     /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
     /// that made another call, out_of_memory naming the first that lacks it.
     Status check_alike() const;
-    /// Ends the call before its last step: nobody waits for this rank any more, and slots are used
-    /// from the first one on again. Every rank must end so.
+    /// What is different about it, for an error.
+    Status difference_from(int rank) const;
+    /// The same, and leaves if they have not.
+    Status check_alike_or_leave();
+    /// Ends the call before its last step: nobody waits for this rank any more, and no blocks are
+    /// counted. If the call has blocks, every rank must end so.
     void leave();
     /// Whether a rank that has announced a step has left the call.
     bool has_left(int rank) const;
-    /// Blocks of this call are over: those of the next one begin where they ended.
-    void end_blocks(std::size_t count) { first_slot_ = (first_slot_ + count) % block_slots; }
 
-    /// Of the current call. inline_bytes, beside the word.
-    std::byte* inline_slot(int rank) const;
+    /// Before a block is written. Blocks 0 and 1 may then be written at once, later ones after all
+    /// ranks have begun the call.
+    void begin_blocks() {
+        if (unread_blocks_ > block_slots - 2 && unread_call_ > ended_by_all_) wait_for_readers();
+    }
+    /// Blocks of this call are over: those of the next one begin where they ended. All ranks have
+    /// waited for all others' blocks.
+    void end_blocks(std::size_t count) {
+        lap_ += (first_slot_ + count) / block_slots;
+        first_slot_ = (first_slot_ + count) % block_slots;
+    }
+    /// The same for a call in which some rank ends without having waited for those who read its
+    /// blocks. All ranks have begun the call. Announces its last step.
+    void end_unread_blocks(std::size_t count);
+
+    /// Of the current call: as much as it said, beside the word if narrow.
+    std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
     /// Of a block of the current call. block_bytes.
     std::byte* block_slot(int rank, std::size_t block) const;
+    /// Where a piece of the current call lies: short vectors take turns between several places in a
+    /// block. They may need all memory of a block, however short they are.
+    std::byte* piece_slot(int rank, const Pieces& pieces, std::size_t piece) const {
+        const std::size_t place = pieces.span_bytes() * (lap_ % pieces.places());
+        return block_slot(rank, pieces.block(piece)) + place + pieces.offset_in_block(piece);
+    }
     /// Room for one of rank_count equal pieces of the block, rounded up to cache lines.
     std::byte* result_slot(int rank, std::size_t block) const;
 
@@ -91,28 +140,57 @@ class SegmentGroup {
     struct Head;
     Head& head(int rank) const;
     Sleepers& sleepers(int rank) const;
+    Head& head(int rank, std::uint64_t call) const;
+    void sign(std::uint64_t signature);
+    void catch_up(std::uint64_t window);
+    void wait_for_readers();
+    void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
     bool is_without_memory(int rank) const;
-    /// Of a rank that is not alike, or lacks memory.
-    Status difference_from(int rank) const;
+    /// Heads of calls that follow each other lie on different pages, else caches fetch one in
+    /// advance while it is being written, and at different places there, or they would all want the
+    /// same few lines of a cache.
+    static constexpr std::size_t head_offset(std::uint64_t head) {
+        const std::uint64_t page = head % head_pages;
+        const std::uint64_t place = page + head / head_pages * (page_bytes / head_bytes / 2);
+        return page_bytes + page * page_bytes + place * head_bytes % page_bytes;
+    }
+    static constexpr std::uint64_t head_pages = heads / 2;
+    static constexpr std::size_t narrow_offset(std::uint64_t head) {
+        return head_offset(head) + 2 * sizeof(std::uint64_t);
+    }
+    std::size_t wide_offset(std::uint64_t slot) const {
+        return page_bytes + head_pages * page_bytes + slot * wide_bytes_;
+    }
     std::byte* part(int rank) const {
         return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
     }
-    std::uint64_t word_value(std::uint32_t step) const { return call_ << step_bits | step; }
+    std::uint64_t word_value(std::uint32_t step) const { return word_value(call_, step); }
+    static std::uint64_t word_value(std::uint64_t call, std::uint32_t step) {
+        return call << step_bits | step;
+    }
 
     static constexpr int step_bits = 24;
     static constexpr std::uint32_t left_step = (1U << step_bits) - 1;
+    static constexpr std::uint32_t last_step = left_step - 1;
 
     std::byte* segment_;
     int rank_;
     int rank_count_;
     SegmentSizes sizes_;
-    std::size_t head_bytes_;
+    std::size_t wide_bytes_;
+    std::size_t blocks_offset_;
     std::size_t block_bytes_;
     std::size_t result_bytes_;
     std::size_t part_bytes_;
     Waiter waiter_;
     std::uint64_t call_ = 0;
+    std::size_t inline_offset_ = 0;
+    std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;
+    std::size_t lap_ = 0;  ///< how often the slots have been gone through
+    // Of the last call that ended with end_unread_blocks().
+    std::uint64_t unread_call_ = 0;
+    std::size_t unread_blocks_ = 0;
 };
 
 }  // namespace gradcoll

@@ -271,7 +271,10 @@ TEST(Interposed, TheGateLetsThroughWhatCouldBeServed) {
     EXPECT_EQ(table.least(GC_CALL_ALLREDUCE), complex_of_256_kib);
     EXPECT_EQ(table.least(GC_CALL_IALLREDUCE), complex_of_256_kib);
     EXPECT_EQ(table.least(GC_CALL_REDUCE_SCATTER_BLOCK), 1);
-    EXPECT_EQ(table.least(GC_CALL_ALLGATHER), never) << "not in GC_INTERCEPT by default";
+    EXPECT_EQ(table.least(GC_CALL_ALLGATHER), never)
+        << "by default only one host's memory serves it";
+    for (const GC_Intercepted call : {GC_CALL_BARRIER, GC_CALL_BCAST, GC_CALL_REDUCE})
+        EXPECT_EQ(table.least(call), never) << "only one host's memory serves it";
 }
 
 TEST(Interposed, PcontrolTurnsEverythingOffAndOnAgain) {

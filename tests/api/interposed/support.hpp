@@ -60,6 +60,19 @@ class Table {
         return asked([&](int* code) { return table_->allgather(&call, code); });
     }
 
+    Answer barrier(MPI_Comm comm) const {
+        return asked([&](int* code) { return table_->barrier(bits(comm), code); });
+    }
+    Answer bcast(void* data, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) const {
+        const GC_Bcast_call call{data, count, bits(type), root, bits(comm)};
+        return asked([&](int* code) { return table_->bcast(&call, code); });
+    }
+    Answer reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
+                  int root, MPI_Comm comm) const {
+        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        return asked([&](int* code) { return table_->reduce(&call, root, code); });
+    }
+
   private:
     template <class Ask>
     static Answer asked(Ask&& ask) {

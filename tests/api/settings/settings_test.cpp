@@ -177,12 +177,19 @@ TEST(InterceptSet, HoldsTheNamedCallsAndStartsWithPersistentOnes) {
     EXPECT_TRUE(set->has(GC_CALL_ALLGATHER));
     EXPECT_FALSE(set->has(GC_CALL_IALLREDUCE));
     EXPECT_FALSE(set->has(GC_CALL_START));
+    EXPECT_TRUE(set->gathers_over_tree());
+    const auto on_host = InterceptSet::parse("allgather_one_host,bcast");
+    EXPECT_TRUE(on_host->has(GC_CALL_ALLGATHER));
+    EXPECT_TRUE(on_host->has(GC_CALL_BCAST));
+    EXPECT_FALSE(on_host->has(GC_CALL_BARRIER));
+    EXPECT_FALSE(on_host->gathers_over_tree());
     EXPECT_TRUE(InterceptSet::parse("allreduce_init")->has(GC_CALL_START));
     const auto all = InterceptSet::parse(
-        "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,allgather");
+        "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,allgather,"
+        "barrier,bcast,reduce");
     for (int call = 0; call < GC_CALL_KINDS; ++call)
         EXPECT_TRUE(all->has(static_cast<GC_Intercepted>(call))) << call;
-    EXPECT_NE(InterceptSet::parse("allreduce,bcast").status().message().find("'bcast'"),
+    EXPECT_NE(InterceptSet::parse("allreduce,gather").status().message().find("'gather'"),
               std::string::npos);
 }
 

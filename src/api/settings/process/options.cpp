@@ -75,11 +75,15 @@ OptionInfo enable_option_row() {
 OptionInfo intercept_option_row() {
     return {
         .variable = "GC_INTERCEPT",
-        .default_value = "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter",
+        .default_value =
+            "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,"
+            "allgather_one_host,barrier,bcast,reduce",
         .allowed =
             "comma separated: allreduce, iallreduce, allreduce_init, reduce_scatter_block, "
-            "reduce_scatter, allgather",
-        .help = "MPI calls that the interposer may serve"};
+            "reduce_scatter, allgather, allgather_one_host, barrier, bcast, reduce",
+        .help =
+            "MPI calls that the interposer may serve; allgather_one_host: only through the memory "
+            "of one host"};
 }
 
 OptionInfo config_file_option_row() {

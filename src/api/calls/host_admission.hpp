@@ -1,0 +1,40 @@
+// api/calls/host_admission.hpp - a barrier, broadcast or reduce on its way in: the same order as of
+// other calls (call.hpp), but where it goes is a question of its communicator alone.
+#pragma once
+
+#include <memory>
+
+#include "api/calls/call.hpp"
+
+namespace gradcoll {
+
+/// One call as the program made it.
+struct HostCall {
+    const Entry* entry = nullptr;  ///< its kind is barrier, bcast or reduce; outlives the call
+    /// Of a broadcast: `recvbuf` is the buffer, in place. Of a barrier: nothing but the
+    /// communicator, which is not null.
+    CallArguments arguments;
+    int root = 0;
+};
+
+/// What became of it: an error, a reason to pass it, or what serving it needs.
+struct AdmittedHostCall {
+    Status error;
+    PassReason pass_reason = PassReason::none;
+    std::shared_ptr<CommContext> context;  ///< null if its communicator has none
+    CallShape shape;                       ///< bytes, but of a reduce
+    CallMemory memory;
+};
+AdmittedHostCall admit_host_call(const HostCall& call);
+
+/// Whether the MPI library is faster: long broadcasts that it copies but once.
+inline bool is_too_long(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
+    return call.entry->kind == CallKind::bcast &&
+           size_bytes > OneHost::most_bcast_bytes(rank_count);
+}
+
+/// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if
+/// not, and if the count is none.
+Classified shape_of_known(const HostCall& call);
+
+}  // namespace gradcoll

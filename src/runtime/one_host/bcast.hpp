@@ -1,0 +1,54 @@
+// runtime/one_host/bcast.hpp - broadcast to ranks that share memory: the root copies in, everybody
+// else copies out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+#include "runtime/one_host/segment_group.hpp"
+
+namespace gradcoll {
+
+/// One broadcast as a rank sees it.
+struct OneHostBcastCall {
+    void* data = nullptr;  ///< read on the root, written on the others
+    std::size_t size_bytes = 0;
+    int root = 0;
+    std::uint64_t signature = 0;  ///< differs for calls that differ in kind, bytes or root
+};
+
+/// Short vectors lie beside the flag, and the root waits for nobody: it may be some calls ahead.
+/// Longer ones travel in pieces, up to four under way, once all ranks have begun the call.
+/// Used by one thread at a time. Allocates nothing, takes no lock; makes system calls only while it
+/// waits for long.
+class OneHostBcast {
+  public:
+    /// One piece is copied in while the one before is copied out.
+    static constexpr std::size_t usual_piece_bytes = 16 << 10;
+
+    /// The group must outlive it, and do nothing else meanwhile.
+    OneHostBcast(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)
+        : group_(group), piece_bytes_(piece_bytes) {}
+
+    /// Errors: invalid_argument on each rank that called otherwise than the root did, or on all
+    /// (which includes the root) if some call is long; out_of_memory, on all, if the root's
+    /// signature is SegmentGroup::lacks_memory. The data are then unspecified.
+    Status run(const OneHostBcastCall& call);
+    /// Whether the root needs block slots for it.
+    bool uses_blocks(std::size_t size_bytes) const {
+        return size_bytes > group_.sizes().inline_bytes;
+    }
+
+  private:
+    Status send_beside_flag(const OneHostBcastCall& call);
+    Status receive_beside_flag(const OneHostBcastCall& call);
+    Status send_pieces(const OneHostBcastCall& call);
+    Status receive_pieces(const OneHostBcastCall& call);
+    Status check_like_root(int root);
+
+    SegmentGroup& group_;
+    std::size_t piece_bytes_;
+};
+
+}  // namespace gradcoll

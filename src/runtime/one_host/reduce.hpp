@@ -1,0 +1,53 @@
+// runtime/one_host/reduce.hpp - exact reduction to one of several ranks that share memory.
+#pragma once
+
+#include <vector>
+
+#include "runtime/one_host/allreduce.hpp"
+#include "runtime/one_host/pieces.hpp"
+
+namespace gradcoll {
+
+/// One reduction as a rank sees it. Of `vector` only the root has an output.
+struct OneHostReduceCall {
+    OneHostCall vector;
+    int root = 0;
+};
+
+/// Up to 8 ranks and flat_max_bytes the others copy in and the root combines; of short vectors
+/// nobody but the root waits. Beyond, it is an allreduce whose result only the root copies out. The
+/// result has the bits of the allreduce of the same vectors.
+/// Used by one thread at a time. Allocates only when made; takes no lock; makes system calls only
+/// while it waits for long.
+class OneHostReduce {
+  public:
+    /// One piece is copied in while the one before is combined.
+    static constexpr std::size_t usual_piece_bytes = 16 << 10;
+
+    /// `group` and `allreduce`, which is of the same group, must outlive it.
+    OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce, const OneHostChoices& choices,
+                  std::size_t piece_bytes = usual_piece_bytes);
+
+    /// Errors: invalid_argument on the root if another rank called otherwise, and on all ranks if
+    /// the vector is long; out_of_memory, on all, if a signature is SegmentGroup::lacks_memory. The
+    /// output is then unspecified.
+    Status run(const OneHostReduceCall& call);
+
+  private:
+    bool is_flat(const OneHostCall& call) const;
+    Status flat_beside_flag(const OneHostReduceCall& call);
+    Status flat_in_pieces(const OneHostReduceCall& call);
+    void give_pieces(const OneHostReduceCall& call, const Pieces& pieces);
+    void combine_pieces(const OneHostReduceCall& call, const Pieces& pieces);
+    template <class SlotOf>
+    void combine(const OneHostCall& call, const std::byte* mine, std::byte* out, std::size_t count,
+                 SlotOf slot_of);
+
+    SegmentGroup& group_;
+    OneHostAllreduce& allreduce_;
+    OneHostChoices choices_;
+    std::size_t piece_bytes_;
+    std::vector<const void*> sources_;  ///< by rank
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,241 @@
+// Barriers, broadcasts, reductions, allgathers and reduce-scatters of unchanged programs through
+// the shared memory of one host.
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "api/interposed/support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+constexpr int most_calls = 5000;
+
+bool alone() {
+    return size_of(MPI_COMM_WORLD) == 1;
+}
+
+template <class Call>
+int calls_until_served(Call&& call) {
+    for (int number = 0; number < most_calls; ++number)
+        if (call().served) return number;
+    return most_calls;
+}
+
+/// A communicator whose calls are served.
+class HostCalls : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (alone()) GTEST_SKIP() << "needs two ranks";
+        ASSERT_LT(calls_until_served([this] { return connected().barrier(comm_); }), most_calls);
+    }
+    /// Rank r's are r * 1000 + i.
+    static std::vector<int> values(int rank, std::size_t count) {
+        std::vector<int> out(count);
+        std::iota(out.begin(), out.end(), rank * 1000);
+        return out;
+    }
+    std::vector<int> sums(std::size_t count) const {
+        std::vector<int> out(count, 0);
+        for (int rank = 0; rank < comm_.size(); ++rank)
+            for (std::size_t i = 0; i < count; ++i) out[i] += rank * 1000 + static_cast<int>(i);
+        return out;
+    }
+    std::string reason() { return comm_.stats().last_pass_reason; }
+
+    PlainComm comm_;
+    int rank_ = comm_.rank();
+    int ranks_ = comm_.size();
+};
+
+TEST(HostCallsByUse, AllKindsOfCallsPayForAttaching) {
+    const auto none_is_attached = [](auto&& call) {
+        const PlainComm comm;
+        const int calls = calls_until_served([&] { return call(comm); });
+        EXPECT_EQ(calls == most_calls, alone());
+        if (!alone()) {
+            EXPECT_GT(calls, 10);
+        }
+    };
+    int data[64] = {}, out[64] = {};
+    none_is_attached([](MPI_Comm comm) { return connected().barrier(comm); });
+    none_is_attached([&](MPI_Comm comm) { return connected().bcast(data, 2, MPI_INT, 0, comm); });
+    none_is_attached(
+        [&](MPI_Comm comm) { return connected().reduce(data, out, 2, MPI_INT, MPI_SUM, 0, comm); });
+    none_is_attached([&](MPI_Comm comm) {
+        return connected().allgather(data, 1, MPI_INT, out, 1, MPI_INT, comm);
+    });
+    none_is_attached([&](MPI_Comm comm) {
+        return connected().reduce_scatter_block(data, out, 1, MPI_INT, MPI_SUM, comm);
+    });
+}
+
+TEST_F(HostCalls, BroadcastsComeFromAnyRoot) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{2000}, std::size_t{16384}})
+        for (int root = 0; root < ranks_; ++root) {
+            std::vector<int> data = values(rank_, count);
+            const Answer answer =
+                connected().bcast(data.data(), static_cast<int>(count), MPI_INT, root, comm_);
+            // Of two ranks MPI copies long ones faster.
+            ASSERT_EQ(answer.served, ranks_ > 2 || count <= 2048);
+            EXPECT_EQ(data, values(answer.served ? root : rank_, count));
+        }
+}
+
+TEST_F(HostCalls, LongBroadcastsAreLeftToMpi) {
+    std::vector<int> data(1 << 20);
+    EXPECT_FALSE(connected().bcast(data.data(), 1 << 20, MPI_INT, 0, comm_).served);
+    EXPECT_NE(reason().find("longer than shared memory serves"), std::string::npos);
+}
+
+TEST_F(HostCalls, RanksMayDescribeTheSameDataDifferently) {
+    MPI_Datatype column = MPI_DATATYPE_NULL;
+    MPI_Type_vector(50, 1, 2, MPI_INT, &column);
+    MPI_Type_commit(&column);
+    const std::vector<int> whole = values(3, 100);
+    for (int root = 0; root < ranks_; ++root) {
+        std::vector<int> data = rank_ == root ? whole : std::vector<int>(100, -1);
+        const bool by_column = rank_ % 2 == 0;
+        // The root's first 50 in order, or every second one.
+        std::vector<int> sent(50);
+        for (std::size_t i = 0; i < 50; ++i) sent[i] = whole[root % 2 == 0 ? 2 * i : i];
+        ASSERT_TRUE(
+            connected()
+                .bcast(data.data(), by_column ? 1 : 50, by_column ? column : MPI_INT, root, comm_)
+                .served);
+        for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(data[by_column ? 2 * i : i], sent[i]);
+        if (rank_ != root && by_column) {
+            EXPECT_EQ(data[1], -1);
+        }
+    }
+    MPI_Type_free(&column);
+}
+
+TEST_F(HostCalls, ReductionsReachTheRootAlone) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{500}, std::size_t{30000}})
+        for (int root = 0; root < ranks_; ++root) {
+            const std::vector<int> in = values(rank_, count);
+            std::vector<int> out(count, -1);
+            const int n = static_cast<int>(count);
+            // Elsewhere the result's buffer means nothing.
+            void* const result = rank_ == root ? out.data() : nullptr;
+            ASSERT_TRUE(
+                connected().reduce(in.data(), result, n, MPI_INT, MPI_SUM, root, comm_).served);
+            EXPECT_EQ(out, rank_ == root ? sums(count) : std::vector<int>(count, -1));
+            std::vector<int> both = in;
+            ASSERT_TRUE(connected()
+                            .reduce(rank_ == root ? MPI_IN_PLACE : both.data(),
+                                    rank_ == root ? both.data() : nullptr, n, MPI_INT, MPI_SUM,
+                                    root, comm_)
+                            .served);
+            EXPECT_EQ(both, rank_ == root ? sums(count) : in);
+        }
+}
+
+TEST_F(HostCalls, AllgathersAndReduceScattersAreServedWhateverTheirSize) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{300}, std::size_t{8000}}) {
+        const auto blocks = static_cast<std::size_t>(ranks_);
+        const int n = static_cast<int>(count);
+        const std::vector<int> mine = values(rank_, count);
+        std::vector<int> all(count * blocks, -1), expected;
+        ASSERT_TRUE(
+            connected().allgather(mine.data(), n, MPI_INT, all.data(), n, MPI_INT, comm_).served);
+        for (int rank = 0; rank < ranks_; ++rank)
+            for (const int each : values(rank, count)) expected.push_back(each);
+        EXPECT_EQ(all, expected);
+        std::vector<int> own(count * blocks, -1);
+        std::copy(mine.begin(), mine.end(), own.begin() + rank_ * n);
+        ASSERT_TRUE(
+            connected()
+                .allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, own.data(), n, MPI_INT, comm_)
+                .served);
+        EXPECT_EQ(own, expected);
+
+        const std::vector<int> whole = values(rank_, count * blocks);
+        const std::vector<int> total = sums(count * blocks);
+        const std::vector<int> wanted(total.begin() + rank_ * n, total.begin() + (rank_ + 1) * n);
+        std::vector<int> block(count, -1);
+        ASSERT_TRUE(
+            connected()
+                .reduce_scatter_block(whole.data(), block.data(), n, MPI_INT, MPI_SUM, comm_)
+                .served);
+        EXPECT_EQ(block, wanted);
+        const std::vector<int> counts(blocks, n);
+        std::fill(block.begin(), block.end(), -1);
+        ASSERT_TRUE(
+            connected()
+                .reduce_scatter(whole.data(), block.data(), counts.data(), MPI_INT, MPI_SUM, comm_)
+                .served);
+        EXPECT_EQ(block, wanted);
+    }
+}
+
+TEST_F(HostCalls, WrongArgumentsAreForMpiToRefuse) {
+    int data = 1, out = 0;
+    for (const int root : {-1, ranks_})
+        EXPECT_FALSE(connected().bcast(&data, 1, MPI_INT, root, comm_).served);
+    EXPECT_FALSE(connected().bcast(&data, -1, MPI_INT, 0, comm_).served);
+    EXPECT_FALSE(connected().bcast(&data, 1, MPI_DATATYPE_NULL, 0, comm_).served);
+    EXPECT_FALSE(connected().bcast(nullptr, 1, MPI_INT, 0, comm_).served);
+    EXPECT_FALSE(connected().reduce(&data, &out, 1, MPI_INT, MPI_OP_NULL, 0, comm_).served);
+    EXPECT_FALSE(connected().barrier(MPI_COMM_NULL).served);
+    MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+    int pair[2] = {};
+    EXPECT_FALSE(connected().bcast(pair, 1, uncommitted, 0, comm_).served);
+    MPI_Type_free(&uncommitted);
+    EXPECT_TRUE(connected().bcast(&data, 1, MPI_INT, 0, comm_).served);
+}
+
+TEST_F(HostCalls, OneBufferForInputAndResultOfTheRootIsForMpiToRefuse) {
+    int data = 1;
+    const Answer answer = connected().reduce(&data, &data, 1, MPI_INT, MPI_SUM, 0, comm_);
+    EXPECT_EQ(answer.served, rank_ != 0);
+}
+
+TEST_F(HostCalls, UserDefinedOpsPass) {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 1, &op);
+    int data = 1, out = 0;
+    EXPECT_FALSE(connected().reduce(&data, &out, 1, MPI_INT, op, 0, comm_).served);
+    MPI_Op_free(&op);
+}
+
+TEST_F(HostCalls, ARankInAnotherCallGetsAnErrorAndTheNextCallIsRight) {
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    std::vector<int> data(4, 1), out(4);
+    const bool is_last = rank_ == ranks_ - 1;
+    const Answer answer =
+        is_last ? connected().bcast(data.data(), 4, MPI_INT, 0, comm_)
+                : connected().allreduce(data.data(), out.data(), 4, MPI_INT, MPI_SUM, comm_);
+    ASSERT_TRUE(answer.served);
+    EXPECT_NE(answer.code, MPI_SUCCESS);
+    const Answer next = connected().bcast(data.data(), 4, MPI_INT, 0, comm_);
+    EXPECT_TRUE(next.served);
+    EXPECT_EQ(next.code, MPI_SUCCESS);
+}
+
+TEST_F(HostCalls, OtherCallsOnTheSameRanksAreNotServed) {
+    EXPECT_FALSE(connected().barrier(MPI_COMM_SELF).served);
+    MPI_Comm inter = MPI_COMM_NULL, half = MPI_COMM_NULL;
+    MPI_Comm_split(comm_, rank_ == 0, rank_, &half);
+    MPI_Intercomm_create(half, 0, comm_, rank_ == 0 ? 1 : 0, 7, &inter);
+    int data = 0;
+    EXPECT_FALSE(connected().barrier(inter).served);
+    EXPECT_FALSE(connected().bcast(&data, 1, MPI_INT, rank_ == 0 ? MPI_ROOT : 0, inter).served);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+TEST_F(HostCalls, AreCountedAsServed) {
+    const unsigned long long before = comm_.stats().calls_tree;
+    int data = 0, out = 0;
+    connected().barrier(comm_);
+    connected().bcast(&data, 1, MPI_INT, 0, comm_);
+    connected().reduce(&data, &out, 1, MPI_INT, MPI_SUM, 0, comm_);
+    EXPECT_EQ(comm_.stats().calls_tree, before + 3);
+}
+
+}  // namespace
+}  // namespace gradcoll::test
