@@ -93,17 +93,6 @@ Status make_keyval() {
     return {};
 }
 
-/// Instead of what hangs there.
-Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
-    GRADCOLL_TRY(make_keyval());
-    auto attachment = std::make_unique<Attachment>(Attachment{comm, std::move(context), {}});
-    const KeepsComm keeps;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
-                          "MPI_Comm_set_attr"));
-    const std::scoped_lock lock(attachments_mutex);
-    return attachments.emplace_back(attachment.release());
-}
-
 /// Null if nothing hangs there.
 Result<Attachment*> attachment_of(MPI_Comm comm) {
     const int keyval = attachment_keyval.load(std::memory_order_acquire);
@@ -112,6 +101,33 @@ Result<Attachment*> attachment_of(MPI_Comm comm) {
     int found = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(comm, keyval, &value, &found), "MPI_Comm_get_attr"));
     return static_cast<Attachment*>(found != 0 ? value : nullptr);
+}
+
+/// Attachments end in the order in which they got their contexts, which all ranks share.
+void note_as_last(Attachment* attachment) {
+    const std::scoped_lock lock(attachments_mutex);
+    std::erase(attachments, attachment);
+    attachments.push_back(attachment);
+}
+
+Result<Attachment*> hang_anew(MPI_Comm comm) {
+    auto attachment = std::make_unique<Attachment>(Attachment{comm, nullptr, {}});
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_attr(comm, attachment_keyval, attachment.get()),
+                          "MPI_Comm_set_attr"));
+    return attachment.release();
+}
+
+/// What hangs there already gets the context. MPI is not asked to replace it: a delete callback of
+/// the program may make the call that attaches, while MPI goes through the attributes.
+Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
+    GRADCOLL_TRY(make_keyval());
+    auto attachment = attachment_of(comm);
+    if (attachment && *attachment == nullptr) attachment = hang_anew(comm);
+    if (!attachment) return attachment;
+    (*attachment)->context = std::move(context);
+    (*attachment)->prospect.reset();
+    note_as_last(*attachment);
+    return attachment;
 }
 
 Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,

@@ -86,7 +86,9 @@ TEST_P(RanksOnAHost, CostlyCallsAreSharedEarlierAndGiveTheSame) {
     const std::size_t lengths[] = {60, 256, 257, 5000};
     std::vector<std::vector<float>> sums;
     for (const std::size_t count : lengths) sums.push_back(sums_in_rank_order(ranks, 1, count));
-    host.run([&](int rank, OneHostAllreduce& allreduce) {
+    host.run([&](HostRank& self) {
+        const int rank = self.rank;
+        OneHostAllreduce& allreduce = self.allreduce;
         for (std::size_t call = 0; call < std::size(lengths); ++call)
             for (const bool costly : {true, false, true}) {
                 const std::size_t count = lengths[call];
