@@ -196,8 +196,8 @@ void Admission::find_context_of_offer(bool may_attach) {
         !gathers() && call_.shape.sums() && process_settings().ever_compresses(call_.shape.type);
     const bool has_shape = shape_reason_ == PassReason::none;
     const bool waited = entry().may_wait && !entry().persistent;
-    const bool is_long = is_long_for_one_host(entry().collective, call_.shape,
-                                              gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    const bool is_long = is_slower_on_one_host(entry().collective, call_.shape,
+                                               gathers() ? rank_count_of(call_.arguments.comm) : 0);
     const bool fits_one_host =
         waited && !may_be_lossy && !is_long && (is_waited_allreduce() || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
@@ -280,7 +280,7 @@ PassReason Admission::way_out() const {
 /// Of a call that one host's memory does not serve.
 PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
-        return call_.context->one_host().may_open() ? PassReason::long_for_one_host
+        return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
                                                     : PassReason::needs_one_host;
     if (!call_.context->has_tree()) return PassReason::not_attached;
     const bool in_blocks = entry().collective != Collective::allreduce;

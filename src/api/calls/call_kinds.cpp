@@ -125,7 +125,7 @@ CallTexts texts_of(Collective kind, const CallArguments& a) {
     return {has_size ? fmt::format("{} bytes", received_bytes(a)) : "none", "", ""};
 }
 
-bool is_long_for_one_host(Collective kind, const CallShape& shape, int rank_count) {
+bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_count) {
     if (kind != Collective::allgather || rank_count <= 0) return false;
     const std::uint64_t block_bytes = shape.size_bytes() / static_cast<std::uint64_t>(rank_count);
     return block_bytes > OneHost::most_allgather_bytes(rank_count);
@@ -145,7 +145,7 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         .step = context.settings().step(),
         .sums = gathers || shape.sums(),
         .always_exact = manner.always_exact,
-        .one_host = manner.blocking && fits && !is_long_for_one_host(kind, shape, ranks) &&
+        .one_host = manner.blocking && fits && !is_slower_on_one_host(kind, shape, ranks) &&
                     context.one_host().open() && context.one_host().takes(shape)};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.

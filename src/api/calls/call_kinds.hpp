@@ -36,7 +36,7 @@ struct CallTexts {
 CallTexts texts_of(Collective kind, const CallArguments& arguments);
 
 /// Whether an allgather is for the MPI library rather than for the shared memory of one host.
-bool is_long_for_one_host(Collective kind, const CallShape& shape, int rank_count);
+bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_count);
 
 /// How a call is made.
 struct CallManner {

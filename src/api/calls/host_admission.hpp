@@ -27,10 +27,11 @@ struct AdmittedHostCall {
 };
 AdmittedHostCall admit_host_call(const HostCall& call);
 
-/// Whether the MPI library is faster: long broadcasts that it copies but once.
-inline bool is_too_long(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
-    return call.entry->kind == CallKind::bcast &&
-           size_bytes > OneHost::most_bcast_bytes(rank_count);
+/// Whether the MPI library is faster.
+inline bool is_faster_by_mpi(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
+    const CallKind kind = call.entry->kind;
+    if (kind == CallKind::bcast) return !OneHost::is_good_for_bcast(size_bytes, rank_count);
+    return kind == CallKind::reduce && !OneHost::is_good_for_reduce(size_bytes, rank_count);
 }
 
 /// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if

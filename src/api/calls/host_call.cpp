@@ -42,16 +42,16 @@ Known run_known_host_call(const HostCall& call, Status& status) {
     };
     if (known.passes() || process_settings().check == CheckLevel::collective) return Known::no;
     if (prospect != nullptr) {
-        if (is_too_long(call, size_bytes, prospect->rank_count()))
-            return pass(PassReason::long_for_one_host);
+        if (is_faster_by_mpi(call, size_bytes, prospect->rank_count()))
+            return pass(PassReason::slower_on_one_host);
         return prospect->passes(size_bytes) ? pass(of_one_host(prospect->pass_reason()))
                                             : Known::no;
     }
     if (context->settings().checks_calls()) return Known::no;
     OneHost& host = context->one_host();
     if (!host.may_open()) return pass(PassReason::needs_one_host);
-    if (is_too_long(call, size_bytes, context->identity().rank_count()))
-        return pass(PassReason::long_for_one_host);
+    if (is_faster_by_mpi(call, size_bytes, context->identity().rank_count()))
+        return pass(PassReason::slower_on_one_host);
     const CommIdentity& comm = context->identity();
     const bool is_root = call.root == comm.rank();
     if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||

@@ -47,12 +47,17 @@ class OneHost {
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
     /// on all ranks, is said at OneHostBcast and its kin.
     Status barrier();
-    /// Beyond, MPI libraries that copy once from process to process are faster
-    /// (docs/decisions/018-more-collectives.md).
-    static constexpr std::size_t most_bcast_bytes(int rank_count) {
-        return std::size_t{rank_count == 2 ? 8U : 64U} << 10;
+    /// Whether bcast() and reduce() were measured faster than the MPI library's own, which for long
+    /// vectors copies once from process to process, and whose tree of short messages keeps fewer of
+    /// many ranks waiting (docs/decisions/018-more-collectives.md).
+    static constexpr bool is_good_for_bcast(std::size_t size_bytes, int rank_count) {
+        if (rank_count == 2) return size_bytes <= (std::size_t{8} << 10);
+        return size_bytes >= 512 && size_bytes <= (std::size_t{64} << 10);
     }
-    /// The same of a block of an allgather. More than two ranks copy into caches that are shared.
+    static constexpr bool is_good_for_reduce(std::size_t size_bytes, int rank_count) {
+        return rank_count == 2 || (size_bytes >= 128 && size_bytes <= (std::size_t{16} << 10));
+    }
+    /// Of a block of an allgather. More than two ranks copy into caches that are shared.
     static constexpr std::size_t most_allgather_bytes(int rank_count) {
         return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
     }

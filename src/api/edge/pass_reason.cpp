@@ -29,7 +29,7 @@ constexpr const char* texts[] = {
      "pass"),
     "the calls on the communicator have not yet paid for attaching it",
     "256 communicators are attached already, and this one would have been by use",
-    "vector is longer than shared memory serves such calls faster than the MPI library",
+    "the MPI library does such a call of this length faster than shared memory",
     "MPI_Pcontrol has switched interception off",
     "GC_INTERCEPT leaves this kind of call out",
     "wrong arguments are for the MPI library to refuse",

@@ -31,7 +31,7 @@ enum class PassReason : std::uint8_t {
     short_in_exact_call,     ///< exact because of gc_compress_calls, and short
     short_of_attaching,
     enough_attached,
-    long_for_one_host,  ///< of a kind of call that the MPI library then does faster
+    slower_on_one_host,  ///< of a kind of call that the MPI library then does faster
     interception_off,
     not_intercepted,
 
