@@ -77,7 +77,7 @@ OptionInfo intercept_option_row() {
         .variable = "GC_INTERCEPT",
         .default_value =
             "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,"
-            "allgather_one_host,barrier,bcast,reduce",
+            "allgather_one_host,barrier,reduce",
         .allowed =
             "comma separated: allreduce, iallreduce, allreduce_init, reduce_scatter_block, "
             "reduce_scatter, allgather, allgather_one_host, barrier, bcast, reduce",
