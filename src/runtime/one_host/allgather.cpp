@@ -14,7 +14,8 @@ std::byte* block_in(const OneHostAllgatherCall& call, int rank) {
 }  // namespace
 
 Status OneHostAllgather::run(const OneHostAllgatherCall& call) {
-    group_.begin_call(call.signature, uses_blocks(call.block_bytes) ? 0 : call.block_bytes);
+    group_.begin_call(call.signature, uses_blocks(call.block_bytes) ? 0 : call.block_bytes,
+                      Waits::for_all);
     return uses_blocks(call.block_bytes) ? in_pieces(call) : beside_flag(call);
 }
 

@@ -52,7 +52,7 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
-    group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes);
+    group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes, Waits::for_all);
     if (call.signature == SegmentGroup::lacks_memory) return refuse();
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);

@@ -17,7 +17,8 @@ std::uint32_t step_of(std::size_t piece) {
 
 Status OneHostBcast::run(const OneHostBcastCall& call) {
     const bool sends = group_.rank() == call.root;
-    group_.begin_call(call.signature, uses_blocks(call.size_bytes) ? 0 : call.size_bytes);
+    group_.begin_call(call.signature, uses_blocks(call.size_bytes) ? 0 : call.size_bytes,
+                      Waits::one_way);
     if (!uses_blocks(call.size_bytes))
         return sends ? send_beside_flag(call) : receive_beside_flag(call);
     return sends ? send_pieces(call) : receive_pieces(call);

@@ -35,7 +35,7 @@ Status OneHostReduce::run(const OneHostReduceCall& call) {
     if (!is_flat(vector) || vector.signature == SegmentGroup::lacks_memory)
         return allreduce_.run(vector);
     const bool beside_flag = vector.bytes() <= choices_.sizes.inline_bytes;
-    group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0);
+    group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0, Waits::one_way);
     return beside_flag ? flat_beside_flag(call) : flat_in_pieces(call);
 }
 

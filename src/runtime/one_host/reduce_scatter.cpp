@@ -20,7 +20,8 @@ OneHostReduceScatter::OneHostReduceScatter(SegmentGroup& group, const OneHostCho
     : group_(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
 
 Status OneHostReduceScatter::run(const OneHostCall& call) {
-    group_.begin_call(call.signature, uses_blocks(call.bytes()) ? 0 : call.bytes() * ranks());
+    group_.begin_call(call.signature, uses_blocks(call.bytes()) ? 0 : call.bytes() * ranks(),
+                      Waits::for_all);
     return uses_blocks(call.bytes()) ? in_pieces(call) : beside_flag(call);
 }
 

@@ -34,7 +34,8 @@ std::size_t result_bytes_of(int rank_count, const SegmentSizes& sizes) {
 }  // namespace
 
 std::size_t SegmentGroup::inline_bytes_a_rank(const SegmentSizes& sizes) {
-    return page_bytes + head_pages * page_bytes + wide_slots * wide_bytes_of(sizes);
+    constexpr std::uint64_t slots = wide_slots(Waits::for_all) + wide_slots(Waits::one_way);
+    return page_bytes + head_pages * page_bytes + slots * wide_bytes_of(sizes);
 }
 
 std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes) {

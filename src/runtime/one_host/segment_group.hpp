@@ -18,6 +18,12 @@ struct SegmentSizes {
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
 };
 
+/// What a rank does before it ends a call. The same on all ranks.
+enum class Waits : std::uint8_t {
+    for_all,  ///< waits until all others have begun it
+    one_way   ///< some ranks only give, and may run ahead: a broadcast's root, a reduction's givers
+};
+
 /// One rank's view of the segment. For every call, each rank has a number of steps that it
 /// announces one after the other in one word; others wait for a step of that word. Calls take turns
 /// between a few heads, each a word with the inline slot behind it. Every rank announces a step of
@@ -25,7 +31,8 @@ struct SegmentSizes {
 /// seen all ranks begin a call may write to the heads of the calls before. A rank that waits for
 /// nobody (the root of a broadcast) runs ahead until the heads are used up; then begin_call() waits
 /// until all have ended the older half of those calls (docs/decisions/018-more-collectives.md). Of
-/// wide inline slots, for longer vectors, there are fewer than of heads.
+/// wide inline slots, for longer vectors, there are fewer than of heads: two where everybody waits
+/// for everybody, so that they stay in the nearest cache, and four where ranks run ahead.
 /// Block slots are used round and round by one block after another, of one call or of several.
 ///
 /// Used by one thread at a time. All ranks make the same calls in the same order.
@@ -36,7 +43,9 @@ class SegmentGroup {
     /// Calls that a rank can have begun while others still read what it wrote for the first: if it
     /// wrote nothing but into narrow inline slots, or into wide ones.
     static constexpr std::uint64_t heads = 16;
-    static constexpr std::uint64_t wide_slots = 4;
+    static constexpr std::uint64_t wide_slots(Waits waits) {
+        return waits == Waits::for_all ? 2 : 4;
+    }
     /// What a narrow slot holds: the rest of a head, whose word and signature share its first line.
     static constexpr std::size_t head_bytes = 512;
     static constexpr std::size_t narrow_bytes = head_bytes - 2 * sizeof(std::uint64_t);
@@ -76,12 +85,12 @@ class SegmentGroup {
     /// The next call begins. `signature`: what all ranks must have alike (kind, count, type, op,
     /// root). `inline_bytes`: how much they may write into their inline slots, which is alike, too.
     /// Waits if somebody may still read what this rank wrote into the slot that comes now.
-    void begin_call(std::uint64_t signature, std::size_t inline_bytes) {
+    void begin_call(std::uint64_t signature, std::size_t inline_bytes, Waits waits) {
         ++call_;
         const bool wide = inline_bytes > narrow_bytes;
-        const std::uint64_t window = wide ? wide_slots : heads;
+        const std::uint64_t window = wide ? wide_slots(waits) : heads;
         if (call_ - ended_by_all_ > window) catch_up(window);
-        inline_offset_ = wide ? wide_offset(call_ % wide_slots) : narrow_offset(call_ % heads);
+        inline_offset_ = wide ? wide_offset(waits) : narrow_offset(call_ % heads);
         sign(signature);
     }
     /// Says that everything written before is there. Steps of a call count from 1, which every rank
@@ -151,15 +160,18 @@ class SegmentGroup {
     /// same few lines of a cache.
     static constexpr std::size_t head_offset(std::uint64_t head) {
         const std::uint64_t page = head % head_pages;
-        const std::uint64_t place = page + head / head_pages * (page_bytes / head_bytes / 2);
+        const std::uint64_t place =
+            page + head / head_pages * (head_pages * page_bytes / head_bytes / heads);
         return page_bytes + page * page_bytes + place * head_bytes % page_bytes;
     }
-    static constexpr std::uint64_t head_pages = heads / 2;
+    static constexpr std::uint64_t head_pages = heads / 4;
     static constexpr std::size_t narrow_offset(std::uint64_t head) {
         return head_offset(head) + 2 * sizeof(std::uint64_t);
     }
-    std::size_t wide_offset(std::uint64_t slot) const {
-        return page_bytes + head_pages * page_bytes + slot * wide_bytes_;
+    std::size_t wide_offset(Waits waits) const {
+        const std::uint64_t first = waits == Waits::for_all ? 0 : wide_slots(Waits::for_all);
+        return page_bytes + head_pages * page_bytes +
+               (first + call_ % wide_slots(waits)) * wide_bytes_;
     }
     std::byte* part(int rank) const {
         return segment_ + static_cast<std::size_t>(rank) * part_bytes_;
