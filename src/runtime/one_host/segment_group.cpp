@@ -86,10 +86,6 @@ SegmentGroup::Head& SegmentGroup::head(int rank) const {
     return head(rank, call_);
 }
 
-void SegmentGroup::sign(std::uint64_t signature) {
-    head(rank_).signature.store(signature, std::memory_order_relaxed);
-}
-
 /// For more than the next call needs, so that not every call waits.
 void SegmentGroup::catch_up(std::uint64_t window) {
     wait_for_all_in(call_ - window / 2, begun);
@@ -124,8 +120,11 @@ bool SegmentGroup::has_left(int rank) const {
     return head(rank).announced.load(std::memory_order_acquire) == word_value(left_step);
 }
 
+/// The signature comes with the word: others who look at the line early take it away only once.
 void SegmentGroup::announce(std::uint32_t step) {
-    raise(head(rank_).announced, word_value(step), sleepers(rank_));
+    Head& mine = head(rank_);
+    mine.signature.store(signature_, std::memory_order_relaxed);
+    raise(mine.announced, word_value(step), sleepers(rank_));
 }
 
 void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
@@ -138,8 +137,7 @@ void SegmentGroup::wait_for_all(std::uint32_t step) {
 }
 
 bool SegmentGroup::is_alike(int rank) const {
-    return head(rank).signature.load(std::memory_order_relaxed) ==
-           head(rank_).signature.load(std::memory_order_relaxed);
+    return head(rank).signature.load(std::memory_order_relaxed) == signature_;
 }
 
 Status SegmentGroup::check_alike() const {

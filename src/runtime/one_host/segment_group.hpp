@@ -91,7 +91,7 @@ class SegmentGroup {
         const std::uint64_t window = wide ? wide_slots(waits) : heads;
         if (call_ - ended_by_all_ > window) catch_up(window);
         inline_offset_ = wide ? wide_offset(waits) : narrow_offset(call_ % heads);
-        sign(signature);
+        signature_ = signature;
     }
     /// Says that everything written before is there. Steps of a call count from 1, which every rank
     /// announces in every call.
@@ -150,7 +150,6 @@ class SegmentGroup {
     Head& head(int rank) const;
     Sleepers& sleepers(int rank) const;
     Head& head(int rank, std::uint64_t call) const;
-    void sign(std::uint64_t signature);
     void catch_up(std::uint64_t window);
     void wait_for_readers();
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
@@ -196,6 +195,7 @@ class SegmentGroup {
     std::size_t part_bytes_;
     Waiter waiter_;
     std::uint64_t call_ = 0;
+    std::uint64_t signature_ = 0;  ///< of the current call
     std::size_t inline_offset_ = 0;
     std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;
