@@ -1,0 +1,1 @@
+"""What scripts share that run other people's programs with the interposer preloaded."""
