@@ -24,17 +24,19 @@ typedef void Init(int* ierror);
 typedef void Init_thread(const int* required, int* provided, int* ierror);
 
 static SLOW_HALF void mpi_init_named(Name name, int* ierror) {
-    int code = 0;
-    ((Init*)next_of(name))(ierror != NULL ? ierror : &code);
-    if ((ierror != NULL ? *ierror : code) == 0) load_core();
+    int mark = 0;
+    int* const code = ierror != NULL ? ierror : &mark;
+    ((Init*)next_of(name))(code);
+    if (*code == 0) load_core();
 }
 DEFINE_SPELLINGS(mpi_init, MPI_INIT, mpi_init_named, (ierror), int* ierror)
 
 static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int* provided,
                                             int* ierror) {
-    int code = 0;
-    ((Init_thread*)next_of(name))(required, provided, ierror != NULL ? ierror : &code);
-    if ((ierror != NULL ? *ierror : code) == 0) load_core();
+    int mark = 0;
+    int* const code = ierror != NULL ? ierror : &mark;
+    ((Init_thread*)next_of(name))(required, provided, code);
+    if (*code == 0) load_core();
 }
 DEFINE_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
                  (required, provided, ierror), const int* required, int* provided, int* ierror)

@@ -10,6 +10,7 @@
 #include "api/calls/residual.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/route.hpp"
 #include "api/edge/signature.hpp"
 #include "api/edge/type_mark.hpp"
 
@@ -192,17 +193,16 @@ void Admission::find_context() {
 }
 
 void Admission::find_context_of_offer(bool may_attach) {
-    const bool may_be_lossy =
-        !gathers() && call_.shape.sums() && process_settings().ever_compresses(call_.shape.type);
+    const bool is_lossy_kind = !gathers() && may_be_lossy(process_settings(), call_.shape);
     const bool has_shape = shape_reason_ == PassReason::none;
     const bool waited = entry().may_wait && !entry().persistent;
     const bool is_long = is_slower_on_one_host(entry().collective, call_.shape,
                                                gathers() ? rank_count_of(call_.arguments.comm) : 0);
     const bool fits_one_host =
-        waited && !may_be_lossy && !is_long && (is_waited_allreduce() || !call_.shape.by_mpi());
+        waited && !is_lossy_kind && !is_long && (is_waited_allreduce() || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
-                               .may_be_lossy = may_be_lossy,
+                               .may_be_lossy = is_lossy_kind,
                                .may_attach = may_attach && (has_shape || is_compared()),
                                .is_compared = is_compared(),
                                .fits_one_host = has_shape && fits_one_host,

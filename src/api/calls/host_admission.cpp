@@ -14,10 +14,6 @@
 namespace gradcoll {
 namespace {
 
-CallShape shape_of_bytes(std::uint64_t size_bytes) {
-    return {static_cast<std::int64_t>(size_bytes), ElementType::u8, 1, ReduceOp::bor, {}};
-}
-
 class HostAdmission {
   public:
     HostAdmission(const HostCall& call, AdmittedHostCall& admitted)

@@ -6,6 +6,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/plain_call.hpp"
+#include "api/comm/route.hpp"
 
 namespace gradcoll {
 namespace {
@@ -25,20 +26,18 @@ Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int
     const std::size_t bytes = bytes_of_named(a.datatype);
     const bool alike = is_in_place(a) || (a.sendtype == a.datatype && a.sendcount == a.count);
     if (bytes == 0 || !alike) return unknown;
-    return {
-        {a.count * ranks * static_cast<MPI_Count>(bytes), ElementType::u8, 1, ReduceOp::bor, {}},
-        PassReason::none};
+    return {shape_of_bytes(static_cast<std::uint64_t>(a.count * ranks) * bytes), PassReason::none};
 }
 
-bool may_be_lossy(const Settings& settings, const Entry& entry, const CallShape& shape) {
-    return !gathers(entry) && shape.sums() && settings.ever_compresses(shape.type);
+bool is_lossy_kind(const Settings& settings, const Entry& entry, const CallShape& shape) {
+    return !gathers(entry) && may_be_lossy(settings, shape);
 }
 
 /// What is not worth a tree, either.
 bool passes_for_now(Prospect& prospect, const Entry& entry, const CallShape& shape) {
     const Settings& settings = process_settings();
     const bool for_tree = !entry.needs_one_host && (shape.size_bytes() >= settings.tree_min_bytes ||
-                                                    may_be_lossy(settings, entry, shape));
+                                                    is_lossy_kind(settings, entry, shape));
     return !for_tree && prospect.passes(shape.size_bytes());
 }
 
@@ -70,7 +69,7 @@ Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Statu
     // All ranks must come where the tree is made, whatever they know of their buffers.
     if (context->tree_is_wanted() && !context->has_tree()) return Known::no;
     if (!context->one_host().is_open() || context->settings().checks_calls() ||
-        may_be_lossy(context->settings().current(), entry, known.shape) ||
+        is_lossy_kind(context->settings().current(), entry, known.shape) ||
         !are_plain_and_apart(arguments, known.shape.size_bytes()))
         return Known::no;
     status = run_on(*context, entry, arguments, known.shape);

@@ -6,14 +6,15 @@
 #include "api/calls/blocking.hpp"
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/comm/attachments.hpp"
+#include "api/comm/route.hpp"
 
 namespace gradcoll {
 namespace {
 
 /// Vectors from here on may be compressed.
 std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape) {
-    const bool never = !shape.sums() || !settings.ever_compresses(shape.type);
-    return never ? std::numeric_limits<std::uint64_t>::max() : settings.min_bytes;
+    return may_be_lossy(settings, shape) ? settings.min_bytes
+                                         : std::numeric_limits<std::uint64_t>::max();
 }
 
 bool may_be_repeated(const Call& call) {

@@ -1,4 +1,5 @@
 #include "api/calls/persistent_call.hpp"
+#include "api/comm/route.hpp"
 
 #include <sched.h>
 
@@ -33,11 +34,10 @@ MPI_Comm PersistentCall::comm() const {
 Status PersistentCall::set_up() {
     if (pass_reason_ != PassReason::none || context_->identity().rank_count() == 1) return {};
     tree_ = context_->tree_handle();
-    wants_feedback_ = settings_.feedback && shape_.sums() &&
+    wants_feedback_ = settings_.feedback && may_be_lossy(settings_, shape_) &&
                       shape_.size_bytes() >= settings_.min_bytes &&
                       shape_.size_bytes() <= settings_.max_bytes.value_or(UINT64_MAX) &&
-                      settings_.compress_comms.allows(context_->identity().name()) &&
-                      settings_.ever_compresses(shape_.type);
+                      settings_.compress_comms.allows(context_->identity().name());
     const Route route = route_of(settings_, shape_, question_at(step_));
     if (route.passes()) return {};
     const auto phase = phase_of(route.key);

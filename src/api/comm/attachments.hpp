@@ -29,8 +29,12 @@ SeenComm seen_comm(MPI_Comm comm);
 /// MPI_Finalize has begun. Local.
 Result<Prospect*> prospect_of(MPI_Comm comm);
 
-/// What of a context is made at once. Without a tree it is of use on one host alone.
-enum class Parts : std::uint8_t { all, tree_between_hosts, without_tree };
+/// What of a context is made at once.
+enum class Parts : std::uint8_t {
+    all,
+    tree_between_hosts,  ///< no tree if all ranks are on one host: its memory may do
+    without_tree         ///< of use on one host alone
+};
 
 /// Makes a context with the settings of the process alone and hangs it on `comm`, an
 /// intracommunicator of a program that does not know of this library. Warns once if these have a

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "api/comm/agreement.hpp"
 #include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
 #include "base/options.hpp"
@@ -78,7 +77,14 @@ Status CommIdentity::learn_name() {
 Status CommIdentity::ask_for_threads() {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    return take(all_ranks_have_threads_, all_ranks(private_comm(), level == MPI_THREAD_MULTIPLE));
+    const bool has = level == MPI_THREAD_MULTIPLE;
+    int all_have_or_lack[] = {has ? 1 : 0, has ? 0 : 1};
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allreduce(MPI_IN_PLACE, all_have_or_lack, 2, MPI_INT, MPI_LAND, private_comm()),
+        "MPI_Allreduce"));
+    all_ranks_have_threads_ = all_have_or_lack[0] != 0;
+    no_rank_has_threads_ = all_have_or_lack[1] != 0;
+    return {};
 }
 
 }  // namespace gradcoll

@@ -66,8 +66,9 @@ OfferedComm known_comm(MPI_Comm comm) {
     return {};
 }
 
-/// If it fails, the calls that need the tree pass.
+/// Once. If it fails, the calls that need the tree pass.
 void prepare_tree(CommContext& context) {
+    if (context.has_tree() || context.tree_failed()) return;
     if (const Status status = context.prepare_tree(); !status.ok())
         log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
             "calls on communicator '{}' that need a tree pass to the MPI library: {}",
@@ -79,9 +80,9 @@ bool needs_no_tree(const CommContext& context, const OfferedSize& size) {
     return size.fits_one_host && context.one_host().may_open() && !context.tree_is_wanted();
 }
 
-/// Once, by a call that can wait for others. If it fails, the calls that need the tree pass.
+/// By a call that can wait for others; one that cannot leaves the wish.
 void prepare_tree_for(CommContext& context, const OfferedSize& size) {
-    if (context.has_tree() || context.tree_failed() || needs_no_tree(context, size)) return;
+    if (needs_no_tree(context, size)) return;
     if (size.may_attach)
         prepare_tree(context);
     else if (context.identity().all_ranks_have_threads())
@@ -179,8 +180,7 @@ OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
     OfferedComm found = known_comm(comm);
     attached_now = !is_decided(found);
     if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
-    if (found.context != nullptr && !found.context->has_tree() && !found.context->tree_failed())
-        prepare_tree(*found.context);
+    if (found.context != nullptr) prepare_tree(*found.context);
     return found;
 }
 

@@ -8,13 +8,11 @@
 
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/comm_settings.hpp"
+#include "api/comm/one_host_engine.hpp"
 #include "api/edge/request.hpp"
 #include "api/observe/comm_statistics.hpp"
 
 namespace gradcoll {
-
-struct Binding;
-class OneHostEngine;
 
 /// For blocking calls, one at a time.
 class OneHost {
@@ -23,8 +21,8 @@ class OneHost {
     OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics);
     ~OneHost();
 
-    /// The memory is given back, and its size may change. Until open() has been asked again, the
-    /// new settings alone say whether the way is there.
+    /// The memory is given back, and may have another size next time. Until open() has been asked
+    /// again, the new settings alone say whether the way is there.
     void settings_changed();
 
     /// Whether the next such call will go this way, as far as can be foreseen. Makes nothing.
@@ -36,8 +34,6 @@ class OneHost {
     /// order.
     bool open();
 
-    /// The largest elements that there is room for.
-    static std::size_t most_element_bytes(int rank_count, const Settings& settings);
     /// Whether there is room for those of the call. The same on all ranks.
     bool takes(const CallShape& shape) const { return shape.elem_bytes <= most_element_bytes_; }
 
@@ -80,7 +76,8 @@ class OneHost {
     CommStatistics& statistics_;
     bool may_open_ = false;
     std::size_t most_element_bytes_ = 0;
-    std::unique_ptr<OneHostEngine> engine_;
+    std::shared_ptr<OneHostEngine> engine_;
+    EngineComm in_engine_;  ///< this communicator there
 };
 
 }  // namespace gradcoll

@@ -17,6 +17,10 @@ constexpr std::uint64_t gain_ns_a_rank = 100;
 constexpr std::uint64_t gain_ns_of_16_bytes = 3;
 constexpr std::uint64_t most_gaining_bytes = 1 << 20;
 
+constexpr std::uint64_t gain_of(std::uint64_t calls, std::uint64_t ranks, std::uint64_t bytes) {
+    return calls * ranks * gain_ns_a_rank + bytes / 16 * gain_ns_of_16_bytes;
+}
+
 }  // namespace
 
 std::uint64_t AttachPrice::a_rank_ns() {
@@ -25,8 +29,7 @@ std::uint64_t AttachPrice::a_rank_ns() {
 
 void AttachPrice::learn(int rank_count, std::uint64_t served_calls, std::uint64_t served_bytes) {
     const auto ranks = static_cast<std::uint64_t>(rank_count);
-    const std::uint64_t saved_ns =
-        served_calls * ranks * gain_ns_a_rank + served_bytes / 16 * gain_ns_of_16_bytes;
+    const std::uint64_t saved_ns = gain_of(served_calls, ranks, served_bytes);
     const std::uint64_t asked = a_rank_ns();
     const std::uint64_t next = saved_ns < ranks * real_price_ns ? asked * 2 : asked / 2;
     asked_price_ns.store(std::clamp(next, first_price_ns, highest_price_ns),
@@ -38,8 +41,7 @@ Prospect::Prospect(int rank_count)
       price_ns_(rank_count_ * first_price_ns) {}
 
 std::uint64_t Prospect::gain_ns(std::uint64_t size_bytes) const {
-    return rank_count_ * gain_ns_a_rank +
-           std::min(size_bytes, most_gaining_bytes) / 16 * gain_ns_of_16_bytes;
+    return gain_of(1, rank_count_, std::min(size_bytes, most_gaining_bytes));
 }
 
 bool Prospect::add(std::uint64_t size_bytes) {

@@ -50,6 +50,12 @@ struct Route {
     bool passes() const { return pass_reason != PassReason::none; }
 };
 
+/// Whether a reduction of that type and op would be compressed if long enough, by some codec that
+/// the settings have.
+inline bool may_be_lossy(const Settings& settings, const CallShape& shape) {
+    return shape.sums() && settings.ever_compresses(shape.type);
+}
+
 /// Whether the call would be compressed if gc_compress_calls allowed all: such calls of a
 /// communicator are numbered.
 bool is_compressible(const Settings& settings, const CallShape& shape,

@@ -81,6 +81,11 @@ struct CallShape {
     std::uint64_t size_bytes() const { return static_cast<std::uint64_t>(count) * elem_bytes; }
 };
 
+/// What moves without being reduced, by its bytes: ranks may describe them in other ways.
+inline CallShape shape_of_bytes(std::uint64_t size_bytes) {
+    return {static_cast<std::int64_t>(size_bytes), ElementType::u8, 1, ReduceOp::bor, {}};
+}
+
 /// Null and impossible handles and counts. Errors: invalid_comm, invalid_op, invalid_type,
 /// invalid_count.
 Status check_comm(MPI_Comm comm);

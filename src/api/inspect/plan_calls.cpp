@@ -29,7 +29,7 @@ struct ForeseenComm {
     Route route_of(const CallShape& shape) const {
         const bool one_host =
             allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
-            shape.elem_bytes <= OneHost::most_element_bytes(tree.tree.rank_count(), settings);
+            shape.elem_bytes <= one_host_element_bytes(tree.tree.rank_count(), settings);
         return gradcoll::route_of(
             settings, shape,
             {.sums = shape.sums(),

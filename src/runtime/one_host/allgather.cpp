@@ -1,7 +1,5 @@
 #include "runtime/one_host/allgather.hpp"
 
-#include <algorithm>
-
 #include "memory/copy.hpp"
 
 namespace gradcoll {
@@ -53,8 +51,7 @@ void OneHostAllgather::copy_piece_out(const OneHostAllgatherCall& call, const Pi
 /// A slot is written again after four blocks, which are as many pieces or more: whoever has
 /// announced the last but one of them has copied the first one out.
 Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
-    const Pieces pieces(call.block_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
-                        group_.sizes().block_bytes);
+    const Pieces pieces(call.block_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
     const auto* const from = static_cast<const std::byte*>(call.input);
     const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/round.hpp"
 #include "base/status.hpp"
 #include "reduce/reducer.hpp"
 #include "runtime/one_host/segment_group.hpp"
@@ -38,12 +39,12 @@ class CallBlocks {
         const std::size_t line_elems = std::max<std::size_t>(1, line_bytes / elem_bytes_);
         const std::size_t most = std::max<std::size_t>(
             line_elems, block_bytes / ranks / elem_bytes_ / line_elems * line_elems);
-        const std::size_t wanted = std::max<std::size_t>(1, ceil_div(call.count, most * ranks));
+        const std::size_t wanted = std::max<std::size_t>(1, divided_up(call.count, most * ranks));
         piece_elems_ =
-            std::min(most, ceil_div(ceil_div(call.count, wanted * ranks), line_elems) * line_elems);
+            std::min(most, rounded_up(divided_up(call.count, wanted * ranks), line_elems));
         piece_elems_ = std::max(piece_elems_, line_elems);
         block_elems_ = piece_elems_ * ranks;
-        count_ = std::max<std::size_t>(1, ceil_div(call.count, block_elems_));
+        count_ = std::max<std::size_t>(1, divided_up(call.count, block_elems_));
     }
 
     std::size_t count() const { return count_; }
@@ -67,7 +68,6 @@ class CallBlocks {
 
   private:
     static constexpr std::size_t line_bytes = 64;
-    static std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
     std::size_t offset(std::size_t block) const { return block * block_elems_ * elem_bytes_; }
     std::size_t piece_begin(std::size_t block, int rank) const {
         return std::min(static_cast<std::size_t>(rank) * piece_elems_, elems(block));
@@ -89,6 +89,8 @@ struct OneHostChoices {
     std::size_t flat_max_bytes = 0;  ///< of longer vectors each rank combines a share, if ranks > 2
     std::size_t costly_flat_max_bytes = SIZE_MAX;  ///< the same of costly calls, for two ranks, too
     std::size_t stream_min_bytes = 0;  ///< from here on split results go past the caches
+
+    bool operator==(const OneHostChoices&) const = default;
     /// What was measured best (docs/benchmarks.md), with at most so much shared memory a rank.
     /// More if the smallest blocks, of a cache line for every rank, need more.
     static OneHostChoices fitting(int rank_count, std::size_t bytes_a_rank);

@@ -1,7 +1,5 @@
 #include "runtime/one_host/bcast.hpp"
 
-#include <algorithm>
-
 #include "memory/copy.hpp"
 #include "runtime/one_host/pieces.hpp"
 
@@ -48,8 +46,7 @@ Status OneHostBcast::receive_beside_flag(const OneHostBcastCall& call) {
 /// The first piece is written while the others arrive. The root alone compares all ranks, and the
 /// others go by what it found: so all of them count the same blocks.
 Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
-                        group_.sizes().block_bytes);
+    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
     const auto* const from = static_cast<const std::byte*>(call.data);
     const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
@@ -71,8 +68,7 @@ Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
 
 /// Looks at the root twice: one that made another call may announce no second step.
 Status OneHostBcast::receive_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, std::min(piece_bytes_, group_.sizes().block_bytes),
-                        group_.sizes().block_bytes);
+    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
     auto* const to = static_cast<std::byte*>(call.data);
     group_.announce(SegmentGroup::begun);
     group_.wait_for(call.root, SegmentGroup::begun);

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/round.hpp"
+
 namespace gradcoll {
 
 /// Pieces of whole cache lines, as few as `most_bytes` allows and these as even as can be. The last
@@ -12,16 +14,16 @@ namespace gradcoll {
 /// block slot: memory that is used again soon is in the other core's cache, and slow to write.
 class Pieces {
   public:
-    /// `most_bytes`: at least a cache line; at most `block_bytes`, the size of a slot.
+    /// `most_bytes`: at least a cache line, as `block_bytes`, the size of a slot.
     Pieces(std::size_t count, std::size_t elem_bytes, std::size_t most_bytes,
            std::size_t block_bytes)
         : total_elems_(count), elem_bytes_(elem_bytes) {
         const std::size_t line_elems = std::max<std::size_t>(1, line_bytes / elem_bytes);
-        const std::size_t most = most_bytes / (line_elems * elem_bytes) * line_elems;
-        const std::size_t wanted = std::max<std::size_t>(1, ceil_div(count, most));
-        piece_elems_ =
-            std::max(line_elems, ceil_div(ceil_div(count, wanted), line_elems) * line_elems);
-        count_ = std::max<std::size_t>(1, ceil_div(count, piece_elems_));
+        const std::size_t most =
+            std::min(most_bytes, block_bytes) / (line_elems * elem_bytes) * line_elems;
+        const std::size_t wanted = std::max<std::size_t>(1, divided_up(count, most));
+        piece_elems_ = std::max(line_elems, rounded_up(divided_up(count, wanted), line_elems));
+        count_ = std::max<std::size_t>(1, divided_up(count, piece_elems_));
         a_block_ = std::max<std::size_t>(1, block_bytes / (piece_elems_ * elem_bytes));
         places_ = std::max<std::size_t>(1, block_bytes / span_bytes());
     }
@@ -51,7 +53,6 @@ class Pieces {
 
   private:
     static constexpr std::size_t line_bytes = 64;
-    static std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
     std::size_t total_elems_;
     std::size_t elem_bytes_;

@@ -1,7 +1,5 @@
 #include "runtime/one_host/reduce.hpp"
 
-#include <algorithm>
-
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
 
@@ -64,8 +62,7 @@ Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
 /// All compare all, so that all count the same blocks.
 Status OneHostReduce::flat_in_pieces(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
-    const Pieces pieces(vector.count, vector.reducer.element_bytes,
-                        std::min(piece_bytes_, choices_.sizes.block_bytes),
+    const Pieces pieces(vector.count, vector.reducer.element_bytes, piece_bytes_,
                         choices_.sizes.block_bytes);
     const bool gives = group_.rank() != call.root;
     group_.begin_blocks();

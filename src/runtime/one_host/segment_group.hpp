@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/round.hpp"
 #include "base/status.hpp"
 #include "runtime/one_host/pieces.hpp"
 #include "transport/shm/waiter.hpp"
@@ -16,6 +17,8 @@ namespace gradcoll {
 struct SegmentSizes {
     std::size_t inline_bytes = 0;  ///< vectors up to this travel beside their flag, or nearly so
     std::size_t block_bytes = 0;  ///< longer ones travel in blocks of at most this, several at once
+
+    bool operator==(const SegmentSizes&) const = default;
 };
 
 /// What a rank does before it ends a call. The same on all ranks.
@@ -54,7 +57,7 @@ class SegmentGroup {
     /// What ranks write lies on pages of its own.
     static constexpr std::size_t page_bytes = 4096;
     static constexpr std::size_t whole_pages(std::size_t bytes) {
-        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+        return rounded_up(bytes, page_bytes);
     }
 
     static std::size_t bytes_a_rank(int rank_count, const SegmentSizes& sizes);
