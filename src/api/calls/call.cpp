@@ -323,6 +323,7 @@ Call admit(const Entry& entry, const CallArguments& arguments, Status complaint)
 
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
                   PassReason reason) {
+    if (context == nullptr && !unattached_calls_are_told()) return;
     const bool makes_sense = reason != PassReason::wrong_arguments && arguments.count >= 0 &&
                              arguments.datatype != MPI_DATATYPE_NULL;
     const MPI_Count count = entry.whole_count.value_or(arguments.count);

@@ -130,10 +130,9 @@ Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context)
     return attachment;
 }
 
-Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& text,
-                                            const Status& complaint, Parts parts) {
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
     GRADCOLL_TRY(make_keyval());
-    auto context = CommContext::make(comm, text, complaint);
+    auto context = CommContext::make(comm, wish);
     if (!context) return context;
     const bool one_host = (*context)->identity().is_one_host();
     if (parts == Parts::without_tree && !one_host) return std::shared_ptr<CommContext>();
@@ -148,10 +147,10 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsText& t
 Result<std::shared_ptr<CommContext>> attach_with_info(MPI_Comm comm) {
     MPI_Info info = MPI_INFO_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_get_info(comm, &info), "MPI_Comm_get_info"));
-    SettingsText text = SettingsText::from_environment();
-    const Status complaint = add_info(info, text);
+    SettingsWish wish{SettingsText::from_environment(), {}};
+    wish.complaint = add_info(info, wish.text);
     PMPI_Info_free(&info);
-    return attach(comm, text, complaint, Parts::all);
+    return attach(comm, wish, Parts::all);
 }
 
 /// Who attaches without info is a program that knows nothing of this library, nor of its steps.
@@ -201,7 +200,7 @@ Result<Prospect*> prospect_of(MPI_Comm comm) {
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
-    auto context = attach(comm, SettingsText::from_environment(), Status(), parts);
+    auto context = attach(comm, {SettingsText::from_environment(), {}, true}, parts);
     if (context && *context) warn_of_a_schedule_that_stands(**context);
     return context;
 }

@@ -17,6 +17,13 @@ std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>:
 std::atomic<void (*)()> listener{nullptr};
 std::atomic<int> contexts{0};
 
+/// What agree() made of the environment, and would again.
+Settings settings_of_process(std::shared_ptr<const Tuning> tuning) {
+    Settings settings = process_settings();
+    settings.tuning = std::move(tuning);
+    return settings;
+}
+
 /// True if it was higher.
 bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
     std::uint64_t before = least;
@@ -35,16 +42,20 @@ void tell_about_process() {
 
 }  // namespace
 
-Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsText& text,
-                                                       const Status& complaint) {
+Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsWish& wish) {
     tell_about_process();
     auto identity = CommIdentity::make(comm);
     if (!identity) return identity.status();
-    auto tuning = tuning_of_rank_0(identity->private_comm());
+    const bool known = identity->known() != nullptr;
+    auto tuning = known ? identity->known()->tuning : tuning_of_rank_0(identity->private_comm());
     if (!tuning) return tuning.status();
-    std::shared_ptr<CommContext> context(
-        new CommContext(std::move(identity).value(), std::move(tuning).value()));
-    GRADCOLL_TRY(context->change_settings(text, complaint));
+    std::shared_ptr<CommContext> context(new CommContext(std::move(identity).value(), *tuning));
+    if (known && wish.is_environment) {
+        GRADCOLL_TRY(context->take_settings(wish.text, settings_of_process(*tuning)));
+    } else {
+        GRADCOLL_TRY(context->change_settings(wish.text, wish.complaint));
+        if (wish.is_environment) context->identity_.remember_agreed(*tuning);
+    }
     observe_as(context->identity_.private_comm(), comm);
     return context;
 }
@@ -96,9 +107,13 @@ void CommContext::tell() const {
 Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
     auto agreed = settings_.agree(proposed, complaint);
     if (!agreed) return agreed.status();
+    return take_settings(proposed, std::move(agreed).value());
+}
+
+Status CommContext::take_settings(const SettingsText& proposed, Settings settings) {
     if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
         GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology])));
-    settings_.take(proposed, std::move(agreed).value());
+    settings_.take(proposed, std::move(settings));
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
     one_host_.settings_changed();

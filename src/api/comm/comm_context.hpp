@@ -17,16 +17,21 @@
 
 namespace gradcoll {
 
+/// What a rank wants of a new context.
+struct SettingsWish {
+    SettingsText text;
+    Status complaint;             ///< what is wrong with it already
+    bool is_environment = false;  ///< nothing else has been said; the same on all ranks
+};
+
 /// Shared by the communicator's attribute and by handles and operations that are under way. Thread
 /// safe, but collective calls on one communicator must be ordered by the caller, as in MPI.
 class CommContext {
   public:
-    /// Collective over `comm`, an intracommunicator. `text`: this rank's settings; `complaint`:
-    /// what is wrong with them already. Without a tree: prepare_tree() makes it, which takes most
-    /// of the time. Errors, the same on every rank: a setting that differs across ranks or is not
-    /// allowed.
-    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsText& text,
-                                                     const Status& complaint);
+    /// Collective over `comm`, an intracommunicator. `wish`: this rank's settings. Without a tree:
+    /// prepare_tree() makes it, which takes most of the time. Errors, the same on every rank: a
+    /// setting that differs across ranks or is not allowed.
+    static Result<std::shared_ptr<CommContext>> make(MPI_Comm comm, const SettingsWish& wish);
     /// All that messages over a tree need: the tree, the channel, the devices of peers. Collective
     /// where has_tree() does not hold, which is the same on every rank. Errors, likewise: a tree
     /// that does not fit, those of the channel; the same again if asked again.
@@ -86,6 +91,7 @@ class CommContext {
                        const RouteQuestion& question) const;
     Status make_tree();
     void tell() const;
+    Status take_settings(const SettingsText& text, Settings settings);
 
     // What refers to others comes after them, and ends before them.
     CommIdentity identity_;

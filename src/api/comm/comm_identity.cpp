@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <iterator>
 #include <utility>
 
 #include "api/comm/token.hpp"
@@ -12,19 +13,11 @@
 namespace gradcoll {
 namespace {
 
+/// The number of processors is read from a file each time.
 bool should_yield(int ranks_on_host) {
+    static const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (const auto on = parse_switch(option_text(OptionId::yield)); on.ok()) return *on;
-    return ranks_on_host > sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-Result<int> count_ranks_on_host(MPI_Comm comm) {
-    MPI_Comm host = MPI_COMM_NULL;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-                          "MPI_Comm_split_type"));
-    int count = 1;
-    PMPI_Comm_size(host, &count);
-    PMPI_Comm_free(&host);
-    return count;
+    return ranks_on_host > processors;
 }
 
 }  // namespace
@@ -48,20 +41,49 @@ Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     if (!duplicate) return duplicate.status();
     CommIdentity made(std::move(duplicate).value());
     made.user_comm_ = comm;
-    GRADCOLL_TRY(made.count_ranks());
+    PMPI_Comm_rank(made.private_comm(), &made.rank_);
+    PMPI_Comm_size(made.private_comm(), &made.rank_count_);
+    made.world_ranks_ = world_ranks_of(made.private_comm());
+    GRADCOLL_TRY(made.greet());
+    GRADCOLL_TRY(made.count_ranks_on_host());
     GRADCOLL_TRY(made.learn_name());
-    GRADCOLL_TRY(made.ask_for_threads());
+    made.yields_ = should_yield(made.ranks_on_host_);
+    made.is_one_host_ = made.rank_count_ > 1 && made.ranks_on_host_ == made.rank_count_;
     return made;
 }
 
-Status CommIdentity::count_ranks() {
-    PMPI_Comm_rank(private_comm(), &rank_);
-    PMPI_Comm_size(private_comm(), &rank_count_);
-    const auto ranks_on_host = count_ranks_on_host(private_comm());
-    if (!ranks_on_host) return ranks_on_host.status();
-    yields_ = should_yield(*ranks_on_host);
-    is_one_host_ = rank_count_ > 1 && *ranks_on_host == rank_count_;
+/// One question to all ranks for what they must all have alike.
+Status CommIdentity::greet() {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    const bool has_threads = level == MPI_THREAD_MULTIPLE;
+    known_ = facts_of(world_ranks_);
+    int all[] = {has_threads ? 1 : 0, has_threads ? 0 : 1, known_ ? 1 : 0};
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allreduce(MPI_IN_PLACE, all, std::size(all), MPI_INT, MPI_LAND, private_comm()),
+        "MPI_Allreduce"));
+    all_ranks_have_threads_ = all[0] != 0;
+    no_rank_has_threads_ = all[1] != 0;
+    if (all[2] == 0) known_.reset();
     return {};
+}
+
+Status CommIdentity::count_ranks_on_host() {
+    if (known_) {
+        ranks_on_host_ = known_->ranks_on_host;
+        return {};
+    }
+    MPI_Comm host = MPI_COMM_NULL;
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Comm_split_type(private_comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+        "MPI_Comm_split_type"));
+    PMPI_Comm_size(host, &ranks_on_host_);
+    PMPI_Comm_free(&host);
+    return {};
+}
+
+void CommIdentity::remember_agreed(std::shared_ptr<const Tuning> tuning) const {
+    remember(world_ranks_, {ranks_on_host_, std::move(tuning)});
 }
 
 Status CommIdentity::learn_name() {
@@ -71,19 +93,6 @@ Status CommIdentity::learn_name() {
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(name, sizeof name, MPI_CHAR, 0, private_comm()), "MPI_Bcast"));
     name[sizeof name - 1] = '\0';
     name_ = name;
-    return {};
-}
-
-Status CommIdentity::ask_for_threads() {
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    const bool has = level == MPI_THREAD_MULTIPLE;
-    int all_have_or_lack[] = {has ? 1 : 0, has ? 0 : 1};
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allreduce(MPI_IN_PLACE, all_have_or_lack, 2, MPI_INT, MPI_LAND, private_comm()),
-        "MPI_Allreduce"));
-    all_ranks_have_threads_ = all_have_or_lack[0] != 0;
-    no_rank_has_threads_ = all_have_or_lack[1] != 0;
     return {};
 }
 

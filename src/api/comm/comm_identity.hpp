@@ -2,8 +2,12 @@
 // its ranks and its name.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "api/comm/known_processes.hpp"
 #include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
@@ -38,6 +42,13 @@ class CommIdentity {
     MPI_Comm private_comm() const { return private_comm_.handle(); }
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
+    /// As at world_ranks_of().
+    const std::vector<int>& world_ranks() const { return world_ranks_; }
+    /// What all ranks know from an earlier communicator of these processes; null if one does not.
+    const ProcessFacts* known() const { return known_ ? &*known_ : nullptr; }
+    /// From now on later communicators of these processes need not ask for the tuning, nor whether
+    /// the settings of the environment are alike, which they are.
+    void remember_agreed(std::shared_ptr<const Tuning> tuning) const;
     /// As rank 0 had it: names belong to a rank, and GC_COMPRESS_COMMS must mean the same on all.
     const std::string& name() const { return name_; }
     /// More than one rank, and all of them on this host.
@@ -53,14 +64,17 @@ class CommIdentity {
 
   private:
     explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
+    Status greet();
+    Status count_ranks_on_host();
     Status learn_name();
-    Status count_ranks();
-    Status ask_for_threads();
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
     PrivateComm private_comm_;
     int rank_ = 0;
     int rank_count_ = 1;
+    std::vector<int> world_ranks_;
+    std::optional<ProcessFacts> known_;
+    int ranks_on_host_ = 1;
     std::string name_;
     bool is_one_host_ = false;
     bool yields_ = false;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <list>
 #include <mutex>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -15,27 +14,11 @@ namespace {
 
 /// What communicators must have alike.
 struct Key {
-    std::vector<int> world_ranks;  ///< in the order of ranks; empty: nobody shares it
+    std::vector<int> world_ranks;  ///< empty: nobody shares it
     OneHostChoices choices;
 
     bool operator==(const Key&) const = default;
 };
-
-/// Processes of another MPI_COMM_WORLD have no number in this one.
-std::vector<int> world_ranks_of(const CommIdentity& comm) {
-    const auto count = static_cast<std::size_t>(comm.rank_count());
-    std::vector<int> ranks(count), found(count);
-    std::iota(ranks.begin(), ranks.end(), 0);
-    MPI_Group group = MPI_GROUP_NULL;
-    MPI_Group world = MPI_GROUP_NULL;
-    PMPI_Comm_group(comm.private_comm(), &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(group, comm.rank_count(), ranks.data(), world, found.data());
-    PMPI_Group_free(&world);
-    PMPI_Group_free(&group);
-    const bool all_known = std::find(found.begin(), found.end(), MPI_UNDEFINED) == found.end();
-    return all_known ? found : std::vector<int>();
-}
 
 class Pool {
   public:
@@ -115,14 +98,13 @@ struct Proposal {
 
 Result<std::shared_ptr<OneHostEngine>> engine_for(const CommIdentity& comm,
                                                   const OneHostChoices& choices) {
-    Key key{world_ranks_of(comm), choices};
+    Key key{comm.world_ranks(), choices};
     const bool shares = comm.no_rank_has_threads();
     std::shared_ptr<OneHostEngine> engine;
     Proposal proposal;
-    if (comm.rank() == 0)
-        proposal = {pool().propose(key, shares, engine), pool().next_number()};
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm.private_comm()), "MPI_Bcast"));
+    if (comm.rank() == 0) proposal = {pool().propose(key, shares, engine), pool().next_number()};
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm.private_comm()),
+                          "MPI_Bcast"));
     if (proposal.found != 0) {
         if (comm.rank() != 0) engine = pool().find(key, shares, proposal.found);
         const auto all_have = all_ranks(comm.private_comm(), engine != nullptr);

@@ -54,9 +54,9 @@ std::size_t one_host_element_bytes(int rank_count, const Settings& settings) {
 
 Result<std::unique_ptr<OneHostEngine>> OneHostEngine::make(const CommIdentity& comm,
                                                            const OneHostChoices& choices) {
-    auto segment = SharedSegment::make(
-        comm.private_comm(), SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes),
-        SegmentGroup::inline_bytes_a_rank(choices.sizes));
+    auto segment = SharedSegment::make(comm.private_comm(),
+                                       SegmentGroup::bytes_a_rank(comm.rank_count(), choices.sizes),
+                                       SegmentGroup::inline_bytes_a_rank(choices.sizes));
     if (!segment) return segment.status();
     return std::make_unique<OneHostEngine>(comm, std::move(segment).value(), choices);
 }

@@ -8,8 +8,8 @@ namespace {
 
 /// Less than attaching takes (docs/decisions/016-attach-by-use.md says why).
 constexpr std::uint64_t first_price_ns = 4'000;
-/// What it takes with few ranks, freeing included.
-constexpr std::uint64_t real_price_ns = 50'000;
+/// What it takes with few ranks after the first of their communicators, freeing included.
+constexpr std::uint64_t real_price_ns = 12'000;
 constexpr std::uint64_t highest_price_ns = 16 * first_price_ns;
 std::atomic<std::uint64_t> asked_price_ns{first_price_ns};
 /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.

@@ -101,6 +101,10 @@ std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype) {
     return static_cast<std::uint64_t>(count * size_bytes);
 }
 
+bool unattached_calls_are_told() {
+    return observing_calls() || log_enabled(LogLevel::trace);
+}
+
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason) {
     observe_call(comm, {.kind = kind, .bytes = size_bytes, .pass_reason = text_of(reason)});
     log(LogLevel::trace, "a call passes to the MPI library: {}", text_of(reason));

@@ -63,6 +63,8 @@ class CommStatistics {
 
 /// Bytes of so many elements of a valid datatype, if calls are observed; else 0.
 std::uint64_t observed_bytes(MPI_Count count, MPI_Datatype datatype);
+/// Whether count_unattached() does anything.
+bool unattached_calls_are_told();
 /// A call on a communicator that is not attached (never null) passes to the MPI library.
 void count_unattached(MPI_Comm comm, CallKind kind, std::uint64_t size_bytes, PassReason reason);
 

@@ -4,53 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <optional>
 #include <string>
 #include <vector>
+
+#include "api/comm/identified_comm.hpp"
 
 namespace gradcoll::test {
 namespace {
 
 using Engine = std::shared_ptr<OneHostEngine>;
-
-int world_rank() {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
-int world_size() {
-    int size = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
-
-/// A communicator of this test with its identity.
-class Comm {
-  public:
-    /// A duplicate of all, or ranks by colour in the order of their keys.
-    Comm() { MPI_Comm_dup(MPI_COMM_WORLD, &comm_); }
-    Comm(int colour, int key) { MPI_Comm_split(MPI_COMM_WORLD, colour, key, &comm_); }
-    ~Comm() {
-        identity_.reset();
-        MPI_Comm_free(&comm_);
-    }
-    Comm(const Comm&) = delete;
-    Comm& operator=(const Comm&) = delete;
-
-    const CommIdentity& identity() {
-        if (!identity_) {
-            auto made = CommIdentity::make(comm_);
-            EXPECT_TRUE(made.ok()) << made.status().message();
-            identity_.emplace(std::move(made).value());
-        }
-        return *identity_;
-    }
-
-  private:
-    MPI_Comm comm_ = MPI_COMM_NULL;
-    std::optional<CommIdentity> identity_;
-};
 
 /// The number makes it differ from others.
 OneHostChoices choices_number(int ranks, std::size_t number) {
@@ -59,9 +21,8 @@ OneHostChoices choices_number(int ranks, std::size_t number) {
     return choices;
 }
 
-Engine engine_of(Comm& comm, std::size_t number = 0) {
-    auto engine =
-        engine_for(comm.identity(), choices_number(comm.identity().rank_count(), number));
+Engine engine_of(IdentifiedComm& comm, std::size_t number = 0) {
+    auto engine = engine_for(comm.identity(), choices_number(comm.identity().rank_count(), number));
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     return std::move(engine).value();
 }
@@ -75,7 +36,7 @@ int mapped_segments() {
 }
 
 TEST(EnginePool, SharesUnlessThreadsCouldMeet) {
-    Comm a, b;
+    IdentifiedComm a, b;
     const Engine of_a = engine_of(a);
     const Engine of_b = engine_of(b);
     EXPECT_EQ(of_a == of_b, a.identity().no_rank_has_threads());
@@ -84,7 +45,7 @@ TEST(EnginePool, SharesUnlessThreadsCouldMeet) {
 TEST(EnginePool, GivesAnUnusedEngineToTheNextCommunicator) {
     const OneHostEngine* before = nullptr;
     for (int i = 0; i < 20; ++i) {
-        Comm comm;
+        IdentifiedComm comm;
         const Engine engine = engine_of(comm);
         EXPECT_TRUE(before == nullptr || engine.get() == before);
         before = engine.get();
@@ -95,14 +56,14 @@ TEST(EnginePool, GivesAnUnusedEngineToTheNextCommunicator) {
 }
 
 TEST(EnginePool, OtherRanksOrdersOrChoicesHaveTheirOwn) {
-    Comm all, reversed(0, -world_rank());
+    IdentifiedComm all, reversed(0, -world_rank());
     const Engine engine = engine_of(all);
     EXPECT_NE(engine, engine_of(reversed));
     EXPECT_NE(engine, engine_of(all, 1));
 }
 
 TEST(EnginePool, CallsOnDifferentCommunicatorsAreAnErrorOnAllRanks) {
-    Comm a, b;
+    IdentifiedComm a, b;
     const Engine engine = engine_of(a);
     const EngineComm in_a = engine->add(a.identity());
     const EngineComm in_b = engine->add(b.identity());
@@ -112,7 +73,7 @@ TEST(EnginePool, CallsOnDifferentCommunicatorsAreAnErrorOnAllRanks) {
 }
 
 TEST(EnginePool, KeepsFewThatNobodyUses) {
-    Comm comm;
+    IdentifiedComm comm;
     {
         std::vector<Engine> engines;
         for (std::size_t number = 0; number < most_idle_engines + 5; ++number)
@@ -127,7 +88,7 @@ TEST(EnginePool, KeepsFewThatNobodyUses) {
 }
 
 TEST(EnginePool, WhatSomeRanksHaveDroppedIsMadeAnew) {
-    Comm all, others(world_rank() == 0 ? 1 : 0, 0);
+    IdentifiedComm all, others(world_rank() == 0 ? 1 : 0, 0);
     if (world_size() < 3) GTEST_SKIP() << "needs three ranks";
     engine_of(all);  // unused from here on
     if (world_rank() != 0)

@@ -1,0 +1,49 @@
+// What ranks have found out together holds for later communicators of the same processes.
+#include "api/comm/known_processes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "api/comm/identified_comm.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+std::shared_ptr<const Tuning> some_tuning() {
+    return std::make_shared<const Tuning>();
+}
+
+TEST(KnownProcesses, AreNumberedInTheOrderOfTheCommunicator) {
+    IdentifiedComm reversed(0, -world_rank());
+    std::vector<int> expected;
+    for (int rank = world_size() - 1; rank >= 0; --rank) expected.push_back(rank);
+    EXPECT_EQ(reversed.identity().world_ranks(), expected);
+}
+
+TEST(KnownProcesses, LaterCommunicatorsHaveTheFacts) {
+    IdentifiedComm first, second, reversed(0, -world_rank());
+    EXPECT_EQ(first.identity().known(), nullptr);
+    const auto tuning = some_tuning();
+    first.identity().remember_agreed(tuning);
+    ASSERT_NE(second.identity().known(), nullptr);
+    EXPECT_EQ(second.identity().known()->tuning, tuning);
+    EXPECT_EQ(second.identity().is_one_host(), first.identity().is_one_host());
+    EXPECT_EQ(second.identity().yields(), first.identity().yields());
+    EXPECT_EQ(reversed.identity().known(), nullptr);
+}
+
+TEST(KnownProcesses, AreUnknownIfOneOfThemHasForgotten) {
+    constexpr int ranks_of_half = 2;
+    if (world_size() < ranks_of_half + 1) GTEST_SKIP() << "needs three ranks";
+    IdentifiedComm half(world_rank() < ranks_of_half ? 0 : 1, 0);
+    IdentifiedComm again(world_rank() < ranks_of_half ? 0 : 1, 0);
+    const CommIdentity& identity = half.identity();
+    if (world_rank() != 0) identity.remember_agreed(some_tuning());
+    EXPECT_EQ(again.identity().known() != nullptr, world_rank() >= ranks_of_half);
+    EXPECT_EQ(again.identity().is_one_host(), half.identity().is_one_host());
+}
+
+}  // namespace
+}  // namespace gradcoll::test
