@@ -58,13 +58,12 @@ Status CommIdentity::greet() {
     PMPI_Query_thread(&level);
     const bool has_threads = level == MPI_THREAD_MULTIPLE;
     known_ = facts_of(world_ranks_);
-    int all[] = {has_threads ? 1 : 0, has_threads ? 0 : 1, known_ ? 1 : 0};
+    int all[] = {has_threads ? 1 : 0, known_ ? 1 : 0};
     GRADCOLL_TRY(from_mpi(
         PMPI_Allreduce(MPI_IN_PLACE, all, std::size(all), MPI_INT, MPI_LAND, private_comm()),
         "MPI_Allreduce"));
     all_ranks_have_threads_ = all[0] != 0;
-    no_rank_has_threads_ = all[1] != 0;
-    if (all[2] == 0) known_.reset();
+    if (all[1] == 0) known_.reset();
     return {};
 }
 

@@ -58,9 +58,6 @@ class CommIdentity {
     bool yields() const { return yields_; }
     /// Whether MPI_THREAD_MULTIPLE holds on every rank.
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
-    /// Whether it holds on none: blocking calls of a rank then come one after another, on all
-    /// communicators together.
-    bool no_rank_has_threads() const { return no_rank_has_threads_; }
 
   private:
     explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
@@ -79,7 +76,6 @@ class CommIdentity {
     bool is_one_host_ = false;
     bool yields_ = false;
     bool all_ranks_have_threads_ = false;
-    bool no_rank_has_threads_ = false;
 };
 
 }  // namespace gradcoll

@@ -1,84 +1,57 @@
 #include "api/comm/engine_pool.hpp"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
 #include <list>
 #include <mutex>
 #include <utility>
-#include <vector>
-
-#include "api/comm/agreement.hpp"
 
 namespace gradcoll {
 namespace {
 
-/// What communicators must have alike.
-struct Key {
-    std::vector<int> world_ranks;  ///< empty: nobody shares it
-    OneHostChoices choices;
-
-    bool operator==(const Key&) const = default;
-};
-
+/// The engines that wait.
 class Pool {
   public:
-    /// An engine in use; whoever drops the last copy gives it back.
-    using Engine = std::shared_ptr<OneHostEngine>;
-
-    /// One that may be used now; its number, or 0.
-    std::uint64_t propose(const Key& key, bool shares, Engine& engine) {
-        const std::scoped_lock lock(mutex_);
-        for (Entry& entry : entries_)
-            if (entry.key == key && !key.world_ranks.empty() && (shares || entry.users == 0)) {
-                engine = use(entry);
-                return entry.number;
-            }
-        return 0;
+    /// One of this key, or null.
+    PooledEngine take(const EngineKey& key) {
+        return take_if(
+            [&](const EngineReturn& idle) { return !key.world_ranks.empty() && idle.key == key; });
     }
-    /// What rank 0 proposed, if it may be used here, too; null if not.
-    Engine find(const Key& key, bool shares, std::uint64_t number) {
-        const std::scoped_lock lock(mutex_);
-        for (Entry& entry : entries_)
-            if (entry.number == number && entry.key == key && (shares || entry.users == 0))
-                return use(entry);
-        return nullptr;
+    /// What rank 0 took, or null: each rank has dropped old ones by itself.
+    PooledEngine take(const EngineKey& key, std::uint64_t number) {
+        return take_if(
+            [&](const EngineReturn& idle) { return idle.number == number && idle.key == key; });
     }
-    /// The one for the next new engine whose rank 0 this is.
+    void put(std::unique_ptr<OneHostEngine> engine, const EngineReturn& back) {
+        const std::scoped_lock lock(mutex_);
+        idle_.push_back({std::move(engine), back});
+        if (idle_.size() > most_idle_engines) idle_.pop_front();
+    }
+    /// For the next new engine whose rank 0 this is.
     std::uint64_t next_number() {
         const std::scoped_lock lock(mutex_);
         return ++last_number_;
     }
-    Engine add(Key key, std::uint64_t number, std::unique_ptr<OneHostEngine> engine) {
-        const std::scoped_lock lock(mutex_);
-        entries_.push_back({std::move(key), number, 0, std::move(engine)});
-        return use(entries_.back());
-    }
 
   private:
-    struct Entry {
-        Key key;
-        std::uint64_t number = 0;  ///< unique among those of one key
-        int users = 0;
+    struct Idle {
         std::unique_ptr<OneHostEngine> engine;
+        EngineReturn back;
     };
 
-    Engine use(Entry& entry) {
-        ++entry.users;
-        return {entry.engine.get(), [this, &entry](OneHostEngine*) { give_back(entry); }};
-    }
-    /// The oldest that nobody uses go first. Each rank drops by itself: what another rank no longer
-    /// has is not used.
-    void give_back(Entry& entry) {
+    template <class IsWanted>
+    PooledEngine take_if(IsWanted&& is_wanted) {
         const std::scoped_lock lock(mutex_);
-        if (--entry.users > 0) return;
-        const auto is_idle = [](const Entry& one) { return one.users == 0; };
-        const auto idle = std::count_if(entries_.begin(), entries_.end(), is_idle);
-        if (static_cast<std::size_t>(idle) > most_idle_engines)
-            entries_.erase(std::find_if(entries_.begin(), entries_.end(), is_idle));
+        const auto found = std::find_if(idle_.begin(), idle_.end(),
+                                        [&](const Idle& idle) { return is_wanted(idle.back); });
+        if (found == idle_.end()) return {};
+        PooledEngine engine(found->engine.release(), std::move(found->back));
+        idle_.erase(found);
+        return engine;
     }
 
     std::mutex mutex_;
-    std::list<Entry> entries_;
+    std::list<Idle> idle_;
     std::uint64_t last_number_ = 0;
 };
 
@@ -94,26 +67,45 @@ struct Proposal {
     std::uint64_t next = 0;   ///< of a new one
 };
 
+/// Whether all ranks have the engine, and all of them in the same state.
+Result<bool> is_alike_everywhere(MPI_Comm comm, const OneHostEngine* engine) {
+    const std::uint64_t state = engine != nullptr ? engine->state() : 0;
+    std::array<std::uint64_t, 3> least{engine != nullptr ? 1U : 0U, state, ~state};
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allreduce(MPI_IN_PLACE, least.data(), least.size(), MPI_UINT64_T, MPI_MIN, comm),
+        "MPI_Allreduce"));
+    return least[0] != 0 && least[1] == ~least[2];
+}
+
 }  // namespace
 
-Result<std::shared_ptr<OneHostEngine>> engine_for(const CommIdentity& comm,
-                                                  const OneHostChoices& choices) {
-    Key key{comm.world_ranks(), choices};
-    const bool shares = comm.no_rank_has_threads();
-    std::shared_ptr<OneHostEngine> engine;
+void EngineReturn::operator()(OneHostEngine* engine) const {
+    pool().put(std::unique_ptr<OneHostEngine>(engine), *this);
+}
+
+Result<PooledEngine> engine_for(const CommIdentity& comm, const OneHostChoices& choices) {
+    const EngineKey key{comm.world_ranks(), choices};
+    PooledEngine engine;
     Proposal proposal;
-    if (comm.rank() == 0) proposal = {pool().propose(key, shares, engine), pool().next_number()};
+    if (comm.rank() == 0) {
+        engine = pool().take(key);
+        proposal = {engine ? engine.get_deleter().number : 0, pool().next_number()};
+    }
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, comm.private_comm()),
                           "MPI_Bcast"));
     if (proposal.found != 0) {
-        if (comm.rank() != 0) engine = pool().find(key, shares, proposal.found);
-        const auto all_have = all_ranks(comm.private_comm(), engine != nullptr);
-        if (!all_have) return all_have.status();
-        if (*all_have) return engine;
+        if (comm.rank() != 0) engine = pool().take(key, proposal.found);
+        const auto alike = is_alike_everywhere(comm.private_comm(), engine.get());
+        if (!alike) return alike.status();
+        if (*alike) {
+            engine->serve(comm);
+            return engine;
+        }
+        delete engine.release();
     }
     auto made = OneHostEngine::make(comm, choices);
     if (!made) return made.status();
-    return pool().add(std::move(key), proposal.next, std::move(made).value());
+    return PooledEngine(std::move(made).value().release(), {key, proposal.next});
 }
 
 }  // namespace gradcoll

@@ -1,23 +1,41 @@
-// api/comm/engine_pool.hpp - shared memory of one host that communicators of the same processes
-// have together, and that waits for the next one when they are freed.
+// api/comm/engine_pool.hpp - shared memory of one host that waits, when its communicator is freed,
+// for the next one of the same processes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/one_host_engine.hpp"
 
 namespace gradcoll {
 
-/// Collective over the communicator, whose ranks are on one host. The engine that another
-/// communicator of the same processes in the same order made with the same choices, or a new one:
-/// programs that make and free communicators pay for memory once. Two communicators use one engine
-/// at the same time only if no rank has MPI_THREAD_MULTIPLE: then a correct program makes their
-/// blocking calls in one order everywhere (MPI-4.1, 6.14). Errors: those of OneHostEngine::make().
+/// What communicators must have alike to follow each other in an engine.
+struct EngineKey {
+    std::vector<int> world_ranks;  ///< in the order of ranks; empty: no other can follow
+    OneHostChoices choices;
+
+    bool operator==(const EngineKey&) const = default;
+};
+
+/// Ends the use of an engine, which then waits for another communicator.
+struct EngineReturn {
+    EngineKey key;
+    std::uint64_t number = 0;  ///< unique among those of one key
+
+    void operator()(OneHostEngine* engine) const;
+};
+using PooledEngine = std::unique_ptr<OneHostEngine, EngineReturn>;
+
+/// Collective over the communicator, whose ranks are on one host. An engine that an earlier
+/// communicator of the same processes, in the same order, with the same choices, has left, or a new
+/// one: programs that make and free communicators pay for memory once. An engine whose ranks have
+/// not made the same calls, because some of these were wrong, is not used again. Errors: those of
+/// OneHostEngine::make().
 ///
-/// Unused engines stay, at most most_idle_engines. Thread safe.
-Result<std::shared_ptr<OneHostEngine>> engine_for(const CommIdentity& comm,
-                                                  const OneHostChoices& choices);
+/// At most `most_idle_engines` wait, the youngest. Thread safe.
+Result<PooledEngine> engine_for(const CommIdentity& comm, const OneHostChoices& choices);
 inline constexpr std::size_t most_idle_engines = 8;
 
 }  // namespace gradcoll

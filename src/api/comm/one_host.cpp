@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "api/comm/engine_pool.hpp"
 #include "api/comm/route.hpp"
 #include "api/observe/observe.hpp"
 #include "base/clock.hpp"
@@ -47,7 +46,6 @@ bool OneHost::open() {
     auto engine = engine_for(comm_, one_host_choices(comm_.rank_count(), settings_.current()));
     if (engine) {
         engine_ = std::move(engine).value();
-        in_engine_ = engine_->add(comm_);
         return true;
     }
     may_open_ = false;
@@ -68,7 +66,7 @@ void OneHost::trace(const Binding& binding, const CallShape& shape, std::uint64_
 
 Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
-    Status status = engine_->allreduce(in_engine_, binding, shape);
+    Status status = engine_->allreduce(binding, shape);
     if (begin_ns != 0) trace(binding, shape, begin_ns);
     if (!status.ok()) return status;
     CallRecord record;
@@ -100,30 +98,29 @@ Status OneHost::counted(CallKind kind, const CallShape& shape, std::uint64_t byt
 }
 
 Status OneHost::barrier() {
-    return counted(CallKind::barrier, shape_of_bytes(0), 0,
-                   [&] { return engine_->barrier(in_engine_); });
+    return counted(CallKind::barrier, shape_of_bytes(0), 0, [&] { return engine_->barrier(); });
 }
 
 Status OneHost::bcast(void* data, std::size_t size_bytes, int root) {
     return counted(CallKind::bcast, shape_of_bytes(size_bytes),
                    root == comm_.rank() ? size_bytes : 0,
-                   [&] { return engine_->bcast(in_engine_, data, size_bytes, root); });
+                   [&] { return engine_->bcast(data, size_bytes, root); });
 }
 
 Status OneHost::reduce(const Binding& binding, const CallShape& shape, int root) {
     return counted(CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes(),
-                   [&] { return engine_->reduce(in_engine_, binding, shape, root); });
+                   [&] { return engine_->reduce(binding, shape, root); });
 }
 
 Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
     const auto ranks = static_cast<std::size_t>(comm_.rank_count());
     return counted(CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes,
-                   [&] { return engine_->allgather(in_engine_, binding, block_bytes); });
+                   [&] { return engine_->allgather(binding, block_bytes); });
 }
 
 Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
     return counted(kind, shape, shape.size_bytes(),
-                   [&] { return engine_->reduce_scatter(in_engine_, binding, shape); });
+                   [&] { return engine_->reduce_scatter(binding, shape); });
 }
 
 }  // namespace gradcoll

@@ -8,7 +8,7 @@
 
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/comm_settings.hpp"
-#include "api/comm/one_host_engine.hpp"
+#include "api/comm/engine_pool.hpp"
 #include "api/edge/request.hpp"
 #include "api/observe/comm_statistics.hpp"
 
@@ -76,8 +76,7 @@ class OneHost {
     CommStatistics& statistics_;
     bool may_open_ = false;
     std::size_t most_element_bytes_ = 0;
-    std::shared_ptr<OneHostEngine> engine_;
-    EngineComm in_engine_;  ///< this communicator there
+    PooledEngine engine_;
 };
 
 }  // namespace gradcoll

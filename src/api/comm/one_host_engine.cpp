@@ -1,11 +1,17 @@
 #include "api/comm/one_host_engine.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "api/comm/started_calls.hpp"
 #include "api/settings/settings.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
 #include "report/snapshot.hpp"
 #include "runtime/binding.hpp"
 
@@ -36,10 +42,43 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
     return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
 }
 
-/// That are allocated for the shortest vector that needs any.
-constexpr std::size_t least_block_bytes = 64 << 10;
+/// What every communicator gets that needs blocks at all.
+constexpr std::size_t least_block_bytes = 32 << 10;
+/// What the shortest vector that needs blocks asks for.
+constexpr std::size_t first_block_bytes = 64 << 10;
+
+/// Of the call in which ranks agree on larger blocks.
+constexpr std::uint64_t growth_signature = 0x6772'6f77'0000'0000;
+
+std::size_t sum_of(const SegmentGroup::BlockExtents& extents) {
+    std::size_t bytes = 0;
+    for (const auto& extent : extents) bytes += extent.size_bytes;
+    return bytes;
+}
+
+std::atomic<std::size_t> reserved_bytes{0};  // by all engines of the process
+
+std::size_t most_reserved_bytes() {
+    static const auto most = parse_bytes(option_text(OptionId::shm_process_bytes));
+    return most.ok() ? static_cast<std::size_t>(*most) : 0;
+}
 
 }  // namespace
+
+bool ReservedMemory::raise_to(std::size_t size_bytes) {
+    if (size_bytes <= size_bytes_) return true;
+    const std::size_t more = size_bytes - size_bytes_;
+    std::size_t before = reserved_bytes;
+    do {
+        if (before + more > most_reserved_bytes()) return false;
+    } while (!reserved_bytes.compare_exchange_weak(before, before + more));
+    size_bytes_ = size_bytes;
+    return true;
+}
+
+ReservedMemory::~ReservedMemory() {
+    reserved_bytes -= size_bytes_;
+}
 
 OneHostChoices one_host_choices(int rank_count, const Settings& settings) {
     return tuned(OneHostChoices::fitting(rank_count, settings.shm_bytes), rank_count,
@@ -70,47 +109,41 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
       reduce_(group_, allreduce_, choices),
       bcast_(group_),
       allgather_(group_),
-      reduce_scatter_(group_, choices) {}
+      reduce_scatter_(group_, choices),
+      private_comm_(comm.private_comm()) {}
 
-Status OneHostEngine::allreduce(const EngineComm& comm, const Binding& binding,
-                                const CallShape& shape) {
-    std::uint64_t signature = begin(comm, signature_of(shape));
+Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) {
+    const std::uint64_t signature = signature_of(shape);
     const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes)) signature = with_blocks_of(bytes, signature);
+    if (allreduce_.uses_blocks(bytes)) GRADCOLL_TRY(have_blocks_of(bytes));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
                            binding.reducer, signature, shape.by_mpi()});
 }
 
 /// An allreduce of nothing.
-Status OneHostEngine::barrier(const EngineComm& comm) {
+Status OneHostEngine::barrier() {
     std::byte nothing{};
     return allreduce_.run({&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8),
-                           begin(comm, signature_of(CallKind::barrier, shape_of_bytes(0)))});
+                           signature_of(CallKind::barrier, shape_of_bytes(0))});
 }
 
-Status OneHostEngine::bcast(const EngineComm& comm, void* data, std::size_t size_bytes, int root) {
-    std::uint64_t signature =
-        begin(comm, signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root));
-    if (root == group_.rank() && bcast_.uses_blocks(size_bytes))
-        signature = with_blocks_of(whole_blocks, signature);
+Status OneHostEngine::bcast(void* data, std::size_t size_bytes, int root) {
+    const std::uint64_t signature = signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root);
+    if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_of(whole_blocks));
     return bcast_.run({data, size_bytes, root, signature});
 }
 
-Status OneHostEngine::reduce(const EngineComm& comm, const Binding& binding, const CallShape& shape,
-                             int root) {
-    std::uint64_t signature = begin(comm, signature_of(CallKind::reduce, shape, root));
-    if (allreduce_.uses_blocks(shape.size_bytes()))
-        signature = with_blocks_of(whole_blocks, signature);
+Status OneHostEngine::reduce(const Binding& binding, const CallShape& shape, int root) {
+    const std::uint64_t signature = signature_of(CallKind::reduce, shape, root);
+    if (allreduce_.uses_blocks(shape.size_bytes())) GRADCOLL_TRY(have_blocks_of(whole_blocks));
     return reduce_.run({{binding.input, binding.output, static_cast<std::size_t>(shape.count),
                          shape.reducer, signature},
                         root});
 }
 
-Status OneHostEngine::allgather(const EngineComm& comm, const Binding& binding,
-                                std::size_t block_bytes) {
-    std::uint64_t signature =
-        begin(comm, signature_of(CallKind::allgather, shape_of_bytes(block_bytes)));
-    if (allgather_.uses_blocks(block_bytes)) signature = with_blocks_of(whole_blocks, signature);
+Status OneHostEngine::allgather(const Binding& binding, std::size_t block_bytes) {
+    const std::uint64_t signature = signature_of(CallKind::allgather, shape_of_bytes(block_bytes));
+    if (allgather_.uses_blocks(block_bytes)) GRADCOLL_TRY(have_blocks_of(whole_blocks));
     const void* input = binding.input;
     if (input == binding.output)
         input = static_cast<const std::byte*>(input) +
@@ -118,41 +151,64 @@ Status OneHostEngine::allgather(const EngineComm& comm, const Binding& binding,
     return allgather_.run({input, binding.output, block_bytes, signature});
 }
 
-Status OneHostEngine::reduce_scatter(const EngineComm& comm, const Binding& binding,
-                                     const CallShape& shape) {
+Status OneHostEngine::reduce_scatter(const Binding& binding, const CallShape& shape) {
     const auto ranks = static_cast<std::size_t>(group_.rank_count());
-    std::uint64_t signature = begin(comm, signature_of(CallKind::reduce_scatter_block, shape));
+    const std::uint64_t signature = signature_of(CallKind::reduce_scatter_block, shape);
     if (reduce_scatter_.uses_blocks(shape.size_bytes() / ranks))
-        signature = with_blocks_of(shape.size_bytes(), signature);
+        GRADCOLL_TRY(have_blocks_of(shape.size_bytes()));
     return reduce_scatter_.run({binding.input, binding.output,
                                 static_cast<std::size_t>(shape.count) / ranks, shape.reducer,
                                 signature});
 }
 
-/// The signature of the call on that communicator.
-std::uint64_t OneHostEngine::begin(const EngineComm& comm, std::uint64_t signature) {
-    private_comm_ = comm.private_comm;
-    return signature ^ comm.number * odd << 8U;
+std::uint64_t OneHostEngine::state() const {
+    return Hash().value(group_.state()).value(served_bytes_).digest();
 }
 
-/// Longer vectors than before take more of the memory. Ranks that made different calls still meet:
-/// nobody waits here.
-std::uint64_t OneHostEngine::with_blocks_of(std::size_t bytes, std::uint64_t signature) {
-    if (bytes <= allocated_block_bytes_) return signature;
-    const Status status = allocate_blocks(bytes);
-    if (status.ok()) return signature;
-    log(LogLevel::warn, "{}", status.message());
-    return SegmentGroup::lacks_memory;
-}
-
-Status OneHostEngine::allocate_blocks(std::size_t bytes) {
+/// Longer vectors than before want more of the memory. Every rank comes here for the same calls,
+/// and they agree on what the poorest of them can give. After a refusal nobody asks again.
+Status OneHostEngine::grow_blocks(std::size_t bytes) {
+    const std::size_t most = group_.sizes().block_bytes;
     // By powers of two, so that slowly growing vectors do not ask every time.
-    const std::size_t wanted = std::bit_ceil(std::max(bytes, least_block_bytes));
-    for (const auto& extent : group_.extents_of_blocks(wanted))
-        GRADCOLL_TRY(segment_->allocate(extent.offset, extent.size_bytes));
-    const bool all = wanted >= group_.sizes().block_bytes;
-    allocated_block_bytes_ = all ? std::numeric_limits<std::size_t>::max() : wanted;
+    const std::size_t wanted =
+        std::min(std::bit_ceil(std::clamp(bytes, first_block_bytes, 2 * most)), most);
+    std::uint64_t mine = grant(wanted);
+    std::uint64_t agreed = 0;
+    GRADCOLL_TRY(allreduce_.run({&mine, &agreed, 1, reducer_for(ReduceOp::min, ElementType::u64),
+                                 growth_signature ^ wanted}));
+    if (agreed == 0)
+        return {Code::out_of_memory,
+                fmt::format("a rank of the host has no memory left to share: {} bytes are wanted",
+                            least_bytes())};
+    const bool is_last = agreed < wanted || wanted == most;
+    group_.use_blocks_of(agreed);
+    served_bytes_ = is_last ? std::numeric_limits<std::size_t>::max() : agreed;
     return {};
+}
+
+/// How large blocks this rank can have, up to `wanted`; 0: it lacks memory for any.
+std::size_t OneHostEngine::grant(std::size_t wanted) {
+    for (const std::size_t bytes : {wanted, std::min(wanted, least_bytes())}) {
+        const auto extents = group_.extents_of_blocks(bytes);
+        const bool allowed = bytes <= least_bytes() || reserved_.raise_to(sum_of(extents));
+        if (!allowed) continue;
+        const Status status = allocate(extents);
+        if (status.ok()) return bytes;
+        log(LogLevel::warn, "{}", status.message());
+    }
+    return 0;
+}
+
+Status OneHostEngine::allocate(const SegmentGroup::BlockExtents& extents) {
+    for (const auto& extent : extents)
+        GRADCOLL_TRY(segment_->allocate(extent.offset, extent.size_bytes));
+    return {};
+}
+
+/// With blocks of so many bytes vectors are still faster than through messages.
+std::size_t OneHostEngine::least_bytes() const {
+    const auto a_line_each = static_cast<std::size_t>(group_.rank_count()) * 64;
+    return std::min(std::max(least_block_bytes, a_line_each), group_.sizes().block_bytes);
 }
 
 /// A look for a message that nobody sends is how MPI is asked to go on.

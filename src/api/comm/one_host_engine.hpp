@@ -1,5 +1,5 @@
 // api/comm/one_host_engine.hpp - the memory that ranks of one host share, and the collectives in
-// it. Communicators of the same processes share one (engine_pool.hpp).
+// it, of one communicator at a time (engine_pool.hpp).
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,25 @@ OneHostChoices one_host_choices(int rank_count, const Settings& settings);
 /// The largest elements that there is room for then.
 std::size_t one_host_element_bytes(int rank_count, const Settings& settings);
 
-/// One of the communicators whose calls go through an engine.
-struct EngineComm {
-    std::uint64_t number = 0;  ///< the same on all ranks
-    MPI_Comm private_comm = MPI_COMM_NULL;
+/// Shared memory of this process for blocks, all engines together, within GC_SHM_PROCESS_BYTES.
+class ReservedMemory {
+  public:
+    ReservedMemory() = default;
+    ~ReservedMemory();
+    ReservedMemory(const ReservedMemory&) = delete;
+    ReservedMemory& operator=(const ReservedMemory&) = delete;
+
+    /// False, and nothing changes, if the process has not so much. Thread safe.
+    bool raise_to(std::size_t size_bytes);
+
+  private:
+    std::size_t size_bytes_ = 0;
 };
 
 /// While it waits, messages of the MPI library and operations that are started make progress. One
-/// call at a time, and all ranks make the same calls in the same order, those of all communicators
-/// together. Errors of calls: invalid_argument, on every rank, if ranks made different ones, or on
-/// different communicators; more is said at OneHostAllreduce and its kin.
+/// call at a time, and all ranks make the same calls in the same order. Errors of calls:
+/// invalid_argument, on every rank, if ranks made different ones (more is said at OneHostAllreduce
+/// and its kin); out_of_memory, on every rank, if one of them has none left to share.
 class OneHostEngine {
   public:
     /// Collective over the communicator. Errors, the same on every rank: those of SharedSegment.
@@ -46,25 +55,31 @@ class OneHostEngine {
     OneHostEngine(const OneHostEngine&) = delete;
     OneHostEngine& operator=(const OneHostEngine&) = delete;
 
-    /// One more, whose ranks are those of the first. All ranks add theirs in the same order.
-    EngineComm add(const CommIdentity& comm) { return {++comms_, comm.private_comm()}; }
+    /// From now on it is this one's, whose ranks are those of the first.
+    void serve(const CommIdentity& comm) { private_comm_ = comm.private_comm(); }
+    /// The same number on ranks that have made the same calls.
+    std::uint64_t state() const;
 
-    Status allreduce(const EngineComm& comm, const Binding& binding, const CallShape& shape);
-    Status barrier(const EngineComm& comm);
+    Status allreduce(const Binding& binding, const CallShape& shape);
+    Status barrier();
     /// Only the root's memory is used.
-    Status bcast(const EngineComm& comm, void* data, std::size_t size_bytes, int root);
-    Status reduce(const EngineComm& comm, const Binding& binding, const CallShape& shape, int root);
-    Status allgather(const EngineComm& comm, const Binding& binding, std::size_t block_bytes);
+    Status bcast(void* data, std::size_t size_bytes, int root);
+    Status reduce(const Binding& binding, const CallShape& shape, int root);
+    Status allgather(const Binding& binding, std::size_t block_bytes);
     /// `shape`: of all blocks.
-    Status reduce_scatter(const EngineComm& comm, const Binding& binding, const CallShape& shape);
+    Status reduce_scatter(const Binding& binding, const CallShape& shape);
 
   private:
     /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
-    static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 2;
+    static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 4;
 
-    std::uint64_t begin(const EngineComm& comm, std::uint64_t signature);
-    std::uint64_t with_blocks_of(std::size_t bytes, std::uint64_t signature);
-    Status allocate_blocks(std::size_t bytes);
+    Status have_blocks_of(std::size_t bytes) {
+        return bytes <= served_bytes_ ? Status() : grow_blocks(bytes);
+    }
+    Status grow_blocks(std::size_t bytes);
+    std::size_t grant(std::size_t wanted);
+    Status allocate(const SegmentGroup::BlockExtents& extents);
+    std::size_t least_bytes() const;
     static bool go_on(void* engine);
 
     std::unique_ptr<SharedSegment> segment_;
@@ -74,9 +89,9 @@ class OneHostEngine {
     OneHostBcast bcast_;
     OneHostAllgather allgather_;
     OneHostReduceScatter reduce_scatter_;
-    std::size_t allocated_block_bytes_ = 0;  ///< vectors of so many bytes have all they need
-    std::uint64_t comms_ = 0;
-    MPI_Comm private_comm_ = MPI_COMM_NULL;  ///< of the current call
+    std::size_t served_bytes_ = 0;  ///< vectors of so many bytes want no larger blocks
+    ReservedMemory reserved_;
+    MPI_Comm private_comm_ = MPI_COMM_NULL;
 };
 
 }  // namespace gradcoll

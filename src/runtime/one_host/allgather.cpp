@@ -51,15 +51,13 @@ void OneHostAllgather::copy_piece_out(const OneHostAllgatherCall& call, const Pi
 /// A slot is written again after four blocks, which are as many pieces or more: whoever has
 /// announced the last but one of them has copied the first one out.
 Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
-    const Pieces pieces(call.block_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
+    const Pieces pieces(call.block_bytes, 1, piece_bytes_, group_.block_bytes());
     const auto* const from = static_cast<const std::byte*>(call.input);
-    const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
         if (piece < pieces.count()) {
-            if (has_memory)
-                copy_bytes(group_.piece_slot(group_.rank(), pieces, piece),
-                           from + pieces.offset(piece), pieces.bytes(piece));
+            copy_bytes(group_.piece_slot(group_.rank(), pieces, piece), from + pieces.offset(piece),
+                       pieces.bytes(piece));
             group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
         if (piece == 0) continue;

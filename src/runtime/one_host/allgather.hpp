@@ -30,8 +30,8 @@ class OneHostAllgather {
     OneHostAllgather(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)
         : group_(group), piece_bytes_(piece_bytes) {}
 
-    /// Errors, on all ranks: invalid_argument if signatures differ, out_of_memory if one of them is
-    /// SegmentGroup::lacks_memory; the output is then unspecified.
+    /// Errors: invalid_argument, on all ranks, if signatures differ; the output is then
+    /// unspecified.
     Status run(const OneHostAllgatherCall& call);
     /// Whether it needs block slots.
     bool uses_blocks(std::size_t block_bytes) const {

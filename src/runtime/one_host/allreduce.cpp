@@ -53,7 +53,6 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes, Waits::for_all);
-    if (call.signature == SegmentGroup::lacks_memory) return refuse();
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);
     return flat && is_flat(call) ? flat_in_blocks(call) : split(call);
@@ -67,13 +66,6 @@ bool OneHostAllreduce::is_flat(const OneHostCall& call) const {
 bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
     const bool flat = group_.rank_count() <= choices_.flat_ranks;
     return bytes > choices_.sizes.inline_bytes || (flat && bytes > choices_.flat_max_bytes);
-}
-
-/// The others see the signature, and refuse the call, too.
-Status OneHostAllreduce::refuse() {
-    group_.announce(1);
-    group_.wait_for_all(1);
-    return group_.check_alike_or_leave();
 }
 
 bool OneHostAllreduce::streams(const OneHostCall& call) const {
@@ -95,7 +87,7 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
 /// sums stay in the caches: past them, beside reads of what another core has just written, they
 /// took three times as long (docs/benchmarks.md).
 Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
-    const CallBlocks blocks(call, choices_.sizes.block_bytes, 1);
+    const CallBlocks blocks(call, group_.block_bytes(), 1);
     group_.begin_blocks();
     for (std::size_t block = 0; block <= blocks.count(); ++block) {
         if (block < blocks.count()) {

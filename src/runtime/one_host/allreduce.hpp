@@ -118,8 +118,8 @@ class OneHostAllreduce {
     /// The group must outlive it, and be used by nobody else.
     OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices);
 
-    /// Errors: invalid_argument, on all ranks, if signatures differ, out_of_memory if one of them
-    /// is SegmentGroup::lacks_memory; the output is then unspecified.
+    /// Errors: invalid_argument, on all ranks, if signatures differ; the output is then
+    /// unspecified.
     Status run(const OneHostCall& call);
     /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank().
     bool uses_blocks(std::size_t bytes) const;
@@ -129,7 +129,6 @@ class OneHostAllreduce {
     Status flat_in_blocks(const OneHostCall& call);
     Status tree(const OneHostCall& call);
     Status split(const OneHostCall& call);
-    Status refuse();
 
     void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);

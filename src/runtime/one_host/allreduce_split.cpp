@@ -47,7 +47,7 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
 /// written again after four turns, when all have announced that they combined from it; a result
 /// slot likewise, as a rank that copied in block t has copied out block t-3.
 Status OneHostAllreduce::split(const OneHostCall& call) {
-    const CallBlocks blocks(call, choices_.sizes.block_bytes, group_.rank_count());
+    const CallBlocks blocks(call, group_.block_bytes(), group_.rank_count());
     group_.begin_blocks();
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);

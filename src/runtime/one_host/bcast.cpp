@@ -46,11 +46,10 @@ Status OneHostBcast::receive_beside_flag(const OneHostBcastCall& call) {
 /// The first piece is written while the others arrive. The root alone compares all ranks, and the
 /// others go by what it found: so all of them count the same blocks.
 Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
+    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.block_bytes());
     const auto* const from = static_cast<const std::byte*>(call.data);
-    const bool has_memory = call.signature != SegmentGroup::lacks_memory;
     group_.begin_blocks();
-    if (has_memory) copy_bytes(group_.piece_slot(call.root, pieces, 0), from, pieces.bytes(0));
+    copy_bytes(group_.piece_slot(call.root, pieces, 0), from, pieces.bytes(0));
     group_.announce(SegmentGroup::begun);
     group_.wait_for_all(SegmentGroup::begun);
     GRADCOLL_TRY(group_.check_alike_or_leave());
@@ -68,7 +67,7 @@ Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
 
 /// Looks at the root twice: one that made another call may announce no second step.
 Status OneHostBcast::receive_pieces(const OneHostBcastCall& call) {
-    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.sizes().block_bytes);
+    const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.block_bytes());
     auto* const to = static_cast<std::byte*>(call.data);
     group_.announce(SegmentGroup::begun);
     group_.wait_for(call.root, SegmentGroup::begun);

@@ -32,10 +32,9 @@ class OneHostBcast {
         : group_(group), piece_bytes_(piece_bytes) {}
 
     /// Errors: invalid_argument on each rank that called otherwise than the root did, or on all
-    /// (which includes the root) if some call is long; out_of_memory, on all, if the root's
-    /// signature is SegmentGroup::lacks_memory. The data are then unspecified.
+    /// (which includes the root) if some call is long. The data are then unspecified.
     Status run(const OneHostBcastCall& call);
-    /// Whether the root needs block slots for it.
+    /// Whether it needs block slots.
     bool uses_blocks(std::size_t size_bytes) const {
         return size_bytes > group_.sizes().inline_bytes;
     }

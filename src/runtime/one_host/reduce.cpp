@@ -30,8 +30,7 @@ bool OneHostReduce::is_flat(const OneHostCall& call) const {
 
 Status OneHostReduce::run(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
-    if (!is_flat(vector) || vector.signature == SegmentGroup::lacks_memory)
-        return allreduce_.run(vector);
+    if (!is_flat(vector)) return allreduce_.run(vector);
     const bool beside_flag = vector.bytes() <= choices_.sizes.inline_bytes;
     group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0, Waits::one_way);
     return beside_flag ? flat_beside_flag(call) : flat_in_pieces(call);
@@ -63,7 +62,7 @@ Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
 Status OneHostReduce::flat_in_pieces(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
     const Pieces pieces(vector.count, vector.reducer.element_bytes, piece_bytes_,
-                        choices_.sizes.block_bytes);
+                        group_.block_bytes());
     const bool gives = group_.rank() != call.root;
     group_.begin_blocks();
     if (gives)

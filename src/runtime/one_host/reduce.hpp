@@ -29,8 +29,7 @@ class OneHostReduce {
                   std::size_t piece_bytes = usual_piece_bytes);
 
     /// Errors: invalid_argument on the root if another rank called otherwise, and on all ranks if
-    /// the vector is long; out_of_memory, on all, if a signature is SegmentGroup::lacks_memory. The
-    /// output is then unspecified.
+    /// the vector is long. The output is then unspecified.
     Status run(const OneHostReduceCall& call);
 
   private:

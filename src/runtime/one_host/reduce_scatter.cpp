@@ -66,13 +66,12 @@ void OneHostReduceScatter::combine_piece(const OneHostCall& call, const Pieces& 
 
 /// As an allgather in pieces. In place the result of a piece overwrites what has been copied in.
 Status OneHostReduceScatter::in_pieces(const OneHostCall& call) {
-    const Pieces pieces(call.count, call.reducer.element_bytes,
-                        choices_.sizes.block_bytes / ranks(), choices_.sizes.block_bytes / ranks());
-    const bool has_memory = call.signature != SegmentGroup::lacks_memory;
+    const Pieces pieces(call.count, call.reducer.element_bytes, group_.block_bytes() / ranks(),
+                        group_.block_bytes() / ranks());
     group_.begin_blocks();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
         if (piece < pieces.count()) {
-            if (has_memory) copy_piece_in(call, pieces, piece);
+            copy_piece_in(call, pieces, piece);
             group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
         if (piece == 0) continue;

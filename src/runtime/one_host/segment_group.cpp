@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/hash.hpp"
+
 namespace gradcoll {
 
 /// The first bytes of the narrow slot share its line: a short vector arrives with its flag.
@@ -43,15 +45,14 @@ std::size_t SegmentGroup::bytes_a_rank(int rank_count, const SegmentSizes& sizes
            block_slots * (block_bytes_of(sizes) + result_bytes_of(rank_count, sizes));
 }
 
-std::array<SegmentGroup::Extent, 2 * SegmentGroup::block_slots> SegmentGroup::extents_of_blocks(
-    std::size_t block_bytes) const {
+SegmentGroup::BlockExtents SegmentGroup::extents_of_blocks(std::size_t block_bytes) const {
     const SegmentSizes used{sizes_.inline_bytes, std::min(block_bytes, sizes_.block_bytes)};
-    std::array<Extent, 2 * block_slots> extents;
+    BlockExtents extents;
     const std::size_t blocks = inline_bytes_a_rank(sizes_);
-    const std::size_t results = blocks + block_slots * block_bytes_;
+    const std::size_t results = blocks + block_slots * block_stride_;
     for (std::size_t slot = 0; slot < block_slots; ++slot) {
-        extents[2 * slot] = {blocks + slot * block_bytes_, block_bytes_of(used)};
-        extents[2 * slot + 1] = {results + slot * result_bytes_,
+        extents[2 * slot] = {blocks + slot * block_stride_, block_bytes_of(used)};
+        extents[2 * slot + 1] = {results + slot * result_stride_,
                                  result_bytes_of(rank_count_, used)};
     }
     return extents;
@@ -65,10 +66,15 @@ SegmentGroup::SegmentGroup(std::byte* segment, int rank, int rank_count, const S
       sizes_(sizes),
       wide_bytes_(wide_bytes_of(sizes)),
       blocks_offset_(inline_bytes_a_rank(sizes)),
-      block_bytes_(block_bytes_of(sizes)),
-      result_bytes_(result_bytes_of(rank_count, sizes)),
+      block_bytes_(sizes.block_bytes),
+      block_stride_(block_bytes_of(sizes)),
+      result_stride_(result_bytes_of(rank_count, sizes)),
       part_bytes_(bytes_a_rank(rank_count, sizes)),
       waiter_(waiter) {}
+
+std::uint64_t SegmentGroup::state() const {
+    return Hash().value(call_).value(first_slot_).value(lap_).value(block_bytes_).digest();
+}
 
 Sleepers& SegmentGroup::sleepers(int rank) const {
     return *reinterpret_cast<Sleepers*>(part(rank));
@@ -142,7 +148,7 @@ bool SegmentGroup::is_alike(int rank) const {
 
 Status SegmentGroup::check_alike() const {
     for (int rank = 0; rank < rank_count_; ++rank)
-        if (!is_alike(rank) || is_without_memory(rank)) return difference_from(rank);
+        if (!is_alike(rank)) return difference_from(rank);
     return {};
 }
 
@@ -152,15 +158,7 @@ Status SegmentGroup::check_alike_or_leave() {
     return status;
 }
 
-bool SegmentGroup::is_without_memory(int rank) const {
-    return head(rank).signature.load(std::memory_order_relaxed) == lacks_memory;
-}
-
 Status SegmentGroup::difference_from(int rank) const {
-    for (const int one : {rank, rank_})
-        if (is_without_memory(one))
-            return {Code::out_of_memory,
-                    fmt::format("rank {} of the host has no memory left to share", one)};
     return {Code::invalid_argument,
             fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
                         "different ones, or made different calls; all ranks must use the same",
@@ -169,12 +167,12 @@ Status SegmentGroup::difference_from(int rank) const {
 
 std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + blocks_offset_ + slot * block_bytes_;
+    return part(rank) + blocks_offset_ + slot * block_stride_;
 }
 
 std::byte* SegmentGroup::result_slot(int rank, std::size_t block) const {
     const std::size_t slot = (first_slot_ + block) % block_slots;
-    return part(rank) + blocks_offset_ + block_slots * block_bytes_ + slot * result_bytes_;
+    return part(rank) + blocks_offset_ + block_slots * block_stride_ + slot * result_stride_;
 }
 
 }  // namespace gradcoll

@@ -2,6 +2,7 @@
 // written what for the current call, and waiting for it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,12 +70,9 @@ class SegmentGroup {
         std::size_t offset = 0;
         std::size_t size_bytes = 0;
     };
+    using BlockExtents = std::array<Extent, 2 * block_slots>;
     /// Where blocks of so many bytes lie in a rank's part: whole pages.
-    std::array<Extent, 2 * block_slots> extents_of_blocks(std::size_t block_bytes) const;
-
-    /// A signature that no call has: this rank lacks memory for the call, which then fails on every
-    /// rank as if it had made another.
-    static constexpr std::uint64_t lacks_memory = ~std::uint64_t{0};
+    BlockExtents extents_of_blocks(std::size_t block_bytes) const;
 
     /// `segment`: rank_count parts of bytes_a_rank(), all zero when the first rank begins, and
     /// alive as long as this.
@@ -84,6 +82,12 @@ class SegmentGroup {
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
+    /// How large blocks are from the next call on, the same on all ranks: at least a cache line for
+    /// each rank, and at most (as they are first) those of sizes().
+    void use_blocks_of(std::size_t bytes) { block_bytes_ = std::min(bytes, sizes_.block_bytes); }
+    std::size_t block_bytes() const { return block_bytes_; }
+    /// The same number on ranks that have made the same calls.
+    std::uint64_t state() const;
 
     /// The next call begins. `signature`: what all ranks must have alike (kind, count, type, op,
     /// root). `inline_bytes`: how much they may write into their inline slots, which is alike, too.
@@ -108,7 +112,7 @@ class SegmentGroup {
     /// Whether a rank that has announced a step made the same call.
     bool is_alike(int rank) const;
     /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
-    /// that made another call, out_of_memory naming the first that lacks it.
+    /// that made another call.
     Status check_alike() const;
     /// What is different about it, for an error.
     Status difference_from(int rank) const;
@@ -137,7 +141,7 @@ class SegmentGroup {
 
     /// Of the current call: as much as it said, beside the word if narrow.
     std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
-    /// Of a block of the current call. block_bytes.
+    /// Of a block of the current call. block_bytes().
     std::byte* block_slot(int rank, std::size_t block) const;
     /// Where a piece of the current call lies: short vectors take turns between several places in a
     /// block. They may need all memory of a block, however short they are.
@@ -156,7 +160,6 @@ class SegmentGroup {
     void catch_up(std::uint64_t window);
     void wait_for_readers();
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
-    bool is_without_memory(int rank) const;
     /// Heads of calls that follow each other lie on different pages, else caches fetch one in
     /// advance while it is being written, and at different places there, or they would all want the
     /// same few lines of a cache.
@@ -194,7 +197,8 @@ class SegmentGroup {
     std::size_t wide_bytes_;
     std::size_t blocks_offset_;
     std::size_t block_bytes_;
-    std::size_t result_bytes_;
+    std::size_t block_stride_;
+    std::size_t result_stride_;
     std::size_t part_bytes_;
     Waiter waiter_;
     std::uint64_t call_ = 0;

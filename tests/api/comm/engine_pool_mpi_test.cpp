@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "api/comm/identified_comm.hpp"
+#include "api/edge/request.hpp"
+#include "runtime/binding.hpp"
 
 namespace gradcoll::test {
 namespace {
-
-using Engine = std::shared_ptr<OneHostEngine>;
 
 /// The number makes it differ from others.
 OneHostChoices choices_number(int ranks, std::size_t number) {
@@ -21,7 +21,7 @@ OneHostChoices choices_number(int ranks, std::size_t number) {
     return choices;
 }
 
-Engine engine_of(IdentifiedComm& comm, std::size_t number = 0) {
+PooledEngine engine_of(IdentifiedComm& comm, std::size_t number = 0) {
     auto engine = engine_for(comm.identity(), choices_number(comm.identity().rank_count(), number));
     EXPECT_TRUE(engine.ok()) << engine.status().message();
     return std::move(engine).value();
@@ -35,56 +35,37 @@ int mapped_segments() {
     return count;
 }
 
-TEST(EnginePool, SharesUnlessThreadsCouldMeet) {
-    IdentifiedComm a, b;
-    const Engine of_a = engine_of(a);
-    const Engine of_b = engine_of(b);
-    EXPECT_EQ(of_a == of_b, a.identity().no_rank_has_threads());
-}
-
-TEST(EnginePool, GivesAnUnusedEngineToTheNextCommunicator) {
-    const OneHostEngine* before = nullptr;
+TEST(EnginePool, CommunicatorsFollowEachOther) {
+    std::uint64_t state = 0;
     for (int i = 0; i < 20; ++i) {
         IdentifiedComm comm;
-        const Engine engine = engine_of(comm);
-        EXPECT_TRUE(before == nullptr || engine.get() == before);
-        before = engine.get();
-        const EngineComm in_engine = engine->add(comm.identity());
-        EXPECT_EQ(in_engine.private_comm, comm.identity().private_comm());
-        EXPECT_TRUE(engine->barrier(in_engine).ok());
+        const PooledEngine engine = engine_of(comm);
+        EXPECT_TRUE(i == 0 || engine->state() == state);
+        EXPECT_TRUE(engine->barrier().ok());
+        EXPECT_NE(engine->state(), state);
+        state = engine->state();
     }
 }
 
-TEST(EnginePool, OtherRanksOrdersOrChoicesHaveTheirOwn) {
-    IdentifiedComm all, reversed(0, -world_rank());
-    const Engine engine = engine_of(all);
+TEST(EnginePool, ThoseAtOneTimeAndOtherRanksOrdersOrChoicesHaveTheirOwn) {
+    IdentifiedComm all, more, reversed(0, -world_rank());
+    const PooledEngine engine = engine_of(all);
+    EXPECT_NE(engine, engine_of(more));
     EXPECT_NE(engine, engine_of(reversed));
     EXPECT_NE(engine, engine_of(all, 1));
-}
-
-TEST(EnginePool, CallsOnDifferentCommunicatorsAreAnErrorOnAllRanks) {
-    IdentifiedComm a, b;
-    const Engine engine = engine_of(a);
-    const EngineComm in_a = engine->add(a.identity());
-    const EngineComm in_b = engine->add(b.identity());
-    EXPECT_EQ(engine->barrier(world_rank() == 0 ? in_a : in_b).code(), Code::invalid_argument);
-    EXPECT_TRUE(engine->barrier(in_b).ok());
-    EXPECT_TRUE(engine->barrier(in_a).ok());
 }
 
 TEST(EnginePool, KeepsFewThatNobodyUses) {
     IdentifiedComm comm;
     {
-        std::vector<Engine> engines;
+        std::vector<PooledEngine> engines;
         for (std::size_t number = 0; number < most_idle_engines + 5; ++number)
             engines.push_back(engine_of(comm, 100 + number));
         EXPECT_GE(mapped_segments(), static_cast<int>(engines.size()));
     }
     EXPECT_LE(mapped_segments(), static_cast<int>(most_idle_engines));
-    for (const std::size_t number : {std::size_t{0}, most_idle_engines + 4}) {
-        const Engine engine = engine_of(comm, 100 + number);
-        EXPECT_TRUE(engine->barrier(engine->add(comm.identity())).ok());
-    }
+    for (const std::size_t number : {std::size_t{0}, most_idle_engines + 4})
+        EXPECT_TRUE(engine_of(comm, 100 + number)->barrier().ok());
 }
 
 TEST(EnginePool, WhatSomeRanksHaveDroppedIsMadeAnew) {
@@ -94,8 +75,27 @@ TEST(EnginePool, WhatSomeRanksHaveDroppedIsMadeAnew) {
     if (world_rank() != 0)
         for (std::size_t number = 0; number <= most_idle_engines; ++number)
             engine_of(others, 200 + number);
-    const Engine engine = engine_of(all);
-    EXPECT_TRUE(engine->barrier(engine->add(all.identity())).ok());
+    EXPECT_TRUE(engine_of(all)->barrier().ok());
+}
+
+/// The givers of a short reduction wait for nobody: they cannot know that the root is not there.
+TEST(EnginePool, RanksThatMadeDifferentCallsDoNotHaveTheEngineAgain) {
+    IdentifiedComm comm;
+    const CallShape shape = classify(1, MPI_INT, MPI_SUM).shape;
+    int mine = 1;
+    Binding binding;
+    binding.input = &mine;
+    binding.reducer = shape.reducer;
+    const std::uint64_t new_state = engine_of(comm, 301)->state();
+    {
+        const PooledEngine engine = engine_of(comm, 300);
+        if (world_rank() != 0) {
+            EXPECT_TRUE(engine->reduce(binding, shape, 0).ok());
+        }
+    }
+    const PooledEngine engine = engine_of(comm, 300);
+    EXPECT_EQ(engine->state(), new_state);
+    EXPECT_TRUE(engine->barrier().ok());
 }
 
 }  // namespace

@@ -125,27 +125,25 @@ TEST_P(RanksOnAHost, DifferentCallsFailOnAllRanksAndTheNextOneIsRight) {
     });
 }
 
-TEST_P(RanksOnAHost, OneWithoutMemoryFailsTheCallOnAllRanksAndTheNextOneIsRight) {
+TEST_P(RanksOnAHost, BlocksMayChangeTheirSizeBetweenCalls) {
     const int ranks = GetParam();
-    for (const std::size_t count : {std::size_t{300}, std::size_t{700}, std::size_t{5000}}) {
-        Host host(ranks, small_choices());
-        const std::vector<float> sums = sums_in_rank_order(ranks, 1, count);
-        host.run([&](HostRank& self) {
-            const int rank = self.rank;
-            OneHostAllreduce& allreduce = self.allreduce;
-            std::vector<float> values = values_of(rank, 1, count), result(count);
-            OneHostCall call{values.data(), result.data(), count, float_sum(), 7};
-            ASSERT_TRUE(allreduce.uses_blocks(call.bytes()));
-            if (rank == ranks - 1) call.signature = SegmentGroup::lacks_memory;
-            const Status status = allreduce.run(call);
-            EXPECT_EQ(status.code(), Code::out_of_memory);
-            EXPECT_EQ(status.message(), "rank " + std::to_string(ranks - 1) +
-                                            " of the host has no memory left to share");
-            call.signature = 7;
-            EXPECT_TRUE(allreduce.run(call).ok());
+    constexpr std::size_t count = 5000;
+    const OneHostChoices choices = small_choices(ranks);
+    Host host(ranks, choices);
+    host.run([&](HostRank& self) {
+        std::size_t most = choices.sizes.block_bytes;
+        for (std::uint64_t round = 1; round <= 12; ++round) {
+            const std::vector<float> sums = sums_in_rank_order(ranks, round, count);
+            const std::vector<float> values = values_of(self.rank, round, count);
+            std::vector<float> result(count);
+            self.group.use_blocks_of(round % 3 == 0 ? most : most / (round % 3 + 1));
+            EXPECT_TRUE(
+                self.allreduce.run({values.data(), result.data(), count, float_sum(), 7}).ok());
             expect_sums(result, sums, ranks);
-        });
-    }
+        }
+        self.group.use_blocks_of(2 * most);
+        EXPECT_EQ(self.group.block_bytes(), most);
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(OneHostAllreduce, RanksOnAHost, testing::Values(2, 3, 4, 5, 9, 20));

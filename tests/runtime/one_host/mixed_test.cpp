@@ -274,31 +274,17 @@ TEST_P(MixedCalls, AnotherCallOfOneRankIsAnErrorAndTheNextCallIsRight) {
     });
 }
 
-TEST_P(MixedCalls, OneWithoutMemoryFailsLongCallsOnAllRanks) {
+TEST_P(MixedCalls, BlocksMayChangeTheirSizeBetweenCalls) {
     const int ranks = GetParam();
-    constexpr std::uint64_t lacks = SegmentGroup::lacks_memory;
-    constexpr std::size_t count = 5000;
     Host host(ranks, small_choices(ranks));
     host.run([&](HostRank& self) {
         Player player(self, ranks);
-        std::vector<std::int32_t> data(count * static_cast<std::size_t>(ranks), 1), out = data;
-        const std::uint64_t signature = self.rank == 0 ? lacks : 5;
-        std::int32_t* const result = self.rank == 0 ? out.data() : nullptr;
-        EXPECT_EQ(self.bcast.run({data.data(), count * 4, 0, signature}).code(),
-                  Code::out_of_memory);
-        player.play({Kind::bcast, 0, count, 1}, false);
-        EXPECT_EQ(self.reduce.run({{data.data(), result, count, int_sum(), signature}, 0}).code(),
-                  Code::out_of_memory);
-        player.play({Kind::reduce, 0, count, 2}, false);
-        EXPECT_EQ(self.reduce.run({{data.data(), result, 300, int_sum(), signature}, 0}).code(),
-                  Code::out_of_memory);
-        EXPECT_EQ(self.allgather.run({data.data(), out.data(), count * 4, signature}).code(),
-                  Code::out_of_memory);
-        player.play({Kind::allgather, 0, count, 3}, false);
-        EXPECT_EQ(
-            self.reduce_scatter.run({data.data(), out.data(), count, int_sum(), signature}).code(),
-            Code::out_of_memory);
-        player.play({Kind::reduce_scatter, 0, count, 4}, false);
+        for (std::uint64_t number = 1; number <= 60; ++number) {
+            self.group.use_blocks_of(small_choices(ranks).sizes.block_bytes / (number % 2 + 1));
+            player.play(
+                {static_cast<Kind>(number % 6), static_cast<int>(number) % ranks, 5000, number},
+                false);
+        }
     });
 }
 

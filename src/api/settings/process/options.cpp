@@ -16,6 +16,10 @@ Status check_device(const OptionInfo& row, std::string_view text) {
                                                       : bad_value(row.variable, text, row.allowed);
 }
 
+Status check_bytes(const OptionInfo& row, std::string_view text) {
+    return parse_bytes(text).ok() ? Status() : bad_value(row.variable, text, row.allowed);
+}
+
 }  // namespace
 
 OptionInfo yield_option_row() {
@@ -24,6 +28,16 @@ OptionInfo yield_option_row() {
             .allowed = "auto, on, off",
             .help = "give the core away while waiting; auto: if ranks outnumber cores",
             .check = check_word_or_switch};
+}
+
+OptionInfo shm_process_bytes_option_row() {
+    return {.variable = "GC_SHM_PROCESS_BYTES",
+            .default_value = "64M",
+            .allowed = "bytes, with K, M or G",
+            .help =
+                "shared memory of a rank for long vectors of all its communicators together; "
+                "beyond it they go through blocks of 32 KiB, which are slower",
+            .check = check_bytes};
 }
 
 OptionInfo check_option_row() {
