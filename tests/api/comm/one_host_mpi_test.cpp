@@ -1,5 +1,7 @@
 // Exact allreduces of ranks on one host go through shared memory, unless somebody wants the tree.
 #include <array>
+#include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "api/api_support.hpp"
@@ -19,6 +21,14 @@ int sum_of_ones(MPI_Comm comm, int count) {
     std::vector<int> ones(static_cast<std::size_t>(count), 1);
     EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, ones.data(), count, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
     return count == 0 ? 0 : ones.back();
+}
+
+/// Resident, of this process.
+long shared_kib() {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("RssShmem:")) return std::stol(line.substr(9));
+    return 0;
 }
 
 class HostWay : public testing::Test {
@@ -61,6 +71,22 @@ TEST_F(HostWay, SizeOfTheMemoryChangesNoResult) {
     EXPECT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "1K"), MPI_ERR_ARG);
     EXPECT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "2G"), MPI_ERR_ARG);
     EXPECT_EQ(sum_of_ones(comm_, 3), ranks_);
+}
+
+/// A size that no other test has, so that no blocks are there already.
+TEST_F(HostWay, BlocksAreSmallIfTheProcessHasNoMoreMemoryForThem) {
+    const bool is_limited = std::getenv("GC_SHM_PROCESS_BYTES") != nullptr;
+    ASSERT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "700K"), MPI_SUCCESS);
+    EXPECT_EQ(sum_of_ones(comm_, 1), ranks_);
+    const long before = shared_kib();
+    EXPECT_EQ(sum_of_ones(comm_, 1 << 20), ranks_);
+    const long a_rank = (shared_kib() - before) / ranks_;
+    if (is_limited) {
+        EXPECT_LT(a_rank, 300);
+    } else {
+        EXPECT_GT(a_rank, 400);
+    }
+    EXPECT_EQ(sum_of_ones(comm_, 100000), ranks_);
 }
 
 TEST_F(HostWay, DifferentCountsAreAnErrorOnEveryRankAndNobodyHangs) {
