@@ -42,10 +42,8 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
     return choices.with_blocks_of(rank_count, static_cast<std::size_t>(sizes.piece_bytes));
 }
 
-/// What every communicator gets that needs blocks at all.
-constexpr std::size_t least_block_bytes = 32 << 10;
-/// What the shortest vector that needs blocks asks for.
-constexpr std::size_t first_block_bytes = 64 << 10;
+/// What the shortest vector asks for that needs blocks, and every communicator gets.
+constexpr std::size_t least_block_bytes = 64 << 10;
 
 /// Of the call in which ranks agree on larger blocks.
 constexpr std::uint64_t growth_signature = 0x6772'6f77'0000'0000;
@@ -171,7 +169,7 @@ Status OneHostEngine::grow_blocks(std::size_t bytes) {
     const std::size_t most = group_.sizes().block_bytes;
     // By powers of two, so that slowly growing vectors do not ask every time.
     const std::size_t wanted =
-        std::min(std::bit_ceil(std::clamp(bytes, first_block_bytes, 2 * most)), most);
+        std::min(std::bit_ceil(std::clamp(bytes, least_block_bytes, 2 * most)), most);
     std::uint64_t mine = grant(wanted);
     std::uint64_t agreed = 0;
     GRADCOLL_TRY(allreduce_.run({&mine, &agreed, 1, reducer_for(ReduceOp::min, ElementType::u64),
@@ -188,9 +186,9 @@ Status OneHostEngine::grow_blocks(std::size_t bytes) {
 
 /// How large blocks this rank can have, up to `wanted`; 0: it lacks memory for any.
 std::size_t OneHostEngine::grant(std::size_t wanted) {
-    for (const std::size_t bytes : {wanted, std::min(wanted, least_bytes())}) {
+    for (const std::size_t bytes : {wanted, least_bytes()}) {
         const auto extents = group_.extents_of_blocks(bytes);
-        const bool allowed = bytes <= least_bytes() || reserved_.raise_to(sum_of(extents));
+        const bool allowed = bytes == least_bytes() || reserved_.raise_to(sum_of(extents));
         if (!allowed) continue;
         const Status status = allocate(extents);
         if (status.ok()) return bytes;

@@ -36,7 +36,7 @@ OptionInfo shm_process_bytes_option_row() {
             .allowed = "bytes, with K, M or G",
             .help =
                 "shared memory of a rank for long vectors of all its communicators together; "
-                "beyond it they go through blocks of 32 KiB, which are slower",
+                "beyond it they go through blocks of 64 KiB, which are slower",
             .check = check_bytes};
 }
 
