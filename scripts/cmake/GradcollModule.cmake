@@ -67,8 +67,7 @@ endfunction()
 
 # gradcoll_add_mpirun_test(NAME RANKS n COMMAND ... [PRELOAD libraries...] [ENV a=b ...] [LABELS ...])
 # Registers any command under the launcher of this build's MPI, with the flags that two shared cores and a root user
-# need. PRELOAD: LD_PRELOAD of the ranks. A test counts as one processor although it has several ranks: for half of its
-# time a launcher starts and ends them, and waits yield.
+# need. PRELOAD: LD_PRELOAD of the ranks.
 function(gradcoll_add_mpirun_test name)
   cmake_parse_arguments(arg "" "RANKS" "COMMAND;PRELOAD;ENV;LABELS" ${ARGN})
   set(preload "")
@@ -78,13 +77,15 @@ function(gradcoll_add_mpirun_test name)
   endif()
   add_test(NAME ${name}
     COMMAND "${CMAKE_SOURCE_DIR}/scripts/mpirun" ${preload} -n ${arg_RANKS} ${arg_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT 300
-    ENVIRONMENT "GRADCOLL_BUILD=${CMAKE_BINARY_DIR};${arg_ENV}")
+  set_tests_properties(${name} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT 300)
+  gradcoll_uses_mpirun(${name})
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ${arg_ENV})
 endfunction()
 
-# Tests that were added with add_test() and start scripts/mpirun somewhere inside.
+# Tests that start scripts/mpirun somewhere inside. Open MPI looks for fabrics through libfabric whenever a program
+# starts, which takes longer than most tests; all ranks of tests are on one host.
 function(gradcoll_uses_mpirun)
-  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT "GRADCOLL_BUILD=${CMAKE_BINARY_DIR}")
+  set_property(TEST ${ARGN} APPEND PROPERTY ENVIRONMENT "GRADCOLL_BUILD=${CMAKE_BINARY_DIR}" "OMPI_MCA_mtl=^ofi,psm,psm2")
 endfunction()
 
 function(gradcoll_test_program name)

@@ -16,6 +16,7 @@ struct player {
     MPI_Comm comms[COMMS];
     uint64_t seed;
     uint64_t pace; /* of this rank alone */
+    int calls;
     unsigned char *in, *out, *expected;
     unsigned long wrong;
 };
@@ -198,13 +199,13 @@ static void barriers_hold(struct player* p, MPI_Comm comm) {
 
 static void* play_all(void* player) {
     struct player* const p = player;
-    for (int call = 0; call < CALLS; ++call) play(p);
+    for (int call = 0; call < p->calls; ++call) play(p);
     return NULL;
 }
 
 /* The last communicator has the ranks in another order. */
-static struct player make_player(uint64_t seed) {
-    struct player p = {.seed = seed};
+static struct player make_player(uint64_t seed, int calls) {
+    struct player p = {.seed = seed, .calls = calls};
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &p.comms[0]);
@@ -231,9 +232,10 @@ int main(int argc, char** argv) {
     MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     witness_open(argv[1], rank);
-    struct player first = make_player(1), second = make_player(2);
-    pthread_t thread;
     const bool has_second = threads && level == MPI_THREAD_MULTIPLE;
+    const int calls = has_second ? CALLS / 2 : CALLS; /* of one thread */
+    struct player first = make_player(1, calls), second = make_player(2, calls);
+    pthread_t thread;
     if (has_second) pthread_create(&thread, NULL, play_all, &second);
     play_all(&first);
     if (has_second) pthread_join(thread, NULL);
