@@ -3,7 +3,7 @@
 
 # gradcoll_in_batches(TARGETS...): several files of a target at a time. Files with options of their own stay alone.
 function(gradcoll_in_batches)
-  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ${GRADCOLL_FAST_BUILD} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ${GRADCOLL_FAST_BUILD} UNITY_BUILD_BATCH_SIZE 16)
   foreach(target IN LISTS ARGN)
     # g++ takes what a batch includes for headers, where a type with members of an unnamed namespace would be wrong.
     target_compile_options(${target} PRIVATE $<$<AND:$<BOOL:${GRADCOLL_FAST_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>)

@@ -1,11 +1,12 @@
-# gradcoll_module(NAME [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...] [TABLES kinds...])
+# gradcoll_module(NAME [COLD] [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...] [TABLES kinds...])
+# COLD: what a program runs a few times at most. It is optimised less, which takes two thirds of the time to compile.
 # TABLES: of which the module includes KIND_table.inc (GradcollExtensions.cmake).
 #
 # One folder is one static library gradcoll_NAME with the alias gradcoll::NAME. Its include path holds only
 # itself and its DEPS, so an include that goes against the layers does not compile. Files are included as
 # "NAME/file.hpp" (or "ROOT/file.hpp" for a folder below another one, such as topology/sources).
 function(gradcoll_module name)
-  cmake_parse_arguments(arg "" "ROOT" "SOURCES;DEPS;LINK;TABLES" ${ARGN})
+  cmake_parse_arguments(arg "COLD" "ROOT" "SOURCES;DEPS;LINK;TABLES" ${ARGN})
   if(NOT arg_ROOT)
     set(arg_ROOT ${name})
   endif()
@@ -18,6 +19,9 @@ function(gradcoll_module name)
   add_library(gradcoll::${name} ALIAS gradcoll_${name})
   target_include_directories(gradcoll_${name} PUBLIC "${root}")
   target_link_libraries(gradcoll_${name} PRIVATE gradcoll_flags)
+  if(arg_COLD)
+    target_compile_options(gradcoll_${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O1>)
+  endif()
   foreach(dep IN LISTS arg_DEPS)
     target_link_libraries(gradcoll_${name} PUBLIC gradcoll::${dep})
   endforeach()

@@ -176,7 +176,7 @@ bool is_number(std::string_view text) {
 }
 
 /// The number in `name`, or nothing if it is not of the series.
-std::string_view number_in(const Series& series, std::string_view name) {
+std::string_view digits_in(const Series& series, std::string_view name) {
     if (name.size() <= series.before.size() + series.behind.size() ||
         !name.starts_with(series.before) || !name.ends_with(series.behind))
         return {};
@@ -195,8 +195,8 @@ Series series_of(std::string_view a, std::string_view b) {
         ++behind;
     while (behind > 0 && is_digit(a[a.size() - behind])) --behind;
     Series series{a.substr(0, before), a.substr(a.size() - behind), {}};
-    const std::string_view first = number_in(series, a);
-    if (!first.empty() && !number_in(series, b).empty()) series.numbers.push_back(first);
+    const std::string_view first = digits_in(series, a);
+    if (!first.empty() && !digits_in(series, b).empty()) series.numbers.push_back(first);
     return series;
 }
 
@@ -239,7 +239,7 @@ std::string host_list_of(std::span<const std::string> names) {
             continue;
         }
         for (++i; i < names.size(); ++i) {
-            const std::string_view number = number_in(series, names[i]);
+            const std::string_view number = digits_in(series, names[i]);
             if (number.empty()) break;
             series.numbers.push_back(number);
         }

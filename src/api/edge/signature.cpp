@@ -51,15 +51,15 @@ class Contents {
 /// fit.
 template <class Copy>
 Status in_parts(MPI_Count count, MPI_Datatype datatype, Copy&& copy) {
-    constexpr std::size_t most_bytes = std::size_t{1} << 30;
+    constexpr std::size_t most_at_once = std::size_t{1} << 30;
     const auto bytes = data_bytes(datatype);
     if (!bytes) return bytes.status();
-    if (*bytes > most_bytes)
+    if (*bytes > most_at_once)
         return {Code::invalid_type,
                 fmt::format("one element of the datatype holds {} bytes; allowed for derived types "
                             "is up to {}",
-                            *bytes, most_bytes)};
-    const auto part = static_cast<MPI_Count>(most_bytes / std::max<std::size_t>(*bytes, 1));
+                            *bytes, most_at_once)};
+    const auto part = static_cast<MPI_Count>(most_at_once / std::max<std::size_t>(*bytes, 1));
     for (MPI_Count done = 0; done < count; done += part) {
         const int elements = static_cast<int>(std::min(part, count - done));
         GRADCOLL_TRY(copy(done, elements, static_cast<std::size_t>(elements) * *bytes));

@@ -74,7 +74,7 @@ Result<Words> levels_of(const SlurmAddress& host) {
 
 /// Switches that reach a host side by side are one virtual switch, and so are groups that share a
 /// member.
-class VirtualSwitches {
+class MergedGroups {
   public:
     /// A member of the group that `text` names ("s[4-7]"). Errors: those of the host list.
     Result<int> member_of(std::string_view text) {
@@ -130,7 +130,7 @@ Status wrong_address(const SlurmAddress& host, const std::string& what) {
 
 /// Hosts whose environment names switches; of a name that comes twice, the first.
 Result<std::vector<HostPathUp>> paths_up(std::span<const SlurmAddress> hosts,
-                                         VirtualSwitches& switches) {
+                                         MergedGroups& switches) {
     std::vector<HostPathUp> paths;
     std::unordered_set<std::string_view> seen;
     for (const SlurmAddress& host : hosts) {
@@ -168,7 +168,7 @@ class Cables {
 }  // namespace
 
 Result<Fabric> fabric_from_slurm_addresses(std::span<const SlurmAddress> hosts) {
-    VirtualSwitches switches;
+    MergedGroups switches;
     const std::vector<HostPathUp> paths = GRADCOLL_VALUE(paths_up(hosts, switches));
     const std::vector<std::string> names = switches.names_of_groups();
     FabricBuilder builder;

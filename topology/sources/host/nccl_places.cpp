@@ -16,7 +16,7 @@ namespace gradcoll {
 
 namespace {
 
-constexpr std::size_t max_xml_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_nccl_xml_bytes = std::size_t{16} << 20;
 constexpr int max_pci_depth = 64;  // real machines have less than ten
 
 using Places = std::vector<NcclPlace>;
@@ -159,9 +159,9 @@ class NcclReader {
 }  // namespace
 
 Result<Places> places_from_nccl(std::string_view xml, std::vector<std::string>& notes) {
-    if (xml.size() > max_xml_bytes)
+    if (xml.size() > max_nccl_xml_bytes)
         return Status(Code::invalid_argument,
-                      fmt::format("NCCL topology: more than {} MiB", max_xml_bytes >> 20));
+                      fmt::format("NCCL topology: more than {} MiB", max_nccl_xml_bytes >> 20));
     return NcclReader(xml, notes).read();
 }
 
