@@ -28,4 +28,10 @@ class Hash {
     std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+/// One of 2^bits slots of a small table. Handles of MPI are addresses in some libraries and small
+/// numbers in others: all their bits count.
+constexpr std::size_t slot_of(std::uint64_t handle, int bits) {
+    return handle * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+}
+
 }  // namespace gradcoll

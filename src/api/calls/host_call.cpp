@@ -30,7 +30,7 @@ Status run_plain(CommContext& context, const HostCall& call, const CallShape& sh
 
 /// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
 Known run_known_host_call(const HostCall& call, Status& status) {
-    const SeenComm seen = seen_comm(call.arguments.comm);
+    const SeenComm seen = comm_for_short_way(call.arguments.comm);
     CommContext* const context = seen.context;
     Prospect* const prospect = seen.prospect;
     if (context == nullptr && prospect == nullptr) return Known::no;

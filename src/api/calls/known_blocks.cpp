@@ -52,7 +52,7 @@ Status run_on(CommContext& context, const Entry& entry, const CallArguments& a,
 }  // namespace
 
 Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Status& status) {
-    const auto [context, prospect] = seen_comm(arguments.comm);
+    const auto [context, prospect] = comm_for_short_way(arguments.comm);
     if (context == nullptr && prospect == nullptr) return Known::no;
     const int ranks =
         context != nullptr ? context->identity().rank_count() : prospect->rank_count();

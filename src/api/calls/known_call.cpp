@@ -5,8 +5,9 @@
 
 #include "api/calls/blocking.hpp"
 #include "api/calls/gapped_allreduce.hpp"
-#include "api/comm/attachments.hpp"
+#include "api/comm/offered_comm.hpp"
 #include "api/comm/route.hpp"
+#include "api/observe/comm_statistics.hpp"
 
 namespace gradcoll {
 namespace {
@@ -39,14 +40,23 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
     return run_blocking(context, CallKind::allreduce, key, binding);
 }
 
+bool passes(Prospect& prospect, const CallArguments& arguments) {
+    const KindOfCall* const kind = known_kind(arguments);
+    return kind != nullptr && prospect.passes(arguments.count, *kind);
+}
+
 }  // namespace
 
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
-    const auto [context, prospect] = seen_comm(arguments.comm);
     if (entry.with_residual) return Known::no;
+    const auto [context, prospect] =
+        entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
     // Calls of ours attach their communicator.
-    if (entry.offered && prospect != nullptr && prospect->passes(arguments)) {
-        count_passed(nullptr, entry, arguments, prospect->pass_reason());
+    if (entry.offered && prospect != nullptr && passes(*prospect, arguments)) {
+        if (unattached_calls_are_told())
+            count_passed(nullptr, entry, arguments, prospect->pass_reason());
+        else
+            note_passed(arguments, *prospect);
         return Known::passes;
     }
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
@@ -75,18 +85,15 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
-/// On a communicator that is not attached. Longer vectors attach it, if it can be attached at all.
+/// On a communicator that is not attached.
 void learn_that_it_passes(const Call& call) {
     Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
     if (prospect == nullptr || call.pass_reason != prospect->pass_reason()) return;
     if (!call.shape.is_lasting) return;
     const Settings& settings = process_settings();
-    const bool may_be_attached = call.pass_reason == PassReason::short_of_attaching ||
-                                 call.pass_reason == PassReason::short_vector;
-    prospect->learn(call.arguments, call.shape,
-                    may_be_attached
-                        ? std::min(settings.tree_min_bytes, least_lossy_bytes(settings, call.shape))
-                        : std::numeric_limits<std::uint64_t>::max());
+    learn_kind(call.arguments, {.item_bytes = call.shape.item_bytes(),
+                                .end_bytes = std::min(settings.tree_min_bytes,
+                                                      least_lossy_bytes(settings, call.shape))});
 }
 
 }  // namespace

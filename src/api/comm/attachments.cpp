@@ -8,8 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -24,26 +26,28 @@ struct Attachment {
 
 std::mutex attachments_mutex;
 std::vector<Attachment*> attachments;  // in the order of their making; guarded by attachments_mutex
-std::atomic<std::uint64_t> ended_count{0};               // attachments that have been deleted
+std::atomic<std::uint64_t> change_count{0};              // what threads have seen before is over
 std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under attachments_mutex
 
 /// Where a thread found a context. Handles are used again, but not before the attachment has ended.
 struct Seen {
     MPI_Comm comm = MPI_COMM_NULL;
     Attachment* attachment = nullptr;
-    std::uint64_t ended_count = 0;
+    std::uint64_t change_count = 0;
 };
 constexpr int seen_bits = 3;
 thread_local std::array<Seen, 1 << seen_bits> seen;
 
-/// Handles are addresses in some MPI libraries and small numbers in others.
 Seen& seen_at(MPI_Comm comm) {
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-    return seen[std::hash<MPI_Comm>{}(comm)*odd >> (64 - seen_bits)];
+    return seen[slot_of(std::hash<MPI_Comm>{}(comm), seen_bits)];
+}
+
+SeenComm seen_in(Attachment& attachment) {
+    return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {
-    seen_at(comm) = {comm, attachment, ended_count.load(std::memory_order_relaxed)};
+    seen_at(comm) = {comm, attachment, change_count.load(std::memory_order_relaxed)};
 }
 
 /// Of a communicator that never had a tree, shared memory is what it was attached for.
@@ -61,7 +65,7 @@ int detach(MPI_Comm comm, int, void* value, void*) noexcept {
         const std::scoped_lock lock(attachments_mutex);
         std::erase(attachments, attachment.get());
     }
-    ended_count.fetch_add(1, std::memory_order_relaxed);
+    forget_seen();
     if (attachment->context != nullptr) end_of(*attachment->context);
     return MPI_SUCCESS;
 }
@@ -83,6 +87,7 @@ void detach_all() {
 }
 
 Status make_keyval() {
+    if (attachment_keyval.load(std::memory_order_acquire) != MPI_KEYVAL_INVALID) return {};
     const std::scoped_lock lock(attachments_mutex);
     if (attachment_keyval != MPI_KEYVAL_INVALID) return {};
     int keyval = MPI_KEYVAL_INVALID;
@@ -117,6 +122,16 @@ Result<Attachment*> hang_anew(MPI_Comm comm) {
     return attachment.release();
 }
 
+/// On a communicator where nothing hangs.
+Result<Attachment*> hang_prospect(MPI_Comm comm, int rank_count) {
+    GRADCOLL_TRY(make_keyval());
+    auto attachment = hang_anew(comm);
+    if (!attachment) return attachment;
+    (*attachment)->prospect.emplace(rank_count);
+    note_as_last(*attachment);
+    return attachment;
+}
+
 /// What hangs there already gets the context. MPI is not asked to replace it: a delete callback of
 /// the program may make the call that attaches, while MPI goes through the attributes.
 Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context) {
@@ -126,6 +141,7 @@ Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context)
     if (!attachment) return attachment;
     (*attachment)->context = std::move(context);
     (*attachment)->prospect.reset();
+    forget_seen();
     note_as_last(*attachment);
     return attachment;
 }
@@ -168,6 +184,14 @@ void warn_of_a_schedule_that_stands(const CommContext& context) {
 
 }  // namespace
 
+int rank_count_of(MPI_Comm comm) {
+    int is_inter = 0;
+    int rank_count = 0;
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter == 0) PMPI_Comm_size(comm, &rank_count);
+    return rank_count;
+}
+
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
@@ -179,10 +203,60 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
 SeenComm seen_comm(MPI_Comm comm) {
     const Seen& last = seen_at(comm);
     if (last.comm != comm || last.attachment == nullptr ||
-        last.ended_count != ended_count.load(std::memory_order_relaxed))
+        last.change_count != change_count.load(std::memory_order_relaxed))
         return {};
-    Attachment& attachment = *last.attachment;
-    return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
+    return seen_in(*last.attachment);
+}
+
+void forget_seen() {
+    change_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+namespace {
+
+/// The last allreduce of this thread that passed.
+struct Passed {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    std::uint64_t change_count = 0;
+    Prospect* prospect = nullptr;
+    KindOfCall kind;
+};
+thread_local Passed last_passed;
+
+}  // namespace
+
+void note_passed(const CallArguments& arguments, Prospect& prospect) {
+    const KindOfCall* const kind = known_kind(arguments);
+    if (kind == nullptr) return;
+    last_passed = {arguments.comm, arguments.datatype,
+                   arguments.op,   change_count.load(std::memory_order_relaxed),
+                   &prospect,      *kind};
+}
+
+bool passes_like_last(const CallArguments& arguments) {
+    const Passed& last = last_passed;
+    return last.comm == arguments.comm && last.datatype == arguments.datatype &&
+           last.op == arguments.op &&
+           last.change_count == change_count.load(std::memory_order_relaxed) &&
+           last.prospect != nullptr && last.prospect->passes(arguments.count, last.kind);
+}
+
+SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
+    if (const SeenComm seen = seen_comm(comm); !seen.is_nothing()) return seen;
+    auto found = attachment_of(comm);
+    if (!found) return {};
+    if (*found == nullptr) {
+        const bool may_begin =
+            may_be_attached_by_use && mpi_is_running() && !finalize_has_begun() && !is_ending(comm);
+        const int rank_count = may_begin ? rank_count_of(comm) : 0;
+        if (rank_count < 2) return {};
+        found = hang_prospect(comm, rank_count);
+        if (!found) return {};
+    }
+    note_seen(comm, *found);
+    return seen_in(**found);
 }
 
 Result<Prospect*> prospect_of(MPI_Comm comm) {
@@ -192,11 +266,10 @@ Result<Prospect*> prospect_of(MPI_Comm comm) {
         if (finalize_has_begun() || is_ending(comm)) return static_cast<Prospect*>(nullptr);
         int rank_count = 1;
         PMPI_Comm_size(comm, &rank_count);
-        GRADCOLL_TRY(take(*found, hang_on(comm, nullptr)));
-        (*found)->prospect.emplace(rank_count);
+        GRADCOLL_TRY(take(*found, hang_prospect(comm, rank_count)));
     }
     note_seen(comm, *found);
-    return (*found)->prospect ? &*(*found)->prospect : nullptr;
+    return seen_in(**found).prospect;
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {

@@ -51,7 +51,7 @@ OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> conte
 
 /// What is known of the communicator without asking other ranks; nothing if it is not attached, but
 /// could be.
-OfferedComm known_comm(MPI_Comm comm) {
+OfferedComm without_asking(MPI_Comm comm) {
     auto attached = attached_context(comm);
     if (!attached) return {nullptr, PassReason::invalid_comm};
     if (*attached != nullptr) {
@@ -148,22 +148,20 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
 
 }  // namespace
 
-int rank_count_of(MPI_Comm comm) {
-    int is_inter = 0;
-    int rank_count = 0;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter == 0) PMPI_Comm_size(comm, &rank_count);
-    return rank_count;
-}
-
 bool one_host_is_allowed() {
     static const bool allowed =
         allows_one_host(SettingsText::from_environment(), process_settings());
     return allowed;
 }
 
+SeenComm comm_for_short_way(MPI_Comm comm) {
+    static const bool by_use =
+        one_host_is_allowed() && process_settings().check != CheckLevel::collective;
+    return known_comm(comm, by_use);
+}
+
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
-    OfferedComm found = known_comm(comm);
+    OfferedComm found = without_asking(comm);
     const bool for_tree = is_for_tree(size);
     if (found.context != nullptr && for_tree) prepare_tree_for(*found.context, size);
     if (found.passes() && found.context == nullptr)
@@ -177,7 +175,7 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
 }
 
 OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
-    OfferedComm found = known_comm(comm);
+    OfferedComm found = without_asking(comm);
     attached_now = !is_decided(found);
     if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
     if (found.context != nullptr) prepare_tree(*found.context);

@@ -5,13 +5,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "api/comm/attachments.hpp"
 #include "api/comm/comm_context.hpp"
 
 namespace gradcoll {
-
-/// Of an intracommunicator (not null); 0 for an intercommunicator, where blocks are counted
-/// otherwise.
-int rank_count_of(MPI_Comm comm);
 
 /// Whether the process has said nothing against shared memory in place of a tree.
 bool one_host_is_allowed();
@@ -21,6 +18,10 @@ bool one_host_is_allowed();
 inline PassReason of_one_host(PassReason of_comm) {
     return of_comm == PassReason::short_vector ? PassReason::needs_one_host : of_comm;
 }
+
+/// What the short ways of offered calls start from: one question to MPI at a communicator's first
+/// call, none at later ones. Local.
+SeenComm comm_for_short_way(MPI_Comm comm);
 
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "api/edge/signature.hpp"
+#include "base/hash.hpp"
 #include "device/devices.hpp"
 
 namespace gradcoll {
@@ -29,10 +30,9 @@ std::size_t bytes_of_named(MPI_Datatype datatype) {
         std::size_t bytes = 0;
     };
     constexpr int bits = 3;
-    constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
     thread_local std::array<Seen, 1 << bits> seen;
     if (datatype == MPI_DATATYPE_NULL) return 0;
-    Seen& last = seen[std::hash<MPI_Datatype>{}(datatype)*odd >> (64 - bits)];
+    Seen& last = seen[slot_of(std::hash<MPI_Datatype>{}(datatype), bits)];
     if (last.datatype == datatype) return last.bytes;
     if (!is_plain(datatype) || !is_named(datatype)) return 0;
     const auto bytes = data_bytes(datatype);

@@ -2,7 +2,7 @@
 // calls so far would have paid for that.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +20,16 @@ class AttachPrice {
     /// A communicator that was attached by use has ended, after `served_calls` with so many bytes.
     static void learn(int rank_count, std::uint64_t served_calls, std::uint64_t served_bytes);
 };
+
+/// What exact allreduces of one type and op have in common, on any communicator.
+struct KindOfCall {
+    std::size_t item_bytes = 0;   ///< of one of the datatype
+    std::uint64_t end_bytes = 0;  ///< vectors of so many bytes and more attach the communicator
+};
+/// This thread knows the type and op from now on. Only of a shape that is lasting.
+void learn_kind(const CallArguments& arguments, const KindOfCall& kind);
+/// Null if this thread does not know it, or no more.
+const KindOfCall* known_kind(const CallArguments& arguments);
 
 /// Adds up what the shared memory of one host would have saved, call by call, and compares it with
 /// what attaching costs. Both are reckoned from the size of the vector and the number of ranks, not
@@ -47,34 +57,47 @@ class Prospect {
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
 
-    /// The short way for a call whose type and op are known: counts it and returns true if it
-    /// passes; false, and nothing is counted, if it is not known or is the one to attach at.
-    bool passes(const CallArguments& arguments);
+    /// The short way for an allreduce: counts it and returns true if it passes; false, and nothing
+    /// is counted, if it is the one to attach at.
+    bool passes(MPI_Count count, const KindOfCall& kind) {
+        if (count <= 0 || count > most_count) return false;
+        const std::uint64_t size_bytes = static_cast<std::uint64_t>(count) * kind.item_bytes;
+        return (size_bytes < kind.end_bytes || is_never_attached()) && passes(size_bytes);
+    }
     /// The same for a call that shared memory serves whatever its type and op.
-    bool passes(std::uint64_t size_bytes);
-    /// From now on its type and op are known, for vectors of less than `end_bytes`. Only of a shape
-    /// that is lasting.
-    void learn(const CallArguments& arguments, const CallShape& shape, std::uint64_t end_bytes);
+    bool passes(std::uint64_t size_bytes) {
+        if (has_given_up()) return true;
+        const std::uint64_t gained_ns = gained_ns_ + gain_ns(size_bytes);
+        if (gained_ns >= price_ns_) return false;
+        gained_ns_ = gained_ns;
+        return true;
+    }
 
   private:
-    struct Kind {
-        MPI_Datatype datatype = MPI_DATATYPE_NULL;
-        MPI_Op op = MPI_OP_NULL;
-        std::size_t item_bytes = 0;  ///< of one of the datatype
-        std::uint64_t end_bytes = 0;
-    };
+    /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.
+    static constexpr std::uint64_t gain_ns_a_rank = 100;
+    static constexpr std::uint64_t gain_ns_of_16_bytes = 3;
+    static constexpr std::uint64_t most_gaining_bytes = 1 << 20;
+    friend class AttachPrice;
+
     bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
-    std::uint64_t gain_ns(std::uint64_t size_bytes) const;
-    /// Null if it is not known.
-    const Kind* kind_of(const CallArguments& arguments) const;
+    /// Long vectors still may.
+    bool is_never_attached() const {
+        return has_given_up() && pass_reason_ != PassReason::short_vector;
+    }
+    static constexpr std::uint64_t gain_of(std::uint64_t calls, std::uint64_t ranks,
+                                           std::uint64_t bytes) {
+        return calls * ranks * gain_ns_a_rank + bytes / 16 * gain_ns_of_16_bytes;
+    }
+    std::uint64_t gain_ns(std::uint64_t size_bytes) const {
+        return gain_of(1, rank_count_, std::min(size_bytes, most_gaining_bytes));
+    }
 
     PassReason pass_reason_ = PassReason::short_of_attaching;
     std::uint64_t rank_count_;
     std::uint64_t price_ns_;
     bool price_is_agreed_ = false;
     std::uint64_t gained_ns_ = 0;
-    std::array<Kind, 4> kinds_;
-    std::size_t next_ = 0;
 };
 
 }  // namespace gradcoll

@@ -5,6 +5,7 @@
 #include <limits>
 #include <mutex>
 
+#include "api/comm/attachments.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/edge/boundary.hpp"
@@ -116,6 +117,7 @@ void set_interception(bool wanted) {
     const std::scoped_lock lock(mutex);
     state.on = wanted;
     on = wanted;
+    forget_seen();  // calls that passed by themselves are looked at again
     update();
 }
 

@@ -56,6 +56,40 @@ TEST(AttachByUse, LongerVectorsPaySooner) {
     EXPECT_GT(calls_until_served(short_ones, 4), 4 * calls_until_served(long_ones, 16384));
 }
 
+/// A thread remembers types and ops; how many calls it takes must not depend on that.
+TEST(AttachByUse, RanksThatKnowTheTypeAndRanksThatDoNotAgree) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const auto calls_of_shorts = [](MPI_Comm comm, int most) {
+        const short in = 1;
+        short out = 0;
+        int call = 0;
+        while (call < most && !connected().allreduce(&in, &out, 1, MPI_SHORT, MPI_BOR, comm).served)
+            ++call;
+        return call;
+    };
+    MPI_Comm but_rank_0 = MPI_COMM_NULL;
+    const int rank = rank_of(MPI_COMM_WORLD);
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? MPI_UNDEFINED : 0, rank, &but_rank_0);
+    if (but_rank_0 != MPI_COMM_NULL) calls_of_shorts(but_rank_0, 5);
+    const PlainComm first, second;
+    const int calls = calls_of_shorts(first, most_calls);
+    EXPECT_TRUE(same_on_all_ranks(calls));
+    EXPECT_LT(calls, most_calls);
+    EXPECT_EQ(calls_of_shorts(second, most_calls), calls);
+    if (but_rank_0 != MPI_COMM_NULL) MPI_Comm_free(&but_rank_0);
+}
+
+TEST(AttachByUse, CallsWhileInterceptionIsOffDoNotCount) {
+    if (alone()) GTEST_SKIP() << "needs two ranks";
+    const PlainComm all_counted, interrupted;
+    const int calls = calls_until_served(all_counted, 4);
+    for (int call = 0; call < 10; ++call) EXPECT_FALSE(sum_of(interrupted, 4).served);
+    connected()->pcontrol(0);
+    for (int call = 0; call < 2 * calls; ++call) EXPECT_FALSE(sum_of(interrupted, 4).served);
+    connected()->pcontrol(1);
+    EXPECT_EQ(calls_until_served(interrupted, 4), calls - 10);
+}
+
 TEST(AttachByUse, FewCallsAttachNothing) {
     for (int comms = 0; comms < 200; ++comms) {
         const PlainComm comm;
