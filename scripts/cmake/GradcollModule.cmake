@@ -1,6 +1,7 @@
 # gradcoll_module(NAME [COLD] [ROOT prefix] SOURCES ... [DEPS modules...] [LINK targets...] [TABLES kinds...])
-# COLD: what a program runs a few times at most. It is optimised less, which takes two thirds of the time to compile.
-# TABLES: of which the module includes KIND_table.inc (GradcollExtensions.cmake).
+# COLD: gradcoll_optimise_little().
+# TABLES: of which the module includes KIND_table.inc (GradcollExtensions.cmake). The files that do so stay out of
+# batches, which are then the same in builds with more rows: ccache has them.
 #
 # One folder is one static library gradcoll_NAME with the alias gradcoll::NAME. Its include path holds only
 # itself and its DEPS, so an include that goes against the layers does not compile. Files are included as
@@ -20,7 +21,7 @@ function(gradcoll_module name)
   target_include_directories(gradcoll_${name} PUBLIC "${root}")
   target_link_libraries(gradcoll_${name} PRIVATE gradcoll_flags)
   if(arg_COLD)
-    target_compile_options(gradcoll_${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O1>)
+    gradcoll_optimise_little(gradcoll_${name})
   endif()
   foreach(dep IN LISTS arg_DEPS)
     target_link_libraries(gradcoll_${name} PUBLIC gradcoll::${dep})
@@ -33,7 +34,11 @@ function(gradcoll_module name)
   # Names in files from outside the project are not chosen with those of the project in mind.
   get_property(outside GLOBAL PROPERTY gradcoll_outside_sources)
   foreach(source IN LISTS arg_SOURCES)
-    if(source IN_LIST outside)
+    set(rows "")
+    if(arg_TABLES)
+      file(STRINGS "${source}" rows REGEX "^#include \"[a-z_]+_table\\.inc\"")
+    endif()
+    if(rows OR source IN_LIST outside)
       set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     endif()
   endforeach()
@@ -98,8 +103,7 @@ function(gradcoll_test_program name)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE GRADCOLL_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
-  # What is tested is optimised; tests themselves would spend a third of their compile time on it.
-  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O1>)
+  gradcoll_optimise_little(${name}) # what is tested is optimised
   if(arg_LINK MATCHES "GTest::")
     gradcoll_use_header_set(${name} tests)
   endif()

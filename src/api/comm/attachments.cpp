@@ -42,6 +42,17 @@ Seen& seen_at(MPI_Comm comm) {
     return seen[slot_of(std::hash<MPI_Comm>{}(comm), seen_bits)];
 }
 
+/// The last allreduce of this thread that passed.
+struct Passed {
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Op op = MPI_OP_NULL;
+    std::uint64_t change_count = 0;
+    Prospect* prospect = nullptr;
+    KindOfCall kind;
+};
+thread_local Passed last_passed;
+
 SeenComm seen_in(Attachment& attachment) {
     return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
 }
@@ -211,21 +222,6 @@ SeenComm seen_comm(MPI_Comm comm) {
 void forget_seen() {
     change_count.fetch_add(1, std::memory_order_relaxed);
 }
-
-namespace {
-
-/// The last allreduce of this thread that passed.
-struct Passed {
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Datatype datatype = MPI_DATATYPE_NULL;
-    MPI_Op op = MPI_OP_NULL;
-    std::uint64_t change_count = 0;
-    Prospect* prospect = nullptr;
-    KindOfCall kind;
-};
-thread_local Passed last_passed;
-
-}  // namespace
 
 void note_passed(const CallArguments& arguments, Prospect& prospect) {
     const KindOfCall* const kind = known_kind(arguments);
