@@ -28,10 +28,15 @@ class Hash {
     std::uint64_t state_ = 0xcbf29ce484222325ULL;
 };
 
+/// Different for different numbers; all bits of the number count in the high ones.
+constexpr std::uint64_t spread(std::uint64_t number) {
+    return number * 0x9e3779b97f4a7c15ULL;
+}
+
 /// One of 2^bits slots of a small table. Handles of MPI are addresses in some libraries and small
-/// numbers in others: all their bits count.
+/// numbers in others.
 constexpr std::size_t slot_of(std::uint64_t handle, int bits) {
-    return handle * 0x9e3779b97f4a7c15ULL >> (64 - bits);
+    return spread(handle) >> (64 - bits);
 }
 
 }  // namespace gradcoll

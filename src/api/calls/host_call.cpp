@@ -31,9 +31,9 @@ Status run_plain(CommContext& context, const HostCall& call, const CallShape& sh
 /// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
 Known run_known_host_call(const HostCall& call, Status& status) {
     const SeenComm seen = comm_for_short_way(call.arguments.comm);
+    if (seen.is_nothing()) return Known::no;
     CommContext* const context = seen.context;
     Prospect* const prospect = seen.prospect;
-    if (context == nullptr && prospect == nullptr) return Known::no;
     const Classified known = shape_of_known(call);
     const std::uint64_t size_bytes = known.shape.size_bytes();
     const auto pass = [&](PassReason reason) {

@@ -52,8 +52,9 @@ Status run_on(CommContext& context, const Entry& entry, const CallArguments& a,
 }  // namespace
 
 Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Status& status) {
-    const auto [context, prospect] = comm_for_short_way(arguments.comm);
-    if (context == nullptr && prospect == nullptr) return Known::no;
+    const SeenComm seen = comm_for_short_way(arguments.comm);
+    if (seen.is_nothing()) return Known::no;
+    const auto [context, prospect] = seen;
     const int ranks =
         context != nullptr ? context->identity().rank_count() : prospect->rank_count();
     const Classified known = shape_of_known_blocks(entry, arguments, ranks);

@@ -40,11 +40,6 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
     return run_blocking(context, CallKind::allreduce, key, binding);
 }
 
-bool passes(Prospect& prospect, const CallArguments& arguments) {
-    const KindOfCall* const kind = known_kind(arguments);
-    return kind != nullptr && prospect.passes(arguments.count, *kind);
-}
-
 }  // namespace
 
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
@@ -52,11 +47,13 @@ Known run_known(const Entry& entry, const CallArguments& arguments, Status& stat
     const auto [context, prospect] =
         entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
     // Calls of ours attach their communicator.
-    if (entry.offered && prospect != nullptr && passes(*prospect, arguments)) {
+    const KindOfCall* const kind =
+        entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
+    if (kind != nullptr && prospect->passes(arguments.count, *kind)) {
         if (unattached_calls_are_told())
             count_passed(nullptr, entry, arguments, prospect->pass_reason());
         else
-            note_passed(arguments, *prospect);
+            note_passed(arguments, *prospect, *kind);
         return Known::passes;
     }
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;

@@ -1,8 +1,8 @@
 #include "api/calls/persistent_call.hpp"
-#include "api/comm/route.hpp"
 
 #include <sched.h>
 
+#include "api/comm/route.hpp"
 #include "api/edge/mpi_reach.hpp"
 
 namespace gradcoll {

@@ -119,6 +119,18 @@ Result<Attachment*> attachment_of(MPI_Comm comm) {
     return static_cast<Attachment*>(found != 0 ? value : nullptr);
 }
 
+/// The same, for seen_comm() from now on.
+Result<Attachment*> look_up(MPI_Comm comm) {
+    auto found = attachment_of(comm);
+    if (found && *found != nullptr) note_seen(comm, *found);
+    return found;
+}
+
+/// Nothing new hangs there any more.
+bool is_over(MPI_Comm comm) {
+    return finalize_has_begun() || is_ending(comm);
+}
+
 /// Attachments end in the order in which they got their contexts, which all ranks share.
 void note_as_last(Attachment* attachment) {
     const std::scoped_lock lock(attachments_mutex);
@@ -140,6 +152,7 @@ Result<Attachment*> hang_prospect(MPI_Comm comm, int rank_count) {
     if (!attachment) return attachment;
     (*attachment)->prospect.emplace(rank_count);
     note_as_last(*attachment);
+    note_seen(comm, *attachment);
     return attachment;
 }
 
@@ -204,11 +217,9 @@ int rank_count_of(MPI_Comm comm) {
 }
 
 Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
-    const auto attachment = attachment_of(comm);
+    const auto attachment = look_up(comm);
     if (!attachment) return attachment.status();
-    if (*attachment == nullptr) return std::shared_ptr<CommContext>();
-    note_seen(comm, *attachment);
-    return (*attachment)->context;
+    return *attachment != nullptr ? (*attachment)->context : nullptr;
 }
 
 SeenComm seen_comm(MPI_Comm comm) {
@@ -223,12 +234,10 @@ void forget_seen() {
     change_count.fetch_add(1, std::memory_order_relaxed);
 }
 
-void note_passed(const CallArguments& arguments, Prospect& prospect) {
-    const KindOfCall* const kind = known_kind(arguments);
-    if (kind == nullptr) return;
+void note_passed(const CallArguments& arguments, Prospect& prospect, const KindOfCall& kind) {
     last_passed = {arguments.comm, arguments.datatype,
                    arguments.op,   change_count.load(std::memory_order_relaxed),
-                   &prospect,      *kind};
+                   &prospect,      kind};
 }
 
 bool passes_like_last(const CallArguments& arguments) {
@@ -241,31 +250,24 @@ bool passes_like_last(const CallArguments& arguments) {
 
 SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {
     if (const SeenComm seen = seen_comm(comm); !seen.is_nothing()) return seen;
-    auto found = attachment_of(comm);
-    if (!found) return {};
-    if (*found == nullptr) {
-        const bool may_begin =
-            may_be_attached_by_use && mpi_is_running() && !finalize_has_begun() && !is_ending(comm);
-        const int rank_count = may_begin ? rank_count_of(comm) : 0;
-        if (rank_count < 2) return {};
-        found = hang_prospect(comm, rank_count);
-        if (!found) return {};
+    auto found = look_up(comm);
+    if (found && *found == nullptr && may_be_attached_by_use && mpi_is_running() &&
+        !is_over(comm)) {
+        const int rank_count = rank_count_of(comm);
+        if (rank_count > 1) found = hang_prospect(comm, rank_count);
     }
-    note_seen(comm, *found);
-    return seen_in(**found);
+    return found && *found != nullptr ? seen_in(**found) : SeenComm();
 }
 
 Result<Prospect*> prospect_of(MPI_Comm comm) {
-    auto found = attachment_of(comm);
-    if (!found) return found.status();
-    if (*found == nullptr) {
-        if (finalize_has_begun() || is_ending(comm)) return static_cast<Prospect*>(nullptr);
+    auto found = look_up(comm);
+    if (found && *found == nullptr && !is_over(comm)) {
         int rank_count = 1;
         PMPI_Comm_size(comm, &rank_count);
-        GRADCOLL_TRY(take(*found, hang_prospect(comm, rank_count)));
+        found = hang_prospect(comm, rank_count);
     }
-    note_seen(comm, *found);
-    return seen_in(**found).prospect;
+    if (!found) return found.status();
+    return *found != nullptr ? seen_in(**found).prospect : nullptr;
 }
 
 Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts) {
@@ -284,7 +286,7 @@ Status refuse(MPI_Comm comm) {
 Result<bool> is_refused(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
-    if (*attachment == nullptr) return finalize_has_begun() || is_ending(comm);
+    if (*attachment == nullptr) return is_over(comm);
     const auto& prospect = (*attachment)->prospect;
     return prospect && prospect->pass_reason() == PassReason::attaching_failed;
 }
@@ -298,8 +300,7 @@ Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {
     }
     int is_inter = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
-    if (is_inter != 0 || finalize_has_begun() || is_ending(comm))
-        return std::shared_ptr<CommContext>();
+    if (is_inter != 0 || is_over(comm)) return std::shared_ptr<CommContext>();
     return attach_with_info(comm);
 }
 

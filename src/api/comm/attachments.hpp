@@ -38,7 +38,7 @@ SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use);
 void forget_seen();
 
 /// An allreduce has passed for the sake of its communicator's prospect, and nobody counts it.
-void note_passed(const CallArguments& arguments, Prospect& prospect);
+void note_passed(const CallArguments& arguments, Prospect& prospect, const KindOfCall& kind);
 /// The shortest way, in a tenth of the time of the call itself: adds the call to the account and
 /// returns true if it is one like the last that this thread noted, and passes as well.
 bool passes_like_last(const CallArguments& arguments);

@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// The number of processors is read from a file each time.
+/// The number of processors is asked for once: the C library reads it from a file.
 bool should_yield(int ranks_on_host) {
     static const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (const auto on = parse_switch(option_text(OptionId::yield)); on.ok()) return *on;

@@ -14,8 +14,7 @@ class Pool {
   public:
     /// One of this key, or null.
     PooledEngine take(const EngineKey& key) {
-        return take_if(
-            [&](const EngineReturn& idle) { return !key.world_ranks.empty() && idle.key == key; });
+        return take_if([&](const EngineReturn& idle) { return idle.key == key; });
     }
     /// What rank 0 took, or null: each rank has dropped old ones by itself.
     PooledEngine take(const EngineKey& key, std::uint64_t number) {
@@ -80,7 +79,8 @@ Result<bool> is_alike_everywhere(MPI_Comm comm, const OneHostEngine* engine) {
 }  // namespace
 
 void EngineReturn::operator()(OneHostEngine* engine) const {
-    pool().put(std::unique_ptr<OneHostEngine>(engine), *this);
+    std::unique_ptr<OneHostEngine> ended(engine);
+    if (!key.world_ranks.empty()) pool().put(std::move(ended), *this);
 }
 
 Result<PooledEngine> engine_for(const CommIdentity& comm, const OneHostChoices& choices) {

@@ -18,12 +18,9 @@
 namespace gradcoll {
 namespace {
 
-/// Multiplied by it no two numbers are alike.
-constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;
-
 /// Differs for calls that differ.
 std::uint64_t signature_of(const CallShape& shape) {
-    return (static_cast<std::uint64_t>(shape.count) * odd) ^ shape.kind;
+    return spread(static_cast<std::uint64_t>(shape.count)) ^ shape.kind;
 }
 
 /// The same for other kinds of calls, which differ from allreduces and from each other.

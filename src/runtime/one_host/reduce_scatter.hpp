@@ -20,8 +20,8 @@ class OneHostReduceScatter {
     OneHostReduceScatter(SegmentGroup& group, const OneHostChoices& choices);
 
     /// `call.count`: elements of one block; `input` has rank_count of them, `output` one, which may
-    /// be the first of the input. Errors: invalid_argument, on all ranks, if
-    /// signatures differ; the output is then unspecified.
+    /// be the first of the input. Errors: invalid_argument, on all ranks, if signatures
+    /// differ; the output is then unspecified.
     Status run(const OneHostCall& call);
     /// Whether blocks of so many bytes need block slots.
     bool uses_blocks(std::size_t block_bytes) const {

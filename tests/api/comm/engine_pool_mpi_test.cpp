@@ -1,4 +1,4 @@
-// Communicators of the same processes share memory, at once or one after the other.
+// Communicators of the same processes share memory, one after the other.
 #include "api/comm/engine_pool.hpp"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(EnginePool, CommunicatorsFollowEachOther) {
 }
 
 TEST(EnginePool, ThoseAtOneTimeAndOtherRanksOrdersOrChoicesHaveTheirOwn) {
-    IdentifiedComm all, more, reversed(0, -world_rank());
+    IdentifiedComm all, more, reversed(0, -rank_of(MPI_COMM_WORLD));
     const PooledEngine engine = engine_of(all);
     EXPECT_NE(engine, engine_of(more));
     EXPECT_NE(engine, engine_of(reversed));
@@ -69,10 +69,10 @@ TEST(EnginePool, KeepsFewThatNobodyUses) {
 }
 
 TEST(EnginePool, WhatSomeRanksHaveDroppedIsMadeAnew) {
-    IdentifiedComm all, others(world_rank() == 0 ? 1 : 0, 0);
-    if (world_size() < 3) GTEST_SKIP() << "needs three ranks";
+    IdentifiedComm all, others(rank_of(MPI_COMM_WORLD) == 0 ? 1 : 0, 0);
+    if (size_of(MPI_COMM_WORLD) < 3) GTEST_SKIP() << "needs three ranks";
     engine_of(all);  // unused from here on
-    if (world_rank() != 0)
+    if (rank_of(MPI_COMM_WORLD) != 0)
         for (std::size_t number = 0; number <= most_idle_engines; ++number)
             engine_of(others, 200 + number);
     EXPECT_TRUE(engine_of(all)->barrier().ok());
@@ -89,7 +89,7 @@ TEST(EnginePool, RanksThatMadeDifferentCallsDoNotHaveTheEngineAgain) {
     const std::uint64_t new_state = engine_of(comm, 301)->state();
     {
         const PooledEngine engine = engine_of(comm, 300);
-        if (world_rank() != 0) {
+        if (rank_of(MPI_COMM_WORLD) != 0) {
             EXPECT_TRUE(engine->reduce(binding, shape, 0).ok());
         }
     }

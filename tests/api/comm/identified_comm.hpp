@@ -6,21 +6,10 @@
 #include <optional>
 #include <utility>
 
+#include "api/api_support.hpp"
 #include "api/comm/comm_identity.hpp"
 
 namespace gradcoll::test {
-
-inline int world_rank() {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
-inline int world_size() {
-    int size = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    return size;
-}
 
 /// A communicator of this test with its identity.
 class IdentifiedComm {

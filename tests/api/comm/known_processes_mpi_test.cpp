@@ -16,14 +16,14 @@ std::shared_ptr<const Tuning> some_tuning() {
 }
 
 TEST(KnownProcesses, AreNumberedInTheOrderOfTheCommunicator) {
-    IdentifiedComm reversed(0, -world_rank());
+    IdentifiedComm reversed(0, -rank_of(MPI_COMM_WORLD));
     std::vector<int> expected;
-    for (int rank = world_size() - 1; rank >= 0; --rank) expected.push_back(rank);
+    for (int rank = size_of(MPI_COMM_WORLD) - 1; rank >= 0; --rank) expected.push_back(rank);
     EXPECT_EQ(reversed.identity().world_ranks(), expected);
 }
 
 TEST(KnownProcesses, LaterCommunicatorsHaveTheFacts) {
-    IdentifiedComm first, second, reversed(0, -world_rank());
+    IdentifiedComm first, second, reversed(0, -rank_of(MPI_COMM_WORLD));
     EXPECT_EQ(first.identity().known(), nullptr);
     const auto tuning = some_tuning();
     first.identity().remember_agreed(tuning);
@@ -36,12 +36,12 @@ TEST(KnownProcesses, LaterCommunicatorsHaveTheFacts) {
 
 TEST(KnownProcesses, AreUnknownIfOneOfThemHasForgotten) {
     constexpr int ranks_of_half = 2;
-    if (world_size() < ranks_of_half + 1) GTEST_SKIP() << "needs three ranks";
-    IdentifiedComm half(world_rank() < ranks_of_half ? 0 : 1, 0);
-    IdentifiedComm again(world_rank() < ranks_of_half ? 0 : 1, 0);
+    if (size_of(MPI_COMM_WORLD) < ranks_of_half + 1) GTEST_SKIP() << "needs three ranks";
+    IdentifiedComm half(rank_of(MPI_COMM_WORLD) < ranks_of_half ? 0 : 1, 0);
+    IdentifiedComm again(rank_of(MPI_COMM_WORLD) < ranks_of_half ? 0 : 1, 0);
     const CommIdentity& identity = half.identity();
-    if (world_rank() != 0) identity.remember_agreed(some_tuning());
-    EXPECT_EQ(again.identity().known() != nullptr, world_rank() >= ranks_of_half);
+    if (rank_of(MPI_COMM_WORLD) != 0) identity.remember_agreed(some_tuning());
+    EXPECT_EQ(again.identity().known() != nullptr, rank_of(MPI_COMM_WORLD) >= ranks_of_half);
     EXPECT_EQ(again.identity().is_one_host(), half.identity().is_one_host());
 }
 
