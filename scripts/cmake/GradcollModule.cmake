@@ -89,6 +89,10 @@ function(gradcoll_add_mpirun_test name)
   set_tests_properties(${name} PROPERTIES LABELS "mpi;${arg_LABELS}" TIMEOUT 300)
   gradcoll_uses_mpirun(${name})
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT ${arg_ENV})
+  # Ranks of MPICH that wait keep each other's jobs from the cores, although they yield.
+  if(GRADCOLL_MPI_FAMILY STREQUAL "mpich")
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${arg_RANKS})
+  endif()
 endfunction()
 
 # Tests that start scripts/mpirun somewhere inside. Open MPI looks for fabrics through libfabric whenever a program

@@ -21,6 +21,15 @@ std::optional<unsigned> shift_of_unit(std::string_view unit) {
     return std::nullopt;
 }
 
+/// The number at the beginning of `text` without leading zeros, which is taken off.
+std::string_view take_number(std::string_view& text) {
+    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+    std::string_view number = text.substr(0, end);
+    text.remove_prefix(end);
+    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+    return number;
+}
+
 /// Letters to insert, drop, replace or swap with the neighbour to get from one word to the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
@@ -58,6 +67,25 @@ std::string lower_case(std::string_view text) {
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](char x, char y) { return lower(x) == lower(y); });
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+    const std::string_view whole_a = a;
+    const std::string_view whole_b = b;
+    while (!a.empty() && !b.empty()) {
+        if (is_digit(a.front()) && is_digit(b.front())) {
+            const std::string_view x = take_number(a);
+            const std::string_view y = take_number(b);
+            if (x.size() != y.size()) return x.size() < y.size();
+            if (x != y) return x < y;
+        } else {
+            if (a.front() != b.front()) return a.front() < b.front();
+            a.remove_prefix(1);
+            b.remove_prefix(1);
+        }
+    }
+    if (a.empty() != b.empty()) return a.empty();
+    return whole_a < whole_b;
 }
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {

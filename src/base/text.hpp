@@ -20,8 +20,14 @@ std::string_view trimmed(std::string_view text);
 constexpr char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
 std::string lower_case(std::string_view text);
 bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+/// Whether `a` comes before `b` when numbers within names count as numbers: n2 before n10.
+bool natural_less(std::string_view a, std::string_view b);
 
 /// "a, b,c" -> "a" "b" "c"; every comma separates, so "a," has an empty second word. At least one
 /// word.

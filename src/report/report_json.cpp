@@ -8,13 +8,13 @@
 namespace gradcoll {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Goes up when a reader of the older form would misread the newer one; new members alone do not
 /// count.
 constexpr int schema_version = 1;
 
-void add_sums(Json& object, const CallSums& sums) {
+void add_sums(OrderedJson& object, const CallSums& sums) {
     object["calls"] = sums.calls;
     object["on_tree"] = sums.served;  // the name is older than the way through shared memory
     object["over_shared_memory"] = sums.over_shared_memory;
@@ -29,33 +29,33 @@ void add_sums(Json& object, const CallSums& sums) {
     object["wire_seconds"] = seconds_of(sums.wire_ns);
 }
 
-void add_saved(Json& object, const std::optional<double>& saved) {
-    object["saved_seconds_estimate"] = saved ? Json(*saved) : Json();
+void add_saved(OrderedJson& object, const std::optional<double>& saved) {
+    object["saved_seconds_estimate"] = saved ? OrderedJson(*saved) : OrderedJson();
 }
 
-void add_size(Json& object, int size_bin) {
+void add_size(OrderedJson& object, int size_bin) {
     object["bytes_from"] = size_bin_begin(size_bin);
     const std::uint64_t end = size_bin_end(size_bin);
-    object["bytes_below"] = end > 0 ? Json(end) : Json();
+    object["bytes_below"] = end > 0 ? OrderedJson(end) : OrderedJson();
 }
 
-Json json_of(const CallCell& cell) {
-    Json object;
+OrderedJson json_of(const CallCell& cell) {
+    OrderedJson object;
     object["call"] = name_of(cell.kind);
     add_size(object, cell.size_bin);
     add_sums(object, cell.all);
     add_saved(object, cell.saved_seconds());
-    Json reasons = Json::object();
+    OrderedJson reasons = OrderedJson::object();
     for (const ReasonCount& one : cell.reasons) reasons[one.reason] = one.calls;
     object["pass_reasons"] = std::move(reasons);
-    Json builders = Json::object();
+    OrderedJson builders = OrderedJson::object();
     for (const BuilderCount& one : cell.builders) builders[one.builder] = one.calls;
     object["builders"] = std::move(builders);
     return object;
 }
 
-Json json_of(const ErrorCell& cell) {
-    Json object;
+OrderedJson json_of(const ErrorCell& cell) {
+    OrderedJson object;
     add_size(object, cell.size_bin);
     object["measurements"] = cell.measurements;
     object["max_abs"] = cell.max_abs;
@@ -64,23 +64,23 @@ Json json_of(const ErrorCell& cell) {
     return object;
 }
 
-Json json_of(const TreeUse& tree) {
+OrderedJson json_of(const TreeUse& tree) {
     return {{"expression", tree.expression},
             {"origin", tree.origin},
             {"communicators", tree.communicators}};
 }
 
 template <class T>
-Json list_of(const std::vector<T>& items) {
-    Json list = Json::array();
+OrderedJson list_of(const std::vector<T>& items) {
+    OrderedJson list = OrderedJson::array();
     for (const T& item : items) list.push_back(json_of(item));
     return list;
 }
 
-Json json_of(const CommEntry& entry) {
-    Json object;
+OrderedJson json_of(const CommEntry& entry) {
+    OrderedJson object;
     object["name"] = entry.name;
-    object["ranks"] = entry.rank_count > 0 ? Json(entry.rank_count) : Json();
+    object["ranks"] = entry.rank_count > 0 ? OrderedJson(entry.rank_count) : OrderedJson();
     object["communicators"] = entry.communicators;
     object["trees"] = list_of(entry.trees);
     object["trees_not_listed"] = entry.trees_not_listed;
@@ -89,7 +89,7 @@ Json json_of(const CommEntry& entry) {
     return object;
 }
 
-Json json_of_process(const ReportSnapshot& report) {
+OrderedJson json_of_process(const ReportSnapshot& report) {
     const ReportProcess& process = report.process;
     return {{"gradcoll", process.version},
             {"mpi", process.mpi},
@@ -97,7 +97,7 @@ Json json_of_process(const ReportSnapshot& report) {
             {"process_id", process.process_id},
             {"rank", process.world_rank},
             {"ranks", process.world_size},
-            {"command", process.command.empty() ? Json() : Json(process.command)},
+            {"command", process.command.empty() ? OrderedJson() : OrderedJson(process.command)},
             {"start", utc_text(report.start_unix_ns)},
             {"seconds", report.seconds}};
 }
@@ -105,20 +105,20 @@ Json json_of_process(const ReportSnapshot& report) {
 }  // namespace
 
 std::string report_json(const ReportSnapshot& report) {
-    Json object;
+    OrderedJson object;
     object["schema"] = "gradcoll-report";
     object["schema_version"] = schema_version;
     object["process"] = json_of_process(report);
-    Json comms = Json::array();
+    OrderedJson comms = OrderedJson::array();
     for (const CommEntry& comm : report.comms) comms.push_back(json_of(comm));
     object["communicators"] = std::move(comms);
     const ReportTotal total = total_of(report);
-    Json sums;
+    OrderedJson sums;
     add_sums(sums, total.sums);
     add_saved(sums, total.saved_seconds);
     object["total"] = std::move(sums);
     constexpr int indent = 1;
-    return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+    return object.dump(indent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gradcoll

@@ -1,8 +1,11 @@
 // Parsers of what people write, and the messages they get back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -107,6 +110,19 @@ std::string mutated(std::mt19937& random) {
             text.erase(at, 1);
     }
     return text;
+}
+
+TEST(NaturalLess, NumbersWithinNamesCountAsNumbers) {
+    // Numbers of the same value are ordered by how they are written.
+    const std::vector<std::string> ordered{"",        "10",       "leaf-002",  "leaf-2", "leaf-9",
+                                           "leaf-10", "leaf-10a", "leaf-10b2", "leafs"};
+    std::vector<std::string> names(ordered);
+    std::mt19937 random(3);
+    for (int turn = 0; turn < 100; ++turn) {
+        std::shuffle(names.begin(), names.end(), random);
+        std::sort(names.begin(), names.end(), natural_less);
+        EXPECT_EQ(names, ordered);
+    }
 }
 
 TEST(Parsers, MutatedTextsGiveAValueThatPrintsBackOrAMessage) {

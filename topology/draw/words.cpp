@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "topology/pci_address.hpp"
 
 namespace gradcoll {
@@ -14,10 +15,6 @@ namespace {
 
 constexpr std::size_t max_pieces = 16;      // of a list before it is sorted
 constexpr std::size_t max_list_chars = 20;  // of the numbers in a common name
-
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /// first, first + step, ..., `count` numbers.
 struct Piece {

@@ -58,7 +58,7 @@ class HostIndex {
 };
 
 /// A vertex with its branches, each beside the lowest rank in it.
-struct Branches {
+struct RankedBranches {
     std::vector<std::pair<int, TreeSpec>> all;
 
     int lowest_rank() const { return all.front().first; }
@@ -68,7 +68,7 @@ struct Branches {
     }
 };
 
-TreeSpec spec_of(const SwitchTree::Switch& place, Branches branches) {
+TreeSpec spec_of(const SwitchTree::Switch& place, RankedBranches branches) {
     TreeSpec spec;
     spec.kind = place.name.empty() ? VertexKind::group : VertexKind::fabric_switch;
     spec.name = place.name;
@@ -93,7 +93,7 @@ void note_unknown(const std::vector<std::string>& unknown, std::vector<std::stri
 TreeSpec hang_hosts(const SwitchTree& switches, std::vector<HostSubtree> hosts,
                     std::vector<std::string>& notes) {
     const HostIndex index(switches);
-    std::vector<Branches> below(std::max<std::size_t>(switches.switches.size(), 1));
+    std::vector<RankedBranches> below(std::max<std::size_t>(switches.switches.size(), 1));
     std::vector<std::string> unknown;
     for (HostSubtree& host : hosts) {
         const SwitchTree::Host* found = index.find(host);

@@ -17,9 +17,6 @@ namespace {
 constexpr std::size_t max_digits = 18;  // every number of these fits 64 bits
 constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_name_char(char c) {
     return static_cast<unsigned char>(c) > ' ' && c != '\x7f' && c != ',' && c != '[' && c != ']';
 }

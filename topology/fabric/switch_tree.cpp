@@ -18,28 +18,6 @@ using Place = SwitchGraph::Place;
 /// A virtual switch with more text than this in its name is called by its first and last member.
 constexpr std::size_t longest_list = 100;
 
-/// Numbers within names count as numbers: leaf-9 is before leaf-10.
-bool natural_less(const std::string& x, const std::string& y) {
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::size_t i = 0, j = 0;
-    while (i < x.size() && j < y.size()) {
-        if (!is_digit(x[i]) || !is_digit(y[j])) {
-            if (x[i] != y[j]) return x[i] < y[j];
-            ++i, ++j;
-            continue;
-        }
-        const std::size_t x_begin = std::min(x.find_first_not_of('0', i), x.size());
-        const std::size_t y_begin = std::min(y.find_first_not_of('0', j), y.size());
-        i = x_begin, j = y_begin;
-        while (i < x.size() && is_digit(x[i])) ++i;
-        while (j < y.size() && is_digit(y[j])) ++j;
-        if (i - x_begin != j - y_begin) return i - x_begin < j - y_begin;
-        if (const int order = x.compare(x_begin, i - x_begin, y, y_begin, j - y_begin); order != 0)
-            return order < 0;
-    }
-    return x.size() - i < y.size() - j || (x.size() - i == y.size() - j && x < y);
-}
-
 std::string virtual_name(std::vector<std::string> members) {
     std::sort(members.begin(), members.end(), natural_less);
     if (members.size() == 1) return members.front();

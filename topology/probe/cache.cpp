@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr const char* version_key = "gradcoll_probe";
-constexpr int version = 1;
+constexpr int cache_version = 1;
 constexpr std::size_t most_notes = 1024;
 
 // ---- writing
@@ -30,7 +30,7 @@ void add_uplink(OrderedJson& json, const Uplink& uplink) {
 
 // ---- reading
 
-Status wrong(const std::string& place, const std::string& what) {
+Status wrong_cache(const std::string& place, const std::string& what) {
     return {Code::invalid_argument, fmt::format("probe cache: {}: {}", place, what)};
 }
 
@@ -44,10 +44,10 @@ Status read_figure(const Json& object, const char* key, const std::string& place
     const Json* value = member(object, key);
     if (value == nullptr) return {};
     if (!value->is_number() || !std::isfinite(value->get<double>()) || value->get<double>() < 0)
-        return wrong(place + "/" + key,
-                     fmt::format("found {}, expected a finite number that is not "
-                                 "negative",
-                                 shown(*value)));
+        return wrong_cache(place + "/" + key,
+                           fmt::format("found {}, expected a finite number that is not "
+                                       "negative",
+                                       shown(*value)));
     out = value->get<double>();
     return {};
 }
@@ -62,9 +62,10 @@ Status read_index(const Json& object, const char* key, const std::string& place,
                   int& out) {
     const Json* value = member(object, key);
     if (value == nullptr || !value->is_number_unsigned() || value->get<std::uint64_t>() >= end)
-        return wrong(place + "/" + key, fmt::format("found {}, expected a switch from 0 to {}",
-                                                    value == nullptr ? "nothing" : shown(*value),
-                                                    static_cast<std::int64_t>(end) - 1));
+        return wrong_cache(place + "/" + key,
+                           fmt::format("found {}, expected a switch from 0 to {}",
+                                       value == nullptr ? "nothing" : shown(*value),
+                                       static_cast<std::int64_t>(end) - 1));
     out = value->get<int>();
     return {};
 }
@@ -72,9 +73,9 @@ Status read_index(const Json& object, const char* key, const std::string& place,
 Status read_name(const Json* value, const std::string& place, std::string& out) {
     if (value == nullptr || !value->is_string() ||
         value->get_ref<const std::string&>().size() > max_name_bytes)
-        return wrong(place,
-                     fmt::format("found {}, expected a string of at most {} bytes",
-                                 value == nullptr ? "nothing" : shown(*value), max_name_bytes));
+        return wrong_cache(
+            place, fmt::format("found {}, expected a string of at most {} bytes",
+                               value == nullptr ? "nothing" : shown(*value), max_name_bytes));
     out = value->get<std::string>();
     return {};
 }
@@ -83,20 +84,20 @@ Status read_name(const Json* value, const std::string& place, std::string& out) 
 Status read_switch(const Json& json, std::size_t index, std::vector<int>& depths, SwitchTree& out) {
     const std::string place = fmt::format("/switches/{}", index);
     if (!json.is_object())
-        return wrong(place, fmt::format("found {}, expected an object", shown(json)));
+        return wrong_cache(place, fmt::format("found {}, expected an object", shown(json)));
     SwitchTree::Switch& made = out.switches.emplace_back();
     GRADCOLL_TRY(read_name(member(json, "name"), place + "/name", made.name));
     GRADCOLL_TRY(read_uplink(json, place, made.uplink));
     if (index == 0) {
         if (member(json, "parent") != nullptr)
-            return wrong(place + "/parent", "the first switch is the root and has no parent");
+            return wrong_cache(place + "/parent", "the first switch is the root and has no parent");
         depths.push_back(0);
         return {};
     }
     GRADCOLL_TRY(read_index(json, "parent", place, index, made.parent));
     depths.push_back(depths[static_cast<std::size_t>(made.parent)] + 1);
     if (depths.back() >= max_tree_depth)
-        return wrong(place, fmt::format("is deeper than {} levels", max_tree_depth));
+        return wrong_cache(place, fmt::format("is deeper than {} levels", max_tree_depth));
     return {};
 }
 
@@ -104,8 +105,8 @@ Status read_switches(const Json& json, SwitchTree& out) {
     const Json* switches = member(json, "switches");
     if (switches == nullptr || !switches->is_array() || switches->empty() ||
         switches->size() > static_cast<std::size_t>(max_fabric_nodes))
-        return wrong("/switches",
-                     fmt::format("expected an array of 1 to {} switches", max_fabric_nodes));
+        return wrong_cache("/switches",
+                           fmt::format("expected an array of 1 to {} switches", max_fabric_nodes));
     std::vector<int> depths;
     for (std::size_t i = 0; i < switches->size(); ++i)
         GRADCOLL_TRY(read_switch((*switches)[i], i, depths, out));
@@ -116,14 +117,15 @@ Status read_hosts(const Json& json, SwitchTree& out) {
     const Json* hosts = member(json, "hosts");
     if (hosts == nullptr || !hosts->is_object() || hosts->empty() ||
         hosts->size() > static_cast<std::size_t>(max_fabric_nodes))
-        return wrong("/hosts",
-                     fmt::format("expected an object of 1 to {} hosts", max_fabric_nodes));
+        return wrong_cache("/hosts",
+                           fmt::format("expected an object of 1 to {} hosts", max_fabric_nodes));
     for (const auto& [name, host] : hosts->items()) {
         const std::string place = "/hosts/" + name.substr(0, 80);
         if (name.size() > max_name_bytes)
-            return wrong(place, fmt::format("the name has more than {} bytes", max_name_bytes));
+            return wrong_cache(place,
+                               fmt::format("the name has more than {} bytes", max_name_bytes));
         if (!host.is_object())
-            return wrong(place, fmt::format("found {}, expected an object", shown(host)));
+            return wrong_cache(place, fmt::format("found {}, expected an object", shown(host)));
         SwitchTree::Host& made = out.hosts[name];
         GRADCOLL_TRY(read_index(host, "at", place, out.switches.size(), made.at));
         GRADCOLL_TRY(read_uplink(host, place, made.uplink));
@@ -135,7 +137,8 @@ Status read_notes(const Json& json, SwitchTree& out) {
     const Json* notes = member(json, "notes");
     if (notes == nullptr) return {};
     if (!notes->is_array() || notes->size() > most_notes)
-        return wrong("/notes", fmt::format("expected an array of at most {} strings", most_notes));
+        return wrong_cache("/notes",
+                           fmt::format("expected an array of at most {} strings", most_notes));
     for (std::size_t i = 0; i < notes->size(); ++i)
         GRADCOLL_TRY(
             read_name(&(*notes)[i], fmt::format("/notes/{}", i), out.notes.emplace_back()));
@@ -146,7 +149,7 @@ Status read_notes(const Json& json, SwitchTree& out) {
 
 std::string probe_cache_text(const SwitchTree& switches) {
     OrderedJson json;
-    json[version_key] = version;
+    json[version_key] = cache_version;
     json["by_rank"] = switches.by_rank;
     json["notes"] = switches.notes;
     json["switches"] = OrderedJson::array();
@@ -175,20 +178,21 @@ bool is_probe_cache(std::string_view text) {
 
 Result<SwitchTree> switches_from_probe_cache(std::string_view text) {
     const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) return wrong("/", "is no JSON object");
+    if (!json.is_object()) return wrong_cache("/", "is no JSON object");
     const Json* found = member(json, version_key);
-    if (found == nullptr || *found != version)
-        return wrong(fmt::format("/{}", version_key),
-                     fmt::format("found {}, expected {}",
-                                 found == nullptr ? "nothing" : shown(*found), version));
+    if (found == nullptr || *found != cache_version)
+        return wrong_cache(
+            fmt::format("/{}", version_key),
+            fmt::format("found {}, expected {}", found == nullptr ? "nothing" : shown(*found),
+                        cache_version));
     SwitchTree tree;
     GRADCOLL_TRY(read_notes(json, tree));
     GRADCOLL_TRY(read_switches(json, tree));
     GRADCOLL_TRY(read_hosts(json, tree));
     if (const Json* by_rank = member(json, "by_rank"); by_rank != nullptr) {
         if (!by_rank->is_boolean())
-            return wrong("/by_rank",
-                         fmt::format("found {}, expected true or false", shown(*by_rank)));
+            return wrong_cache("/by_rank",
+                               fmt::format("found {}, expected true or false", shown(*by_rank)));
         tree.by_rank = by_rank->get<bool>();
     }
     return tree;

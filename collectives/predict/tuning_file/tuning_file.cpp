@@ -21,12 +21,12 @@ namespace {
 using Json = nlohmann::json;
 
 /// What the figures may be. Speeds must not be 0, or times were infinite.
-struct Range {
+struct Limits {
     double least = 0;
     double most = 1e9;
 };
-constexpr Range speed_range{1e-3, 1e6};
-constexpr Range figure_range{0, 1e9};
+constexpr Limits speed_limits{1e-3, 1e6};
+constexpr Limits figure_limits{0, 1e9};
 constexpr std::int64_t most_bytes = std::int64_t{1} << 40;
 constexpr std::int64_t most_cores = 1 << 16;
 constexpr std::size_t most_points = 64;
@@ -74,9 +74,9 @@ class Reader {
         return {};
     }
 
-    Member number_into(double& figure, Range range = figure_range) const {
-        return [this, &figure, range](const Json& json, const std::string& place) {
-            return number(json, place, range, figure);
+    Member number_into(double& figure, Limits limits = figure_limits) const {
+        return [this, &figure, limits](const Json& json, const std::string& place) {
+            return number(json, place, limits, figure);
         };
     }
 
@@ -183,7 +183,7 @@ class Reader {
     Status read_speed(const Json& json, const std::string& place, Speed& speed) const {
         if (!json.is_array()) {
             double figure = 0;
-            GRADCOLL_TRY(number(json, place, speed_range, figure));
+            GRADCOLL_TRY(number(json, place, speed_limits, figure));
             speed = figure;
             return {};
         }
@@ -192,11 +192,11 @@ class Reader {
         std::vector<Speed::Point> points(json.size());
         for (std::size_t i = 0; i < json.size(); ++i) {
             const std::string at = fmt::format("{}/{}", place, i);
-            const Range bytes{i == 0 ? 0 : std::nextafter(points[i - 1].bytes, 1e18), 1e15};
+            const Limits bytes{i == 0 ? 0 : std::nextafter(points[i - 1].bytes, 1e18), 1e15};
             GRADCOLL_TRY(
                 members(json[i], at,
                         {{"bytes", number_into(points[i].bytes, bytes)},
-                         {"gbytes_per_s", number_into(points[i].gbytes_per_s, speed_range)}}));
+                         {"gbytes_per_s", number_into(points[i].gbytes_per_s, speed_limits)}}));
             for (const char* key : {"bytes", "gbytes_per_s"})
                 if (!json[i].contains(key))
                     return wrong(at, json[i], fmt::format("\"{}\" in it", key));
@@ -205,11 +205,11 @@ class Reader {
         return {};
     }
 
-    Status number(const Json& json, const std::string& place, Range range, double& figure) const {
-        if (!json.is_number() || !(json.get<double>() >= range.least) ||
-            json.get<double>() > range.most)
+    Status number(const Json& json, const std::string& place, Limits limits, double& figure) const {
+        if (!json.is_number() || !(json.get<double>() >= limits.least) ||
+            json.get<double>() > limits.most)
             return wrong(place, json,
-                         fmt::format("a number from {:g} to {:g}", range.least, range.most));
+                         fmt::format("a number from {:g} to {:g}", limits.least, limits.most));
         figure = json.get<double>();
         return {};
     }

@@ -10,13 +10,13 @@
 namespace gradcoll {
 namespace {
 
-std::mutex mutex;
-std::vector<std::function<void()>> actions;  // guarded by mutex
-bool hooked = false;                         // guarded by mutex
+std::mutex actions_mutex;
+std::vector<std::function<void()>> actions;  // guarded by actions_mutex
+bool hooked = false;                         // guarded by actions_mutex
 std::atomic<bool> finalizing{false};
 
 std::function<void()> take_last_action() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(actions_mutex);
     if (actions.empty()) return {};
     auto action = std::move(actions.back());
     actions.pop_back();
@@ -26,7 +26,7 @@ std::function<void()> take_last_action() {
 int run_actions(MPI_Comm, int, void*, void*) noexcept {
     finalizing = true;
     while (const auto action = take_last_action()) action();
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(actions_mutex);
     actions.shrink_to_fit();
     return MPI_SUCCESS;
 }
@@ -61,7 +61,7 @@ bool has_ending_name(MPI_Comm comm) {
 }  // namespace
 
 Status at_finalize(std::function<void()> action) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(actions_mutex);
     if (finalizing) return {Code::internal, "MPI_Finalize has begun"};
     if (!hooked) GRADCOLL_TRY(hook_finalize());
     hooked = true;

@@ -7,7 +7,7 @@ namespace gradcoll {
 namespace {
 
 // In the order of PassReason.
-constexpr const char* texts[] = {
+constexpr const char* reasons[] = {
     nullptr,
     "datatype is derived, or has no kernels here",
     "op is user-defined, or has no kernels here",
@@ -39,12 +39,12 @@ constexpr const char* texts[] = {
     "the communicator is not valid",
     "the communicator could not be attached",
 };
-static_assert(std::size(texts) == static_cast<std::size_t>(PassReason::count));
+static_assert(std::size(reasons) == static_cast<std::size_t>(PassReason::count));
 
 }  // namespace
 
 const char* text_of(PassReason reason) {
-    return texts[static_cast<std::size_t>(reason)];
+    return reasons[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace gradcoll

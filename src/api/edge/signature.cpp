@@ -67,7 +67,7 @@ Status in_parts(MPI_Count count, MPI_Datatype datatype, Copy&& copy) {
     return {};
 }
 
-MPI_Aint extent_of(MPI_Datatype datatype) {
+MPI_Aint mpi_extent(MPI_Datatype datatype) {
     MPI_Aint lower_bound = 0;
     MPI_Aint extent = 0;
     PMPI_Type_get_extent(datatype, &lower_bound, &extent);
@@ -119,7 +119,8 @@ std::optional<KnownType> uniform_element(MPI_Datatype datatype) {
 bool is_plain(MPI_Datatype datatype) {
     if (known_type(datatype)) return true;
     const auto bytes = data_bytes(datatype);
-    return is_named(datatype) && bytes.ok() && extent_of(datatype) == static_cast<MPI_Aint>(*bytes);
+    return is_named(datatype) && bytes.ok() &&
+           mpi_extent(datatype) == static_cast<MPI_Aint>(*bytes);
 }
 
 Result<std::size_t> data_bytes(MPI_Datatype datatype) {
@@ -134,7 +135,7 @@ Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte*
         const FromNull shifted(datatype);
         return pack(FromNull::base(), count, shifted.type(), to, comm);
     }
-    const MPI_Aint extent = extent_of(datatype);
+    const MPI_Aint extent = mpi_extent(datatype);
     return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
         const char* source = static_cast<const char*>(from) + static_cast<MPI_Aint>(first) * extent;
         int position = 0;
@@ -151,7 +152,7 @@ Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, voi
         const FromNull shifted(datatype);
         return unpack(from, count, shifted.type(), FromNull::base(), comm);
     }
-    const MPI_Aint extent = extent_of(datatype);
+    const MPI_Aint extent = mpi_extent(datatype);
     return in_parts(count, datatype, [&](MPI_Count first, int elements, std::size_t bytes) {
         char* target = static_cast<char*>(to) + static_cast<MPI_Aint>(first) * extent;
         int position = 0;

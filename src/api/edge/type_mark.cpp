@@ -21,7 +21,7 @@ int delete_mark(MPI_Datatype, int, void* mark, void*) noexcept {
     return MPI_SUCCESS;
 }
 
-bool make_keyval() {
+bool make_mark_keyval() {
     int keyval = MPI_KEYVAL_INVALID;
     if (PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_mark, &keyval, nullptr) !=
         MPI_SUCCESS)
@@ -33,7 +33,7 @@ bool make_keyval() {
 }  // namespace
 
 void mark_type(MPI_Datatype datatype, const MarkedType& mark) {
-    static const bool made = make_keyval();
+    static const bool made = make_mark_keyval();
     const int keyval = mark_keyval.load(std::memory_order_acquire);
     if (!made || keyval == MPI_KEYVAL_INVALID) return;
     auto kept = std::make_unique<MarkedType>(mark);

@@ -26,8 +26,8 @@ struct State {
     bool starts = false;
     bool on = true;
 };
-std::mutex mutex;
-State state;  // guarded by mutex
+std::mutex gate_mutex;
+State state;  // guarded by gate_mutex
 std::atomic<bool> on{true};
 
 /// The block collectives count a block; how many of them a communicator has, ranks of different
@@ -76,7 +76,7 @@ void update() {
 }
 
 void lock_and_update() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(gate_mutex);
     update();
 }
 
@@ -102,19 +102,19 @@ void open_gate(GC_Gate* gate) {
     const bool by_use = rank_count > 1 && one_host_is_allowed();
     serve_from({by_use ? 0 : tree_bytes, tree_bytes});
     when_served_sizes_fall(lock_and_update);
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(gate_mutex);
     state.gate = gate;
     update();
 }
 
 void offer_starts(bool wanted) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(gate_mutex);
     state.starts = wanted;
     update();
 }
 
 void set_interception(bool wanted) {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(gate_mutex);
     state.on = wanted;
     on = wanted;
     forget_seen();  // calls that passed by themselves are looked at again

@@ -124,7 +124,7 @@ Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request*
     return make(std::move(facts), request);
 }
 
-constexpr Entry init_entry{
+constexpr Entry offered_init{
     .kind = CallKind::allreduce_init, .name = call_name, .offered = true, .persistent = true};
 
 }  // namespace
@@ -132,7 +132,7 @@ constexpr Entry init_entry{
 int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
                          int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    return at_offer(init_entry, arguments, check_request(request), code, [&](Call& admitted) {
+    return at_offer(offered_init, arguments, check_request(request), code, [&](Call& admitted) {
         return serve(admitted, arguments, handle_of<MPI_Info>(info),
                      static_cast<MPI_Request*>(request));
     });

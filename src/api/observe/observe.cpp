@@ -41,7 +41,7 @@ struct Observer {
 std::atomic<Phase> phase{Phase::unknown};
 std::atomic<Observer*> observer{nullptr};  // complete before `phase` leaves unknown
 std::atomic<int> comm_keyval{MPI_KEYVAL_INVALID};
-std::mutex mutex;  // guards the making of both, and of communicators' attributes
+std::mutex making_mutex;  // guards the making of both, and of communicators' attributes
 
 PatternFacts facts_of_process() {
     char host[256] = {};
@@ -166,7 +166,7 @@ void finish() {
 
 /// Once, at the first call after MPI_Init.
 Phase decide() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(making_mutex);
     const Phase decided = phase.load(std::memory_order_relaxed);
     if (decided != Phase::unknown || !mpi_is_running()) return decided;
     const PatternFacts facts = facts_of_process();
@@ -231,7 +231,7 @@ std::optional<Report::CommId> comm_id(Report& report, MPI_Comm comm) {
         return of_all_ending;
     }
     if (const auto known = known_comm(comm)) return known;
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(making_mutex);
     if (const auto known = known_comm(comm)) return known;
     int keyval = comm_keyval.load(std::memory_order_relaxed);
     if (keyval == MPI_KEYVAL_INVALID) {

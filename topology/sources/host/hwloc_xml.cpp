@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t max_xml_bytes = std::size_t{64} << 20;
 constexpr int max_object_depth = 128;
-constexpr int max_objects = 1 << 20;
+constexpr int max_xml_objects = 1 << 20;
 
 enum class Family : std::uint8_t { cpus, memory, device, misc };
 
@@ -52,7 +52,7 @@ constexpr std::array numbers{"local_memory", "cache_size", "cache_linesize", "ca
 constexpr std::array addresses{"bridge_pci", "pci_busid", "pci_type", "pci_link_speed"};
 
 /// What an object holds, and what its children must stay within.
-struct Sets {
+struct ObjectSets {
     Bitmap cpus = new_bitmap(), all_cpus = cpus;     ///< usable, and with those that are hidden or
                                                      ///< offline
     Bitmap nodes = new_bitmap(), all_nodes = nodes;  ///< of memory
@@ -104,7 +104,7 @@ class Checker {
             return wrong(object, "the outermost object is no Machine");
         if (object.next_sibling("object")) return wrong(object, "several outermost objects");
         has_nodes_ = !version1_ || object.attribute("nodeset");
-        const Sets sets = GRADCOLL_VALUE(sets_of(object, type, {}));
+        const ObjectSets sets = GRADCOLL_VALUE(sets_of(object, type, {}));
         if (hwloc_bitmap_iszero(sets.cpus.get()) || hwloc_bitmap_weight(sets.all_cpus.get()) < 0)
             return wrong(object, "the machine's CPUs are none, or without end");
         pugi::xml_node out = topology.append_child("object");
@@ -117,7 +117,8 @@ class Checker {
     }
 
     /// What may be used of the whole machine.
-    Status write_allowed(const pugi::xml_node& object, const Sets& sets, pugi::xml_node& out) {
+    Status write_allowed(const pugi::xml_node& object, const ObjectSets& sets,
+                         pugi::xml_node& out) {
         for (const auto& [name, within] :
              {std::pair{"allowed_cpuset", &sets.all_cpus}, {"allowed_nodeset", &sets.all_nodes}}) {
             const pugi::xml_attribute attribute = object.attribute(name);
@@ -130,7 +131,7 @@ class Checker {
         return {};
     }
 
-    Status children(const pugi::xml_node& above, Family family, const Sets& within,
+    Status children(const pugi::xml_node& above, Family family, const ObjectSets& within,
                     pugi::xml_node& out, int depth) {
         if (depth > max_object_depth)
             return wrong(above,
@@ -141,14 +142,14 @@ class Checker {
             const std::optional<Family> own = family_of(type, version1_);
             if (!own) return wrong(object, fmt::format("hwloc has no \"{}\"", printable(type)));
             if (*own == Family::misc) continue;
-            if (++objects_ > max_objects)
-                return wrong(object, fmt::format("more than {} objects", max_objects));
+            if (++objects_ > max_xml_objects)
+                return wrong(object, fmt::format("more than {} objects", max_xml_objects));
             GRADCOLL_TRY(check_place(object, type, *own, above, family));
             pugi::xml_node copy = out.append_child("object");
             GRADCOLL_TRY(write(object, type, copy));
-            Sets sets = within;
+            ObjectSets sets = within;
             if (*own != Family::device) {
-                Sets read = GRADCOLL_VALUE(sets_of(object, type, within));
+                ObjectSets read = GRADCOLL_VALUE(sets_of(object, type, within));
                 GRADCOLL_TRY(check_sets(object, *own, read, within, taken));
                 sets = std::move(read);
             }
@@ -170,8 +171,8 @@ class Checker {
     }
 
     /// The sets are within those of the object above, and siblings share no CPU.
-    Status check_sets(const pugi::xml_node& object, Family own, const Sets& sets,
-                      const Sets& within, const Bitmap& taken) {
+    Status check_sets(const pugi::xml_node& object, Family own, const ObjectSets& sets,
+                      const ObjectSets& within, const Bitmap& taken) {
         if (!is_within(sets.all_cpus, within.all_cpus) || !is_within(sets.cpus, within.cpus))
             return wrong(object, "CPUs that the object above does not have");
         if (!is_within(sets.all_nodes, within.all_nodes) || !is_within(sets.nodes, within.nodes))
@@ -186,8 +187,9 @@ class Checker {
 
     /// `within`: of the object above, which stand for the NUMA nodes of one that names none, as
     /// groups do in version 1.
-    Result<Sets> sets_of(const pugi::xml_node& object, std::string_view type, const Sets& within) {
-        Sets sets;
+    Result<ObjectSets> sets_of(const pugi::xml_node& object, std::string_view type,
+                               const ObjectSets& within) {
+        ObjectSets sets;
         GRADCOLL_TRY(read_set(object, "cpuset", nullptr, sets.cpus));
         GRADCOLL_TRY(read_set(object, "complete_cpuset", &sets.cpus, sets.all_cpus));
         if (has_nodes_ && version1_ && !object.attribute("nodeset")) {

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <utility>
 
+#include "base/text.hpp"
 #include "topology/files.hpp"
 #include "topology/sources/host/bitmap.hpp"
 #include "topology/sources/host/hwloc_links.hpp"
@@ -30,7 +30,7 @@ double widest_level(const std::string& description) {
         if (description[i] == '(') ++parentheses;
         if (description[i] == ')') --parentheses;
         const bool starts_number =
-            std::isdigit(static_cast<unsigned char>(description[i])) &&
+            is_digit(description[i]) &&
             (i == 0 || description[i - 1] == ':' || description[i - 1] == ' ');
         if (parentheses <= 0 && starts_number)
             product *= std::max(1.0, std::strtod(description.c_str() + i, nullptr));

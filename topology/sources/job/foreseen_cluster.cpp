@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <numeric>
 #include <unordered_set>
 #include <utility>
 
+#include "base/text.hpp"
 #include "topology/sources/job/foreseen.hpp"
 #include "topology/sources/job/job_tree.hpp"
 
@@ -16,43 +16,10 @@ namespace gradcoll {
 
 namespace {
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/// The number at the beginning of `text` without leading zeros, which is taken off.
-std::string_view take_number(std::string_view& text) {
-    const std::size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
-    std::string_view number = text.substr(0, end);
-    text.remove_prefix(end);
-    number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
-    return number;
-}
-
-/// n2 before n10.
-bool natural_less(std::string_view a, std::string_view b) {
-    const std::string_view whole_a = a;
-    const std::string_view whole_b = b;
-    while (!a.empty() && !b.empty()) {
-        if (is_digit(a.front()) && is_digit(b.front())) {
-            const std::string_view x = take_number(a);
-            const std::string_view y = take_number(b);
-            if (x.size() != y.size()) return x.size() < y.size();
-            if (x != y) return x < y;
-        } else {
-            if (a.front() != b.front()) return a.front() < b.front();
-            a.remove_prefix(1);
-            b.remove_prefix(1);
-        }
-    }
-    if (a.empty() != b.empty()) return a.empty();
-    return whole_a < whole_b;
-}
-
 /// Sources may differ about domain and case of a host's name.
 std::string bare_name(const std::string& host) {
     std::string bare = host.substr(0, host.find('.'));
-    for (char& c : bare) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (char& c : bare) c = lower(c);
     return bare;
 }
 

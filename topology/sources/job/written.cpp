@@ -38,18 +38,19 @@ const SourceRow* find_row(Part part, const WordAndValue& text) {
     return row == table.end() ? nullptr : &*row;
 }
 
-Status wrong(std::string_view written, const std::string& what) {
+Status wrong_written(std::string_view written, const std::string& what) {
     return {Code::invalid_argument, fmt::format("GC_TOPOLOGY {}: {}", printable(written), what)};
 }
 
 Status check_value(std::string_view written, const WordAndValue& text, Takes takes) {
     const bool may_be_alone = takes == Takes::nothing || takes == Takes::perhaps_a_file;
-    if (text.has_value && text.value.empty()) return wrong(written, "nothing follows the colon");
+    if (text.has_value && text.value.empty())
+        return wrong_written(written, "nothing follows the colon");
     if (text.has_value && takes == Takes::nothing)
-        return wrong(written, fmt::format("{} takes nothing after it", text.word));
+        return wrong_written(written, fmt::format("{} takes nothing after it", text.word));
     if (!text.has_value && !may_be_alone)
-        return wrong(written, fmt::format("{0} needs a value: {0}:{1}", text.word,
-                                          takes == Takes::a_string ? "STRING" : "FILE"));
+        return wrong_written(written, fmt::format("{0} needs a value: {0}:{1}", text.word,
+                                                  takes == Takes::a_string ? "STRING" : "FILE"));
     return {};
 }
 
@@ -108,8 +109,7 @@ std::optional<Result<WrittenSource>> parts_of_machine(std::string_view written) 
 }
 
 bool looks_like_expression(std::string_view text) {
-    return text.find('(') != text.npos || (text.front() >= '0' && text.front() <= '9') ||
-           text.front() == ')';
+    return text.find('(') != text.npos || is_digit(text.front()) || text.front() == ')';
 }
 
 /// Beside another source a path is for its own part; alone it may be for any.
