@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 2u
+#define GC_INTERPOSER_VERSION 3u
 
 /* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Handle;
@@ -45,6 +45,47 @@ enum GC_Intercepted {
 typedef struct {
     int64_t least_count[GC_CALL_KINDS];
 } GC_Gate;
+
+/* The account of a communicator that is not attached: what its calls would have gained so far if it
+ * were. The call that reaches the price is the one to attach at, on every rank. */
+typedef struct {
+    uint64_t call_ns; /* what every call gains, whatever its size */
+    uint64_t gained_ns;
+    uint64_t price_ns; /* UINT64_MAX: never attached by use */
+} GC_Attach_account;
+
+/* What each 16 bytes of a vector gain; beyond the caches they gain no more. */
+#define GC_GAIN_NS_OF_16_BYTES 3u
+#define GC_MOST_GAINING_BYTES ((uint64_t)1 << 20)
+
+static inline uint64_t gc_gain_ns(const GC_Attach_account* account, uint64_t size_bytes) {
+    const uint64_t gaining =
+        size_bytes < GC_MOST_GAINING_BYTES ? size_bytes : GC_MOST_GAINING_BYTES;
+    return account->call_ns + gaining / 16 * GC_GAIN_NS_OF_16_BYTES;
+}
+
+/* Counts the call and returns 1 if it passes; 0, and nothing is counted, if it is the one to attach
+ * at. */
+static inline int gc_passes(GC_Attach_account* account, uint64_t size_bytes) {
+    const uint64_t gained_ns = account->gained_ns + gc_gain_ns(account, size_bytes);
+    if (gained_ns >= account->price_ns) return 0;
+    account->gained_ns = gained_ns;
+    return 1;
+}
+
+/* Of each thread of the interposer, written by the core: the last allreduce that passed only
+ * because its communicator is not attached. Others of the same communicator, datatype and op need
+ * not be offered as long as their account lets them pass. All zero at first. */
+typedef struct {
+    GC_Handle comm;
+    GC_Handle datatype;
+    GC_Handle op;
+    uint64_t item_bytes;
+    uint64_t end_bytes;         /* vectors of so many bytes and more are offered */
+    const uint64_t* changes;    /* what the core's threads know of communicators is over: */
+    uint64_t change_count;      /* as soon as *changes is not this */
+    GC_Attach_account* account; /* null: there was no such call; valid until then */
+} GC_Passed_call;
 
 typedef struct {
     const void* sendbuf;
@@ -74,7 +115,8 @@ typedef struct {
 } GC_Bcast_call;
 
 typedef struct {
-    int (*allreduce)(const GC_Reduce_call* call, int* code);
+    /* `passed` is the calling thread's. */
+    int (*allreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, int* code);
     /* `request` points to an MPI_Request, which is written only if the call is served. */
     int (*iallreduce)(const GC_Reduce_call* call, void* request, int* code);
     int (*allreduce_init)(const GC_Reduce_call* call, GC_Handle info, void* request, int* code);

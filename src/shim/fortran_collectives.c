@@ -45,6 +45,11 @@ static void set(int* ierror, int code) {
                        (void*)c_buffer(recvbuf), *recvcount, core->datatype_of_fortran(*recvtype), \
                        core->comm_of_fortran(*comm)})
 
+static int offer_allreduce(const GC_Interposer_table* core, const GC_Reduce_call* call, int* code) {
+    if (passes_like_last(call->comm, call->datatype, call->op, call->count)) return 0;
+    return core->allreduce(call, &last_passed, code);
+}
+
 /* A served call made this request. MPI_Requests of Open MPI are pointers. */
 static int make_request(const GC_Interposer_table* core, GC_Handle made, int* request) {
     *request = core->request_to_fortran(&made);
@@ -52,7 +57,7 @@ static int make_request(const GC_Interposer_table* core, GC_Handle made, int* re
 }
 
 WRAPPER(mpi_allreduce, MPI_ALLREDUCE, GC_CALL_ALLREDUCE, *count, (F_REDUCE_PARAMETERS, int* ierror),
-        (F_REDUCE_ARGUMENTS, ierror), core->allreduce(REDUCE_CALL(*count), &code))
+        (F_REDUCE_ARGUMENTS, ierror), offer_allreduce(core, REDUCE_CALL(*count), &code))
 
 WRAPPER(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK, GC_CALL_REDUCE_SCATTER_BLOCK, *count,
         (F_REDUCE_PARAMETERS, int* ierror), (F_REDUCE_ARGUMENTS, ierror),

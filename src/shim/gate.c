@@ -12,6 +12,7 @@
 
 GC_Gate gate;
 _Thread_local const char* inside;
+_Thread_local GC_Passed_call last_passed;
 
 static const GC_Interposer_table* _Atomic table;
 static pthread_once_t once = PTHREAD_ONCE_INIT;

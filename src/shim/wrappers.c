@@ -20,6 +20,15 @@
         return slow_##name(__VA_ARGS__);                                           \
     } while (0)
 
+/* The same for a call that may pass like the last one of its kind. */
+#define FAST_AGAIN(name, kind, count, ...)                                                        \
+    do {                                                                                          \
+        __typeof__(&name) const next = (__typeof__(&name))known_next(NAME_##name);                \
+        if (next != NULL && (passes(kind, count) || passes_like_last(comm, datatype, op, count))) \
+            return next(__VA_ARGS__);                                                             \
+        return slow_##name(__VA_ARGS__);                                                          \
+    } while (0)
+
 /* `offer` is an expression with `core`, `call` and `code`: 1 if the core served the call. */
 #define SLOW(name, kind, count, offer, ...)                                \
     do {                                                                   \
@@ -32,18 +41,25 @@
 
 /* Both halves. `call` is made of the values in brackets: the arguments as the core wants them. */
 #define WRAPPER(name, kind, count, PARAMETERS, Call, values, offer, ...) \
-    static SLOW_HALF int slow_##name PARAMETERS {                        \
-        const Call call = {BARE values};                                 \
-        SLOW(name, kind, count, offer, __VA_ARGS__);                     \
-    }                                                                    \
-    int name PARAMETERS {                                                \
-        FAST(name, kind, count, __VA_ARGS__);                            \
+    WRAPPER_BY(FAST, name, kind, count, PARAMETERS, Call, values, offer, __VA_ARGS__)
+#define WRAPPER_BY(FAST_HALF, name, kind, count, PARAMETERS, Call, values, offer, ...) \
+    static SLOW_HALF int slow_##name PARAMETERS {                                      \
+        const Call call = {BARE values};                                               \
+        SLOW(name, kind, count, offer, __VA_ARGS__);                                   \
+    }                                                                                  \
+    int name PARAMETERS {                                                              \
+        FAST_HALF(name, kind, count, __VA_ARGS__);                                     \
     }
 #define BARE(...) __VA_ARGS__
 
-#define ALLREDUCE(name, Count, kind, member)                                                   \
-    WRAPPER(name, kind, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, (REDUCE_ARGUMENTS), \
-            core->member(&call, &code), REDUCE_ARGUMENTS)
+#define ALLREDUCE(name, Count)                                                                  \
+    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_ALLREDUCE, count, (REDUCE_PARAMETERS(Count)),          \
+               GC_Reduce_call, (REDUCE_ARGUMENTS), core->allreduce(&call, &last_passed, &code), \
+               REDUCE_ARGUMENTS)
+
+#define REDUCE_SCATTER_BLOCK(name, Count)                                                          \
+    WRAPPER(name, GC_CALL_REDUCE_SCATTER_BLOCK, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, \
+            (REDUCE_ARGUMENTS), core->reduce_scatter_block(&call, &code), REDUCE_ARGUMENTS)
 
 #define IALLREDUCE(name, Count)                                                          \
     WRAPPER(name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request),  \
@@ -89,8 +105,8 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
     return code;
 }
 
-ALLREDUCE(MPI_Allreduce, int, GC_CALL_ALLREDUCE, allreduce)
-ALLREDUCE(MPI_Reduce_scatter_block, int, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_scatter_block)
+ALLREDUCE(MPI_Allreduce, int)
+REDUCE_SCATTER_BLOCK(MPI_Reduce_scatter_block, int)
 IALLREDUCE(MPI_Iallreduce, int)
 REDUCE_SCATTER(MPI_Reduce_scatter, int)
 ALLGATHER(MPI_Allgather, int)
@@ -103,8 +119,8 @@ ALLREDUCE_INIT(MPI_Allreduce_init, int)
 ALLREDUCE_INIT(MPIX_Allreduce_init, int)
 #endif
 #if GC_MPI_HAS_LARGE_COUNTS
-ALLREDUCE(MPI_Allreduce_c, int64_t, GC_CALL_ALLREDUCE, allreduce)
-ALLREDUCE(MPI_Reduce_scatter_block_c, int64_t, GC_CALL_REDUCE_SCATTER_BLOCK, reduce_scatter_block)
+ALLREDUCE(MPI_Allreduce_c, int64_t)
+REDUCE_SCATTER_BLOCK(MPI_Reduce_scatter_block_c, int64_t)
 IALLREDUCE(MPI_Iallreduce_c, int64_t)
 ALLREDUCE_INIT(MPI_Allreduce_init_c, int64_t)
 REDUCE_SCATTER(MPI_Reduce_scatter_c, int64_t)

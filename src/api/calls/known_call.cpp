@@ -42,7 +42,8 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
 
 }  // namespace
 
-Known run_known(const Entry& entry, const CallArguments& arguments, Status& status) {
+Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
+                GC_Passed_call* passed) {
     if (entry.with_residual) return Known::no;
     const auto [context, prospect] =
         entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
@@ -52,8 +53,8 @@ Known run_known(const Entry& entry, const CallArguments& arguments, Status& stat
     if (kind != nullptr && prospect->passes(arguments.count, *kind)) {
         if (unattached_calls_are_told())
             count_passed(nullptr, entry, arguments, prospect->pass_reason());
-        else
-            note_passed(arguments, *prospect, *kind);
+        else if (passed != nullptr)
+            *passed = passed_call(arguments, *prospect, *kind);
         return Known::passes;
     }
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;

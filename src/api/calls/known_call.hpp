@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/calls/call.hpp"
+#include "base/interposer_table.h"
 
 namespace gradcoll {
 
@@ -12,8 +13,10 @@ enum class Known : std::uint8_t {
     served,  ///< `status` says how it ended
     passes   ///< to the MPI library, and has been counted
 };
-/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is.
-Known run_known(const Entry& entry, const CallArguments& arguments, Status& status);
+/// Does what admit() and run_allreduce() would do, if an earlier call showed what that is. A call
+/// that passes and is of no interest to the statistics is noted in `passed`, unless that is null.
+Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
+                GC_Passed_call* passed = nullptr);
 
 /// Remembers where an admitted allreduce without an error goes, if the settings send every one like
 /// it there: one that may be compressed, is compared with other ranks' or is not on the host is

@@ -12,6 +12,7 @@
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/hash.hpp"
+#include "base/interposer_handle.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -26,7 +27,7 @@ struct Attachment {
 
 std::mutex attachments_mutex;
 std::vector<Attachment*> attachments;  // in the order of their making; guarded by attachments_mutex
-std::atomic<std::uint64_t> change_count{0};              // what threads have seen before is over
+std::uint64_t change_count = 0;  // what threads have seen before is over; atomic, shared with C
 std::atomic<int> attachment_keyval{MPI_KEYVAL_INVALID};  // made once, under attachments_mutex
 
 /// Where a thread found a context. Handles are used again, but not before the attachment has ended.
@@ -42,23 +43,16 @@ Seen& seen_at(MPI_Comm comm) {
     return seen[slot_of(std::hash<MPI_Comm>{}(comm), seen_bits)];
 }
 
-/// The last allreduce of this thread that passed.
-struct Passed {
-    MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Datatype datatype = MPI_DATATYPE_NULL;
-    MPI_Op op = MPI_OP_NULL;
-    std::uint64_t change_count = 0;
-    Prospect* prospect = nullptr;
-    KindOfCall kind;
-};
-thread_local Passed last_passed;
+std::uint64_t changes_so_far() {
+    return std::atomic_ref(change_count).load(std::memory_order_relaxed);
+}
 
 SeenComm seen_in(Attachment& attachment) {
     return {attachment.context.get(), attachment.prospect ? &*attachment.prospect : nullptr};
 }
 
 void note_seen(MPI_Comm comm, Attachment* attachment) {
-    seen_at(comm) = {comm, attachment, change_count.load(std::memory_order_relaxed)};
+    seen_at(comm) = {comm, attachment, changes_so_far()};
 }
 
 /// Of a communicator that never had a tree, shared memory is what it was attached for.
@@ -224,28 +218,25 @@ Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm) {
 
 SeenComm seen_comm(MPI_Comm comm) {
     const Seen& last = seen_at(comm);
-    if (last.comm != comm || last.attachment == nullptr ||
-        last.change_count != change_count.load(std::memory_order_relaxed))
+    if (last.comm != comm || last.attachment == nullptr || last.change_count != changes_so_far())
         return {};
     return seen_in(*last.attachment);
 }
 
 void forget_seen() {
-    change_count.fetch_add(1, std::memory_order_relaxed);
+    std::atomic_ref(change_count).fetch_add(1, std::memory_order_relaxed);
 }
 
-void note_passed(const CallArguments& arguments, Prospect& prospect, const KindOfCall& kind) {
-    last_passed = {arguments.comm, arguments.datatype,
-                   arguments.op,   change_count.load(std::memory_order_relaxed),
-                   &prospect,      kind};
-}
-
-bool passes_like_last(const CallArguments& arguments) {
-    const Passed& last = last_passed;
-    return last.comm == arguments.comm && last.datatype == arguments.datatype &&
-           last.op == arguments.op &&
-           last.change_count == change_count.load(std::memory_order_relaxed) &&
-           last.prospect != nullptr && last.prospect->passes(arguments.count, last.kind);
+GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
+                           const KindOfCall& kind) {
+    return {.comm = bits_of(arguments.comm),
+            .datatype = bits_of(arguments.datatype),
+            .op = bits_of(arguments.op),
+            .item_bytes = kind.item_bytes,
+            .end_bytes = prospect.end_bytes(kind),
+            .changes = &change_count,
+            .change_count = changes_so_far(),
+            .account = &prospect.account()};
 }
 
 SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use) {

@@ -37,11 +37,10 @@ SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use);
 /// What this thread has seen is over: it asks MPI again. Thread safe.
 void forget_seen();
 
-/// An allreduce has passed for the sake of its communicator's prospect, and nobody counts it.
-void note_passed(const CallArguments& arguments, Prospect& prospect, const KindOfCall& kind);
-/// The shortest way, in a tenth of the time of the call itself: adds the call to the account and
-/// returns true if it is one like the last that this thread noted, and passes as well.
-bool passes_like_last(const CallArguments& arguments);
+/// What the interposer is told of an allreduce that has passed for the sake of its communicator's
+/// prospect, so that it can let others pass by itself.
+GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
+                           const KindOfCall& kind);
 
 /// Of a communicator that is not attached; null if it is, if it is being freed, and once
 /// MPI_Finalize has begun. Local.

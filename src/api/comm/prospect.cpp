@@ -59,16 +59,18 @@ void AttachPrice::learn(int rank_count, std::uint64_t served_calls, std::uint64_
 
 Prospect::Prospect(int rank_count)
     : rank_count_(static_cast<std::uint64_t>(rank_count)),
-      price_ns_(rank_count_ * first_price_ns) {}
+      account_{.call_ns = rank_count_ * gain_ns_a_rank,
+               .gained_ns = 0,
+               .price_ns = rank_count_ * first_price_ns} {}
 
 bool Prospect::add(std::uint64_t size_bytes) {
     if (has_given_up()) return false;
-    gained_ns_ += gain_ns(size_bytes);
+    account_.gained_ns += gc_gain_ns(&account_, size_bytes);
     return is_paid();
 }
 
 bool Prospect::add_wanted(std::uint64_t size_bytes) {
-    gained_ns_ = std::max(gained_ns_, rank_count_ * first_price_ns);
+    account_.gained_ns = std::max(account_.gained_ns, rank_count_ * first_price_ns);
     return add(size_bytes);
 }
 

@@ -2,11 +2,12 @@
 // calls so far would have paid for that.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "api/edge/request.hpp"
+#include "base/interposer_table.h"
 
 namespace gradcoll {
 
@@ -47,12 +48,15 @@ class Prospect {
     bool price_is_agreed() const { return price_is_agreed_; }
     /// The highest of the ranks' AttachPrice::a_rank_ns().
     void agree_on_price(std::uint64_t a_rank_ns) {
-        price_ns_ = rank_count_ * a_rank_ns;
+        account_.price_ns = rank_count_ * a_rank_ns;
         price_is_agreed_ = true;
     }
-    bool is_paid() const { return gained_ns_ >= price_ns_; }
+    bool is_paid() const { return account_.gained_ns >= account_.price_ns; }
     /// The communicator is never attached by use.
-    void give_up(PassReason why) { pass_reason_ = why; }
+    void give_up(PassReason why) {
+        pass_reason_ = why;
+        account_.price_ns = std::numeric_limits<std::uint64_t>::max();
+    }
     int rank_count() const { return static_cast<int>(rank_count_); }
     /// Why its calls pass.
     PassReason pass_reason() const { return pass_reason_; }
@@ -62,22 +66,20 @@ class Prospect {
     bool passes(MPI_Count count, const KindOfCall& kind) {
         if (count <= 0 || count > most_count) return false;
         const std::uint64_t size_bytes = static_cast<std::uint64_t>(count) * kind.item_bytes;
-        return (size_bytes < kind.end_bytes || is_never_attached()) && passes(size_bytes);
+        return size_bytes < end_bytes(kind) && passes(size_bytes);
     }
     /// The same for a call that shared memory serves whatever its type and op.
-    bool passes(std::uint64_t size_bytes) {
-        if (has_given_up()) return true;
-        const std::uint64_t gained_ns = gained_ns_ + gain_ns(size_bytes);
-        if (gained_ns >= price_ns_) return false;
-        gained_ns_ = gained_ns;
-        return true;
+    bool passes(std::uint64_t size_bytes) { return gc_passes(&account_, size_bytes) != 0; }
+
+    /// Allreduces of the kind that are shorter pass as long as the account lets them.
+    std::uint64_t end_bytes(const KindOfCall& kind) const {
+        return is_never_attached() ? std::numeric_limits<std::uint64_t>::max() : kind.end_bytes;
     }
+    GC_Attach_account& account() { return account_; }
 
   private:
-    /// Of the shortest vector, and what each 16 bytes add. Vectors past the caches gain no more.
+    /// Of the shortest vector.
     static constexpr std::uint64_t gain_ns_a_rank = 100;
-    static constexpr std::uint64_t gain_ns_of_16_bytes = 3;
-    static constexpr std::uint64_t most_gaining_bytes = 1 << 20;
     friend class AttachPrice;
 
     bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
@@ -87,17 +89,13 @@ class Prospect {
     }
     static constexpr std::uint64_t gain_of(std::uint64_t calls, std::uint64_t ranks,
                                            std::uint64_t bytes) {
-        return calls * ranks * gain_ns_a_rank + bytes / 16 * gain_ns_of_16_bytes;
-    }
-    std::uint64_t gain_ns(std::uint64_t size_bytes) const {
-        return gain_of(1, rank_count_, std::min(size_bytes, most_gaining_bytes));
+        return calls * ranks * gain_ns_a_rank + bytes / 16 * GC_GAIN_NS_OF_16_BYTES;
     }
 
     PassReason pass_reason_ = PassReason::short_of_attaching;
     std::uint64_t rank_count_;
-    std::uint64_t price_ns_;
     bool price_is_agreed_ = false;
-    std::uint64_t gained_ns_ = 0;
+    GC_Attach_account account_;
 };
 
 }  // namespace gradcoll

@@ -1,7 +1,6 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
 #include "api/calls/blocking.hpp"
 #include "api/calls/nonblocking_call.hpp"
-#include "api/comm/attachments.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
 
@@ -21,11 +20,10 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
 
 }  // namespace
 
-int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept {
+int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
-    if (passes_like_last(arguments)) return 0;
     const Known known = offer_known(blocking, arguments.comm, code, [&](Status& status) {
-        return run_known(blocking, arguments, status);
+        return run_known(blocking, arguments, status, passed);
     });
     if (known != Known::no) return known == Known::served ? 1 : 0;
     return at_offer(blocking, arguments, {}, code, run_allreduce);

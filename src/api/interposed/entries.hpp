@@ -1,16 +1,16 @@
 // api/interposed/entries.hpp - the entries of the interposer's table (base/interposer_table.h) that
-// serve calls, and MPI handles as it passes them.
+// serve calls, and its arguments as ours.
 #pragma once
 
 #include <cstddef>
-#include <type_traits>
 
 #include "api/edge/request.hpp"
+#include "base/interposer_handle.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll {
 
-int offer_allreduce(const GC_Reduce_call* call, int* code) noexcept;
+int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept;
 int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept;
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept;
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
@@ -30,24 +30,6 @@ void request_freeing(const void* handle) noexcept;
 
 /// new_info.cpp: the program has put an info object on a communicator.
 void info_was_set(GC_Handle comm, GC_Handle info) noexcept;
-
-// ---- handles, whether the MPI library has pointers (Open MPI) or ints (MPICH)
-
-template <class Handle>
-Handle handle_of(GC_Handle bits) {
-    if constexpr (std::is_pointer_v<Handle>)
-        return reinterpret_cast<Handle>(bits);  // NOLINT: what bits_of() made
-    else
-        return static_cast<Handle>(bits);
-}
-
-template <class Handle>
-GC_Handle bits_of(Handle handle) {
-    if constexpr (std::is_pointer_v<Handle>)
-        return reinterpret_cast<GC_Handle>(handle);
-    else
-        return static_cast<GC_Handle>(handle);
-}
 
 inline CallArguments arguments_of(const GC_Reduce_call& call) {
     return {call.sendbuf,

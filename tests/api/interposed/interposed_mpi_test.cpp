@@ -302,7 +302,7 @@ std::string option_of(MPI_Comm comm, const char* key) {
 }
 
 void tell(const PlainComm& comm, MPI_Info info) {
-    connected()->info_was_set(bits<MPI_Comm>(comm), bits(info));
+    connected()->info_was_set(bits_of<MPI_Comm>(comm), bits_of(info));
 }
 
 TEST(InterposedInfo, KeysOfOursAreTakenAndLowerTheGate) {
@@ -407,11 +407,12 @@ TEST(Interposed, ThousandsOfCommunicatorsWithShortCallsStayUnattached) {
 
 TEST(Interposed, HandlesOfFortranBecomeThoseOfC) {
     const Table& table = connected();
-    EXPECT_EQ(table->comm_of_fortran(MPI_Comm_c2f(MPI_COMM_WORLD)), bits(MPI_COMM_WORLD));
-    EXPECT_EQ(table->datatype_of_fortran(MPI_Type_c2f(MPI_DOUBLE)), bits(MPI_DOUBLE));
-    EXPECT_EQ(table->op_of_fortran(MPI_Op_c2f(MPI_MAX)), bits(MPI_MAX));
-    EXPECT_EQ(table->info_of_fortran(MPI_Info_c2f(MPI_INFO_NULL)), bits(MPI_INFO_NULL));
-    EXPECT_EQ(table->request_of_fortran(MPI_Request_c2f(MPI_REQUEST_NULL)), bits(MPI_REQUEST_NULL));
+    EXPECT_EQ(table->comm_of_fortran(MPI_Comm_c2f(MPI_COMM_WORLD)), bits_of(MPI_COMM_WORLD));
+    EXPECT_EQ(table->datatype_of_fortran(MPI_Type_c2f(MPI_DOUBLE)), bits_of(MPI_DOUBLE));
+    EXPECT_EQ(table->op_of_fortran(MPI_Op_c2f(MPI_MAX)), bits_of(MPI_MAX));
+    EXPECT_EQ(table->info_of_fortran(MPI_Info_c2f(MPI_INFO_NULL)), bits_of(MPI_INFO_NULL));
+    EXPECT_EQ(table->request_of_fortran(MPI_Request_c2f(MPI_REQUEST_NULL)),
+              bits_of(MPI_REQUEST_NULL));
     const MPI_Request none = MPI_REQUEST_NULL;
     EXPECT_EQ(table->request_to_fortran(&none), MPI_Request_c2f(MPI_REQUEST_NULL));
 }

@@ -14,9 +14,9 @@ constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 Answer init(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
             MPI_Request* request, MPI_Info info = MPI_INFO_NULL) {
-    const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+    const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
     Answer answer;
-    answer.served = connected()->allreduce_init(&call, bits(info), request, &answer.code) != 0;
+    answer.served = connected()->allreduce_init(&call, bits_of(info), request, &answer.code) != 0;
     return answer;
 }
 

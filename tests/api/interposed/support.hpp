@@ -1,20 +1,11 @@
 // tests/api/interposed/support.hpp - the interposer's table with MPI's own types.
 #pragma once
 
-#include <type_traits>
-
 #include "api/api_support.hpp"
+#include "base/interposer_handle.hpp"
 #include "base/interposer_table.h"
 
 namespace gradcoll::test {
-
-template <class Handle>
-GC_Handle bits(Handle handle) {
-    if constexpr (std::is_pointer_v<Handle>)
-        return reinterpret_cast<GC_Handle>(handle);
-    else
-        return static_cast<GC_Handle>(handle);
-}
 
 /// Of floats: beyond GC_TREE_MIN_BYTES.
 inline constexpr int long_count = 100'000;
@@ -33,43 +24,44 @@ class Table {
 
     Answer allreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                      MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
-        return asked([&](int* code) { return table_->allreduce(&call, code); });
+        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
+        GC_Passed_call passed{};
+        return asked([&](int* code) { return table_->allreduce(&call, &passed, code); });
     }
     Answer iallreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request) const {
-        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
         return asked([&](int* code) { return table_->iallreduce(&call, request, code); });
     }
     Answer reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                                 MPI_Op op, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
         return asked([&](int* code) { return table_->reduce_scatter_block(&call, code); });
     }
     template <class Count>
     Answer reduce_scatter(const void* in, void* out, const Count* counts, MPI_Datatype type,
                           MPI_Op op, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, 0, bits(type), bits(op), bits(comm)};
+        const GC_Reduce_call call{in, out, 0, bits_of(type), bits_of(op), bits_of(comm)};
         return asked(
             [&](int* code) { return table_->reduce_scatter(&call, counts, sizeof(Count), code); });
     }
     Answer allgather(const void* in, std::int64_t send_count, MPI_Datatype send_type, void* out,
                      std::int64_t recv_count, MPI_Datatype recv_type, MPI_Comm comm) const {
-        const GC_Gather_call call{in,         send_count,      bits(send_type), out,
-                                  recv_count, bits(recv_type), bits(comm)};
+        const GC_Gather_call call{in,         send_count,         bits_of(send_type), out,
+                                  recv_count, bits_of(recv_type), bits_of(comm)};
         return asked([&](int* code) { return table_->allgather(&call, code); });
     }
 
     Answer barrier(MPI_Comm comm) const {
-        return asked([&](int* code) { return table_->barrier(bits(comm), code); });
+        return asked([&](int* code) { return table_->barrier(bits_of(comm), code); });
     }
     Answer bcast(void* data, std::int64_t count, MPI_Datatype type, int root, MPI_Comm comm) const {
-        const GC_Bcast_call call{data, count, bits(type), root, bits(comm)};
+        const GC_Bcast_call call{data, count, bits_of(type), root, bits_of(comm)};
         return asked([&](int* code) { return table_->bcast(&call, code); });
     }
     Answer reduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                   int root, MPI_Comm comm) const {
-        const GC_Reduce_call call{in, out, count, bits(type), bits(op), bits(comm)};
+        const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
         return asked([&](int* code) { return table_->reduce(&call, root, code); });
     }
 
