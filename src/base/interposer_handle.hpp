@@ -1,5 +1,5 @@
-// base/interposer_handle.hpp - MPI handles as base/interposer_table.h has them, whether the MPI library
-// has pointers (Open MPI) or ints (MPICH).
+// base/interposer_handle.hpp - MPI handles as base/interposer_table.h has them, whether the MPI
+// library has pointers (Open MPI) or ints (MPICH).
 #pragma once
 
 #include <type_traits>

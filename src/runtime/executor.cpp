@@ -215,7 +215,7 @@ Status Executor::finish_local(const LocalStep& local, LocalResult result) {
     return impl_->window->finish_local(local, std::move(result));
 }
 
-Status Executor::wait() {
+Status Executor::wait(bool (*meanwhile)()) {
     if (impl_->window->taken() > 0)
         return {Code::internal, fmt::format("wait: {} local steps are elsewhere; allowed is 0",
                                             impl_->window->taken())};
@@ -231,7 +231,7 @@ Status Executor::wait() {
         idle.after_turn(progress.ok() && *progress == Progress::idle);
         if (!progress.ok()) status = progress.status();
         if (!progress.ok() || *progress == Progress::complete) break;
-        if (*progress == Progress::advanced)
+        if (*progress == Progress::advanced || (meanwhile != nullptr && meanwhile()))
             idle_turns = idle_start;
         else if (++idle_turns > idle_turns_before_yield)
             sched_yield();
@@ -240,9 +240,9 @@ Status Executor::wait() {
     return status;
 }
 
-Status Executor::run(const Binding& binding) {
+Status Executor::run(const Binding& binding, bool (*meanwhile)()) {
     GRADCOLL_TRY(start(binding));
-    return wait();
+    return wait(meanwhile);
 }
 
 }  // namespace gradcoll

@@ -72,11 +72,12 @@ class Executor {
     /// first failure fails the operation. What it sets free leaves with the next advance. Errors:
     /// internal for a step that is not due; nothing happens then.
     Status finish_local(const LocalStep& local, LocalResult result);
-    /// Advances until complete, yielding the core when idle. Errors: internal while steps are
-    /// elsewhere, which nobody could give back meanwhile; the operation goes on.
-    Status wait();
+    /// Advances until complete, yielding the core when idle. `meanwhile`: what else the thread does
+    /// then; true if that did something. Errors: internal while local steps are elsewhere, which
+    /// nobody could give back meanwhile; the operation goes on.
+    Status wait(bool (*meanwhile)() = nullptr);
     /// Start and wait.
-    Status run(const Binding& binding);
+    Status run(const Binding& binding, bool (*meanwhile)() = nullptr);
     const RunStats& stats() const;
 
   private:

@@ -7,17 +7,28 @@
 namespace {
 std::atomic<long> allocations{0};
 
-void* counted(std::size_t size) {
+void* counted(std::size_t size) noexcept {
     ++allocations;
-    if (void* memory = std::malloc(size ? size : 1)) return memory;
+    return std::malloc(size ? size : 1);
+}
+
+void* counted_or_throw(std::size_t size) {
+    if (void* memory = counted(size)) return memory;
     throw std::bad_alloc();
 }
 }  // namespace
 
 void* operator new(std::size_t size) {
-    return counted(size);
+    return counted_or_throw(size);
 }
 void* operator new[](std::size_t size) {
+    return counted_or_throw(size);
+}
+// Sanitizers have these of their own, whose memory must not go to free().
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return counted(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
     return counted(size);
 }
 void operator delete(void* memory) noexcept {

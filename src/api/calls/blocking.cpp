@@ -1,31 +1,11 @@
 #include "api/calls/blocking.hpp"
 
-#include <sched.h>
-
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/gapped_allreduce.hpp"
-#include "api/comm/started_calls.hpp"
 
 namespace gradcoll {
-namespace {
-
-Status wait_with_others(Executor& executor) {
-    for (;;) {
-        const auto progress = executor.advance();
-        if (!progress) return progress.status();
-        if (*progress == Progress::complete) return {};
-        if (*progress == Progress::idle && !advance_started_calls()) sched_yield();
-    }
-}
-
-Status start_and_wait(Executor& executor, const Binding& binding) {
-    GRADCOLL_TRY(executor.start(binding));
-    return any_started_calls() ? wait_with_others(executor) : executor.wait();
-}
-
-}  // namespace
 
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras) {
@@ -35,11 +15,7 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
         GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
         GRADCOLL_TRY(take(binding.residual, extras.residual->data_for(extras.device)));
     }
-    binding.sequence = lease->number.value();
-    binding.turn = &lease->number;
-    Status status = start_and_wait(*lease->executor, binding);
-    context.plans().end(std::move(lease).value(), status);
-    return status;
+    return context.plans().run(std::move(lease).value(), binding);
 }
 
 namespace {

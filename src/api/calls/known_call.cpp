@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/calls/blocking.hpp"
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/route.hpp"
@@ -37,7 +36,8 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
     CallKey key = way.key;
     key.count = way.shape.count;
     key.in_place = is_in_place(arguments);
-    return run_blocking(context, CallKind::allreduce, key, binding);
+    auto lease = context.plans().begin(CallKind::allreduce, key);
+    return lease ? context.plans().run(std::move(lease).value(), binding) : lease.status();
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/observe/observe.hpp"
+#include "api/comm/started_calls.hpp"
 #include "base/clock.hpp"
 #include "runtime/tags.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -110,8 +110,16 @@ Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
     lease.before = lease.executor->stats();
     lease.number = next_number();
     lease.kind = kind;
-    lease.begin_ns = observing_calls() ? now_ns() : 0;
+    lease.begin_ns = statistics_.is_observed() ? now_ns() : 0;
     return lease;
+}
+
+Status CommPlans::run(Lease lease, Binding binding) {
+    binding.sequence = lease.number.value();
+    binding.turn = &lease.number;
+    const Status status = lease.executor->run(binding, advance_started_calls);
+    end(std::move(lease), status);
+    return status;
 }
 
 void CommPlans::end(Lease lease, const Status& outcome) {

@@ -95,6 +95,10 @@ class CommPlans {
     /// null: on the host.
     Result<Lease> begin(CallKind kind, const CallKey& key,
                         const std::shared_ptr<DeviceSide>& data_device = nullptr);
+    /// Runs an operation that was begun, while the caller waits, to its end(); makes progress of
+    /// started persistent requests, too, so that no rank waits for another in vain. The binding's
+    /// sequence is filled in. Errors: those of the executor.
+    Status run(Lease lease, Binding binding);
     /// Counts the operation; its executor is used again unless the operation failed.
     void end(Lease lease, const Status& outcome);
 

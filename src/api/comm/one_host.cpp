@@ -65,7 +65,7 @@ void OneHost::trace(const Binding& binding, const CallShape& shape, std::uint64_
 }
 
 Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
-    const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
+    const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     Status status = engine_->allreduce(binding, shape);
     if (begin_ns != 0) trace(binding, shape, begin_ns);
     if (!status.ok()) return status;
@@ -82,7 +82,7 @@ template <class Run>
 Status OneHost::counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent,
                         Run&& run) {
     CallRecord record;
-    const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
+    const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     GRADCOLL_TRY(run());
     if (begin_ns != 0) {
         record.total_ns = now_ns() - begin_ns;

@@ -211,7 +211,7 @@ bool OneHostEngine::go_on(void* engine) {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, static_cast<OneHostEngine*>(engine)->private_comm_, &found,
                 MPI_STATUS_IGNORE);
-    return any_started_calls() && advance_started_calls();
+    return advance_started_calls();
 }
 
 }  // namespace gradcoll

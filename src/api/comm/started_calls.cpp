@@ -19,11 +19,8 @@ void add_started_call(StartedCall& call) {
     call_count = calls.size();
 }
 
-bool any_started_calls() {
-    return call_count.load(std::memory_order_relaxed) != 0;
-}
-
 bool advance_started_calls() {
+    if (call_count.load(std::memory_order_relaxed) == 0) return false;
     const std::unique_lock lock(calls_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return true;
     bool advanced = false;

@@ -19,11 +19,9 @@ class StartedCall {
 /// The call must stay until it has finished. Thread safe.
 void add_started_call(StartedCall& call);
 
-/// Cheap: one load.
-bool any_started_calls();
-
 /// Advances every call of the list; true if one of them did something. If another thread is at it,
-/// returns at once (true: progress is being made). Thread safe.
+/// returns at once (true: progress is being made). Cheap where there are none: one load. Thread
+/// safe.
 bool advance_started_calls();
 
 }  // namespace gradcoll

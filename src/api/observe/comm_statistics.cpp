@@ -43,8 +43,11 @@ void CommStatistics::Served::reset() {
         counter->store(0, std::memory_order_relaxed);
 }
 
+CommStatistics::CommStatistics(MPI_Comm private_comm)
+    : comm_(private_comm), is_observed_(observing_calls()) {}
+
 void CommStatistics::count_served(const CallRecord& record) {
-    observe_call(comm_, record);
+    if (is_observed_) observe_call(comm_, record);
     if (is_blocking(record.kind))
         waited_.count(record, add_alone);
     else

@@ -20,8 +20,11 @@ class CallTimer;
 /// reading while calls end may have one of them in part.
 class CommStatistics {
   public:
-    /// `private_comm`: what observe_as() names to the report.
-    explicit CommStatistics(MPI_Comm private_comm) : comm_(private_comm) {}
+    /// `private_comm`: what observe_as() names to the report. After MPI_Init.
+    explicit CommStatistics(MPI_Comm private_comm);
+
+    /// Whether a report or a trace wants the calls. It does from the first call on, or never.
+    bool is_observed() const { return is_observed_; }
 
     void count_served(const CallRecord& record);
     /// A call that needed no messages.
@@ -53,6 +56,7 @@ class CommStatistics {
     static constexpr const char* none_passed = "no call has passed to the MPI library";
 
     MPI_Comm comm_;
+    const bool is_observed_;
     Served waited_;   ///< blocking calls, which are made one at a time
     Served started_;  ///< all others
     Counter calls_passed_{0};
