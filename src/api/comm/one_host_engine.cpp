@@ -71,6 +71,11 @@ bool ReservedMemory::raise_to(std::size_t size_bytes) {
     return true;
 }
 
+void ReservedMemory::lower_to(std::size_t size_bytes) {
+    reserved_bytes -= size_bytes_ - size_bytes;
+    size_bytes_ = size_bytes;
+}
+
 ReservedMemory::~ReservedMemory() {
     reserved_bytes -= size_bytes_;
 }
@@ -183,12 +188,14 @@ Status OneHostEngine::grow_blocks(std::size_t bytes) {
 
 /// How large blocks this rank can have, up to `wanted`; 0: it lacks memory for any.
 std::size_t OneHostEngine::grant(std::size_t wanted) {
+    const std::size_t reserved_before = reserved_.size_bytes();
     for (const std::size_t bytes : {wanted, least_bytes()}) {
         const auto extents = group_.extents_of_blocks(bytes);
         const bool allowed = bytes == least_bytes() || reserved_.raise_to(sum_of(extents));
         if (!allowed) continue;
         const Status status = allocate(extents);
         if (status.ok()) return bytes;
+        reserved_.lower_to(reserved_before);
         log(LogLevel::warn, "{}", status.message());
     }
     return 0;

@@ -36,6 +36,9 @@ class ReservedMemory {
 
     /// False, and nothing changes, if the process has not so much. Thread safe.
     bool raise_to(std::size_t size_bytes);
+    /// At most what it has.
+    void lower_to(std::size_t size_bytes);
+    std::size_t size_bytes() const { return size_bytes_; }
 
   private:
     std::size_t size_bytes_ = 0;
