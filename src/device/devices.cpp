@@ -87,7 +87,8 @@ int Devices::device_of(const void* pointer) {
     const DevicePlugin* active = plugin();
     if (active == nullptr && mode_ == Mode::path) active = load_once();
     if (active != nullptr) return active->device_of(pointer);
-    if (space_of(pointer) == MemorySpace::host) return host_memory;
+    if (build_facts::cuda_kernels == 0 || space_of(pointer) == MemorySpace::host)
+        return host_memory;
     active = mode_ == Mode::automatic ? load_once() : nullptr;
     return active != nullptr ? active->device_of(pointer) : unserved_device;
 }

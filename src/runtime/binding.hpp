@@ -7,7 +7,7 @@
 
 namespace gradcoll {
 
-class OperationNumber;
+class OperationNumbers;
 
 /// Where one call's data are. With ExecutorOptions::data_on_device all of it is memory of the
 /// device.
@@ -19,11 +19,12 @@ struct Binding {
     Reducer reducer;  ///< must be a sum if the plan has a lossy codec: the caller checks
     ReduceOp op = ReduceOp::sum;  ///< the reducer's, for executors whose data are on a device
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
-    /// operations that overlap in time apart (runtime/tags.hpp).
+    /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.
     std::uint32_t sequence = 0;
-    /// Null, or the number whose turn the operation awaits before it begins; kept until it has
-    /// ended (runtime/operation_numbers.hpp).
-    const OperationNumber* turn = nullptr;
+    /// Null, or where the operation takes its number when it is started, even if that fails; it
+    /// then begins in its turn, and holds the number until it has ended. Must outlive it
+    /// (runtime/operation_numbers.hpp).
+    OperationNumbers* numbers = nullptr;
 };
 
 }  // namespace gradcoll

@@ -85,6 +85,7 @@ struct Executor::Impl {
         abandoned  ///< nothing goes on but the end
     };
     State state = State::resting;
+    OperationNumber number;  ///< of the running operation; empty if its caller numbers it
 };
 
 Status Executor::Impl::check(const Binding& binding) const {
@@ -110,6 +111,7 @@ void Executor::Impl::abandon(Status status) {
 Status Executor::Impl::end() {
     if (state == State::running) window->give_back();
     state = State::resting;
+    number.end();
     if (operation.trace) trace_operation(operation, label, begin_ns);
     return std::exchange(operation.error, Status());
 }
@@ -131,7 +133,7 @@ Status Executor::Impl::begin() {
 }
 
 Result<Progress> Executor::Impl::begin_in_turn() {
-    if (!operation.binding.turn->has_turn()) return Progress::idle;
+    if (!number.has_turn()) return Progress::idle;
     GRADCOLL_TRY(begin());
     return Progress::advanced;
 }
@@ -182,14 +184,22 @@ const RunStats& Executor::stats() const {
     return impl_->operation.stats;
 }
 
+std::uint32_t Executor::sequence() const {
+    return impl_->operation.binding.sequence;
+}
+
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
+    OperationNumber number;
+    if (binding.numbers != nullptr) number = binding.numbers->take();
     GRADCOLL_TRY(impl.check(binding));
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
+    if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();
+    impl.number = std::move(number);
     if (impl.operation.trace) impl.begin_ns = now_ns();
-    if (!binding.turn || binding.turn->has_turn()) return impl.begin();
+    if (impl.number.has_turn()) return impl.begin();
     impl.state = Impl::State::awaiting_turn;
     return {};
 }

@@ -55,8 +55,8 @@ class Executor {
     const DeviceSide* data_device() const;
     /// Errors: internal if an operation is running, invalid_buffer for null buffers, invalid_op
     /// without a reducer where one is needed, out_of_memory, transport. Nothing is running after an
-    /// error. If Binding::turn has to be waited for, the operation begins in a later advance, which
-    /// then has the last two errors.
+    /// error. If the operation's turn (Binding::numbers) has to be waited for, it begins in a later
+    /// advance, which then has the last two errors.
     Status start(const Binding& binding);
     /// Does a bounded piece of what can be done now: starts messages, looks for finished ones, runs
     /// one local step. Never blocks. An error is the end of the operation; afterwards (and before
@@ -79,6 +79,8 @@ class Executor {
     /// Start and wait.
     Status run(const Binding& binding, bool (*meanwhile)() = nullptr);
     const RunStats& stats() const;
+    /// Of the operation that was started last.
+    std::uint32_t sequence() const;
 
   private:
     struct Impl;

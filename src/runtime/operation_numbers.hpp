@@ -29,7 +29,6 @@ class OperationNumber {
     }
     ~OperationNumber() { end(); }
 
-    /// Binding::sequence.
     std::uint32_t value() const { return value_; }
     /// Whether the operation may begin: the one before that had its tags has ended on this rank.
     /// Then messages of the two cannot be mistaken for each other, if every rank waits for this.
@@ -47,8 +46,8 @@ class OperationNumber {
 };
 
 /// Counts operations, and which have ended. As many as the tags tell apart overlap freely; an
-/// executor begins one more only when the one with the same tags has ended (Binding::turn). So
-/// start() never waits, nothing is refused, and no message is taken for another's.
+/// executor begins one more only when the one with the same tags has ended. So start() never waits,
+/// nothing is refused, and no message is taken for another's.
 ///
 /// Numbers are taken by one thread at a time, in the same order on all ranks, and end on any
 /// thread. No locks. Must outlive its numbers.

@@ -27,7 +27,7 @@ struct Overlapping {
 
     Status start() {
         Binding binding = binding_of(in, out, number);
-        binding.turn = &turn;
+        binding.numbers = numbers;
         return executor->start(binding);
     }
     bool has_ended() {
@@ -41,7 +41,7 @@ struct Overlapping {
     }
 
     std::uint32_t number;
-    OperationNumber turn;  ///< an empty one waits for nobody
+    OperationNumbers* numbers = nullptr;  ///< null: `number` is the operation's
     std::unique_ptr<Executor> executor;
     Floats in, out;
 };
@@ -89,12 +89,11 @@ TEST(Overlap, OperationsBeyondTheTagsWaitTheirTurnAndNeverMix) {
         Operations operations;
         for (std::uint32_t i = 0; i < total; ++i) {
             operations.push_back(std::make_unique<Overlapping>(channel, i));
-            operations.back()->turn = numbers.take();
-            ASSERT_EQ(operations.back()->turn.value(), i);
+            operations.back()->numbers = &numbers;
         }
-        shuffle(operations, channel.rank());
         for (const auto& one : operations) {
             ASSERT_TRUE(one->start().ok());
+            ASSERT_EQ(one->executor->sequence(), one->number);
             EXPECT_EQ(one->executor->stats().messages_sent > 0, one->number < 64) << one->number;
         }
         std::mt19937 random(static_cast<unsigned>(channel.rank()));
@@ -103,6 +102,27 @@ TEST(Overlap, OperationsBeyondTheTagsWaitTheirTurnAndNeverMix) {
             if (!left[i]->has_ended()) continue;
             left[i]->expect_sum();
             left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+    });
+}
+
+TEST(Overlap, AStartThatFailsHasTakenItsNumberAndEndedIt) {
+    LoopbackWorld world(ranks, {.tag_limit = shortest_tags});
+    on_all_ranks(world, ranks, [](Channel& channel) {
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        for (std::uint32_t i = 0; i < 200; ++i) {
+            Overlapping one(channel, i);
+            one.numbers = &numbers;
+            if (i % 3 == 0) {
+                Binding nothing;
+                nothing.numbers = &numbers;
+                EXPECT_EQ(one.executor->start(nothing).code(), Code::invalid_buffer);
+                continue;
+            }
+            ASSERT_TRUE(one.start().ok());
+            ASSERT_EQ(one.executor->sequence(), i);
+            while (!one.has_ended()) std::this_thread::yield();
+            one.expect_sum();
         }
     });
 }

@@ -6,14 +6,23 @@
 #include "api/calls/gapped_allreduce.hpp"
 
 namespace gradcoll {
+namespace {
+
+Status add_residual(Binding& binding, const PlannedCall& call, const BlockingExtras& extras) {
+    if (extras.residual == nullptr) return {};
+    GRADCOLL_TRY(extras.residual->check_fits(call));
+    return take(binding.residual, extras.residual->data_for(extras.device));
+}
+
+}  // namespace
 
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras) {
-    auto lease = context.plans().begin(kind, key, extras.device);
+    auto lease = context.plans().begin(kind, key, {.waited = true, .data_device = extras.device});
     if (!lease) return lease.status();
-    if (extras.residual != nullptr) {
-        GRADCOLL_TRY(extras.residual->check_fits(*lease->call));
-        GRADCOLL_TRY(take(binding.residual, extras.residual->data_for(extras.device)));
+    if (const Status status = add_residual(binding, *lease->call, extras); !status.ok()) {
+        context.plans().give_number_up();
+        return status;
     }
     return context.plans().run(std::move(lease).value(), binding);
 }

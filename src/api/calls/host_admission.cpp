@@ -8,7 +8,6 @@
 #include "api/calls/device_allreduce.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
-#include "api/comm/plain_call.hpp"
 #include "api/edge/signature.hpp"
 
 namespace gradcoll {

@@ -3,7 +3,6 @@
 #include "api/calls/host_buffer.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
-#include "api/comm/plain_call.hpp"
 
 namespace gradcoll {
 namespace {

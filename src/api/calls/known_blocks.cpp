@@ -5,8 +5,8 @@
 #include "api/calls/call_kinds.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
-#include "api/comm/plain_call.hpp"
 #include "api/comm/route.hpp"
+#include "api/edge/signature.hpp"
 
 namespace gradcoll {
 namespace {

@@ -28,16 +28,24 @@ std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
     return way.shape.item_bytes() * static_cast<std::uint64_t>(arguments.count);
 }
 
+Status run_on_tree(CommPlans& plans, KnownWay& way, const Binding& binding) {
+    const bool in_place = binding.input == binding.output;
+    if (way.planned == nullptr || way.key.count != way.shape.count ||
+        way.key.in_place != in_place) {
+        way.key.count = way.shape.count;
+        way.key.in_place = in_place;
+        GRADCOLL_TRY(take(way.planned, plans.planned(way.key)));
+    }
+    auto lease = plans.begin(CallKind::allreduce, way.planned, {.waited = true});
+    return lease ? plans.run(std::move(lease).value(), binding) : lease.status();
+}
+
 Status run_on(CommContext& context, KnownWay& way, const CallArguments& arguments) {
     way.shape.set_count(arguments.count);
     if (way.shape.has_gaps) return run_gapped_on_host(context, arguments, way.shape);
     const Binding binding = binding_of(arguments, way.shape);
     if (way.one_host) return context.one_host().allreduce(binding, way.shape);
-    CallKey key = way.key;
-    key.count = way.shape.count;
-    key.in_place = is_in_place(arguments);
-    auto lease = context.plans().begin(CallKind::allreduce, key);
-    return lease ? context.plans().run(std::move(lease).value(), binding) : lease.status();
+    return run_on_tree(context.plans(), way, binding);
 }
 
 }  // namespace

@@ -12,16 +12,16 @@ Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(Call& call, MPI_
     CallKey key = call.route.key;
     key.in_place = is_in_place(placed->arguments);
     std::unique_ptr<NonblockingCall> started(new NonblockingCall);
+    CommPlans& plans = call.context->plans();
     GRADCOLL_TRY(
-        take(started->lease_, call.context->plans().begin(call.entry->kind, key, placed->device)));
+        take(started->lease_, plans.begin(call.entry->kind, key, {.data_device = placed->device})));
     Binding binding = binding_of(placed->arguments, call.shape);
-    binding.sequence = started->lease_.number.value();
-    binding.turn = &started->lease_.number;
+    binding.numbers = &plans.numbers();
     GRADCOLL_TRY(started->lease_.executor->start(binding));
     started->context_ = call.context;
     started->copy_ = std::move(call.copy);
     started->name_ = call.entry->name;
-    GRADCOLL_TRY(started->make_request(binding.sequence));
+    GRADCOLL_TRY(started->make_request(started->lease_.executor->sequence()));
     *request = started->request_;
     return started;
 }

@@ -103,26 +103,32 @@ Outcome PersistentCall::start_passing(PassReason reason) {
     return pass_iallreduce(twin_->arguments(), &mpi_request_);
 }
 
-Status PersistentCall::start_on_tree(CallKey key) {
+/// Of a start on the tree: all but the number of its operation.
+Status PersistentCall::prepare(CallKey key, Binding& binding) {
     const auto placed = place_call(*context_, arguments_, shape_, memory_of(arguments_, shape_));
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);
     GRADCOLL_TRY(take(running_, phase_of(key)));
     before_ = running_->executor->stats();
-    Binding binding = binding_of(placed->arguments, shape_);
-    if (number_.channel == nullptr) operation_number_ = context_->plans().next_number();
-    binding.sequence = number_.channel == nullptr ? operation_number_.value() : number_.number;
-    binding.turn = &operation_number_;
-    Status begun;
-    if (residual_ != nullptr) begun = take(binding.residual, residual_->data_for(device_));
-    if (begun.ok()) begun = running_->executor->start(binding);
-    if (!begun.ok()) {
-        operation_number_.end();
-        return begun;
+    binding = binding_of(placed->arguments, shape_);
+    return residual_ != nullptr ? take(binding.residual, residual_->data_for(device_)) : Status();
+}
+
+Status PersistentCall::start_on_tree(const CallKey& key) {
+    const bool has_number = number_.channel != nullptr;
+    Binding binding;
+    if (const Status prepared = prepare(key, binding); !prepared.ok()) {
+        if (!has_number) context_->plans().give_number_up();
+        return prepared;
     }
+    if (has_number)
+        binding.sequence = number_.number;
+    else
+        binding.numbers = &context_->plans().numbers();
+    GRADCOLL_TRY(running_->executor->start(binding));
     complete_ = false;
-    if (number_.channel == nullptr) add_started_call(*this);
+    if (!has_number) add_started_call(*this);
     return {};
 }
 
@@ -131,10 +137,9 @@ StartedCall::Turn PersistentCall::advance() {
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     if (progress.ok())
-        context_->statistics().count_served(record_of(
-            {CallKind::persistent, *running_->call, before_, running_->executor->stats(), 0}));
+        count_tree_call(context_->statistics(), {CallKind::persistent, false, *running_->call,
+                                                 before_, running_->executor->stats(), 0});
     status_ = progress.status();
-    operation_number_.end();
     complete_.store(true, std::memory_order_release);
     return Turn::finished;
 }

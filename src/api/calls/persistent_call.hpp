@@ -54,7 +54,8 @@ class PersistentCall final : public StartedCall {
     Route route_of_start();
     Result<Phase*> phase_of(const CallKey& key);
     Outcome start_passing(PassReason reason);
-    Status start_on_tree(CallKey key);
+    Status prepare(CallKey key, Binding& binding);
+    Status start_on_tree(const CallKey& key);
 
     Entry entry_;
     std::shared_ptr<CommContext> context_;
@@ -75,7 +76,6 @@ class PersistentCall final : public StartedCall {
     std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
     DeviceArea twin_room_;
     Phase* running_ = nullptr;
-    OperationNumber operation_number_;  ///< of the start; empty if the request has its own
     RunStats before_;
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};

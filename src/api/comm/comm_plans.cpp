@@ -34,20 +34,40 @@ Result<ChannelNumber> NumberedChannels::next(MPI_Comm parent) {
     return ChannelNumber{channels_.back().get(), numbers_of_one_ - left_--};
 }
 
-CallRecord record_of(const TreeCall& call) {
+namespace {
+
+CallTraffic traffic_of(const TreeCall& call) {
     const CallKey& key = call.planned.key();
+    return {.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes,
+            .bytes_sent = call.after.bytes_sent - call.before.bytes_sent,
+            .bytes_sent_exact = call.planned.exact_bytes(),
+            .messages_sent = call.after.messages_sent - call.before.messages_sent,
+            .lossy = call.planned.lossy()};
+}
+
+CallRecord record_of(const TreeCall& call) {
+    const CallTraffic traffic = traffic_of(call);
     CallRecord record;
     record.kind = call.kind;
-    record.bytes = static_cast<std::uint64_t>(key.count) * key.elem_bytes;
-    record.lossy = call.planned.lossy();
+    record.bytes = traffic.bytes;
+    record.lossy = traffic.lossy;
     record.builder = call.planned.other_builder();
-    record.bytes_sent = call.after.bytes_sent - call.before.bytes_sent;
-    record.bytes_sent_exact = call.planned.exact_bytes();
-    record.messages_sent = call.after.messages_sent - call.before.messages_sent;
+    record.bytes_sent = traffic.bytes_sent;
+    record.bytes_sent_exact = traffic.bytes_sent_exact;
+    record.messages_sent = traffic.messages_sent;
     record.total_ns = call.total_ns;
     record.codec_ns = call.after.codec_ns - call.before.codec_ns;
     record.wire_ns = call.after.wait_ns - call.before.wait_ns;
     return record;
+}
+
+}  // namespace
+
+void count_tree_call(CommStatistics& statistics, const TreeCall& call) {
+    if (statistics.is_observed())
+        statistics.count_served(record_of(call));
+    else
+        statistics.count_served(call.waited, traffic_of(call));
 }
 
 CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
@@ -101,22 +121,30 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::cached_call(const CallKey& key) 
     return call;
 }
 
-Result<Lease> CommPlans::begin(CallKind kind, const CallKey& key,
-                               const std::shared_ptr<DeviceSide>& data_device) {
+Result<std::shared_ptr<PlannedCall>> CommPlans::planned(const CallKey& key) {
+    auto call = cached_call(key);
+    if (!call) give_number_up();
+    return call;
+}
+
+Result<Lease> CommPlans::begin(CallKind kind, std::shared_ptr<PlannedCall> call,
+                               const ExecutorUse& use) {
     Lease lease;
-    GRADCOLL_TRY(take(lease.call, cached_call(key)));
+    lease.call = std::move(call);
     lease.call->last_use = ++uses_;
-    GRADCOLL_TRY(take(lease.executor, lease.call->take_executor({is_blocking(kind), data_device})));
+    if (const Status status = take(lease.executor, lease.call->take_executor(use)); !status.ok()) {
+        give_number_up();
+        return status;
+    }
     lease.before = lease.executor->stats();
-    lease.number = next_number();
     lease.kind = kind;
+    lease.waited = use.waited;
     lease.begin_ns = statistics_.is_observed() ? now_ns() : 0;
     return lease;
 }
 
 Status CommPlans::run(Lease lease, Binding binding) {
-    binding.sequence = lease.number.value();
-    binding.turn = &lease.number;
+    binding.numbers = numbers_.get();
     const Status status = lease.executor->run(binding, advance_started_calls);
     end(std::move(lease), status);
     return status;
@@ -124,11 +152,10 @@ Status CommPlans::run(Lease lease, Binding binding) {
 
 void CommPlans::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
-    const bool waited = is_blocking(lease.kind);
-    statistics_.count_served(
-        record_of({lease.kind, *lease.call, lease.before, lease.executor->stats(),
-                   waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0}));
-    lease.call->give_back(std::move(lease.executor), waited);
+    count_tree_call(statistics_,
+                    {lease.kind, lease.waited, *lease.call, lease.before, lease.executor->stats(),
+                     lease.waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0});
+    lease.call->give_back(std::move(lease.executor), lease.waited);
 }
 
 }  // namespace gradcoll

@@ -52,26 +52,27 @@ class NumberedChannels {
     std::uint32_t numbers_of_one_ = 0;
 };
 
-/// An operation under way: its plan, an executor of its own, and its number.
+/// An operation under way: its plan, and an executor of its own.
 struct Lease {
     std::shared_ptr<PlannedCall> call;
-    OperationNumber number;  ///< Binding::sequence and Binding::turn
     std::unique_ptr<Executor> executor;
     RunStats before;
     CallKind kind = CallKind::allreduce;
+    bool waited = false;         ///< by its caller all the time
     std::uint64_t begin_ns = 0;  ///< if calls are observed
 };
 
 /// An operation on the tree that has ended.
 struct TreeCall {
     CallKind kind = CallKind::allreduce;
+    bool waited = false;  ///< by its caller all the time
     const PlannedCall& planned;
     RunStats before;
     RunStats after;
-    std::uint64_t total_ns = 0;  ///< 0: nobody waited for it all the time
+    std::uint64_t total_ns = 0;  ///< 0: nobody waited
 };
-/// For the statistics.
-CallRecord record_of(const TreeCall& call);
+/// Counts it.
+void count_tree_call(CommStatistics& statistics, const TreeCall& call);
 
 /// Plans, their executors and the channels under them. Operations are begun by one thread at a
 /// time, in one order on every rank; any thread may end them.
@@ -89,25 +90,33 @@ class CommPlans {
     /// outlive the plans.
     void plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings);
 
-    /// Begins an operation on the tree: takes a number, and a plan and an executor from the cache,
-    /// or new ones. Every rank begins its operations in the same order. Never waits for other
-    /// ranks, nor for the number's turn: the executor does. `data_device`: where the data are;
-    /// null: on the host.
-    Result<Lease> begin(CallKind kind, const CallKey& key,
-                        const std::shared_ptr<DeviceSide>& data_device = nullptr);
-    /// Runs an operation that was begun, while the caller waits, to its end(); makes progress of
-    /// started persistent requests, too, so that no rank waits for another in vain. The binding's
-    /// sequence is filled in. Errors: those of the executor.
+    /// The plan of such calls, from the cache or new, for an operation that begins now: an error
+    /// gives its number up.
+    Result<std::shared_ptr<PlannedCall>> planned(const CallKey& key);
+    /// Begins an operation on the tree; its executor is another's before, or new. Never waits for
+    /// other ranks. Then it is started, with numbers(), or gives its number up: every rank begins
+    /// its operations in the same order. An error gives it up, too.
+    Result<Lease> begin(CallKind kind, std::shared_ptr<PlannedCall> call, const ExecutorUse& use);
+    Result<Lease> begin(CallKind kind, const CallKey& key, const ExecutorUse& use) {
+        auto kept = planned(key);
+        return kept ? begin(kind, std::move(kept).value(), use) : kept.status();
+    }
+    /// What the bindings of operations are given.
+    OperationNumbers& numbers() { return *numbers_; }
+    /// Of an operation that was begun and that this rank cannot start.
+    void give_number_up() { numbers_->take(); }
+    /// Starts an operation that was begun and runs it, while the caller waits, to its end(); makes
+    /// progress of started persistent requests, too, so that no rank waits for another in vain. The
+    /// binding gets its number. Errors: those of the executor.
     Status run(Lease lease, Binding binding);
     /// Counts the operation; its executor is used again unless the operation failed.
     void end(Lease lease, const Status& outcome);
 
-    /// For operations with settings of their own: a plan that is not cached, and the number that
-    /// begin() would give. `channel`: that its messages go over; null: the communicator's.
+    /// For operations with settings of their own: a plan that is not cached. `channel`: that its
+    /// messages go over; null: the communicator's.
     Result<std::shared_ptr<PlannedCall>> plan_apart(const Tree& tree, const Settings& settings,
                                                     const CallKey& key,
                                                     NumberedChannel* channel = nullptr) const;
-    OperationNumber next_number() { return numbers_->take(); }
     /// A number for a request that ranks may start in different orders. Collective. Errors: those
     /// of NumberedChannels.
     Result<ChannelNumber> next_channel_number() {

@@ -1,6 +1,5 @@
 #include "api/comm/known_way.hpp"
 
-#include "api/comm/plain_call.hpp"
 #include "api/edge/type_mark.hpp"
 
 namespace gradcoll {

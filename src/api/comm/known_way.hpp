@@ -5,11 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "api/comm/call_decision.hpp"
 #include "api/edge/request.hpp"
 
 namespace gradcoll {
+
+class PlannedCall;
 
 /// What vectors of one type and op have in common, within bounds of their size.
 struct KnownWay {
@@ -20,7 +23,8 @@ struct KnownWay {
     PassReason pass_reason = PassReason::none;  ///< none: served
     bool one_host = false;                      ///< through shared memory; else over the tree
     CallShape shape;                            ///< its count is that of the last call
-    CallKey key;                                ///< of the tree; but for the count and `in_place`
+    CallKey key;  ///< of the tree; its count and `in_place` are those of `planned`
+    std::shared_ptr<PlannedCall> planned;  ///< the last call over the tree; null: none yet
 };
 
 /// The last few. For blocking calls, which are made one at a time on a communicator.

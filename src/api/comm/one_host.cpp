@@ -55,71 +55,69 @@ bool OneHost::open() {
     return false;
 }
 
-void OneHost::trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const {
-    Trace* const trace = process_trace();
-    if (trace == nullptr) return;
-    const Forecast forecast = forecast_shared_memory(
-        *settings_.current().tuning, comm_.rank_count(),
-        static_cast<std::int64_t>(shape.size_bytes()), binding.input == binding.output);
-    add_span(*trace, CallKind::allreduce, forecast.total_us, begin_ns, shape);
-}
-
-Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
-    const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
-    Status status = engine_->allreduce(binding, shape);
-    if (begin_ns != 0) trace(binding, shape, begin_ns);
-    if (!status.ok()) return status;
-    CallRecord record;
-    if (begin_ns != 0) record.total_ns = now_ns() - begin_ns;
-    record.kind = CallKind::allreduce;
-    record.shared_memory = true;
-    record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
-    statistics_.count_served(record);
+template <class Run>
+Status OneHost::counted(const Told& call, Run&& run) {
+    if (statistics_.is_observed()) return observed(call, run);
+    GRADCOLL_TRY(run());
+    statistics_.count_served(true, {.bytes = call.shape.size_bytes(),
+                                    .bytes_sent = call.bytes_sent,
+                                    .bytes_sent_exact = call.bytes_sent});
     return {};
 }
 
 template <class Run>
-Status OneHost::counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent,
-                        Run&& run) {
-    CallRecord record;
-    const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
+Status OneHost::observed(const Told& call, Run& run) {
+    const std::uint64_t begin_ns = now_ns();
     GRADCOLL_TRY(run());
-    if (begin_ns != 0) {
-        record.total_ns = now_ns() - begin_ns;
-        if (Trace* const trace = process_trace(); trace != nullptr)
-            add_span(*trace, kind, 0, begin_ns, shape);
-    }
-    record.kind = kind;
+    CallRecord record;
+    record.total_ns = now_ns() - begin_ns;
+    record.kind = call.kind;
     record.shared_memory = true;
-    record.bytes = shape.size_bytes();
-    record.bytes_sent = record.bytes_sent_exact = bytes_sent;
+    record.bytes = call.shape.size_bytes();
+    record.bytes_sent = record.bytes_sent_exact = call.bytes_sent;
+    if (Trace* const trace = process_trace(); trace != nullptr)
+        add_span(*trace, call.kind, predicted_us(call), begin_ns, call.shape);
     statistics_.count_served(record);
     return {};
 }
 
+/// 0: there is no prediction.
+double OneHost::predicted_us(const Told& call) const {
+    if (call.kind != CallKind::allreduce) return 0;
+    return forecast_shared_memory(*settings_.current().tuning, comm_.rank_count(),
+                                  static_cast<std::int64_t>(call.shape.size_bytes()), call.in_place)
+        .total_us;
+}
+
+Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
+    return counted(
+        {CallKind::allreduce, shape, shape.size_bytes(), binding.input == binding.output},
+        [&] { return engine_->allreduce(binding, shape); });
+}
+
 Status OneHost::barrier() {
-    return counted(CallKind::barrier, shape_of_bytes(0), 0, [&] { return engine_->barrier(); });
+    return counted({CallKind::barrier, shape_of_bytes(0), 0}, [&] { return engine_->barrier(); });
 }
 
 Status OneHost::bcast(void* data, std::size_t size_bytes, int root) {
-    return counted(CallKind::bcast, shape_of_bytes(size_bytes),
-                   root == comm_.rank() ? size_bytes : 0,
-                   [&] { return engine_->bcast(data, size_bytes, root); });
+    return counted(
+        {CallKind::bcast, shape_of_bytes(size_bytes), root == comm_.rank() ? size_bytes : 0},
+        [&] { return engine_->bcast(data, size_bytes, root); });
 }
 
 Status OneHost::reduce(const Binding& binding, const CallShape& shape, int root) {
-    return counted(CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes(),
+    return counted({CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes()},
                    [&] { return engine_->reduce(binding, shape, root); });
 }
 
 Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
     const auto ranks = static_cast<std::size_t>(comm_.rank_count());
-    return counted(CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes,
+    return counted({CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes},
                    [&] { return engine_->allgather(binding, block_bytes); });
 }
 
 Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
-    return counted(kind, shape, shape.size_bytes(),
+    return counted({kind, shape, shape.size_bytes()},
                    [&] { return engine_->reduce_scatter(binding, shape); });
 }
 

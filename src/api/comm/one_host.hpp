@@ -66,10 +66,20 @@ class OneHost {
     Status reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape);
 
   private:
-    /// Nothing without a trace.
-    void trace(const Binding& binding, const CallShape& shape, std::uint64_t begin_ns) const;
+    /// What is counted and told of one call.
+    struct Told {
+        CallKind kind;
+        const CallShape& shape;
+        std::uint64_t bytes_sent = 0;
+        bool in_place = false;  ///< of an allreduce
+    };
+    /// Runs it; counts it unless that failed.
     template <class Run>
-    Status counted(CallKind kind, const CallShape& shape, std::uint64_t bytes_sent, Run&& run);
+    Status counted(const Told& call, Run&& run);
+    /// The same for a report or a trace.
+    template <class Run>
+    Status observed(const Told& call, Run& run);
+    double predicted_us(const Told& call) const;
 
     const CommIdentity& comm_;
     const CommSettings& settings_;

@@ -178,6 +178,20 @@ Status check_disjoint(const BufferPair& buffers) {
             a.name, a.data, a.size_bytes, b.name, b.data, b.size_bytes)};
 }
 
+bool is_plain_host_memory(const void* buffer) {
+    return buffer != nullptr && buffer != MPI_IN_PLACE &&
+           Devices::of_process().device_of(buffer) == host_memory;
+}
+
+bool are_plain_and_apart(const CallArguments& arguments, std::uint64_t size_bytes) {
+    if (!is_plain_host_memory(arguments.recvbuf)) return false;
+    if (is_in_place(arguments)) return true;
+    const auto from = reinterpret_cast<std::uintptr_t>(arguments.sendbuf);
+    const auto to = reinterpret_cast<std::uintptr_t>(arguments.recvbuf);
+    const std::uintptr_t apart = from < to ? to - from : from - to;
+    return apart >= size_bytes && is_plain_host_memory(arguments.sendbuf);
+}
+
 Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
     Binding binding;
     binding.input = is_in_place(arguments) ? arguments.recvbuf : arguments.sendbuf;

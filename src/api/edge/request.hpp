@@ -104,6 +104,11 @@ Status locate(const BufferArgument& buffer, Reach reach, int& memory);
 /// Errors: invalid_buffer if the two share a byte.
 Status check_disjoint(const BufferPair& buffers);
 
+/// Whether a buffer needs no closer look: not null, and the host's.
+bool is_plain_host_memory(const void* buffer);
+/// Both buffers, which are at least `size_bytes` apart, or in place.
+bool are_plain_and_apart(const CallArguments& arguments, std::uint64_t size_bytes);
+
 inline bool is_in_place(const CallArguments& arguments) {
     return arguments.sendbuf == MPI_IN_PLACE;
 }

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
+
+#include "base/hash.hpp"
 
 namespace gradcoll {
 namespace {
@@ -127,6 +131,23 @@ Result<std::size_t> data_bytes(MPI_Datatype datatype) {
     MPI_Count bytes = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Type_size_x(datatype, &bytes), "MPI_Type_size_x"));
     return static_cast<std::size_t>(bytes);
+}
+
+std::size_t bytes_of_named(MPI_Datatype datatype) {
+    struct Seen {
+        MPI_Datatype datatype = MPI_DATATYPE_NULL;
+        std::size_t bytes = 0;
+    };
+    constexpr int bits = 3;
+    thread_local std::array<Seen, 1 << bits> seen;
+    if (datatype == MPI_DATATYPE_NULL) return 0;
+    Seen& last = seen[slot_of(std::hash<MPI_Datatype>{}(datatype), bits)];
+    if (last.datatype == datatype) return last.bytes;
+    if (!is_plain(datatype) || !is_named(datatype)) return 0;
+    const auto bytes = data_bytes(datatype);
+    if (!bytes) return 0;
+    last = {datatype, *bytes};
+    return *bytes;
 }
 
 Status pack(const void* from, MPI_Count count, MPI_Datatype datatype, std::byte* to,

@@ -29,6 +29,9 @@ Result<std::vector<ByteRun>> data_runs(MPI_Datatype datatype, std::size_t elemen
 
 /// Bytes of data in one element. Errors: transport.
 Result<std::size_t> data_bytes(MPI_Datatype datatype);
+/// The same of one of MPI's own types, whose handles stay what they are; 0 of other types and of
+/// those with gaps. Each thread remembers a few.
+std::size_t bytes_of_named(MPI_Datatype datatype);
 
 /// Copies `count` elements between memory as the type describes it and one piece of count *
 /// data_bytes() bytes. Errors: transport; invalid_type if one element is larger than MPI_Pack can

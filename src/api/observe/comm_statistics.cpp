@@ -28,13 +28,13 @@ std::uint64_t value_of(const std::atomic<std::uint64_t>& counter) {
 }  // namespace
 
 template <class Add>
-void CommStatistics::Served::count(const CallRecord& record, Add&& add) {
+void CommStatistics::Served::count(const CallTraffic& traffic, Add&& add) {
     add(calls, 1);
-    add(compressed, record.lossy ? 1 : 0);
-    add(bytes_reduced, record.bytes);
-    add(bytes_sent, record.bytes_sent);
-    add(bytes_sent_exact, record.bytes_sent_exact);
-    add(messages_sent, record.messages_sent);
+    add(compressed, traffic.lossy ? 1 : 0);
+    add(bytes_reduced, traffic.bytes);
+    add(bytes_sent, traffic.bytes_sent);
+    add(bytes_sent_exact, traffic.bytes_sent_exact);
+    add(messages_sent, traffic.messages_sent);
 }
 
 void CommStatistics::Served::reset() {
@@ -48,10 +48,16 @@ CommStatistics::CommStatistics(MPI_Comm private_comm)
 
 void CommStatistics::count_served(const CallRecord& record) {
     if (is_observed_) observe_call(comm_, record);
-    if (is_blocking(record.kind))
-        waited_.count(record, add_alone);
+    count_served(is_blocking(record.kind),
+                 {record.bytes, record.bytes_sent, record.bytes_sent_exact, record.messages_sent,
+                  record.lossy});
+}
+
+void CommStatistics::count_served(bool waited, const CallTraffic& traffic) {
+    if (waited)
+        waited_.count(traffic, add_alone);
     else
-        started_.count(record, add);
+        started_.count(traffic, add);
 }
 
 void CommStatistics::count_local(CallKind kind, std::uint64_t size_bytes) {

@@ -16,6 +16,15 @@ namespace gradcoll {
 
 class CallTimer;
 
+/// What this rank moved for a call that was served.
+struct CallTraffic {
+    std::uint64_t bytes = 0;  ///< of the whole vector, uncompressed
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_sent_exact = 0;
+    std::uint64_t messages_sent = 0;
+    bool lossy = false;  ///< some hop was compressed
+};
+
 /// Thread safe without a lock: the caller's thread and the progress thread count, anybody reads. A
 /// reading while calls end may have one of them in part.
 class CommStatistics {
@@ -26,7 +35,10 @@ class CommStatistics {
     /// Whether a report or a trace wants the calls. It does from the first call on, or never.
     bool is_observed() const { return is_observed_; }
 
+    /// A served call. Where nobody observes, only what was moved counts: whether its caller waited
+    /// in it, and that.
     void count_served(const CallRecord& record);
+    void count_served(bool waited, const CallTraffic& traffic);
     /// A call that needed no messages.
     void count_local(CallKind kind, std::uint64_t size_bytes);
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);
@@ -50,7 +62,7 @@ class CommStatistics {
 
         /// With `add` to one counter.
         template <class Add>
-        void count(const CallRecord& record, Add&& add);
+        void count(const CallTraffic& traffic, Add&& add);
         void reset();
     };
     static constexpr const char* none_passed = "no call has passed to the MPI library";
