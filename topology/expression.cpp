@@ -54,7 +54,7 @@ class ExpressionReader {
         return status.ok() ? claim(leaf.rank, begin) : status;
     }
 
-    /// vertex := [kind [":" name]] "(" item+ ")"
+    /// vertex := [kind [":" name] | "rank:" (rank | "*")] "(" item+ ")"
     Status vertex(TreeSpec& spec, int depth) {
         const std::size_t begin = at_;
         if (is_letter(text_[at_])) GRADCOLL_TRY(label(spec));
@@ -183,7 +183,7 @@ class ExpressionReader {
             while (ranks_.contains(next_star_)) ++next_star_;
             spec.rank = next_star_;
             const Status status = ranks_.add(next_star_, at_);
-            return status.ok() ? status : wrong(at_, status.message());
+            if (!status.ok()) return wrong(at_, status.message());
         }
         for (TreeSpec& child : spec.children) GRADCOLL_TRY(number_stars(child));
         return {};
@@ -194,10 +194,8 @@ class ExpressionReader {
         while (!at_end() && is_letter(text_[at_])) ++at_;
         const Result<VertexKind> kind = vertex_kind_from(text_.substr(begin, at_ - begin));
         if (!kind.ok()) return wrong(begin, kind.status().message());
-        if (*kind == VertexKind::rank)
-            return wrong(
-                begin, "found rank, expected the kind of an inner vertex: ranks are plain numbers");
         spec.kind = *kind;
+        if (*kind == VertexKind::rank) return own_rank(spec, begin);
         if (at_end() || text_[at_] != ':') return {};
         const std::size_t name = ++at_;
         while (!at_end() && !is_space(text_[at_]) && !is_paren(text_[at_])) ++at_;
@@ -208,6 +206,23 @@ class ExpressionReader {
             return wrong(name, fmt::format("the name has {} bytes: at most {} are allowed",
                                            spec.name.size(), max_name_bytes));
         return {};
+    }
+
+    /// Of a rank that others hang on, behind its kind.
+    Status own_rank(TreeSpec& spec, std::size_t begin) {
+        if (at_end() || text_[at_] != ':')
+            return wrong(begin,
+                         "found rank, expected another kind, or rank:3( for a rank that others "
+                         "hang on: ranks alone are plain numbers");
+        const std::size_t place = ++at_;
+        if (!at_end() && text_[at_] == '*') {
+            ++at_;
+            spec.rank = unnumbered;
+            return {};
+        }
+        GRADCOLL_TRY(number(spec.rank, "a rank or * after the colon"));
+        ++tally_.named;
+        return claim(spec.rank, place);
     }
 
     Status number(int& value, const char* expected) {

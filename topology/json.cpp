@@ -116,7 +116,6 @@ class NestedReader {
         if (!children->is_array())
             return wrong(pointer_ + "/children",
                          fmt::format("found {}, expected an array", shown(*children)));
-        if (out.rank >= 0) return wrong(pointer_, "has a rank and children: a rank is a leaf");
         if (children->empty())
             return wrong(pointer_ + "/children", "is empty: an inner vertex needs ranks below it");
         const std::size_t own_size = pointer_.size();
@@ -235,10 +234,6 @@ class FlatReader {
     Status build(std::size_t v, int depth, TreeSpec& out) {
         Entry& entry = entries_[v];
         if (depth > max_tree_depth) return too_deep(pointer(v));
-        if (entry.spec.rank >= 0 && !entry.children.empty())
-            return wrong(pointer(v),
-                         fmt::format("has a rank, but {} names it as its parent: a rank is a leaf",
-                                     pointer(entry.children.front())));
         if (entry.spec.rank < 0 && entry.children.empty())
             return wrong(pointer(v), "has no rank, and no vertex names it as its parent");
         out = std::move(entry.spec);

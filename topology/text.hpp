@@ -10,10 +10,11 @@ namespace gradcoll {
 
 /// `((0 1) (2 3 4))`: parentheses are inner vertices, numbers are ranks, commas are spaces.
 /// `rank_count` < 0: any. An inner vertex may carry a kind and a name before its parenthesis:
-/// `host:n1(0 1)`; ranges `0-3` stand for `0 1 2 3`. For trees that nobody writes out: `16x` before
-/// an item repeats it, `*` is the lowest rank that is written nowhere else, `@12.5/1.5` behind an
-/// item is its uplink (GB/s, us): `switch(3x host(8x*)@12.5 host(4x*))`. Errors: invalid_argument
-/// with line and column, what was found and what was expected, for any text.
+/// `host:n1(0 1)`, or be a rank that others hang on: `rank:0(1 2)`; ranges `0-3` stand for `0 1 2
+/// 3`. For trees that nobody writes out: `16x` before an item repeats it, `*` is the lowest rank
+/// that is written nowhere else, `@12.5/1.5` behind an item is its uplink (GB/s, us): `switch(3x
+/// host(8x*)@12.5 host(4x*))`. Errors: invalid_argument with line and column, what was found and
+/// what was expected, for any text.
 Result<Tree> tree_from_expression(std::string_view text, int rank_count);
 
 /// The shortest expression that reads back as the same shape (kinds, names and figures are left

@@ -23,12 +23,13 @@ class Flattener {
         GRADCOLL_TRY(check(spec));
         const int id = static_cast<int>(vertices_.size());
         Vertex& vertex = vertices_.emplace_back();
-        const bool plain_leaf = spec.rank >= 0 && spec.kind == VertexKind::group;
-        vertex.kind = plain_leaf ? VertexKind::rank : spec.kind;
+        const bool leaf = spec.children.empty();
+        vertex.kind = kind_of(spec);
         vertex.name = spec.name;
         vertex.parent = parent;
-        vertex.rank = spec.rank;
+        vertex.rank = leaf ? spec.rank : -1;
         vertex.uplink = spec.uplink;
+        if (!leaf && spec.rank >= 0) add_own_leaf(spec.rank, id);
         for (const TreeSpec& child : spec.children) {
             path_.push_back(static_cast<int>(&child - spec.children.data()));
             GRADCOLL_TRY(add(child, id));
@@ -40,25 +41,38 @@ class Flattener {
     std::vector<Vertex> take() { return std::move(vertices_); }
 
   private:
+    /// `rank` is what other kinds are below: as a vertex with branches it is no more than a group.
+    static VertexKind kind_of(const TreeSpec& spec) {
+        const bool unsaid = spec.kind == VertexKind::group || spec.kind == VertexKind::rank;
+        if (!unsaid) return spec.kind;
+        return spec.children.empty() ? VertexKind::rank : VertexKind::group;
+    }
+
+    /// Of a rank with children. Nothing is known of a link to itself.
+    void add_own_leaf(int rank, int parent) {
+        Vertex& leaf = vertices_.emplace_back();
+        leaf.kind = VertexKind::rank;
+        leaf.parent = parent;
+        leaf.rank = rank;
+    }
+
     Status check(const TreeSpec& spec) {
-        const bool leaf = spec.rank >= 0;
-        if (path_.size() > max_tree_depth)
+        const bool has_rank = spec.rank >= 0;
+        const bool has_both = has_rank && !spec.children.empty();
+        if (path_.size() + (has_both ? 1 : 0) > max_tree_depth)
             return wrong(
                 spec, fmt::format("is deeper than the {} levels that are allowed", max_tree_depth));
         if (spec.name.size() > max_name_bytes)
             return wrong(spec, fmt::format("has a name of {} bytes: at most {} are allowed",
                                            spec.name.size(), max_name_bytes));
-        if (leaf && !spec.children.empty())
-            return wrong(spec,
-                         fmt::format("has rank {} and children: a rank is a leaf", spec.rank));
-        if (!leaf && spec.rank != -1)
+        if (!has_rank && spec.rank != -1)
             return wrong(spec, fmt::format("has rank {}: ranks start at 0", spec.rank));
-        if (!leaf && spec.children.empty())
+        if (!has_rank && spec.children.empty())
             return wrong(spec, "has no ranks below it: every inner vertex needs at least one");
-        if (!leaf && spec.kind == VertexKind::rank)
-            return wrong(spec, "is of kind rank but has children: a rank is a leaf");
+        if (!has_rank && spec.kind == VertexKind::rank)
+            return wrong(spec, "is of kind rank but does not say which rank it is");
         GRADCOLL_TRY(check_link(spec));
-        if (!leaf) return {};
+        if (!has_rank) return {};
         const Status status = ranks_.add(spec.rank);
         return status.ok() ? status : wrong(spec, "is refused: " + status.message());
     }

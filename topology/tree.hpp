@@ -19,16 +19,16 @@ namespace gradcoll {
 /// kind and name of the chain's host if there is one; of the links the slowest bandwidth and the
 /// summed latency are kept; a leaf keeps its kind and takes the host's name if it has none, or if
 /// it is a GPU with one rank). A tree of one rank is that leaf alone. The root has no uplink. A
-/// leaf written without a kind (that is: group) is of kind rank. Immutable after make(), so thread
-/// safe.
+/// leaf written without a kind (that is: group) is of kind rank. A rank that is written with
+/// children becomes a leaf, the first branch of the vertex in its place. Immutable after make(), so
+/// thread safe.
 class Tree {
   public:
     /// Checks and collapses. Errors (invalid_argument), each naming the vertex by its path, such as
     /// /children/1/children/0 (which is also its JSON pointer in the nested JSON form): a rank
-    /// below 0, twice, or missing from 0..n-1; a vertex with a rank and children; a vertex with
-    /// neither (no inner vertex may be without ranks below); an inner vertex of kind rank; an
-    /// uplink that is negative or not finite; a tree beyond the max_ limits above. Complexity:
-    /// linear in vertices.
+    /// below 0, twice, or missing from 0..n-1; a vertex with neither rank nor children (no inner
+    /// vertex may be without ranks below); one of kind rank that has no rank; an uplink that is
+    /// negative or not finite; a tree beyond the max_ limits above. Complexity: linear in vertices.
     static Result<Tree> make(const TreeSpec& spec);
 
     /// Every rank a child of one vertex. Needs 1 <= rank_count <= max_tree_ranks.

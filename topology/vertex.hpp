@@ -57,7 +57,9 @@ bool same_link(const Uplink& a, const Uplink& b);
 struct TreeSpec {
     VertexKind kind = VertexKind::group;
     std::string name;  ///< for people; may be empty
-    int rank = -1;     ///< >= 0: this vertex is a leaf and `children` is empty
+    /// >= 0: this vertex is a rank. One with `children` is a processor that others hang on: in the
+    /// tree it becomes an inner vertex whose first branch is that rank alone.
+    int rank = -1;
     Uplink uplink;
     std::vector<TreeSpec> children;  ///< in the order in which branches are numbered
 };

@@ -15,7 +15,8 @@ constexpr const char* trees[] = {"(0 1)",
                                  "((0 1) (2 3 4))",
                                  "(0 (1 2 3 4 5))",
                                  "((0 (1 2)) 3 (4 5 6 7))",
-                                 "(((3 1) 0) (2 4))"};
+                                 "(((3 1) 0) (2 4))",
+                                 "rank:2((0 1) rank:4(3))"};
 
 void expect_right(const Scenario& scenario) {
     const int ranks = scenario.rank_count();

@@ -100,8 +100,14 @@ TEST(Expression, ShapeErrorsSayWhatWasFoundAndExpected) {
     expect_error("(0 host:n1)", -1, "line 1, column 11: found ), expected ( after kind and name");
     expect_error("host:(0)", -1, "line 1, column 6: found (, expected a name after the colon");
     expect_error("rank(0)", -1,
-                 "line 1, column 1: found rank, expected the kind of an inner vertex: ranks are "
-                 "plain numbers");
+                 "line 1, column 1: found rank, expected another kind, or rank:3( for a rank that "
+                 "others hang on: ranks alone are plain numbers");
+    expect_error("rank:n1(0)", -1,
+                 "line 1, column 6: found n1, expected a rank or * after the colon");
+    expect_error("rank:0", -1,
+                 "line 1, column 7: found the end of the text, expected ( after kind and name");
+    expect_error("rank:1(0 1)", -1,
+                 "line 1, column 10: rank 1 is there twice, first at line 1, column 6");
     expect_error("(0 hst(1))", -1,
                  "line 1, column 4: \"hst\" is no vertex kind: allowed are rank, core, cache, "
                  "numa, package, bridge, gpu, host, "
@@ -124,6 +130,18 @@ TEST(Expression, RepetitionsStandForWhatTheyRepeat) {
 TEST(Expression, AStarIsTheLowestRankThatIsWrittenNowhere) {
     EXPECT_EQ(reread("((* 1 *) (0 *))"), "((2 1 3)(0 4))");
     expect_error("(3x*)", 2, "line 1, column 6: rank 2 is unknown: there are 2 ranks, 0 to 1");
+}
+
+TEST(Expression, ARankThatOthersHangOnIsOneMoreBranch) {
+    EXPECT_EQ(reread("rank:0(1 2)"), "(0-2)");
+    EXPECT_EQ(reread("switch(rank:2(0 1) rank:3((4 5) 6))"), "((2 0 1)(3(4 5)6))");
+    EXPECT_EQ(reread("rank:1(0)"), "(1 0)");
+    EXPECT_EQ(reread("(2x rank:*(2x*))"), "((0-2)(3-5))");
+    const Result<Tree> tree = tree_from_expression("switch(rank:0(1@2)@5 2)", 3);
+    ASSERT_TRUE(tree.ok());
+    EXPECT_EQ(tree->vertex(tree->leaf_of(0)).uplink.bandwidth_gbytes_per_s, 0);
+    EXPECT_EQ(tree->vertex(tree->leaf_of(1)).uplink.bandwidth_gbytes_per_s, 2);
+    EXPECT_EQ(tree->vertex(tree->vertex(tree->leaf_of(0)).parent).uplink.bandwidth_gbytes_per_s, 5);
 }
 
 TEST(Expression, LinksStandBehindTheirItem) {

@@ -74,6 +74,32 @@ TEST(Tree, CollapsedChainIsNamedAfterItsHost) {
     EXPECT_EQ(tree.vertex(0).name, "n1");
 }
 
+TEST(Tree, ARankWithChildrenIsAVertexWhoseFirstBranchIsThatRank) {
+    TreeSpec processor{VertexKind::host, "n1", 2, {5, 1}, {leaf(0, {2, 0}), leaf(1)}};
+    const Tree tree = made(inner({processor, leaf(3)}));
+    EXPECT_EQ(expression_of(tree), "((2 0 1)3)");
+    EXPECT_EQ(tree.vertex(1).kind, VertexKind::host);
+    EXPECT_EQ(tree.vertex(1).name, "n1");
+    EXPECT_EQ(tree.vertex(1).uplink.bandwidth_gbytes_per_s, 5);
+    EXPECT_EQ(tree.vertex(tree.leaf_of(2)).kind, VertexKind::rank);
+    EXPECT_EQ(tree.vertex(tree.leaf_of(2)).uplink.bandwidth_gbytes_per_s, 0);
+    EXPECT_EQ(tree.vertex(tree.leaf_of(0)).uplink.bandwidth_gbytes_per_s, 2);
+    EXPECT_EQ(made({VertexKind::rank, "", 0, {}, {leaf(1)}}).hash(),
+              made(inner({leaf(0), leaf(1)})).hash());
+    EXPECT_EQ(expression_of(*tree.pruned(std::vector<int>{0, 1, 3})), "((0 1)2)");
+}
+
+TEST(Tree, ARankWithChildrenAtTheLastLevelIsTooDeep) {
+    const auto chain = [](int levels) {
+        TreeSpec spec{VertexKind::rank, "", levels, {}, {leaf(levels + 1)}};
+        for (int level = levels; level-- > 0;)
+            spec = {VertexKind::rank, "", level, {}, {std::move(spec)}};
+        return spec;
+    };
+    EXPECT_EQ(made(chain(max_tree_depth - 1)).rank_count(), max_tree_depth + 1);
+    EXPECT_HAS(error_of(chain(max_tree_depth)), "is deeper than the 1024 levels");
+}
+
 TEST(Tree, FlatIsOneVertexWithEveryRank) {
     const Tree tree = Tree::flat(4);
     EXPECT_EQ(expression_of(tree), "(0-3)");
@@ -89,9 +115,8 @@ TEST(Tree, ErrorsNameTheVertex) {
                "vertex /children/1 (rank) is refused: rank 0 is there twice");
     EXPECT_HAS(error_of(inner({leaf(0), leaf(2)})), "rank 1 is missing");
     EXPECT_HAS(error_of(inner({leaf(0), leaf(-2)})), "/children/1 (rank) has rank -2");
-    EXPECT_HAS(error_of({VertexKind::host, "n1", 0, {}, {leaf(1)}}), "has rank 0 and children");
     EXPECT_HAS(error_of({VertexKind::rank, "", -1, {}, {leaf(0)}}),
-               "is of kind rank but has children");
+               "is of kind rank but does not say which rank it is");
     EXPECT_HAS(error_of(inner({leaf(max_tree_ranks)})), "too large");
     EXPECT_HAS(error_of(inner({leaf(0), inner({leaf(1)}, {}, std::string(2000, 'x'))})),
                "name of 2000 bytes");

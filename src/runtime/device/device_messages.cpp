@@ -3,6 +3,7 @@
 #include "runtime/device/device_messages.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "memory/device.hpp"
@@ -182,7 +183,7 @@ std::uint32_t* DeviceMessages::invalid() const {
 
 /// The device writes the word, whenever a kernel meets such a payload.
 void DeviceMessages::check_invalid(Operation& operation) {
-    if (*static_cast<volatile const std::uint32_t*>(invalid()) == 0) return;
+    if (std::atomic_ref(*invalid()).load(std::memory_order_relaxed) == 0) return;
     operation.fail(
         Status(Code::corrupt, "a payload that was decoded on the device is no valid encoding"));
 }
