@@ -115,7 +115,8 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
 Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t signature = signature_of(shape);
     const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes)) GRADCOLL_TRY(have_blocks_of(bytes));
+    if (allreduce_.uses_blocks(bytes))
+        GRADCOLL_TRY(have_blocks_of(allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
                            binding.reducer, signature, shape.by_mpi()});
 }

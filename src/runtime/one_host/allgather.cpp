@@ -26,7 +26,7 @@ void OneHostAllgather::copy_own(const OneHostAllgatherCall& call, std::size_t of
 
 Status OneHostAllgather::beside_flag(const OneHostAllgatherCall& call) {
     const int mine = group_.rank();
-    copy_bytes(group_.inline_slot(mine), call.input, call.block_bytes);
+    group_.copy_in(group_.inline_slot(mine), call.input, call.block_bytes);
     group_.announce(1);
     copy_own(call, 0, call.block_bytes);
     group_.wait_for_all(1);
@@ -56,8 +56,8 @@ Status OneHostAllgather::in_pieces(const OneHostAllgatherCall& call) {
     group_.begin_blocks();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
         if (piece < pieces.count()) {
-            copy_bytes(group_.piece_slot(group_.rank(), pieces, piece), from + pieces.offset(piece),
-                       pieces.bytes(piece));
+            group_.copy_in(group_.piece_slot(group_.rank(), pieces, piece),
+                           from + pieces.offset(piece), pieces.bytes(piece));
             group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
         if (piece == 0) continue;

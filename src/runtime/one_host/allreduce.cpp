@@ -6,6 +6,7 @@
 
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
+#include "runtime/one_host/piece_stores.hpp"
 
 namespace gradcoll {
 namespace {
@@ -26,6 +27,11 @@ std::size_t block_bytes_within(int rank_count, std::size_t limit) {
            SegmentGroup::bytes_a_rank(rank_count, sizes) > limit)
         sizes.block_bytes -= SegmentGroup::page_bytes;
     return sizes.block_bytes;
+}
+
+/// Of a vector that everybody copies in as a whole. Long ones gain from fewer announcements.
+std::size_t flat_piece_bytes(std::size_t bytes) {
+    return bytes <= (std::size_t{256} << 10) ? std::size_t{64} << 10 : most_block_bytes;
 }
 
 }  // namespace
@@ -68,42 +74,60 @@ bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
     return bytes > choices_.sizes.inline_bytes || (flat && bytes > choices_.flat_max_bytes);
 }
 
+bool OneHostAllreduce::wants_whole_blocks(std::size_t bytes) const {
+    return group_.rank_count() <= choices_.flat_ranks && bytes <= choices_.flat_max_bytes;
+}
+
 bool OneHostAllreduce::streams(const OneHostCall& call) const {
     return call.bytes() >= choices_.stream_min_bytes;
 }
 
 Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
-    copy_bytes(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    PieceStores stores(group_, call.bytes());
+    stores.copy_in(group_.inline_slot(group_.rank()), call.input, call.bytes());
     group_.announce(1);
     group_.wait_for_all(1);
     GRADCOLL_TRY(group_.check_alike_or_leave());
     const Sources& sources =
         sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
-    reduce_many(call.reducer, sources, call.output, call.count, false);
+    stores.timed([&] { reduce_many(call.reducer, sources, call.output, call.count, false); });
+    stores.end();
     return {};
 }
 
-/// The next block is copied in before this one is waited for, so that nobody waits for a copy. The
+/// The next piece is copied in before this one is waited for, so that nobody waits for a copy. The
 /// sums stay in the caches: past them, beside reads of what another core has just written, they
 /// took three times as long (docs/benchmarks.md).
 Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
-    const CallBlocks blocks(call, group_.block_bytes(), 1);
+    const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
+                        group_.block_bytes());
+    const auto* const input = static_cast<const std::byte*>(call.input);
+    auto* const output = static_cast<std::byte*>(call.output);
+    PieceStores stores;
+    PieceStores next;
     group_.begin_blocks();
-    for (std::size_t block = 0; block <= blocks.count(); ++block) {
-        if (block < blocks.count()) {
-            std::memcpy(group_.block_slot(group_.rank(), block), blocks.input(block),
-                        blocks.bytes(block));
-            group_.announce(static_cast<std::uint32_t>(block + 1));
+    for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
+        stores = next;
+        if (piece < pieces.count()) {
+            next = PieceStores(group_, pieces.bytes(piece));
+            next.copy_in(group_.piece_slot(group_.rank(), pieces, piece),
+                         input + pieces.offset(piece), pieces.bytes(piece));
+            group_.announce(static_cast<std::uint32_t>(piece + 1));
         }
-        if (block == 0) continue;
-        const std::size_t ready = block - 1;
-        group_.wait_for_all(static_cast<std::uint32_t>(block));
+        if (piece == 0) continue;
+        const std::size_t ready = piece - 1;
+        group_.wait_for_all(static_cast<std::uint32_t>(piece));
         if (ready == 0) GRADCOLL_TRY(group_.check_alike_or_leave());
-        const Sources& sources = sources_at(
-            [&](int rank) { return group_.block_slot(rank, ready); }, blocks.input(ready));
-        reduce_many(call.reducer, sources, blocks.output(ready), blocks.elems(ready), false);
+        const Sources& sources =
+            sources_at([&](int rank) { return group_.piece_slot(rank, pieces, ready); },
+                       input + pieces.offset(ready));
+        stores.timed([&] {
+            reduce_many(call.reducer, sources, output + pieces.offset(ready), pieces.elems(ready),
+                        false);
+        });
+        stores.end();
     }
-    group_.end_blocks(blocks.count());
+    group_.end_blocks(pieces.blocks());
     return {};
 }
 

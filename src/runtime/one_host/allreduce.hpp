@@ -10,6 +10,7 @@
 #include "base/round.hpp"
 #include "base/status.hpp"
 #include "reduce/reducer.hpp"
+#include "runtime/one_host/piece_stores.hpp"
 #include "runtime/one_host/segment_group.hpp"
 
 namespace gradcoll {
@@ -123,6 +124,8 @@ class OneHostAllreduce {
     Status run(const OneHostCall& call);
     /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank().
     bool uses_blocks(std::size_t bytes) const;
+    /// Whether it takes turns between places of a block, and so wants all of it.
+    bool wants_whole_blocks(std::size_t bytes) const;
 
   private:
     Status flat_inline(const OneHostCall& call);
@@ -130,8 +133,9 @@ class OneHostAllreduce {
     Status tree(const OneHostCall& call);
     Status split(const OneHostCall& call);
 
-    void copy_pieces_in(const CallBlocks& blocks, std::size_t block);
-    void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
+    void copy_pieces_in(const CallBlocks& blocks, std::size_t block, PieceStores& stores);
+    void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
+                       PieceStores& stores);
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
     /// Whether each rank combines all.
     bool is_flat(const OneHostCall& call) const;

@@ -1,4 +1,5 @@
 // runtime/one_host/allreduce_split.cpp - each rank combines its piece of every block.
+#include <array>
 #include <cstring>
 
 #include "memory/copy.hpp"
@@ -7,24 +8,27 @@
 
 namespace gradcoll {
 
-void OneHostAllreduce::copy_pieces_in(const CallBlocks& blocks, std::size_t block) {
+void OneHostAllreduce::copy_pieces_in(const CallBlocks& blocks, std::size_t block,
+                                      PieceStores& stores) {
     const int mine = group_.rank();
     std::byte* slot = group_.block_slot(mine, block);
     const std::size_t begin = blocks.piece_offset(block, mine);
     const std::size_t end = begin + blocks.piece_bytes(block, mine);
-    std::memcpy(slot, blocks.input(block), begin);
-    std::memcpy(slot + end, blocks.input(block) + end, blocks.bytes(block) - end);
+    stores.copy_in(slot, blocks.input(block), begin);
+    stores.copy_in(slot + end, blocks.input(block) + end, blocks.bytes(block) - end);
 }
 
 void OneHostAllreduce::combine_piece(const OneHostCall& call, const CallBlocks& blocks,
-                                     std::size_t block) {
+                                     std::size_t block, PieceStores& stores) {
     const int mine = group_.rank();
     const std::size_t offset = blocks.piece_offset(block, mine);
     const Sources& sources =
         sources_at([&](int rank) { return group_.block_slot(rank, block) + offset; },
                    blocks.input(block) + offset);
-    reduce_many(call.reducer, sources, group_.result_slot(mine, block),
-                blocks.piece_elems(block, mine), false);
+    stores.timed([&] {
+        reduce_many(call.reducer, sources, group_.result_slot(mine, block),
+                    blocks.piece_elems(block, mine), stores.streaming());
+    });
 }
 
 /// Starts behind its own piece: ranks do not all read from the same one at a time.
@@ -48,22 +52,27 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
 /// slot likewise, as a rank that copied in block t has copied out block t-3.
 Status OneHostAllreduce::split(const OneHostCall& call) {
     const CallBlocks blocks(call, group_.block_bytes(), group_.rank_count());
+    std::array<PieceStores, 3> under_way;
+    const auto stores_of = [&](std::size_t block) -> PieceStores& { return under_way[block % 3]; };
     group_.begin_blocks();
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
-            copy_pieces_in(blocks, turn);
+            stores_of(turn) = PieceStores(group_, blocks.bytes(turn));
+            copy_pieces_in(blocks, turn, stores_of(turn));
             group_.announce(steps + 1);
         }
         if (turn >= 1 && turn <= blocks.count()) {
             group_.wait_for_all(steps - 1);
             if (turn == 1) GRADCOLL_TRY(group_.check_alike_or_leave());
-            combine_piece(call, blocks, turn - 1);
+            combine_piece(call, blocks, turn - 1, stores_of(turn - 1));
             group_.announce(steps + 2);
         }
         if (turn < 2) continue;
         group_.wait_for_all(steps);
-        if (call.output != nullptr) copy_results_out(call, blocks, turn - 2);
+        PieceStores& stores = stores_of(turn - 2);
+        if (call.output != nullptr) stores.timed([&] { copy_results_out(call, blocks, turn - 2); });
+        stores.end();
     }
     group_.end_blocks(blocks.count());
     return {};

@@ -29,7 +29,7 @@ Status OneHostBcast::check_like_root(int root) {
 }
 
 Status OneHostBcast::send_beside_flag(const OneHostBcastCall& call) {
-    copy_bytes(group_.inline_slot(call.root), call.data, call.size_bytes);
+    group_.copy_in(group_.inline_slot(call.root), call.data, call.size_bytes);
     group_.announce(SegmentGroup::begun);
     return {};
 }
@@ -49,7 +49,7 @@ Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
     const Pieces pieces(call.size_bytes, 1, piece_bytes_, group_.block_bytes());
     const auto* const from = static_cast<const std::byte*>(call.data);
     group_.begin_blocks();
-    copy_bytes(group_.piece_slot(call.root, pieces, 0), from, pieces.bytes(0));
+    group_.copy_in(group_.piece_slot(call.root, pieces, 0), from, pieces.bytes(0));
     group_.announce(SegmentGroup::begun);
     group_.wait_for_all(SegmentGroup::begun);
     GRADCOLL_TRY(group_.check_alike_or_leave());
@@ -57,8 +57,8 @@ Status OneHostBcast::send_pieces(const OneHostBcastCall& call) {
     for (std::size_t piece = 1; piece < pieces.count(); ++piece) {
         if (const auto read = pieces.overwritten(piece, SegmentGroup::block_slots))
             group_.wait_for_all(step_of(*read));
-        copy_bytes(group_.piece_slot(call.root, pieces, piece), from + pieces.offset(piece),
-                   pieces.bytes(piece));
+        group_.copy_in(group_.piece_slot(call.root, pieces, piece), from + pieces.offset(piece),
+                       pieces.bytes(piece));
         group_.announce(step_of(piece));
     }
     group_.end_unread_blocks(pieces.blocks());

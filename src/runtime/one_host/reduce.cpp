@@ -47,7 +47,7 @@ void OneHostReduce::combine(const OneHostCall& call, const std::byte* mine, std:
 Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
     const bool gives = group_.rank() != call.root;
-    if (gives) copy_bytes(group_.inline_slot(group_.rank()), vector.input, vector.bytes());
+    if (gives) group_.copy_in(group_.inline_slot(group_.rank()), vector.input, vector.bytes());
     group_.announce(SegmentGroup::begun);
     if (gives) return {};
     group_.wait_for_all(SegmentGroup::begun);
@@ -66,7 +66,7 @@ Status OneHostReduce::flat_in_pieces(const OneHostReduceCall& call) {
     const bool gives = group_.rank() != call.root;
     group_.begin_blocks();
     if (gives)
-        copy_bytes(group_.piece_slot(group_.rank(), pieces, 0), vector.input, pieces.bytes(0));
+        group_.copy_in(group_.piece_slot(group_.rank(), pieces, 0), vector.input, pieces.bytes(0));
     group_.announce(SegmentGroup::begun);
     group_.wait_for_all(SegmentGroup::begun);
     GRADCOLL_TRY(group_.check_alike_or_leave());
@@ -83,8 +83,8 @@ void OneHostReduce::give_pieces(const OneHostReduceCall& call, const Pieces& pie
     for (std::size_t piece = 1; piece < pieces.count(); ++piece) {
         if (const auto combined = pieces.overwritten(piece, SegmentGroup::block_slots))
             group_.wait_for(call.root, step_combined(*combined));
-        copy_bytes(group_.piece_slot(group_.rank(), pieces, piece), input + pieces.offset(piece),
-                   pieces.bytes(piece));
+        group_.copy_in(group_.piece_slot(group_.rank(), pieces, piece),
+                       input + pieces.offset(piece), pieces.bytes(piece));
         group_.announce(step_there(piece));
     }
 }

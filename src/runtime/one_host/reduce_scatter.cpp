@@ -38,7 +38,7 @@ void OneHostReduceScatter::combine(const OneHostCall& call, std::size_t offset, 
 
 Status OneHostReduceScatter::beside_flag(const OneHostCall& call) {
     const int mine = group_.rank();
-    copy_bytes(group_.inline_slot(mine), call.input, call.bytes() * ranks());
+    group_.copy_in(group_.inline_slot(mine), call.input, call.bytes() * ranks());
     group_.announce(1);
     group_.wait_for_all(1);
     GRADCOLL_TRY(group_.check_alike_or_leave());
@@ -54,7 +54,7 @@ void OneHostReduceScatter::copy_piece_in(const OneHostCall& call, const Pieces& 
     std::byte* to = group_.block_slot(group_.rank(), piece);
     for (int rank = 0; rank < group_.rank_count(); ++rank, to += pieces.bytes(piece))
         if (rank != group_.rank())
-            copy_bytes(to, block_of(call, rank) + pieces.offset(piece), pieces.bytes(piece));
+            group_.copy_in(to, block_of(call, rank) + pieces.offset(piece), pieces.bytes(piece));
 }
 
 void OneHostReduceScatter::combine_piece(const OneHostCall& call, const Pieces& pieces,

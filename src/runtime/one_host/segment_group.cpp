@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/hash.hpp"
+#include "memory/copy.hpp"
 
 namespace gradcoll {
 
@@ -163,6 +164,13 @@ Status SegmentGroup::difference_from(int rank) const {
             fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
                         "different ones, or made different calls; all ranks must use the same",
                         rank_, rank)};
+}
+
+void SegmentGroup::copy_in(void* slot, const void* from, std::size_t size_bytes) {
+    if (size_bytes >= least_chosen_bytes && stores_for(size_bytes).streaming())
+        copy_streaming(slot, from, size_bytes);
+    else
+        copy_bytes(slot, from, size_bytes);
 }
 
 std::byte* SegmentGroup::block_slot(int rank, std::size_t block) const {

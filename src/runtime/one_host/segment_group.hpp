@@ -9,6 +9,7 @@
 
 #include "base/round.hpp"
 #include "base/status.hpp"
+#include "memory/store_choice.hpp"
 #include "runtime/one_host/pieces.hpp"
 #include "transport/shm/waiter.hpp"
 
@@ -139,6 +140,15 @@ class SegmentGroup {
     /// blocks. All ranks have begun the call. Announces its last step.
     void end_unread_blocks(std::size_t count);
 
+    /// Copies into slots of this rank, in the way that others get it soonest as far as is known.
+    void copy_in(void* slot, const void* from, std::size_t size_bytes);
+    /// How a piece of at least least_chosen_bytes is written. All ranks ask for the same pieces.
+    StoreChoice& stores_for(std::size_t size_bytes) {
+        return size_bytes <= sizes_.inline_bytes ? inline_stores_ : block_stores_;
+    }
+    /// Shorter copies are over before stores past the caches have begun to pay.
+    static constexpr std::size_t least_chosen_bytes = 2 << 10;
+
     /// Of the current call: as much as it said, beside the word if narrow.
     std::byte* inline_slot(int rank) const { return part(rank) + inline_offset_; }
     /// Of a block of the current call. block_bytes().
@@ -207,6 +217,8 @@ class SegmentGroup {
     std::uint64_t ended_by_all_ = 0;  ///< this call and those before are over on all ranks
     std::size_t first_slot_ = 0;
     std::size_t lap_ = 0;  ///< how often the slots have been gone through
+    StoreChoice inline_stores_;
+    StoreChoice block_stores_;
     // Of the last call that ended with end_unread_blocks().
     std::uint64_t unread_call_ = 0;
     std::size_t unread_blocks_ = 0;

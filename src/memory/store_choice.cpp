@@ -1,0 +1,31 @@
+#include "memory/store_choice.hpp"
+
+#include <utility>
+
+namespace gradcoll {
+namespace {
+
+/// One trial may have been interrupted.
+constexpr int trials_that_must_agree = 3;
+constexpr double clearly_faster = 0.85;
+
+}  // namespace
+
+/// A trial is a pair: a piece through the caches, then one past them.
+void StoreChoice::note(const Turn& turn, std::size_t size_bytes, std::uint64_t ns) {
+    const double cost = static_cast<double>(ns) / static_cast<double>(size_bytes);
+    if (!turn.streaming) {
+        through_caches_ = cost;
+        return;
+    }
+    const double through = std::exchange(through_caches_, 0);
+    if (through == 0) return;
+    const bool other_wins =
+        streaming_ ? through < clearly_faster * cost : cost < clearly_faster * through;
+    agreeing_ = other_wins ? agreeing_ + 1 : 0;
+    if (agreeing_ < trials_that_must_agree) return;
+    streaming_ = !streaming_;
+    agreeing_ = 0;
+}
+
+}  // namespace gradcoll
