@@ -2,7 +2,6 @@
 // soon: through the caches, or past them.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,13 +34,15 @@ class StoreChoice {
     bool streaming() const { return streaming_; }
 
     static constexpr std::uint64_t pieces_between_trials = 256;
+    /// Of the first few, when all slots have been in use once: pages that are new tell nothing.
+    static constexpr std::uint64_t pieces_between_first_trials = 32;
 
   private:
-    /// Early ones follow each other soon: at 4, 8, 16 and so on. The next piece belongs to the
-    /// trial, too.
+    /// The next piece belongs to the trial, too.
     static constexpr bool is_trial(std::uint64_t piece) {
-        if (piece >= pieces_between_trials) return piece % pieces_between_trials == 0;
-        return piece >= 4 && std::has_single_bit(piece);
+        const bool first = piece < pieces_between_trials;
+        return piece != 0 &&
+               piece % (first ? pieces_between_first_trials : pieces_between_trials) == 0;
     }
 
     std::uint64_t pieces_ = 0;
