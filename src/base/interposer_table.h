@@ -18,12 +18,13 @@ extern "C" {
 #endif
 
 /* Both libraries must be built from the same number. */
-#define GC_INTERPOSER_VERSION 3u
+#define GC_INTERPOSER_VERSION 4u
 
 /* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
 typedef intptr_t GC_Handle;
 
-/* What can be offered. `start` stands for MPI_Start and MPI_Startall. */
+/* What can be offered. `start` stands for MPI_Start and MPI_Startall, `complete` for everything by
+ * which a program completes requests: MPI_Wait, MPI_Testsome, ... */
 enum GC_Intercepted {
     GC_CALL_ALLREDUCE,
     GC_CALL_IALLREDUCE,
@@ -35,15 +36,20 @@ enum GC_Intercepted {
     GC_CALL_BCAST,
     GC_CALL_REDUCE,
     GC_CALL_START,
+    GC_CALL_COMPLETE,
     GC_CALL_KINDS
 };
 
 /* Belongs to the interposer, written by the core: a call whose count (of elements; of a block for
- * the block collectives; of requests for start; 0 for a barrier) is below `least_count` of its kind
- * passes without being offered. Read and written with __atomic builtins, relaxed: a hint that saves
- * instructions, never the decision itself. All zero at first; INT64_MAX: never offer. */
+ * the block collectives; of requests for start; 0 for a barrier and for complete) is below
+ * `least_count` of its kind passes without being offered. Read and written with __atomic builtins,
+ * relaxed: a hint that saves instructions, never the decision itself. The counts are zero at first;
+ * INT64_MAX: never offer. */
 typedef struct {
     int64_t least_count[GC_CALL_KINDS];
+    /* Written by the interposer before it connects: whether it sees every call by which the program
+     * completes a request. Not 1 if another tool is before it, which may go another way. */
+    int sees_completions;
 } GC_Gate;
 
 /* The account of a communicator that is not attached: what its calls would have gained so far if it
@@ -118,7 +124,7 @@ typedef struct {
     /* `passed` is the calling thread's. */
     int (*allreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, int* code);
     /* `request` points to an MPI_Request, which is written only if the call is served. */
-    int (*iallreduce)(const GC_Reduce_call* call, void* request, int* code);
+    int (*iallreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, void* request, int* code);
     int (*allreduce_init)(const GC_Reduce_call* call, GC_Handle info, void* request, int* code);
     int (*reduce_scatter_block)(const GC_Reduce_call* call, int* code);
     /* `recvcounts`: one integer of `count_bytes` (4 or 8) bytes a rank. */
@@ -134,6 +140,9 @@ typedef struct {
     void (*started)(int count, const void* requests);
     /* Before MPI frees the request that `request` points to. */
     void (*freeing)(const void* request);
+    /* While a program waits for requests, again and again: operations of ours make progress, and so
+     * may MPI, which is asked in between. 0: none is under way. */
+    int (*go_on)(void);
 
     /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its
      * gc_* keys. A bad value is a warning. Collective, as those calls are. */

@@ -70,7 +70,8 @@ WRAPPER(mpi_reduce_scatter, MPI_REDUCE_SCATTER, GC_CALL_REDUCE_SCATTER, INT64_MA
 
 WRAPPER(mpi_iallreduce, MPI_IALLREDUCE, GC_CALL_IALLREDUCE, *count,
         (F_REDUCE_PARAMETERS, int* request, int* ierror), (F_REDUCE_ARGUMENTS, request, ierror),
-        core->iallreduce(REDUCE_CALL(*count), &made, &code) && make_request(core, made, request))
+        core->iallreduce(REDUCE_CALL(*count), &last_passed, &made, &code) &&
+            make_request(core, made, request))
 
 #define ALLREDUCE_INIT(lower, UPPER)                                                             \
     WRAPPER(                                                                                     \

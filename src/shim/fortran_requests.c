@@ -85,6 +85,67 @@ GC_DEFINE_CALL(mpi_request_free, MPI_REQUEST_FREE, GC_CALL_START, 1, (int* reque
                    leave(core);
                })
 
+/* Completion, as in wrappers.c: a wait asks the test of the same spelling. */
+#if GC_OPENMPI_FORTRAN
+#define FIRST_SPELLING(lower) NAME_##lower
+#else
+#define FIRST_SPELLING(lower) NAME_##lower##_f08
+#endif
+
+#define TEST(lower, UPPER, PARAMETERS, ARGUMENTS)                              \
+    GC_DEFINE_CALL(lower, UPPER, GC_CALL_COMPLETE, 0, PARAMETERS, ARGUMENTS, { \
+        int mark = 0;                                                          \
+        const GC_Interposer_table* const core = enter_completion(&mark);       \
+        if (core != NULL) core->go_on();                                       \
+        ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS);                       \
+        leave(core);                                                           \
+    })
+
+#define WAIT(lower, UPPER, test, PARAMETERS, ARGUMENTS, TEST_ARGUMENTS, over)   \
+    GC_DEFINE_CALL(lower, UPPER, GC_CALL_COMPLETE, 0, PARAMETERS, ARGUMENTS, {  \
+        int code = 0;                                                           \
+        int flag = 0;                                                           \
+        bool is_over = false;                                                   \
+        const Name asked = name - FIRST_SPELLING(lower) + FIRST_SPELLING(test); \
+        const GC_Interposer_table* const core = enter_completion(&code);        \
+        while (core != NULL && !is_over && core->go_on()) {                     \
+            ((Of_##test*)next_of(asked)) TEST_ARGUMENTS;                        \
+            is_over = code != 0 || (over);                                      \
+        }                                                                       \
+        (void)flag;                                                             \
+        if (!is_over)                                                           \
+            ((Of_##lower*)next_of(name))(GC_BARE ARGUMENTS);                    \
+        else if (ierror != NULL)                                                \
+            *ierror = code;                                                     \
+        leave(core);                                                            \
+    })
+
+TEST(mpi_test, MPI_TEST, (int* request, int* flag, void* status, int* ierror),
+     (request, flag, status, ierror))
+TEST(mpi_testall, MPI_TESTALL,
+     (const int* count, int* requests, int* flag, void* statuses, int* ierror),
+     (count, requests, flag, statuses, ierror))
+TEST(mpi_testany, MPI_TESTANY,
+     (const int* count, int* requests, int* index, int* flag, void* status, int* ierror),
+     (count, requests, index, flag, status, ierror))
+TEST(mpi_testsome, MPI_TESTSOME,
+     (const int* count, int* requests, int* outcount, int* indices, void* statuses, int* ierror),
+     (count, requests, outcount, indices, statuses, ierror))
+TEST(mpi_request_get_status, MPI_REQUEST_GET_STATUS,
+     (const int* request, int* flag, void* status, int* ierror), (request, flag, status, ierror))
+WAIT(mpi_wait, MPI_WAIT, mpi_test, (int* request, void* status, int* ierror),
+     (request, status, ierror), (request, &flag, status, &code), flag)
+WAIT(mpi_waitall, MPI_WAITALL, mpi_testall,
+     (const int* count, int* requests, void* statuses, int* ierror),
+     (count, requests, statuses, ierror), (count, requests, &flag, statuses, &code), flag)
+WAIT(mpi_waitany, MPI_WAITANY, mpi_testany,
+     (const int* count, int* requests, int* index, void* status, int* ierror),
+     (count, requests, index, status, ierror), (count, requests, index, &flag, status, &code), flag)
+WAIT(mpi_waitsome, MPI_WAITSOME, mpi_testsome,
+     (const int* count, int* requests, int* outcount, int* indices, void* statuses, int* ierror),
+     (count, requests, outcount, indices, statuses, ierror),
+     (count, requests, outcount, indices, statuses, &code), *outcount != 0)
+
 static SLOW_HALF void mpi_comm_set_info_named(Name name, const int* comm, const int* info,
                                               int* ierror) {
     NEXT_THEN_TELL(Set_info, enter_ungated(&mark),

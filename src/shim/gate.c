@@ -33,8 +33,17 @@ static const GC_Interposer_table* connect_to(const char* soname) {
     return connect_core(GC_INTERPOSER_VERSION, &gate); /* the core says why, if it has to */
 }
 
+/* Whether the program's MPI_Wait is ours, and not that of a tool before us. */
+static int sees_completions(void) {
+    Dl_info found, ours;
+    void* const wait = dlsym(RTLD_DEFAULT, "MPI_Wait");
+    return wait != NULL && dladdr(wait, &found) != 0 && dladdr(&gate, &ours) != 0 &&
+           found.dli_fbase == ours.dli_fbase;
+}
+
 static const GC_Interposer_table* connect_if_ours(void) {
     char running[RUNNING_MPI_BYTES];
+    gate.sees_completions = sees_completions();
     if (running_mpi_is_ours(running)) return connect_to("libgradcoll.so.0");
     speak(
         "this interposer was built for %s %d, the program runs %s: inactive; preload the one built "

@@ -54,6 +54,11 @@ static inline const GC_Interposer_table* enter_loaded(int64_t count, const void*
     return passes(GC_CALL_START, count) ? NULL : enter_with(loaded_core, mark);
 }
 
+/* For calls that complete requests, which matter only while operations of ours are under way. */
+static inline const GC_Interposer_table* enter_completion(const void* mark) {
+    return passes(GC_CALL_COMPLETE, 0) ? NULL : enter_with(loaded_core, mark);
+}
+
 /* For calls without a gate. */
 static inline const GC_Interposer_table* enter_ungated(const void* mark) {
     return enter_with(find_core, mark);

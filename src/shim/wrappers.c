@@ -61,10 +61,10 @@
     WRAPPER(name, GC_CALL_REDUCE_SCATTER_BLOCK, count, (REDUCE_PARAMETERS(Count)), GC_Reduce_call, \
             (REDUCE_ARGUMENTS), core->reduce_scatter_block(&call, &code), REDUCE_ARGUMENTS)
 
-#define IALLREDUCE(name, Count)                                                          \
-    WRAPPER(name, GC_CALL_IALLREDUCE, count, (REDUCE_PARAMETERS(Count), void* request),  \
-            GC_Reduce_call, (REDUCE_ARGUMENTS), core->iallreduce(&call, request, &code), \
-            REDUCE_ARGUMENTS, request)
+#define IALLREDUCE(name, Count)                                                               \
+    WRAPPER_BY(FAST_AGAIN, name, GC_CALL_IALLREDUCE, count,                                   \
+               (REDUCE_PARAMETERS(Count), void* request), GC_Reduce_call, (REDUCE_ARGUMENTS), \
+               core->iallreduce(&call, &last_passed, request, &code), REDUCE_ARGUMENTS, request)
 
 #define ALLREDUCE_INIT(name, Count)                                                    \
     WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                       \
@@ -177,6 +177,60 @@ int MPI_Startall(int count, void* requests) {
 int MPI_Request_free(void* request) {
     FAST(MPI_Request_free, GC_CALL_START, 1, request);
 }
+
+/* The core cares for these while operations of ours are under way: it makes progress on the
+ * program's thread. A wait then asks MPI again and again, so that both go on. `over`: whether the
+ * test, whose flag is `flag`, has found what was waited for. */
+#define WAIT(name, Test, PARAMETERS, TEST_ARGUMENTS, over, ...)          \
+    static SLOW_HALF int slow_##name PARAMETERS {                        \
+        int code = 0;                                                    \
+        int flag = 0;                                                    \
+        bool is_over = false;                                            \
+        const GC_Interposer_table* const core = enter_completion(&code); \
+        while (core != NULL && !is_over && core->go_on()) {              \
+            code = NEXT(Test) TEST_ARGUMENTS;                            \
+            is_over = code != 0 || (over);                               \
+        }                                                                \
+        (void)flag;                                                      \
+        if (!is_over) code = NEXT(name)(__VA_ARGS__);                    \
+        leave(core);                                                     \
+        return code;                                                     \
+    }                                                                    \
+    int name PARAMETERS {                                                \
+        FAST(name, GC_CALL_COMPLETE, 0, __VA_ARGS__);                    \
+    }
+
+#define TEST(name, PARAMETERS, ...)                                      \
+    static SLOW_HALF int slow_##name PARAMETERS {                        \
+        int code = 0;                                                    \
+        const GC_Interposer_table* const core = enter_completion(&code); \
+        if (core != NULL) core->go_on();                                 \
+        code = NEXT(name)(__VA_ARGS__);                                  \
+        leave(core);                                                     \
+        return code;                                                     \
+    }                                                                    \
+    int name PARAMETERS {                                                \
+        FAST(name, GC_CALL_COMPLETE, 0, __VA_ARGS__);                    \
+    }
+
+WAIT(MPI_Wait, MPI_Test, (void* request, void* status), (request, &flag, status), flag, request,
+     status)
+WAIT(MPI_Waitall, MPI_Testall, (int count, void* requests, void* statuses),
+     (count, requests, &flag, statuses), flag, count, requests, statuses)
+WAIT(MPI_Waitany, MPI_Testany, (int count, void* requests, int* index, void* status),
+     (count, requests, index, &flag, status), flag, count, requests, index, status)
+WAIT(MPI_Waitsome, MPI_Testsome,
+     (int count, void* requests, int* outcount, int* indices, void* statuses),
+     (count, requests, outcount, indices, statuses), *outcount != 0, count, requests, outcount,
+     indices, statuses)
+TEST(MPI_Test, (void* request, int* flag, void* status), request, flag, status)
+TEST(MPI_Testall, (int count, void* requests, int* flag, void* statuses), count, requests, flag,
+     statuses)
+TEST(MPI_Testany, (int count, void* requests, int* index, int* flag, void* status), count, requests,
+     index, flag, status)
+TEST(MPI_Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses), count,
+     requests, outcount, indices, statuses)
+TEST(MPI_Request_get_status, (GC_Handle request, int* flag, void* status), request, flag, status)
 
 int MPI_Comm_set_info(GC_Handle comm, GC_Handle info) {
     int code = 0;

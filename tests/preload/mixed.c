@@ -10,7 +10,14 @@
 
 #include "witness.h"
 
-enum { CALLS = 500, MOST_BYTES = 5 << 20, COMMS = 3 };
+enum { CALLS = 500, MOST_BYTES = 5 << 20, COMMS = 3, STARTED = 3 };
+
+/* An allreduce that was started and is completed whenever its rank likes. */
+struct started {
+    MPI_Request request;
+    unsigned char *in, *out, *expected;
+    size_t bytes; /* 0: none */
+};
 
 struct player {
     MPI_Comm comms[COMMS];
@@ -19,6 +26,8 @@ struct player {
     int calls;
     unsigned char *in, *out, *expected;
     unsigned long wrong;
+    struct started started[STARTED];
+    uint64_t starts;
 };
 
 static uint64_t next_of(uint64_t* state) {
@@ -135,6 +144,82 @@ static void allgather(struct player* p, MPI_Comm comm, int rank, int size, MPI_D
     compare(p, "allgather", count, bytes * (size_t)size, -1);
 }
 
+static void complete_one(MPI_Request* request, uint64_t how) {
+    int index, count = 0, done = 0;
+    if (how % 6 == 0) MPI_Wait(request, MPI_STATUS_IGNORE);
+    if (how % 6 == 1) MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+    if (how % 6 == 2) MPI_Waitsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
+    if (how % 6 == 3)
+        while (!done) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+    if (how % 6 == 4)
+        while (!done) MPI_Testany(1, request, &index, &done, MPI_STATUS_IGNORE);
+    if (how % 6 == 5)
+        while (count == 0) MPI_Testsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
+}
+
+static void check_started(struct player* p, struct started* s) {
+    if (s->bytes == 0) return;
+    if (memcmp(s->out, s->expected, s->bytes) != 0 && ++p->wrong < 10)
+        witness("iallreduce of %zu bytes is wrong", s->bytes);
+    s->bytes = 0;
+}
+
+/* Each rank when it likes, and as it likes. */
+static void complete_some(struct player* p) {
+    const uint64_t dice = next_of(&p->pace);
+    struct started* const s = &p->started[dice % STARTED];
+    if (dice % 3 == 0) return;
+    if (dice % 3 == 1 && s->bytes != 0) {
+        complete_one(&s->request, dice / 3);
+        check_started(p, s);
+        return;
+    }
+    MPI_Request all[STARTED];
+    int done = 0;
+    for (int i = 0; i < STARTED; ++i) all[i] = p->started[i].request;
+    while (!done && dice % 2 == 0) MPI_Testall(STARTED, all, &done, MPI_STATUSES_IGNORE);
+    if (!done) MPI_Waitall(STARTED, all, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < STARTED; ++i) {
+        p->started[i].request = all[i];
+        check_started(p, &p->started[i]);
+    }
+}
+
+static void start(struct player* p, MPI_Comm comm, MPI_Datatype type, size_t count, size_t bytes,
+                  MPI_Op op) {
+    struct started* const s = &p->started[p->starts++ % STARTED];
+    if (s->bytes != 0) complete_one(&s->request, next_of(&p->pace));
+    check_started(p, s);
+    if (count == 0) return;
+    memcpy(s->in, p->in, bytes);
+    PMPI_Allreduce(p->in, s->expected, (int)count, type, op, comm);
+    MPI_Iallreduce(s->in, s->out, (int)count, type, op, comm, &s->request);
+    s->bytes = bytes;
+}
+
+/* Who waits for a message must not keep others waiting for its part of an allreduce. */
+static void nobody_waits_for_a_receiver(MPI_Comm comm) {
+    enum { COUNT = 200000 };
+    int rank = 0, size = 0, wrong = 0, token = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    int* const values = room(COUNT * sizeof(int));
+    int* const sums = room(COUNT * sizeof(int));
+    for (int i = 0; i < COUNT; ++i) values[i] = i;
+    for (int round = 0; round < 20 && size > 1; ++round) {
+        MPI_Request request;
+        const int count = round % 2 == 0 ? COUNT : 10;
+        MPI_Iallreduce(values, sums, count, MPI_INT, MPI_SUM, comm, &request);
+        if (rank == 0) MPI_Recv(&token, 1, MPI_INT, 1, 0, comm, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&token, 1, MPI_INT, 0, 0, comm);
+        for (int i = 0; i < count; ++i) wrong += sums[i] != size * i;
+    }
+    free(values);
+    free(sums);
+    witness("sums beside a receiver: %d wrong", wrong);
+}
+
 /* Long vectors are rare. */
 static size_t draw_bytes(uint64_t* seed) {
     static const size_t sizes[] = {0,    1,    4,     8,    60,    1000,  4096,   8170,
@@ -148,7 +233,7 @@ static void play(struct player* p) {
     static const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_MIN};
     const MPI_Datatype types[] = {MPI_INT, MPI_DOUBLE, MPI_UNSIGNED_CHAR};
     const size_t sizes[] = {sizeof(int), sizeof(double), 1};
-    const uint64_t kind = next_of(&p->seed) % 8;
+    const uint64_t kind = next_of(&p->seed) % 10;
     const uint64_t t = next_of(&p->seed) % 3;
     const MPI_Op op = ops[next_of(&p->seed) % 3];
     const MPI_Comm comm = p->comms[next_of(&p->seed) % COMMS];
@@ -170,6 +255,8 @@ static void play(struct player* p) {
         if (kind == 6) MPI_Barrier(comm);
         if (kind == 7 && t == 0) bcast_of_a_vector(p, comm, rank, root, count);
         if (kind == 7 && t == 1) bcast(p, comm, root, MPI_CHAR, bytes, bytes);
+        if (kind >= 8) start(p, comm, types[t], count, bytes, op);
+        complete_some(p);
     }
 }
 
@@ -200,6 +287,10 @@ static void barriers_hold(struct player* p, MPI_Comm comm) {
 static void* play_all(void* player) {
     struct player* const p = player;
     for (int call = 0; call < p->calls; ++call) play(p);
+    for (int i = 0; i < STARTED; ++i) {
+        if (p->started[i].bytes != 0) complete_one(&p->started[i].request, (uint64_t)i);
+        check_started(p, &p->started[i]);
+    }
     return NULL;
 }
 
@@ -215,6 +306,9 @@ static struct player make_player(uint64_t seed, int calls) {
     p.in = room(MOST_BYTES);
     p.out = room(MOST_BYTES);
     p.expected = room(MOST_BYTES);
+    for (int i = 0; i < STARTED; ++i)
+        p.started[i] = (struct started){MPI_REQUEST_NULL, room(MOST_BYTES), room(MOST_BYTES),
+                                        room(MOST_BYTES), 0};
     return p;
 }
 
@@ -224,6 +318,11 @@ static void end_player(struct player* p, const char* name) {
     free(p->in);
     free(p->out);
     free(p->expected);
+    for (int i = 0; i < STARTED; ++i) {
+        free(p->started[i].in);
+        free(p->started[i].out);
+        free(p->started[i].expected);
+    }
 }
 
 int main(int argc, char** argv) {
@@ -240,6 +339,7 @@ int main(int argc, char** argv) {
     play_all(&first);
     if (has_second) pthread_join(thread, NULL);
     barriers_hold(&first, first.comms[0]);
+    nobody_waits_for_a_receiver(first.comms[0]);
     end_player(&first, "first");
     end_player(&second, "second");
     witness_close();

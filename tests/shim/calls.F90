@@ -1,10 +1,12 @@
 ! shim/calls.F90 - what calls.c does, in the Fortran style that STYLE_MPIF, STYLE_MPI or STYLE_F08 says.
 #ifdef STYLE_F08
 #define HANDLE(kind) type(kind)
+#define STATUS type(MPI_Status)
 #define IERR
 #define IERR_ONLY
 #else
 #define HANDLE(kind) integer
+#define STATUS integer, dimension(MPI_STATUS_SIZE)
 #define IERR , ierror
 #define IERR_ONLY ierror
 #endif
@@ -37,6 +39,8 @@ program calls
   integer, parameter :: small = 4, large = 1000, most_ranks = 64
   double precision, save :: send(large * most_ranks), sums(large * most_ranks)
   integer :: rank, ranks, wrong, level
+  integer, save, asynchronous :: got(1)
+  integer, save :: sent(1) = 42
 #ifndef STYLE_F08
   integer :: ierror
 #endif
@@ -49,6 +53,8 @@ program calls
   call phases()
   call rooted()
   call persistent()
+  call waits()
+  call tests()
   call settings()
   call MPI_Finalize(IERR_ONLY)
   if (rank == 0 .and. wrong == 0) print '(a)', 'calls: right'
@@ -144,6 +150,87 @@ contains
       call check('persistent', sums, 0, large)
     end do
     call MPI_Request_free(requests(1) IERR)
+  end subroutine
+
+  ! A message to this rank itself; -1 until it is there.
+  subroutine message(requests)
+    HANDLE(MPI_Request), intent(out) :: requests(2)
+    got = -1
+    call MPI_Irecv(got, 1, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(1) IERR)
+    call MPI_Isend(sent, 1, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(2) IERR)
+  end subroutine
+
+  subroutine check_message(what, requests)
+    character(len=*), intent(in) :: what
+    HANDLE(MPI_Request), intent(in) :: requests(2)
+    if (got(1) == 42 .and. requests(1) == MPI_REQUEST_NULL .and. requests(2) == MPI_REQUEST_NULL) return
+    print *, what, ': rank', rank, 'has', got
+    wrong = wrong + 1
+  end subroutine
+
+  subroutine waits()
+    HANDLE(MPI_Request) :: requests(2)
+    integer :: indices(2), where, done, total
+    call message(requests)
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE IERR)
+    call MPI_Wait(requests(2), MPI_STATUS_IGNORE IERR)
+    call check_message('wait', requests)
+    call message(requests)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE IERR)
+    call check_message('waitall', requests)
+    call message(requests)
+    call MPI_Waitany(2, requests, where, MPI_STATUS_IGNORE IERR)
+    call MPI_Waitany(2, requests, where, MPI_STATUS_IGNORE IERR)
+    call check_message('waitany', requests)
+    call MPI_Waitany(2, requests, where, MPI_STATUS_IGNORE IERR)
+    if (where /= MPI_UNDEFINED) wrong = wrong + 1
+    call message(requests)
+    total = 0
+    do while (total < 2)
+      call MPI_Waitsome(2, requests, done, indices, MPI_STATUSES_IGNORE IERR)
+      total = total + done
+    end do
+    call check_message('waitsome', requests)
+  end subroutine
+
+  subroutine tests()
+    HANDLE(MPI_Request) :: requests(2)
+    integer :: indices(2), where, done, total
+    logical :: over
+    STATUS :: found
+    call message(requests)
+    over = .false.
+    do while (.not. over)  ! with MPI_STATUS_IGNORE Open MPI 4 says no for ever
+      call MPI_Request_get_status(requests(1), over, found IERR)
+    end do
+    do total = 1, 2
+      over = .false.
+      do while (.not. over)
+        call MPI_Test(requests(total), over, MPI_STATUS_IGNORE IERR)
+      end do
+    end do
+    call check_message('test', requests)
+    call message(requests)
+    over = .false.
+    do while (.not. over)
+      call MPI_Testall(2, requests, over, MPI_STATUSES_IGNORE IERR)
+    end do
+    call check_message('testall', requests)
+    call message(requests)
+    do total = 1, 2
+      over = .false.
+      do while (.not. over)
+        call MPI_Testany(2, requests, where, over, MPI_STATUS_IGNORE IERR)
+      end do
+    end do
+    call check_message('testany', requests)
+    call message(requests)
+    total = 0
+    do while (total < 2)
+      call MPI_Testsome(2, requests, done, indices, MPI_STATUSES_IGNORE IERR)
+      total = total + done
+    end do
+    call check_message('testsome', requests)
   end subroutine
 
   subroutine settings()

@@ -91,6 +91,69 @@ static void persistent(void) {
     MPI_Request_free(&request);
 }
 
+/* A message to this rank itself; -1 until it is there. */
+static int got;
+static void message(MPI_Request requests[2]) {
+    static const int sent = 42;
+    got = -1;
+    MPI_Irecv(&got, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&sent, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, &requests[1]);
+}
+
+static void check_message(const char* what, const MPI_Request requests[2]) {
+    if (got == 42 && requests[0] == MPI_REQUEST_NULL && requests[1] == MPI_REQUEST_NULL) return;
+    printf("%s: rank %d has %d\n", what, rank, got);
+    ++wrong;
+}
+
+static void waits(void) {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    int index = -1, done = 0, indices[2];
+    message(requests);
+    MPI_Wait(&requests[0], &statuses[0]);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    check_message("wait", requests);
+    if (statuses[0].MPI_SOURCE != rank || statuses[0].MPI_TAG != 7) ++wrong;
+    message(requests);
+    MPI_Waitall(2, requests, statuses);
+    check_message("waitall", requests);
+    if (statuses[0].MPI_SOURCE != rank) ++wrong;
+    message(requests);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    check_message("waitany", requests);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    if (index != MPI_UNDEFINED) ++wrong;
+    message(requests);
+    for (int sum = 0; sum < 2; sum += done)
+        MPI_Waitsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+    check_message("waitsome", requests);
+    MPI_Waitsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+    if (done != MPI_UNDEFINED) ++wrong;
+}
+
+static void tests(void) {
+    MPI_Request requests[2];
+    int index = -1, done = 0, indices[2];
+    message(requests);
+    while (!done) MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 2; ++i)
+        for (done = 0; !done;) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+    check_message("test", requests);
+    message(requests);
+    for (done = 0; !done;) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+    check_message("testall", requests);
+    message(requests);
+    for (int i = 0; i < 2; ++i)
+        for (done = 0; !done;) MPI_Testany(2, requests, &index, &done, MPI_STATUS_IGNORE);
+    check_message("testany", requests);
+    message(requests);
+    for (int sum = 0; sum < 2; sum += done)
+        MPI_Testsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+    check_message("testsome", requests);
+}
+
 static void settings(void) {
     MPI_Info info;
     MPI_Comm comm;
@@ -112,6 +175,8 @@ int main(int argc, char** argv) {
     phases();
     rooted();
     persistent();
+    waits();
+    tests();
     settings();
     MPI_Finalize();
     if (rank == 0 && wrong == 0) printf("calls: right\n");

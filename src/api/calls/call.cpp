@@ -186,20 +186,18 @@ void Admission::find_context() {
     }
     if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
-        comm_reason_ = PassReason::nonblocking_without_threads;
-    else if (call_.alone && (gathers() || !entry().may_wait || call_.shape.has_gaps))
+    if (call_.alone && (gathers() || !entry().may_wait || call_.shape.has_gaps))
         comm_reason_ = PassReason::single_rank;
 }
 
 void Admission::find_context_of_offer(bool may_attach) {
     const bool is_lossy_kind = !gathers() && may_be_lossy(process_settings(), call_.shape);
     const bool has_shape = shape_reason_ == PassReason::none;
-    const bool waited = entry().may_wait && !entry().persistent;
+    const bool is_routed_once = !entry().persistent;
     const bool is_long = is_slower_on_one_host(entry().collective, call_.shape,
                                                gathers() ? rank_count_of(call_.arguments.comm) : 0);
-    const bool fits_one_host =
-        waited && !is_lossy_kind && !is_long && (is_waited_allreduce() || !call_.shape.by_mpi());
+    const bool fits_one_host = is_routed_once && !is_lossy_kind && !is_long &&
+                               (is_waited_allreduce() || !call_.shape.by_mpi());
     OfferedComm found = comm_for_offer(
         call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
                                .may_be_lossy = is_lossy_kind,
@@ -214,7 +212,6 @@ void Admission::find_context_of_offer(bool may_attach) {
         comm_reason_ = call_.shape.mpi_reason;
     if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
     if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
-    if (!entry().may_wait) comm_reason_ = PassReason::nonblocking_without_threads;
 }
 
 void Admission::check_committed() {
@@ -282,6 +279,8 @@ PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
         return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
                                                     : PassReason::needs_one_host;
+    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+        return PassReason::nonblocking_without_threads;
     if (!call_.context->has_tree()) return PassReason::not_attached;
     const bool in_blocks = entry().collective != Collective::allreduce;
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;

@@ -131,6 +131,14 @@ bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_cou
     return block_bytes > OneHost::most_allgather_bytes(rank_count);
 }
 
+/// Where only the progress thread ends it, long ones alone are worth its turns of the scheduler.
+bool may_start_on_one_host(const CommContext& context, const CallShape& shape) {
+    if (!context.one_host().is_open() || shape.by_mpi()) return false;
+    return context.identity().all_ranks_see_completions() ||
+           (context.identity().all_ranks_have_threads() &&
+            shape.size_bytes() >= context.settings().current().tree_min_bytes);
+}
+
 Route route_call(CommContext& context, Collective kind, const CallArguments& a,
                  const CallShape& shape, const CallManner& manner) {
     const Settings& settings = context.settings().current();
@@ -145,8 +153,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         .step = context.settings().step(),
         .sums = gathers || shape.sums(),
         .always_exact = manner.always_exact,
-        .one_host = manner.blocking && fits && !is_slower_on_one_host(kind, shape, ranks) &&
-                    context.one_host().open() && context.one_host().takes(shape)};
+        .one_host =
+            fits && !is_slower_on_one_host(kind, shape, ranks) &&
+            (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&
+            context.one_host().takes(shape)};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {

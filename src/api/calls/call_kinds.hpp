@@ -49,6 +49,9 @@ struct CallManner {
 /// compressible. Collective if the call is blocking.
 Route route_call(CommContext& context, Collective kind, const CallArguments& arguments,
                  const CallShape& shape, const CallManner& manner);
+/// Whether the memory of one host takes an exact allreduce that cannot wait for others, so that the
+/// memory must be there already. The same on all ranks.
+bool may_start_on_one_host(const CommContext& context, const CallShape& shape);
 /// Where the next blocking allreduce would go; counts and makes nothing.
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 

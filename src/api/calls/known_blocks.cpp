@@ -67,8 +67,6 @@ Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Statu
                      entry.needs_one_host ? of_one_host(reason) : reason);
         return Known::passes;
     }
-    // All ranks must come where the tree is made, whatever they know of their buffers.
-    if (context->tree_is_wanted() && !context->has_tree()) return Known::no;
     if (!context->one_host().is_open() || context->settings().checks_calls() ||
         is_lossy_kind(context->settings().current(), entry, known.shape) ||
         !are_plain_and_apart(arguments, known.shape.size_bytes()))

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/calls/call_kinds.hpp"
 #include "api/calls/gapped_allreduce.hpp"
+#include "api/calls/nonblocking_call.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/route.hpp"
 #include "api/observe/comm_statistics.hpp"
@@ -19,9 +21,8 @@ std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape
 
 bool may_be_repeated(const Call& call) {
     const Entry& entry = *call.entry;
-    return entry.collective == Collective::allreduce && entry.may_wait && !entry.persistent &&
-           !entry.with_residual && !call.alone && call.copy == nullptr && call.shape.count > 0 &&
-           !call.memory.any_device();
+    return entry.collective == Collective::allreduce && !entry.persistent && !entry.with_residual &&
+           !call.alone && call.copy == nullptr && call.shape.count > 0 && !call.memory.any_device();
 }
 
 std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
@@ -50,21 +51,43 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
 
 }  // namespace
 
+namespace {
+
+/// Whether the account of a communicator that is not attached lets the call of a program pass.
+/// Calls of ours attach their communicator.
+bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prospect* prospect,
+                       GC_Passed_call* passed) {
+    const KindOfCall* const kind =
+        entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
+    if (kind == nullptr || !prospect->passes(arguments.count, *kind)) return false;
+    if (unattached_calls_are_told())
+        count_passed(nullptr, entry, arguments, prospect->pass_reason());
+    else if (passed != nullptr)
+        *passed = passed_call(arguments, *prospect, *kind);
+    return true;
+}
+
+}  // namespace
+
+Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Request* request,
+                  Status& status, GC_Passed_call* passed) {
+    const auto [context, prospect] = comm_for_short_way(arguments.comm);
+    if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
+    KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
+    if (way == nullptr || !way->one_host || way->shape.has_gaps) return Known::no;
+    way->shape.set_count(arguments.count);
+    if (!may_start_on_one_host(*context, way->shape)) return Known::no;
+    status = start_on_one_host({context->shared_from_this(), entry.name, arguments, way->shape},
+                               request);
+    return Known::served;
+}
+
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
                 GC_Passed_call* passed) {
     if (entry.with_residual) return Known::no;
     const auto [context, prospect] =
         entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
-    // Calls of ours attach their communicator.
-    const KindOfCall* const kind =
-        entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
-    if (kind != nullptr && prospect->passes(arguments.count, *kind)) {
-        if (unattached_calls_are_told())
-            count_passed(nullptr, entry, arguments, prospect->pass_reason());
-        else if (passed != nullptr)
-            *passed = passed_call(arguments, *prospect, *kind);
-        return Known::passes;
-    }
+    if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
     if (way == nullptr) return Known::no;
     if (way->pass_reason != PassReason::none) {
@@ -86,8 +109,7 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
     const bool passes = way.pass_reason != PassReason::none;
     way.least_bytes = passes || way.one_host ? 0 : settings.tree_min_bytes;
-    const bool waits_for_tree = !way.one_host || context.tree_is_wanted();
-    const bool may_make_tree = passes || (!context.has_tree() && waits_for_tree);
+    const bool may_make_tree = passes || (!context.has_tree() && !way.one_host);
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
@@ -107,6 +129,8 @@ void learn_that_it_passes(const Call& call) {
 void learn_way_of(const Call& call) {
     if (!may_be_repeated(call)) return;
     if (call.context == nullptr) return learn_that_it_passes(call);
+    // Where a blocking call would go, too, only if it is the memory of one host.
+    if (!call.entry->may_wait && !call.route.one_host) return;
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;

@@ -17,6 +17,10 @@ enum class Known : std::uint8_t {
 /// that passes and is of no interest to the statistics is noted in `passed`, unless that is null.
 Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
                 GC_Passed_call* passed = nullptr);
+/// The same for what start_nonblocking() would do, of an offered call through the memory of one
+/// host.
+Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Request* request,
+                  Status& status, GC_Passed_call* passed);
 
 /// Remembers where an admitted allreduce without an error goes, if the settings send every one like
 /// it there: one that may be compressed, is compared with other ranks' or is not on the host is

@@ -1,89 +1,138 @@
 #include "api/calls/nonblocking_call.hpp"
 
+#include <optional>
+
+#include "api/calls/call_request.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
-#include "api/edge/boundary.hpp"
 
 namespace gradcoll {
+namespace {
 
-Result<std::unique_ptr<NonblockingCall>> NonblockingCall::start(Call& call, MPI_Request* request) {
-    const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
-    if (!placed) return placed.status();
-    CallKey key = call.route.key;
-    key.in_place = is_in_place(placed->arguments);
-    std::unique_ptr<NonblockingCall> started(new NonblockingCall);
-    CommPlans& plans = call.context->plans();
-    GRADCOLL_TRY(
-        take(started->lease_, plans.begin(call.entry->kind, key, {.data_device = placed->device})));
-    Binding binding = binding_of(placed->arguments, call.shape);
-    binding.numbers = &plans.numbers();
-    GRADCOLL_TRY(started->lease_.executor->start(binding));
-    started->context_ = call.context;
-    started->copy_ = std::move(call.copy);
-    started->name_ = call.entry->name;
-    GRADCOLL_TRY(started->make_request(started->lease_.executor->sequence()));
-    *request = started->request_;
-    return started;
-}
-
-Status start_nonblocking(Call& call, MPI_Request* request) {
-    auto started = NonblockingCall::start(call, request);
-    if (!started) return started.status();
-    return give_to_progress_thread(std::move(started).value());
-}
-
-Status NonblockingCall::make_request(std::uint32_t sequence) {
-    if (!mpi_waits_for_generalized_requests) {
-        const auto tags = static_cast<std::uint32_t>(context_->plans().tag_limit()) + 1;
-        const CommIdentity& comm = context_->identity();
-        token_ = Token(comm.private_comm(), comm.rank(), static_cast<int>(sequence % tags));
-        return token_.receive(&request_);
+/// An operation on the tree, started. Its messages may be MPI's.
+class CallOnTree final : public StartedCall {
+  public:
+    static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
+        const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
+        if (!placed) return placed.status();
+        CallKey key = call.route.key;
+        key.in_place = is_in_place(placed->arguments);
+        const auto started = std::make_shared<CallOnTree>();
+        CommPlans& plans = call.context->plans();
+        GRADCOLL_TRY(take(started->lease_,
+                          plans.begin(call.entry->kind, key, {.data_device = placed->device})));
+        Binding binding = binding_of(placed->arguments, call.shape);
+        binding.numbers = &plans.numbers();
+        GRADCOLL_TRY(started->lease_.executor->start(binding));
+        started->context_ = call.context;
+        started->copy_ = std::move(call.copy);
+        GRADCOLL_TRY(
+            take(started->request_, CallRequest::make(call.context, call.entry->name, request)));
+        return started;
     }
-    auto ending = std::make_unique<Ending>();
-    ending->name = name_;
-    GRADCOLL_TRY(from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), &request_),
-                          "MPI_Grequest_start"));
-    ending_ = ending.release();
+
+    Turn advance(Mover mover) override {
+        if (mover == Mover::helper) return Turn::idle;
+        const auto progress = lease_.executor->advance();
+        if (progress.ok() && *progress != Progress::complete)
+            return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+        context_->plans().end(std::move(lease_), progress.status());
+        request_.complete(progress.status());
+        return Turn::finished;
+    }
+
+  private:
+    std::shared_ptr<CommContext> context_;
+    Lease lease_;
+    std::unique_ptr<std::byte[]> copy_;
+    CallRequest request_;
+};
+
+/// What an operation needs until it is over.
+struct Kept {
+    std::unique_ptr<std::byte[]> copy;
+    std::optional<HostTwin> twin;  ///< of buffers in the memory of a device
+    DeviceArea twin_room;
+};
+
+/// An operation in the memory of one host; those of one communicator take turns.
+class CallOnHost final : public StartedCall {
+  public:
+    static Result<std::shared_ptr<CallOnHost>> start(const HostStart& call, Kept kept,
+                                                     MPI_Request* request) {
+        const auto started = std::make_shared<CallOnHost>();
+        GRADCOLL_TRY(take(started->request_, CallRequest::make(call.context, call.name, request)));
+        started->context_ = call.context;
+        started->operation_ = call.context->one_host().begin_allreduce(
+            binding_of(call.arguments, call.shape), call.shape);
+        started->kept_ = std::move(kept);
+        return started;
+    }
+
+    Turn advance(Mover mover) override {
+        bool advanced = false;
+        if (!is_over_) {
+            const auto progress = context_->one_host().advance(operation_);
+            if (progress.ok() && *progress == Progress::idle) return Turn::idle;
+            advanced = true;
+            is_over_ = !progress.ok() || *progress == Progress::complete;
+            status_ = progress.status();
+        }
+        if (!is_over_ || mover == Mover::helper) return advanced ? Turn::advanced : Turn::idle;
+        if (status_.ok() && kept_.twin) status_ = kept_.twin->give_back();
+        request_.complete(status_);
+        return Turn::finished;
+    }
+
+  private:
+    std::shared_ptr<CommContext> context_;
+    OneHost::Operation operation_;
+    Kept kept_;
+    CallRequest request_;
+    bool is_over_ = false;
+    Status status_;
+};
+
+/// From here on a program that computes meanwhile gains from a thread that is awake.
+constexpr std::uint64_t least_urgent_bytes = 64 << 10;
+
+Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
+    const CommIdentity& comm = call.context->identity();
+    const bool urgent =
+        call.shape.size_bytes() >= least_urgent_bytes || !comm.all_ranks_see_completions();
+    auto started = CallOnHost::start(call, std::move(kept), request);
+    if (!started) return started.status();
+    GRADCOLL_TRY(give_to_progress_thread(std::move(started).value(), {urgent, comm.yields()}));
+    advance_started_calls();  // the other ranks get this one's input now
     return {};
 }
 
-StartedCall::Turn NonblockingCall::advance() {
-    const auto progress = lease_.executor->advance();
-    if (progress.ok() && *progress != Progress::complete)
-        return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-    finish(progress.status());
-    return Turn::finished;
+/// With copies of what is in the memory of a device.
+Status start_on_one_host(Call& call, MPI_Request* request) {
+    Kept kept;
+    kept.copy = std::move(call.copy);
+    CallArguments arguments = call.arguments;
+    if (call.memory.any_device()) {
+        GRADCOLL_TRY(
+            take(kept.twin, twin_of(call.context.get(), arguments, call.memory, kept.twin_room)));
+        arguments = kept.twin->arguments();
+    }
+    return start_and_give({call.context, call.entry->name, arguments, call.shape}, std::move(kept),
+                          request);
 }
 
-/// After the request is complete its state belongs to the thread that waits for it.
-void NonblockingCall::finish(const Status& status) {
-    context_->plans().end(std::move(lease_), status);
-    if (ending_ == nullptr) return token_.send({name_, user_comm_of(context_)}, status);
-    ending_->status = status;
-    ending_->is_set.store(true, std::memory_order_release);
-    PMPI_Grequest_complete(request_);
+}  // namespace
+
+Status start_on_one_host(const HostStart& call, MPI_Request* request) {
+    return start_and_give(call, {}, request);
 }
 
-int NonblockingCall::query(void* state, MPI_Status* status) {
-    PMPI_Status_set_elements(status, MPI_BYTE, 0);
-    PMPI_Status_set_cancelled(status, 0);
-    status->MPI_SOURCE = MPI_UNDEFINED;
-    status->MPI_TAG = MPI_UNDEFINED;
-    const auto* ending = static_cast<const Ending*>(state);
-    if (!ending->is_set.load(std::memory_order_acquire)) return MPI_SUCCESS;
-    const Status& outcome = ending->status;
-    return outcome.ok() ? MPI_SUCCESS : keep_error(ending->name, outcome);
-}
-
-int NonblockingCall::free_ending(void* state) {
-    delete static_cast<Ending*>(state);
-    return MPI_SUCCESS;
-}
-
-/// What peers may already have got cannot be taken back: the operation goes on (MPI allows a cancel
-/// to do nothing).
-int NonblockingCall::cancel(void*, int) {
-    return MPI_SUCCESS;
+Status start_nonblocking(Call& call, MPI_Request* request) {
+    if (call.route.one_host) return start_on_one_host(call, request);
+    auto started = CallOnTree::start(call, request);
+    if (!started) return started.status();
+    return give_to_progress_thread(std::move(started).value(),
+                                   {true, call.context->identity().yields()});
 }
 
 }  // namespace gradcoll

@@ -132,7 +132,8 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
     return {};
 }
 
-StartedCall::Turn PersistentCall::advance() {
+StartedCall::Turn PersistentCall::advance(Mover mover) {
+    if (mover == Mover::helper) return Turn::idle;  // its messages may be MPI's
     const auto progress = running_->executor->advance();
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;

@@ -38,7 +38,7 @@ class PersistentCall final : public StartedCall {
     /// once.
     bool test(Outcome& outcome);
 
-    Turn advance() override;
+    Turn advance(Mover mover) override;
 
   private:
     /// The plan for one codec of the schedule, with an executor that belongs to this call alone;

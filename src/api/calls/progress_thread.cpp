@@ -2,34 +2,96 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <thread>
-#include <vector>
 
+#include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
 namespace {
 
-using Calls = std::vector<std::shared_ptr<StartedCall>>;
+/// When a thread of the program has begun an operation or, waiting, made progress last.
+std::atomic<std::uint64_t> program_progress_ns{0};
+/// From then on it may be doing something else.
+constexpr std::uint64_t program_may_pause_ns = 100'000;
+
+/// Whether waiting threads give their core away soon.
+std::atomic<bool> ranks_yield{false};
+
+void note_program_progress() {
+    program_progress_ns.store(now_ns(), std::memory_order_relaxed);
+}
+
+/// How long the thread waits between two looks. At first it gives its core away only; a program
+/// that spins in MPI on the same core would then have it for milliseconds, so that it soon sleeps:
+/// who wakes up goes first.
+class Naps {
+  public:
+    void had_work() { idle_since_ns_ = 0; }
+    void take() {
+        const std::uint64_t now = now_ns();
+        if (idle_since_ns_ == 0) {
+            idle_since_ns_ = now;
+            nap_ = shortest;
+        }
+        if (now - idle_since_ns_ < spinning_ns) {
+            sched_yield();
+            return;
+        }
+        std::this_thread::sleep_for(nap_);
+        nap_ = std::min(2 * nap_, longest);
+    }
+
+  private:
+    static constexpr std::uint64_t spinning_ns = 20'000;
+    static constexpr std::chrono::microseconds shortest{20};
+    static constexpr std::chrono::microseconds longest{1000};
+
+    std::uint64_t idle_since_ns_ = 0;  ///< 0: had work
+    std::chrono::microseconds nap_ = shortest;
+};
 
 class ProgressThread {
   public:
     /// Starts the thread if it does not run.
-    Status give(std::shared_ptr<StartedCall> call) {
+    Status give(std::shared_ptr<StartedCall> call, Giving how) {
+        if (!runs_.load(std::memory_order_acquire)) GRADCOLL_TRY(start());
+        if (how.yields) ranks_yield.store(true, std::memory_order_relaxed);
+        note_program_progress();
+        add_started_call(std::move(call));
+        // It says that it sleeps before it looks for the last time.
+        if (!how.urgent && !sleeps_.load()) return {};
         const std::scoped_lock lock(mutex_);
-        if (!thread_.joinable()) {
-            GRADCOLL_TRY(at_finalize([this] { stop(); }));
-            thread_ = std::thread([this] { run(); });
-        }
-        given_.push_back(std::move(call));
         wake_.notify_one();
         return {};
     }
 
   private:
+    Status start() {
+        const std::scoped_lock lock(mutex_);
+        if (runs_.load(std::memory_order_relaxed)) return {};
+        GRADCOLL_TRY(at_finalize([this] { stop(); }));
+        int level = MPI_THREAD_SINGLE;
+        PMPI_Query_thread(&level);
+        mover_ = level == MPI_THREAD_MULTIPLE ? Mover::program : Mover::helper;
+        thread_ = std::thread([this] { run(); });
+        runs_.store(true, std::memory_order_release);
+        return {};
+    }
+
+    /// Without MPI_THREAD_MULTIPLE nobody but the caller may end the operations.
     void stop() {
+        while (calls_for_mpi() > 0)
+            if (!advance_started_calls()) sched_yield();
         {
             const std::scoped_lock lock(mutex_);
             stopping_ = true;
@@ -38,33 +100,42 @@ class ProgressThread {
         thread_.join();
     }
 
-    /// False: nothing is left to do, ever.
-    bool take_given(Calls& calls) {
+    /// False: nothing is left to do, ever. A program that has just made requests soon makes others:
+    /// to wake this thread for each would take longer than short ones last, so that it looks by
+    /// itself for a while.
+    bool wait_for_calls() {
+        if (calls_for_mpi() > 0) return true;
         std::unique_lock lock(mutex_);
-        if (calls.empty()) wake_.wait(lock, [this] { return stopping_ || !given_.empty(); });
-        for (auto& call : given_) calls.push_back(std::move(call));
-        given_.clear();
-        return !calls.empty();
+        const auto has_work = [this] { return stopping_ || calls_for_mpi() > 0; };
+        for (int looks = 0; looks < most_looks && !has_work(); ++looks)
+            wake_.wait_for(lock, std::chrono::milliseconds(1), has_work);
+        sleeps_ = true;
+        wake_.wait(lock, has_work);
+        sleeps_ = false;
+        return !stopping_;
     }
 
     void run() {
-        Calls calls;
-        while (take_given(calls)) {
-            bool advanced = false;
-            std::erase_if(calls, [&advanced](const auto& call) {
-                const StartedCall::Turn turn = call->advance();
-                advanced = advanced || turn != StartedCall::Turn::idle;
-                return turn == StartedCall::Turn::finished;
-            });
-            if (!advanced) sched_yield();
+        Naps naps;
+        while (wait_for_calls()) {
+            const bool leaves_it = now_ns() - program_progress_ns.load(std::memory_order_relaxed) <
+                                   program_may_pause_ns;
+            if (!leaves_it && advance_started_calls(mover_))
+                naps.had_work();
+            else
+                naps.take();
         }
     }
 
+    static constexpr int most_looks = 100;
+
     std::mutex mutex_;
     std::condition_variable wake_;
-    Calls given_;            // guarded by mutex_
     bool stopping_ = false;  // guarded by mutex_
-    std::thread thread_;     // started under mutex_
+    std::atomic<bool> sleeps_{false};
+    std::atomic<bool> runs_{false};  // set under mutex_
+    Mover mover_ = Mover::helper;
+    std::thread thread_;
 };
 
 /// Never destroyed: the thread is joined in MPI_Finalize, which a program that dies early does not
@@ -76,8 +147,25 @@ ProgressThread& progress_thread() {
 
 }  // namespace
 
-Status give_to_progress_thread(std::shared_ptr<StartedCall> call) {
-    return progress_thread().give(std::move(call));
+Status give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how) {
+    return progress_thread().give(std::move(call), how);
+}
+
+bool make_progress_for_waiting_program() noexcept try {
+    constexpr unsigned rounds_a_note = 16;
+    thread_local unsigned idle_rounds = 0;
+    if (calls_for_mpi() == 0) return false;
+    if (advance_started_calls()) {
+        idle_rounds = 0;
+    } else if (++idle_rounds % rounds_a_note == 0) {
+        note_program_progress();
+        const unsigned spins = ranks_yield.load(std::memory_order_relaxed) ? rounds_a_note : 2000;
+        if (idle_rounds >= spins) sched_yield();
+    }
+    return calls_for_mpi() > 0;
+} catch (...) {
+    log(LogLevel::error, "{}", status_of_current_exception().message());
+    return false;
 }
 
 }  // namespace gradcoll

@@ -28,14 +28,18 @@ Outcome TokenRequest::begin() {
 
 void TokenRequest::start() noexcept try {
     if (const Outcome begun = begin(); begun.mpi_code != MPI_SUCCESS) return finish(begun);
-    if (const Status given = give_to_progress_thread(shared_from_this()); given.ok()) return;
-    while (advance() != Turn::finished) sched_yield();  // no thread: then here and now
+    if (const Status given = give_to_progress_thread(
+            shared_from_this(), {true, facts_.call.context->identity().yields()});
+        given.ok())
+        return;
+    while (advance(Mover::program) != Turn::finished)
+        sched_yield();  // no thread: then here and now
 } catch (...) {
     finish(status_of_current_exception());
 }
 
-StartedCall::Turn TokenRequest::advance() {
-    const Turn turn = call_->advance();
+StartedCall::Turn TokenRequest::advance(Mover mover) {
+    const Turn turn = call_->advance(mover);
     if (turn != Turn::finished) return turn;
     Outcome outcome{Status()};
     call_->test(outcome);

@@ -28,7 +28,7 @@ class TokenRequest final : public StartedCall, public std::enable_shared_from_th
 
     /// After MPI has started it. Never waits for other ranks.
     void start() noexcept;
-    Turn advance() override;
+    Turn advance(Mover mover) override;
 
   private:
     TokenRequest() = default;

@@ -26,7 +26,7 @@ struct SettingsWish {
 
 /// Shared by the communicator's attribute and by handles and operations that are under way. Thread
 /// safe, but collective calls on one communicator must be ordered by the caller, as in MPI.
-class CommContext {
+class CommContext : public std::enable_shared_from_this<CommContext> {
   public:
     /// Collective over `comm`, an intracommunicator. `wish`: this rank's settings. Without a tree:
     /// prepare_tree() makes it, which takes most of the time. Errors, the same on every rank: a
@@ -38,13 +38,6 @@ class CommContext {
     Status prepare_tree();
     bool has_tree() const { return tree_ != nullptr; }
     bool tree_failed() const { return !tree_trouble_.ok(); }
-    /// A call that cannot wait for others found no tree: the next long one that can makes it, even
-    /// if shared memory would do.
-    void want_tree() {
-        tree_is_wanted_ = true;
-        known_ways_.forget();
-    }
-    bool tree_is_wanted() const { return tree_is_wanted_; }
     ~CommContext();
     /// How many there are in this process.
     static int live_count();
@@ -73,6 +66,8 @@ class CommContext {
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
     ErrorSampling& error_sampling() { return error_sampling_; }
+    /// For messages of this rank to itself on the private communicator: as good as unused.
+    int next_token_tag() { return static_cast<int>(tokens_++ % 32768U); }
 
     /// Collective: takes the proposed settings if CommSettings::agree() says so, else changes
     /// nothing. Errors: those of agree(); a tree that does not fit.
@@ -100,12 +95,12 @@ class CommContext {
     CommSettings settings_;
     std::shared_ptr<const DiscoveredTree> tree_;
     Status tree_trouble_;  ///< of prepare_tree()
-    bool tree_is_wanted_ = false;
     CommDevices devices_;
     CommPlans plans_;
     OneHost one_host_;
     KnownWays known_ways_;
     std::atomic<std::uint64_t> compressible_calls_{0};
+    std::atomic<std::uint32_t> tokens_{0};
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set
 };
 

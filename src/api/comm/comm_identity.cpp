@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -13,6 +14,8 @@
 namespace gradcoll {
 namespace {
 
+std::atomic<bool> sees_completions{false};
+
 /// The number of processors is asked for once: the C library reads it from a file.
 bool should_yield(int ranks_on_host) {
     static const long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -21,6 +24,10 @@ bool should_yield(int ranks_on_host) {
 }
 
 }  // namespace
+
+void completions_are_seen() {
+    sees_completions = true;
+}
 
 Result<PrivateComm> PrivateComm::make(MPI_Comm parent) {
     PrivateComm made;
@@ -58,12 +65,13 @@ Status CommIdentity::greet() {
     PMPI_Query_thread(&level);
     const bool has_threads = level == MPI_THREAD_MULTIPLE;
     known_ = facts_of(world_ranks_);
-    int all[] = {has_threads ? 1 : 0, known_ ? 1 : 0};
+    int all[] = {has_threads ? 1 : 0, known_ ? 1 : 0, sees_completions ? 1 : 0};
     GRADCOLL_TRY(from_mpi(
         PMPI_Allreduce(MPI_IN_PLACE, all, std::size(all), MPI_INT, MPI_LAND, private_comm()),
         "MPI_Allreduce"));
     all_ranks_have_threads_ = all[0] != 0;
     if (all[1] == 0) known_.reset();
+    all_ranks_see_completions_ = all[2] != 0;
     return {};
 }
 

@@ -58,6 +58,8 @@ class CommIdentity {
     bool yields() const { return yields_; }
     /// Whether MPI_THREAD_MULTIPLE holds on every rank.
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
+    /// Whether every rank sees how its program completes requests (completions_are_seen()).
+    bool all_ranks_see_completions() const { return all_ranks_see_completions_; }
 
   private:
     explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
@@ -76,6 +78,11 @@ class CommIdentity {
     bool is_one_host_ = false;
     bool yields_ = false;
     bool all_ranks_have_threads_ = false;
+    bool all_ranks_see_completions_ = false;
 };
+
+/// From now on this process makes progress whenever the program waits for a request of MPI, on the
+/// program's thread: so requests of ours end without MPI_THREAD_MULTIPLE, too. Thread safe.
+void completions_are_seen();
 
 }  // namespace gradcoll

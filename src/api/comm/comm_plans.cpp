@@ -145,7 +145,7 @@ Result<Lease> CommPlans::begin(CallKind kind, std::shared_ptr<PlannedCall> call,
 
 Status CommPlans::run(Lease lease, Binding binding) {
     binding.numbers = numbers_.get();
-    const Status status = lease.executor->run(binding, advance_started_calls);
+    const Status status = lease.executor->run(binding, [] { return advance_started_calls(); });
     end(std::move(lease), status);
     return status;
 }

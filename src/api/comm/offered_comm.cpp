@@ -77,16 +77,12 @@ void prepare_tree(CommContext& context) {
 
 /// Whether the shared memory of one host serves the call.
 bool needs_no_tree(const CommContext& context, const OfferedSize& size) {
-    return size.fits_one_host && context.one_host().may_open() && !context.tree_is_wanted();
+    return size.fits_one_host && context.one_host().may_open();
 }
 
-/// By a call that can wait for others; one that cannot leaves the wish.
+/// By a call that can wait for others.
 void prepare_tree_for(CommContext& context, const OfferedSize& size) {
-    if (needs_no_tree(context, size)) return;
-    if (size.may_attach)
-        prepare_tree(context);
-    else if (context.identity().all_ranks_have_threads())
-        context.want_tree();
+    if (size.may_attach && !needs_no_tree(context, size)) prepare_tree(context);
 }
 
 bool is_decided(const OfferedComm& found) {

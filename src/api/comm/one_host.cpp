@@ -1,6 +1,7 @@
 #include "api/comm/one_host.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include "api/comm/route.hpp"
 #include "api/observe/observe.hpp"
@@ -35,6 +36,7 @@ OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommSta
 OneHost::~OneHost() = default;
 
 void OneHost::settings_changed() {
+    wait_for_turn();
     engine_.reset();
     may_open_ = comm_.is_one_host() && allows_one_host(settings_.text(), settings_.current());
     most_element_bytes_ =
@@ -57,6 +59,7 @@ bool OneHost::open() {
 
 template <class Run>
 Status OneHost::counted(const Told& call, Run&& run) {
+    if (turns_over_.load(std::memory_order_acquire) != turns_given_) wait_for_turn();
     if (statistics_.is_observed()) return observed(call, run);
     GRADCOLL_TRY(run());
     statistics_.count_served(true, {.bytes = call.shape.size_bytes(),
@@ -93,6 +96,36 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
     return counted(
         {CallKind::allreduce, shape, shape.size_bytes(), binding.input == binding.output},
         [&] { return engine_->allreduce(binding, shape); });
+}
+
+Result<Progress> OneHost::advance(const Operation& operation) {
+    if (turns_over_.load(std::memory_order_relaxed) != operation.turn) return Progress::idle;
+    if (!turn_has_begun_) engine_->start_allreduce(operation.binding, operation.shape);
+    turn_has_begun_ = true;
+    const auto progress = engine_->advance_allreduce();
+    if (progress.ok() && *progress != Progress::complete) return progress;
+    turn_has_begun_ = false;
+    turns_over_.store(operation.turn + 1, std::memory_order_release);
+    if (progress.ok()) count_begun(operation.shape);
+    return progress;
+}
+
+void OneHost::count_begun(const CallShape& shape) {
+    const std::uint64_t bytes = shape.size_bytes();
+    if (!statistics_.is_observed())
+        return statistics_.count_served(
+            false, {.bytes = bytes, .bytes_sent = bytes, .bytes_sent_exact = bytes});
+    CallRecord record;
+    record.kind = CallKind::iallreduce;
+    record.shared_memory = true;
+    record.bytes = record.bytes_sent = record.bytes_sent_exact = bytes;
+    statistics_.count_served(record);
+}
+
+/// Other ranks may have to get messages of MPI from this one before they come so far.
+void OneHost::wait_for_turn() {
+    while (turns_over_.load(std::memory_order_acquire) != turns_given_)
+        if (!engine_->let_others_go_on()) sched_yield();
 }
 
 Status OneHost::barrier() {

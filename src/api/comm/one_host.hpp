@@ -1,7 +1,8 @@
-// api/comm/one_host.hpp - the way of exact blocking collectives through the memory that all ranks
+// api/comm/one_host.hpp - the way of exact collectives through the memory that all ranks
 // of a communicator share, if they are on one host: no tree, no plan.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -11,10 +12,11 @@
 #include "api/comm/engine_pool.hpp"
 #include "api/edge/request.hpp"
 #include "api/observe/comm_statistics.hpp"
+#include "runtime/binding.hpp"
 
 namespace gradcoll {
 
-/// For blocking calls, one at a time.
+/// Calls take turns: a blocking one waits for those that were begun before.
 class OneHost {
   public:
     /// The references must outlive it.
@@ -40,6 +42,18 @@ class OneHost {
     /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
     /// Errors: invalid_argument, on every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// One that nobody waits for here. Begun by the thread whose turn it is to make calls; then
+    /// advanced, from anywhere, as a StartedCall. The same order on all ranks.
+    struct Operation {
+        Binding binding;
+        CallShape shape;
+        std::uint64_t turn = 0;
+    };
+    Operation begin_allreduce(const Binding& binding, const CallShape& shape) {
+        return {binding, shape, turns_given_++};
+    }
+    /// Idle also while it is not its turn. Errors end it: those of allreduce().
+    Result<Progress> advance(const Operation& operation);
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
     /// on all ranks, is said at OneHostBcast and its kin.
     Status barrier();
@@ -80,6 +94,8 @@ class OneHost {
     template <class Run>
     Status observed(const Told& call, Run& run);
     double predicted_us(const Told& call) const;
+    void wait_for_turn();
+    void count_begun(const CallShape& shape);
 
     const CommIdentity& comm_;
     const CommSettings& settings_;
@@ -87,6 +103,9 @@ class OneHost {
     bool may_open_ = false;
     std::size_t most_element_bytes_ = 0;
     PooledEngine engine_;
+    std::uint64_t turns_given_ = 0;  ///< to operations that nobody waits for here
+    std::atomic<std::uint64_t> turns_over_{0};
+    bool turn_has_begun_ = false;  ///< that of the operation which is advanced now
 };
 
 }  // namespace gradcoll

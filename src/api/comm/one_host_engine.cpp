@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <utility>
 
 #include "api/comm/started_calls.hpp"
 #include "api/settings/settings.hpp"
@@ -114,11 +115,35 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
 
 Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t signature = signature_of(shape);
-    const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes))
-        GRADCOLL_TRY(have_blocks_of(allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes));
+    if (allreduce_.uses_blocks(shape.size_bytes()))
+        GRADCOLL_TRY(have_blocks_of(block_bytes_for(shape)));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
                            binding.reducer, signature, shape.by_mpi()});
+}
+
+std::size_t OneHostEngine::block_bytes_for(const CallShape& shape) const {
+    const std::size_t bytes = shape.size_bytes();
+    return allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes;
+}
+
+void OneHostEngine::start_allreduce(const Binding& binding, const CallShape& shape) {
+    next_call_ = {binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                  binding.reducer, signature_of(CallKind::iallreduce, shape)};
+    const bool in_blocks = allreduce_.uses_blocks_if_started(shape.size_bytes());
+    growth_ = {};
+    if (in_blocks && block_bytes_for(shape) > served_bytes_)
+        growth_ = growth_for(block_bytes_for(shape));
+    allreduce_.start(growth_.wanted > 0 ? call_of(growth_) : next_call_);
+}
+
+Result<Progress> OneHostEngine::advance_allreduce() {
+    const bool advanced = allreduce_.advance();
+    if (!allreduce_.is_over()) return advanced ? Progress::advanced : Progress::idle;
+    GRADCOLL_TRY(allreduce_.outcome());
+    if (growth_.wanted == 0) return Progress::complete;
+    GRADCOLL_TRY(take_growth(std::exchange(growth_, {})));
+    allreduce_.start(next_call_);
+    return Progress::advanced;
 }
 
 /// An allreduce of nothing.
@@ -169,21 +194,33 @@ std::uint64_t OneHostEngine::state() const {
 /// Longer vectors than before want more of the memory. Every rank comes here for the same calls,
 /// and they agree on what the poorest of them can give. After a refusal nobody asks again.
 Status OneHostEngine::grow_blocks(std::size_t bytes) {
+    Growth growth = growth_for(bytes);
+    GRADCOLL_TRY(allreduce_.run(call_of(growth)));
+    return take_growth(growth);
+}
+
+/// By powers of two, so that slowly growing vectors do not ask every time.
+OneHostEngine::Growth OneHostEngine::growth_for(std::size_t bytes) {
     const std::size_t most = group_.sizes().block_bytes;
-    // By powers of two, so that slowly growing vectors do not ask every time.
     const std::size_t wanted =
         std::min(std::bit_ceil(std::clamp(bytes, least_block_bytes, 2 * most)), most);
-    std::uint64_t mine = grant(wanted);
-    std::uint64_t agreed = 0;
-    GRADCOLL_TRY(allreduce_.run({&mine, &agreed, 1, reducer_for(ReduceOp::min, ElementType::u64),
-                                 growth_signature ^ wanted}));
-    if (agreed == 0)
+    return {wanted, grant(wanted), 0};
+}
+
+OneHostCall OneHostEngine::call_of(Growth& growth) {
+    return {&growth.mine, &growth.agreed, 1, reducer_for(ReduceOp::min, ElementType::u64),
+            growth_signature ^ growth.wanted};
+}
+
+Status OneHostEngine::take_growth(const Growth& growth) {
+    if (growth.agreed == 0)
         return {Code::out_of_memory,
                 fmt::format("a rank of the host has no memory left to share: {} bytes are wanted",
                             least_bytes())};
-    const bool is_last = agreed < wanted || wanted == most;
-    group_.use_blocks_of(agreed);
-    served_bytes_ = is_last ? std::numeric_limits<std::size_t>::max() : agreed;
+    const bool is_last =
+        growth.agreed < growth.wanted || growth.wanted == group_.sizes().block_bytes;
+    group_.use_blocks_of(growth.agreed);
+    served_bytes_ = is_last ? std::numeric_limits<std::size_t>::max() : growth.agreed;
     return {};
 }
 
@@ -215,10 +252,9 @@ std::size_t OneHostEngine::least_bytes() const {
 }
 
 /// A look for a message that nobody sends is how MPI is asked to go on.
-bool OneHostEngine::go_on(void* engine) {
+bool OneHostEngine::let_others_go_on() const {
     int found = 0;
-    PMPI_Iprobe(MPI_ANY_SOURCE, 0, static_cast<OneHostEngine*>(engine)->private_comm_, &found,
-                MPI_STATUS_IGNORE);
+    PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
     return advance_started_calls();
 }
 

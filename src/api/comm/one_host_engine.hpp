@@ -15,6 +15,7 @@
 #include "runtime/one_host/bcast.hpp"
 #include "runtime/one_host/reduce.hpp"
 #include "runtime/one_host/reduce_scatter.hpp"
+#include "runtime/progress.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace gradcoll {
@@ -64,6 +65,12 @@ class OneHostEngine {
     std::uint64_t state() const;
 
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// Progress of MPI and of what has started; true if there was any.
+    bool let_others_go_on() const;
+    /// Begins one that nobody waits for: advance_allreduce() until it is complete or fails, before
+    /// the next call.
+    void start_allreduce(const Binding& binding, const CallShape& shape);
+    Result<Progress> advance_allreduce();
     Status barrier();
     /// Only the root's memory is used.
     Status bcast(void* data, std::size_t size_bytes, int root);
@@ -80,10 +87,22 @@ class OneHostEngine {
         return bytes <= served_bytes_ ? Status() : grow_blocks(bytes);
     }
     Status grow_blocks(std::size_t bytes);
+    /// The call in which ranks agree on larger blocks, if `bytes` want them.
+    struct Growth {
+        std::size_t wanted = 0;
+        std::uint64_t mine = 0;
+        std::uint64_t agreed = 0;
+    };
+    Growth growth_for(std::size_t bytes);
+    static OneHostCall call_of(Growth& growth);
+    Status take_growth(const Growth& growth);
+    std::size_t block_bytes_for(const CallShape& shape) const;
     std::size_t grant(std::size_t wanted);
     Status allocate(const SegmentGroup::BlockExtents& extents);
     std::size_t least_bytes() const;
-    static bool go_on(void* engine);
+    static bool go_on(void* engine) {
+        return static_cast<OneHostEngine*>(engine)->let_others_go_on();
+    }
 
     std::unique_ptr<SharedSegment> segment_;
     SegmentGroup group_;
@@ -92,6 +111,8 @@ class OneHostEngine {
     OneHostBcast bcast_;
     OneHostAllgather allgather_;
     OneHostReduceScatter reduce_scatter_;
+    Growth growth_;                 ///< under way before the call that has started, if it wants any
+    OneHostCall next_call_;         ///< after that
     std::size_t served_bytes_ = 0;  ///< vectors of so many bytes want no larger blocks
     ReservedMemory reserved_;
     MPI_Comm private_comm_ = MPI_COMM_NULL;

@@ -29,11 +29,20 @@ int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* cod
     return at_offer(blocking, arguments, {}, code, run_allreduce);
 }
 
-int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept {
-    return at_offer(nonblocking, arguments_of(*call), check_request(request), code,
-                    [&](Call& admitted) {
-                        return start_nonblocking(admitted, static_cast<MPI_Request*>(request));
-                    });
+int offer_iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,
+                     int* code) noexcept {
+    const CallArguments arguments = arguments_of(*call);
+    const Known known =
+        request == nullptr
+            ? Known::no
+            : offer_known(nonblocking, arguments.comm, code, [&](Status& status) {
+                  return start_known(nonblocking, arguments, static_cast<MPI_Request*>(request),
+                                     status, passed);
+              });
+    if (known != Known::no) return known == Known::served ? 1 : 0;
+    return at_offer(nonblocking, arguments, check_request(request), code, [&](Call& admitted) {
+        return start_nonblocking(admitted, static_cast<MPI_Request*>(request));
+    });
 }
 
 }  // namespace gradcoll

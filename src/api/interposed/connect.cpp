@@ -1,4 +1,6 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
+#include "api/calls/progress_thread.hpp"
+#include "api/comm/comm_identity.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
@@ -33,6 +35,7 @@ constexpr GC_Interposer_table table = {
     .reduce = offer_reduce,
     .started = requests_started,
     .freeing = request_freeing,
+    .go_on = []() noexcept { return make_progress_for_waiting_program() ? 1 : 0; },
     .info_was_set = info_was_set,
     .pcontrol = pcontrol,
     .comm_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Comm_f2c(handle)); },
@@ -57,6 +60,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
         return nullptr;
     }
     if (gate == nullptr || !interposer_enabled()) return nullptr;
+    if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
     return &table;
 } catch (...) {

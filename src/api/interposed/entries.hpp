@@ -11,7 +11,8 @@
 namespace gradcoll {
 
 int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept;
-int offer_iallreduce(const GC_Reduce_call* call, void* request, int* code) noexcept;
+int offer_iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,
+                     int* code) noexcept;
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept;
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
                          std::size_t count_bytes, int* code) noexcept;

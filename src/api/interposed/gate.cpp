@@ -8,6 +8,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/started_calls.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
@@ -41,9 +42,8 @@ std::int64_t least_count(int call, const ServedBytes& least) {
     };
     switch (call) {
         case GC_CALL_ALLREDUCE:
-            return elements(least.allreduce);
         case GC_CALL_IALLREDUCE:
-            return elements(least.others);
+            return elements(least.allreduce);
         case GC_CALL_ALLGATHER:
             if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
             [[fallthrough]];
@@ -71,8 +71,17 @@ std::int64_t gate_of(int call) {
 
 void update() {
     if (state.gate == nullptr) return;
-    for (int call = 0; call < GC_CALL_KINDS; ++call)
+    for (int call = 0; call <= GC_CALL_START; ++call)
         __atomic_store_n(&state.gate->least_count[call], gate_of(call), __ATOMIC_RELAXED);
+}
+
+std::atomic<GC_Gate*> gate_of_completions{nullptr};
+
+/// Comes and goes with every request that is waited for at once: under the lock of the calls, which
+/// alone orders it.
+void offer_completions(bool wanted) {
+    __atomic_store_n(&gate_of_completions.load()->least_count[GC_CALL_COMPLETE], wanted ? 0 : never,
+                     __ATOMIC_RELAXED);
 }
 
 void lock_and_update() {
@@ -102,9 +111,13 @@ void open_gate(GC_Gate* gate) {
     const bool by_use = rank_count > 1 && one_host_is_allowed();
     serve_from({by_use ? 0 : tree_bytes, tree_bytes});
     when_served_sizes_fall(lock_and_update);
-    const std::scoped_lock lock(gate_mutex);
-    state.gate = gate;
-    update();
+    {
+        const std::scoped_lock lock(gate_mutex);
+        state.gate = gate;
+        update();
+    }
+    gate_of_completions = gate;
+    when_calls_for_mpi_come_or_go(offer_completions);
 }
 
 void offer_starts(bool wanted) {

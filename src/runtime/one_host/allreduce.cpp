@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
@@ -59,23 +60,62 @@ OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& ch
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
     group_.begin_call(call.signature, uses_blocks(bytes) ? 0 : bytes, Waits::for_all);
-    const bool flat = group_.rank_count() <= choices_.flat_ranks;
-    if (!uses_blocks(bytes)) return flat ? flat_inline(call) : tree(call);
-    return flat && is_flat(call) ? flat_in_blocks(call) : split(call);
+    if (!uses_blocks(bytes)) return has_flat_ranks() ? flat_inline(call) : tree(call);
+    return in_blocks(call).outcome();  // it stops nowhere
+}
+
+/// Short vectors of many ranks have no steps of their own: they go in blocks, as long ones do.
+void OneHostAllreduce::start(const OneHostCall& call) {
+    started_ = call;
+    is_started_ = true;
+    has_begun_ = false;
+}
+
+bool OneHostAllreduce::advance() {
+    const bool in_slots = uses_blocks_if_started(started_.bytes());
+    const std::size_t inline_bytes = in_slots ? 0 : started_.bytes();
+    if (!has_begun_) {
+        if (!group_.may_begin_call(inline_bytes, Waits::for_all)) return false;
+        group_.begin_call(started_.signature, inline_bytes, Waits::for_all);
+        has_begun_ = true;
+        steps_ = in_slots ? in_blocks(started_) : started_flat_inline(started_);
+        return true;
+    }
+    if (steps_.is_over() || !has_come(awaited_step_)) return false;
+    steps_.go_on();
+    return true;
+}
+
+Status OneHostAllreduce::outcome() {
+    is_started_ = has_begun_ = false;
+    return std::exchange(steps_, {}).outcome();
+}
+
+bool OneHostAllreduce::has_come(std::uint32_t step) {
+    return step == 0 ? group_.blocks_are_free() : group_.all_have_come_to(step);
+}
+
+bool OneHostAllreduce::waited_for(std::uint32_t step) {
+    if (is_started_) return has_come(step);
+    if (step == 0)
+        group_.begin_blocks();
+    else
+        group_.wait_for_all(step);
+    return true;
 }
 
 bool OneHostAllreduce::is_flat(const OneHostCall& call) const {
     const std::size_t most = call.costly ? choices_.costly_flat_max_bytes : SIZE_MAX;
-    return call.bytes() <= std::min(most, choices_.flat_max_bytes);
+    return has_flat_ranks() && call.bytes() <= std::min(most, choices_.flat_max_bytes);
 }
 
 bool OneHostAllreduce::uses_blocks(std::size_t bytes) const {
-    const bool flat = group_.rank_count() <= choices_.flat_ranks;
-    return bytes > choices_.sizes.inline_bytes || (flat && bytes > choices_.flat_max_bytes);
+    return bytes > choices_.sizes.inline_bytes ||
+           (has_flat_ranks() && bytes > choices_.flat_max_bytes);
 }
 
 bool OneHostAllreduce::wants_whole_blocks(std::size_t bytes) const {
-    return group_.rank_count() <= choices_.flat_ranks && bytes <= choices_.flat_max_bytes;
+    return has_flat_ranks() && bytes <= choices_.flat_max_bytes;
 }
 
 bool OneHostAllreduce::streams(const OneHostCall& call) const {
@@ -87,6 +127,18 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
     stores.copy_in(group_.inline_slot(group_.rank()), call.input, call.bytes());
     group_.announce(1);
     group_.wait_for_all(1);
+    return combine_inline(call, stores);
+}
+
+Steps OneHostAllreduce::started_flat_inline(OneHostCall call) {
+    PieceStores stores(group_, call.bytes());
+    stores.copy_in(group_.inline_slot(group_.rank()), call.input, call.bytes());
+    group_.announce(1);
+    co_await all_at(1);
+    co_return combine_inline(call, stores);
+}
+
+Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& stores) {
     GRADCOLL_TRY(group_.check_alike_or_leave());
     const Sources& sources =
         sources_at([this](int rank) { return group_.inline_slot(rank); }, call.input);
@@ -98,14 +150,14 @@ Status OneHostAllreduce::flat_inline(const OneHostCall& call) {
 /// The next piece is copied in before this one is waited for, so that nobody waits for a copy. The
 /// sums stay in the caches: past them, beside reads of what another core has just written, they
 /// took three times as long (docs/benchmarks.md).
-Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
+Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
                         group_.block_bytes());
     const auto* const input = static_cast<const std::byte*>(call.input);
     auto* const output = static_cast<std::byte*>(call.output);
     PieceStores stores;
     PieceStores next;
-    group_.begin_blocks();
+    co_await blocks_free();
     for (std::size_t piece = 0; piece <= pieces.count(); ++piece) {
         stores = next;
         if (piece < pieces.count()) {
@@ -116,8 +168,9 @@ Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
         }
         if (piece == 0) continue;
         const std::size_t ready = piece - 1;
-        group_.wait_for_all(static_cast<std::uint32_t>(piece));
-        if (ready == 0) GRADCOLL_TRY(group_.check_alike_or_leave());
+        co_await all_at(static_cast<std::uint32_t>(piece));
+        if (ready == 0)
+            if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
         const Sources& sources =
             sources_at([&](int rank) { return group_.piece_slot(rank, pieces, ready); },
                        input + pieces.offset(ready));
@@ -128,7 +181,7 @@ Status OneHostAllreduce::flat_in_blocks(const OneHostCall& call) {
         stores.end();
     }
     group_.end_blocks(pieces.blocks());
-    return {};
+    co_return Status();
 }
 
 }  // namespace gradcoll

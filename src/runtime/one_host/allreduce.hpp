@@ -12,6 +12,7 @@
 #include "reduce/reducer.hpp"
 #include "runtime/one_host/piece_stores.hpp"
 #include "runtime/one_host/segment_group.hpp"
+#include "runtime/one_host/steps.hpp"
 
 namespace gradcoll {
 
@@ -122,16 +123,51 @@ class OneHostAllreduce {
     /// Errors: invalid_argument, on all ranks, if signatures differ; the output is then
     /// unspecified.
     Status run(const OneHostCall& call);
-    /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank().
+    /// Begins a call that nobody waits for, on all ranks; advance() until it is over, before the
+    /// next call of any kind. Its buffers must stay.
+    void start(const OneHostCall& call);
+    /// Goes on as far as other ranks have come; false if that is nowhere.
+    bool advance();
+    bool is_over() const { return has_begun_ && steps_.is_over(); }
+    /// Of a call that is over, once. Errors: those of run().
+    Status outcome();
+    /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank(), if
+    /// the call is waited for, or if it is started.
     bool uses_blocks(std::size_t bytes) const;
+    bool uses_blocks_if_started(std::size_t bytes) const {
+        return uses_blocks(bytes) || !has_flat_ranks();
+    }
     /// Whether it takes turns between places of a block, and so wants all of it.
     bool wants_whole_blocks(std::size_t bytes) const;
 
+    /// Of the calls below.
+    StepsRoom& room() { return room_; }
+
   private:
     Status flat_inline(const OneHostCall& call);
-    Status flat_in_blocks(const OneHostCall& call);
+    Status combine_inline(const OneHostCall& call, PieceStores& stores);
     Status tree(const OneHostCall& call);
-    Status split(const OneHostCall& call);
+    // Where these wait they stop instead, if the call was started.
+    Steps started_flat_inline(OneHostCall call);
+    Steps flat_in_blocks(OneHostCall call);
+    Steps split(OneHostCall call);
+    Steps in_blocks(const OneHostCall& call) {
+        return is_flat(call) ? flat_in_blocks(call) : split(call);
+    }
+
+    /// Until all other ranks have announced the step, or have read the blocks of calls before.
+    struct Until {
+        OneHostAllreduce& allreduce;
+        std::uint32_t step;  ///< 0: blocks
+
+        bool await_ready() { return allreduce.waited_for(step); }
+        void await_suspend(std::coroutine_handle<>) { allreduce.awaited_step_ = step; }
+        void await_resume() const {}
+    };
+    Until all_at(std::uint32_t step) { return {*this, step}; }
+    Until blocks_free() { return {*this, 0}; }
+    bool waited_for(std::uint32_t step);
+    bool has_come(std::uint32_t step);
 
     void copy_pieces_in(const CallBlocks& blocks, std::size_t block, PieceStores& stores);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
@@ -139,6 +175,7 @@ class OneHostAllreduce {
     void copy_results_out(const OneHostCall& call, const CallBlocks& blocks, std::size_t block);
     /// Whether each rank combines all.
     bool is_flat(const OneHostCall& call) const;
+    bool has_flat_ranks() const { return group_.rank_count() <= choices_.flat_ranks; }
     /// Whether results go past the caches.
     bool streams(const OneHostCall& call) const;
     using Sources = std::vector<const void*>;
@@ -154,6 +191,13 @@ class OneHostAllreduce {
     SegmentGroup& group_;
     OneHostChoices choices_;
     Sources sources_;  ///< by rank
+
+    StepsRoom room_;
+    OneHostCall started_;      ///< if has_begun_ does not hold: the call that will
+    bool is_started_ = false;  ///< it stops instead of waiting
+    bool has_begun_ = false;   ///< for the other ranks
+    std::uint32_t awaited_step_ = 0;
+    Steps steps_;  ///< of the call that has begun; goes before its room
 };
 
 }  // namespace gradcoll

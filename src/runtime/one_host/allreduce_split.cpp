@@ -50,11 +50,11 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
 /// In turn t block t is copied in, block t-1 combined and block t-2 copied out. A block slot is
 /// written again after four turns, when all have announced that they combined from it; a result
 /// slot likewise, as a rank that copied in block t has copied out block t-3.
-Status OneHostAllreduce::split(const OneHostCall& call) {
+Steps OneHostAllreduce::split(OneHostCall call) {
     const CallBlocks blocks(call, group_.block_bytes(), group_.rank_count());
     std::array<PieceStores, 3> under_way;
     const auto stores_of = [&](std::size_t block) -> PieceStores& { return under_way[block % 3]; };
-    group_.begin_blocks();
+    co_await blocks_free();
     for (std::size_t turn = 0; turn < blocks.count() + 2; ++turn) {
         const auto steps = static_cast<std::uint32_t>(2 * turn);
         if (turn < blocks.count()) {
@@ -63,19 +63,20 @@ Status OneHostAllreduce::split(const OneHostCall& call) {
             group_.announce(steps + 1);
         }
         if (turn >= 1 && turn <= blocks.count()) {
-            group_.wait_for_all(steps - 1);
-            if (turn == 1) GRADCOLL_TRY(group_.check_alike_or_leave());
+            co_await all_at(steps - 1);
+            if (turn == 1)
+                if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
             combine_piece(call, blocks, turn - 1, stores_of(turn - 1));
             group_.announce(steps + 2);
         }
         if (turn < 2) continue;
-        group_.wait_for_all(steps);
+        co_await all_at(steps);
         PieceStores& stores = stores_of(turn - 2);
         if (call.output != nullptr) stores.timed([&] { copy_results_out(call, blocks, turn - 2); });
         stores.end();
     }
     group_.end_blocks(blocks.count());
-    return {};
+    co_return Status();
 }
 
 }  // namespace gradcoll

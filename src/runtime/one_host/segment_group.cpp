@@ -99,6 +99,19 @@ void SegmentGroup::catch_up(std::uint64_t window) {
     ended_by_all_ = call_ - window / 2 - 1;
 }
 
+bool SegmentGroup::may_begin_call(std::size_t inline_bytes, Waits waits) const {
+    const std::uint64_t next = call_ + 1;
+    const std::uint64_t window = window_of(inline_bytes, waits);
+    return next - ended_by_all_ <= window || have_all_come_in(next - window / 2, begun);
+}
+
+bool SegmentGroup::blocks_are_free() {
+    if (!may_have_readers()) return true;
+    if (!have_all_come_in(unread_call_, last_step)) return false;
+    unread_blocks_ = 0;
+    return true;
+}
+
 void SegmentGroup::wait_for_readers() {
     wait_for_all_in(unread_call_, last_step);
     unread_blocks_ = 0;
@@ -110,6 +123,14 @@ void SegmentGroup::wait_for_all_in(std::uint64_t call, std::uint32_t step) const
         const int rank = (rank_ + i) % rank_count_;
         waiter_.wait(head(rank, call).announced, word_value(call, step), sleepers(rank));
     }
+}
+
+bool SegmentGroup::have_all_come_in(std::uint64_t call, std::uint32_t step) const {
+    for (int rank = 0; rank < rank_count_; ++rank)
+        if (rank != rank_ &&
+            head(rank, call).announced.load(std::memory_order_acquire) < word_value(call, step))
+            return false;
+    return true;
 }
 
 void SegmentGroup::end_unread_blocks(std::size_t count) {
@@ -141,6 +162,12 @@ void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
 void SegmentGroup::wait_for_all(std::uint32_t step) {
     wait_for_all_in(call_, step);
     note_all_have_begun();
+}
+
+bool SegmentGroup::all_have_come_to(std::uint32_t step) {
+    if (!have_all_come_in(call_, step)) return false;
+    note_all_have_begun();
+    return true;
 }
 
 bool SegmentGroup::is_alike(int rank) const {

@@ -96,11 +96,13 @@ class SegmentGroup {
     void begin_call(std::uint64_t signature, std::size_t inline_bytes, Waits waits) {
         ++call_;
         const bool wide = inline_bytes > narrow_bytes;
-        const std::uint64_t window = wide ? wide_slots(waits) : heads;
+        const std::uint64_t window = window_of(inline_bytes, waits);
         if (call_ - ended_by_all_ > window) catch_up(window);
         inline_offset_ = wide ? wide_offset(waits) : narrow_offset(call_ % heads);
         signature_ = signature;
     }
+    /// Whether it would not wait.
+    bool may_begin_call(std::size_t inline_bytes, Waits waits) const;
     /// Says that everything written before is there. Steps of a call count from 1, which every rank
     /// announces in every call.
     void announce(std::uint32_t step);
@@ -108,6 +110,8 @@ class SegmentGroup {
     void wait_for(int rank, std::uint32_t step) const;
     /// The same for all other ranks.
     void wait_for_all(std::uint32_t step);
+    /// Whether it would not wait; then it need not be called.
+    bool all_have_come_to(std::uint32_t step);
     /// The caller has learnt, without waiting for all, that all ranks have begun this call.
     void note_all_have_begun() { ended_by_all_ = call_ - 1; }
     /// Whether a rank that has announced a step made the same call.
@@ -128,8 +132,10 @@ class SegmentGroup {
     /// Before a block is written. Blocks 0 and 1 may then be written at once, later ones after all
     /// ranks have begun the call.
     void begin_blocks() {
-        if (unread_blocks_ > block_slots - 2 && unread_call_ > ended_by_all_) wait_for_readers();
+        if (may_have_readers()) wait_for_readers();
     }
+    /// Whether it would not wait; then it need not be called.
+    bool blocks_are_free();
     /// Blocks of this call are over: those of the next one begin where they ended. All ranks have
     /// waited for all others' blocks.
     void end_blocks(std::size_t count) {
@@ -167,8 +173,15 @@ class SegmentGroup {
     Head& head(int rank) const;
     Sleepers& sleepers(int rank) const;
     Head& head(int rank, std::uint64_t call) const;
+    static constexpr std::uint64_t window_of(std::size_t inline_bytes, Waits waits) {
+        return inline_bytes > narrow_bytes ? wide_slots(waits) : heads;
+    }
     void catch_up(std::uint64_t window);
+    bool may_have_readers() const {
+        return unread_blocks_ > block_slots - 2 && unread_call_ > ended_by_all_;
+    }
     void wait_for_readers();
+    bool have_all_come_in(std::uint64_t call, std::uint32_t step) const;
     void wait_for_all_in(std::uint64_t call, std::uint32_t step) const;
     /// Heads of calls that follow each other lie on different pages, else caches fetch one in
     /// advance while it is being written, and at different places there, or they would all want the

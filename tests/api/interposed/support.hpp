@@ -31,7 +31,8 @@ class Table {
     Answer iallreduce(const void* in, void* out, std::int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, MPI_Request* request) const {
         const GC_Reduce_call call{in, out, count, bits_of(type), bits_of(op), bits_of(comm)};
-        return asked([&](int* code) { return table_->iallreduce(&call, request, code); });
+        GC_Passed_call passed{};
+        return asked([&](int* code) { return table_->iallreduce(&call, &passed, request, code); });
     }
     Answer reduce_scatter_block(const void* in, void* out, std::int64_t count, MPI_Datatype type,
                                 MPI_Op op, MPI_Comm comm) const {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "host.hpp"
@@ -74,6 +75,53 @@ TEST_P(RanksOnAHost, AllGetTheSumInRankOrderBackToBack) {
                 expect_sums(result, expected[call], ranks);
                 EXPECT_EQ(apart[count], 42.0F);
             }
+    });
+}
+
+Status run_in_steps(OneHostAllreduce& allreduce, const OneHostCall& call) {
+    allreduce.start(call);
+    while (!allreduce.is_over())
+        if (!allreduce.advance()) std::this_thread::yield();
+    return allreduce.outcome();
+}
+
+TEST_P(RanksOnAHost, StartedCallsGiveTheSumBetweenOthers) {
+    const int ranks = GetParam();
+    Host host(ranks, small_choices());
+    std::vector<std::vector<float>> expected;
+    for (std::size_t call = 0; call < std::size(counts); ++call)
+        expected.push_back(sums_in_rank_order(ranks, call, counts[call]));
+    host.run([&](HostRank& self) {
+        for (std::size_t round = 0; round < 4; ++round)
+            for (std::size_t call = 0; call < std::size(counts); ++call) {
+                std::vector<float> data = values_of(self.rank, call, counts[call]);
+                const OneHostCall it{data.data(), data.data(), counts[call], float_sum(),
+                                     1000 + call};
+                const bool in_steps = (call + round) % 3 != 0;
+                ASSERT_TRUE(
+                    (in_steps ? run_in_steps(self.allreduce, it) : self.allreduce.run(it)).ok());
+                expect_sums(data, expected[call], ranks);
+            }
+    });
+}
+
+TEST_P(RanksOnAHost, StartedCallsThatDifferFailOnAllRanksAndTheNextOneIsRight) {
+    const int ranks = GetParam();
+    Host host(ranks, small_choices());
+    const std::vector<float> expected = sums_in_rank_order(ranks, 7, 3000);
+    host.run([&](HostRank& self) {
+        for (const std::size_t other : {std::size_t{600}, std::size_t{9000}}) {
+            const std::size_t count = self.rank == ranks - 1 ? other : 700;
+            std::vector<float> data(count, 1.0F);
+            const Status status =
+                run_in_steps(self.allreduce, {data.data(), data.data(), count, float_sum(), count});
+            EXPECT_EQ(status.code(), Code::invalid_argument);
+            std::vector<float> good = values_of(self.rank, 7, 3000);
+            ASSERT_TRUE(
+                run_in_steps(self.allreduce, {good.data(), good.data(), 3000, float_sum(), 3000})
+                    .ok());
+            expect_sums(good, expected, ranks);
+        }
     });
 }
 
