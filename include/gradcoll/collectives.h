@@ -38,13 +38,15 @@ int GC_Allreduce_residual(const void* sendbuf, void* recvbuf, MPI_Count count,
  * for other ranks. `request` is an ordinary MPI request: MPI_Wait, MPI_Test, MPI_Waitall and the
  * others complete it; MPI_Cancel does nothing. Until then `sendbuf` must not be changed, nor
  * `recvbuf` looked at. All ranks start their collective calls on a communicator in one order; many
- * may be under way at once. Uses the tree if MPI runs with MPI_THREAD_MULTIPLE and the communicator
- * has been attached (a blocking GC_ call or GC_Comm_attach came before); otherwise MPI_Iallreduce
- * serves the call, exactly. Why: docs/decisions/003. Errors of the call: those of GC_Allreduce, but
- * for what is found out later; MPI_ERR_REQUEST if `request` is null; MPI_ERR_BUFFER for device
- * memory if the call passes to an MPI library that cannot read it. `*request` is then not set. What
- * fails later (MPI_ERR_OTHER: a message did not check out) is returned by the call that completes
- * the request, after the communicator's error handler. */
+ * may be under way at once. Uses the tree, or the memory of one host once a blocking call has made
+ * it, if MPI runs with MPI_THREAD_MULTIPLE and the communicator has been attached (a blocking GC_
+ * call or GC_Comm_attach came before); otherwise MPI_Iallreduce serves the call, exactly. With the
+ * interposer preloaded, calls on one host need no MPI_THREAD_MULTIPLE. Why: docs/decisions/003.
+ * Errors of the call: those of GC_Allreduce, but for what is found out later; MPI_ERR_REQUEST if
+ * `request` is null; MPI_ERR_BUFFER for device memory if the call passes to an MPI library that
+ * cannot read it. `*request` is then not set. What fails later (MPI_ERR_OTHER: a message did not
+ * check out) is returned by the call that completes the request, after the communicator's error
+ * handler. */
 int GC_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm, MPI_Request* request);
 /* The same for counts beyond 2^31 - 1. */

@@ -1,10 +1,10 @@
 /* collective_latency CALL MAX_BYTES: the time of one collective of floats, from 4 bytes on, in two
  * loops: OSU's (one call after another) and with a barrier before each call, which is not timed.
- * CALL: allreduce, barrier (one row), bcast, reduce, allgather, reduce_scatter_block; bytes are of
- * the vector, of a block for the last two. The root is rank 0. Plain MPI, so that it compiles for
- * every library. The time of a loop is that of the rank for which it took longest: roots and givers
- * may be done before the others. Prints rows of rank 0:
- * size_bytes,loop,median_us,lower_quartile_us,upper_quartile_us over batches. */
+ * CALL: allreduce, iallreduce (started and waited for at once), barrier (one row), bcast, reduce,
+ * allgather, reduce_scatter_block; bytes are of the vector, of a block for the last two. The root
+ * is rank 0. Plain MPI, so that it compiles for every library. The time of a loop is that of the
+ * rank for which it took longest: roots and givers may be done before the others. Prints rows of
+ * rank 0: size_bytes,loop,median_us,lower_quartile_us,upper_quartile_us over batches. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,12 @@ static int by_value(const void* a, const void* b) {
 
 static void allreduce(int count) {
     MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void iallreduce(int count) {
+    MPI_Request request;
+    MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 static void barrier(int count) {
@@ -48,9 +54,13 @@ static const struct collective {
     const char* name;
     void (*call)(int count);
     int has_blocks;
-} collectives[] = {{"allreduce", allreduce, 0}, {"barrier", barrier, 0},
-                   {"bcast", bcast, 0},         {"reduce", reduce, 0},
-                   {"allgather", allgather, 1}, {"reduce_scatter_block", reduce_scatter_block, 1}};
+} collectives[] = {{"allreduce", allreduce, 0},
+                   {"iallreduce", iallreduce, 0},
+                   {"barrier", barrier, 0},
+                   {"bcast", bcast, 0},
+                   {"reduce", reduce, 0},
+                   {"allgather", allgather, 1},
+                   {"reduce_scatter_block", reduce_scatter_block, 1}};
 enum { collective_count = sizeof collectives / sizeof collectives[0] };
 
 static void (*call)(int count);

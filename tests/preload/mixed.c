@@ -146,15 +146,16 @@ static void allgather(struct player* p, MPI_Comm comm, int rank, int size, MPI_D
 
 static void complete_one(MPI_Request* request, uint64_t how) {
     int index, count = 0, done = 0;
+    MPI_Status status;
     if (how % 6 == 0) MPI_Wait(request, MPI_STATUS_IGNORE);
     if (how % 6 == 1) MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
-    if (how % 6 == 2) MPI_Waitsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
+    if (how % 6 == 2) MPI_Waitsome(1, request, &count, &index, &status);
     if (how % 6 == 3)
         while (!done) MPI_Test(request, &done, MPI_STATUS_IGNORE);
     if (how % 6 == 4)
         while (!done) MPI_Testany(1, request, &index, &done, MPI_STATUS_IGNORE);
     if (how % 6 == 5)
-        while (count == 0) MPI_Testsome(1, request, &count, &index, MPI_STATUSES_IGNORE);
+        while (count == 0) MPI_Testsome(1, request, &count, &index, &status);
 }
 
 static void check_started(struct player* p, struct started* s) {
@@ -175,10 +176,11 @@ static void complete_some(struct player* p) {
         return;
     }
     MPI_Request all[STARTED];
+    MPI_Status statuses[STARTED];
     int done = 0;
     for (int i = 0; i < STARTED; ++i) all[i] = p->started[i].request;
-    while (!done && dice % 2 == 0) MPI_Testall(STARTED, all, &done, MPI_STATUSES_IGNORE);
-    if (!done) MPI_Waitall(STARTED, all, MPI_STATUSES_IGNORE);
+    while (!done && dice % 2 == 0) MPI_Testall(STARTED, all, &done, statuses);
+    if (!done) MPI_Waitall(STARTED, all, statuses);
     for (int i = 0; i < STARTED; ++i) {
         p->started[i].request = all[i];
         check_started(p, &p->started[i]);

@@ -127,14 +127,15 @@ static void waits(void) {
     if (index != MPI_UNDEFINED) ++wrong;
     message(requests);
     for (int sum = 0; sum < 2; sum += done)
-        MPI_Waitsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+        MPI_Waitsome(2, requests, &done, indices, statuses);
     check_message("waitsome", requests);
-    MPI_Waitsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+    MPI_Waitsome(2, requests, &done, indices, statuses);
     if (done != MPI_UNDEFINED) ++wrong;
 }
 
 static void tests(void) {
     MPI_Request requests[2];
+    MPI_Status statuses[2];
     int index = -1, done = 0, indices[2];
     message(requests);
     while (!done) MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE);
@@ -142,7 +143,7 @@ static void tests(void) {
         for (done = 0; !done;) MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
     check_message("test", requests);
     message(requests);
-    for (done = 0; !done;) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+    for (done = 0; !done;) MPI_Testall(2, requests, &done, statuses);
     check_message("testall", requests);
     message(requests);
     for (int i = 0; i < 2; ++i)
@@ -150,7 +151,7 @@ static void tests(void) {
     check_message("testany", requests);
     message(requests);
     for (int sum = 0; sum < 2; sum += done)
-        MPI_Testsome(2, requests, &done, indices, MPI_STATUSES_IGNORE);
+        MPI_Testsome(2, requests, &done, indices, statuses);
     check_message("testsome", requests);
 }
 

@@ -73,6 +73,13 @@ Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Reques
                   Status& status, GC_Passed_call* passed) {
     const auto [context, prospect] = comm_for_short_way(arguments.comm);
     if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
+    const KindOfCall* const kind = context != nullptr ? known_kind(arguments) : nullptr;
+    if (kind != nullptr && arguments.count >= 0 &&
+        is_too_short_to_start(*context,
+                              kind->item_bytes * static_cast<std::uint64_t>(arguments.count))) {
+        count_passed(context, entry, arguments, PassReason::slower_on_one_host);
+        return Known::passes;
+    }
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
     if (way == nullptr || !way->one_host || way->shape.has_gaps) return Known::no;
     way->shape.set_count(arguments.count);
