@@ -126,8 +126,7 @@ static void waits(void) {
     MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
     if (index != MPI_UNDEFINED) ++wrong;
     message(requests);
-    for (int sum = 0; sum < 2; sum += done)
-        MPI_Waitsome(2, requests, &done, indices, statuses);
+    for (int sum = 0; sum < 2; sum += done) MPI_Waitsome(2, requests, &done, indices, statuses);
     check_message("waitsome", requests);
     MPI_Waitsome(2, requests, &done, indices, statuses);
     if (done != MPI_UNDEFINED) ++wrong;
@@ -150,8 +149,7 @@ static void tests(void) {
         for (done = 0; !done;) MPI_Testany(2, requests, &index, &done, MPI_STATUS_IGNORE);
     check_message("testany", requests);
     message(requests);
-    for (int sum = 0; sum < 2; sum += done)
-        MPI_Testsome(2, requests, &done, indices, statuses);
+    for (int sum = 0; sum < 2; sum += done) MPI_Testsome(2, requests, &done, indices, statuses);
     check_message("testsome", requests);
 }
 

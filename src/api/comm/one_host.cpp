@@ -106,15 +106,22 @@ Result<Progress> OneHost::advance(const Operation& operation) {
     if (progress.ok() && *progress != Progress::complete) return progress;
     turn_has_begun_ = false;
     turns_over_.store(operation.turn + 1, std::memory_order_release);
-    if (progress.ok()) count_begun(operation.shape);
     return progress;
+}
+
+/// Counted already: a communicator that is freed before its operations are over has been of use.
+OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape) {
+    count_begun(shape);
+    return {binding, shape, turns_given_++};
 }
 
 void OneHost::count_begun(const CallShape& shape) {
     const std::uint64_t bytes = shape.size_bytes();
-    if (!statistics_.is_observed())
-        return statistics_.count_served(
-            false, {.bytes = bytes, .bytes_sent = bytes, .bytes_sent_exact = bytes});
+    if (!statistics_.is_observed()) {
+        statistics_.count_served(false,
+                                 {.bytes = bytes, .bytes_sent = bytes, .bytes_sent_exact = bytes});
+        return;
+    }
     CallRecord record;
     record.kind = CallKind::iallreduce;
     record.shared_memory = true;

@@ -49,9 +49,7 @@ class OneHost {
         CallShape shape;
         std::uint64_t turn = 0;
     };
-    Operation begin_allreduce(const Binding& binding, const CallShape& shape) {
-        return {binding, shape, turns_given_++};
-    }
+    Operation begin_allreduce(const Binding& binding, const CallShape& shape);
     /// Idle also while it is not its turn. Errors end it: those of allreduce().
     Result<Progress> advance(const Operation& operation);
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
@@ -71,10 +69,9 @@ class OneHost {
     static constexpr std::size_t most_allgather_bytes(int rank_count) {
         return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
     }
-    /// Of an allreduce that nobody waits for in the call: shorter ones of two ranks last less long
-    /// than a request of ours takes to make.
+    /// Of an allreduce that nobody waits for in the call.
     static constexpr std::size_t least_started_bytes(int rank_count) {
-        return rank_count == 2 ? 1024 : 0;
+        return rank_count == 2 && mpi_starts_short_calls_quickly ? 1024 : 0;
     }
     Status bcast(void* data, std::size_t size_bytes, int root);
     /// The output matters on the root alone, and is null elsewhere.
