@@ -301,9 +301,6 @@ void Admission::decide() {
                                   .blocking = entry().may_wait,
                                   .always_exact = gathers() && entry().offered});
         call_.pass_reason = call_.route.pass_reason;
-        if (call_.pass_reason == PassReason::short_vector && !entry().may_wait &&
-            is_too_short_to_start(*call_.context, call_.shape.size_bytes()))
-            call_.pass_reason = PassReason::slower_on_one_host;
     }
     if (!call_.passes() && !call_.route.one_host) call_.pass_reason = way_out_of_tree();
     if (!call_.passes() && copied_bytes_ > 0) copy_input();

@@ -131,17 +131,9 @@ bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_cou
     return block_bytes > OneHost::most_allgather_bytes(rank_count);
 }
 
-bool is_too_short_to_start(const CommContext& context, std::uint64_t size_bytes) {
-    const CommIdentity& comm = context.identity();
-    return context.one_host().is_open() && comm.all_ranks_see_completions() &&
-           size_bytes < OneHost::least_started_bytes(comm.rank_count());
-}
-
 /// Where only the progress thread ends it, long ones alone are worth its turns of the scheduler.
 bool may_start_on_one_host(const CommContext& context, const CallShape& shape) {
-    if (!context.one_host().is_open() || shape.by_mpi() ||
-        is_too_short_to_start(context, shape.size_bytes()))
-        return false;
+    if (!context.one_host().is_open() || shape.by_mpi()) return false;
     return context.identity().all_ranks_see_completions() ||
            (context.identity().all_ranks_have_threads() &&
             shape.size_bytes() >= context.settings().current().tree_min_bytes);

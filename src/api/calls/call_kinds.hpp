@@ -52,8 +52,6 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& arg
 /// Whether the memory of one host takes an exact allreduce that cannot wait for others, so that the
 /// memory must be there already. The same on all ranks.
 bool may_start_on_one_host(const CommContext& context, const CallShape& shape);
-/// Whether it would, if only the vector were longer.
-bool is_too_short_to_start(const CommContext& context, std::uint64_t size_bytes);
 /// Where the next blocking allreduce would go; counts and makes nothing.
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape);
 

@@ -59,7 +59,9 @@ bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prosp
                        GC_Passed_call* passed) {
     const KindOfCall* const kind =
         entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
-    if (kind == nullptr || !prospect->passes(arguments.count, *kind)) return false;
+    if (kind == nullptr) return false;
+    // One that must not wait for others is counted, and leaves it to the next to attach.
+    if (!prospect->passes(arguments.count, *kind) && entry.may_wait) return false;
     if (unattached_calls_are_told())
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
     else if (passed != nullptr)
@@ -73,13 +75,6 @@ Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Reques
                   Status& status, GC_Passed_call* passed) {
     const auto [context, prospect] = comm_for_short_way(arguments.comm);
     if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
-    const KindOfCall* const kind = context != nullptr ? known_kind(arguments) : nullptr;
-    if (kind != nullptr && arguments.count >= 0 &&
-        is_too_short_to_start(*context,
-                              kind->item_bytes * static_cast<std::uint64_t>(arguments.count))) {
-        count_passed(context, entry, arguments, PassReason::slower_on_one_host);
-        return Known::passes;
-    }
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
     if (way == nullptr || !way->one_host || way->shape.has_gaps) return Known::no;
     way->shape.set_count(arguments.count);

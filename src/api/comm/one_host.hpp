@@ -69,10 +69,6 @@ class OneHost {
     static constexpr std::size_t most_allgather_bytes(int rank_count) {
         return rank_count == 2 ? std::size_t{32} << 10 : std::numeric_limits<std::size_t>::max();
     }
-    /// Of an allreduce that nobody waits for in the call.
-    static constexpr std::size_t least_started_bytes(int rank_count) {
-        return rank_count == 2 && mpi_starts_short_calls_quickly ? 1024 : 0;
-    }
     Status bcast(void* data, std::size_t size_bytes, int root);
     /// The output matters on the root alone, and is null elsewhere.
     Status reduce(const Binding& binding, const CallShape& shape, int root);

@@ -21,14 +21,10 @@ inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
 /// Whether all calls can wait for a generalized request that another thread completes: MPI_Waitall
 /// of MPICH 4.0 fails an assertion of its own.
 inline constexpr bool mpi_waits_for_generalized_requests = true;
-/// Whether its nonblocking allreduces of a few bytes and two ranks last less long than a request of
-/// ours takes to make (docs/benchmarks.md).
-inline constexpr bool mpi_starts_short_calls_quickly = true;
 #else
 inline constexpr bool mpi_takes_aliased_buffers = false;
 inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
-inline constexpr bool mpi_starts_short_calls_quickly = false;
 #endif
 
 /// A handle of MPI that is freed with its scope.
