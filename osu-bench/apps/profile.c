@@ -1,11 +1,15 @@
 /* osu-bench/apps/profile.c - how long a program is in its blocking collectives. Preloaded before
  * the interposer, or alone; C names and the Fortran names of Open MPI. In MPI_Finalize rank 0
- * writes a line to stderr for each kind: `PROFILE kind calls milliseconds`, summed over ranks. */
+ * writes a line to stderr for each kind: `PROFILE kind calls milliseconds`, summed over ranks.
+ *
+ * PROFILE_WAITING=apart in the environment: a barrier of plain MPI goes before each of them, and
+ * what it takes is told as kind `waiting`: ranks that are late. What is left is the calls' own. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* kind, C name, Fortran name without its ending, parameters and arguments of both. */
 #define KINDS(X)                                                                                 \
@@ -35,10 +39,10 @@ typedef struct {
 } Sum;
 
 #define X_INDEX(name, ...) INDEX_##name,
-enum { KINDS(X_INDEX) KIND_COUNT };
+enum { KINDS(X_INDEX) INDEX_waiting, KIND_COUNT };
 static const char* const names[] = {
 #define X_NAME(name, ...) #name,
-    KINDS(X_NAME)};
+    KINDS(X_NAME) "waiting"};
 static Sum sums[KIND_COUNT];
 
 static void* next(const char* name) {
@@ -55,8 +59,20 @@ static void count(int kind, double begin) {
     sums[kind].seconds += PMPI_Wtime() - begin;
 }
 
-#define BARE(...) __VA_ARGS__
-#define TIMED(kind, call)              \
+static void wait_for_late_ranks(MPI_Comm comm) {
+    static int apart = -1;
+    if (apart < 0) {
+        const char* const wanted = getenv("PROFILE_WAITING");
+        apart = wanted != NULL && strcmp(wanted, "apart") == 0;
+    }
+    if (!apart) return;
+    const double begin = PMPI_Wtime();
+    PMPI_Barrier(comm);
+    count(INDEX_waiting, begin);
+}
+
+#define TIMED(kind, comm, call)        \
+    wait_for_late_ranks(comm);         \
     const double begin = PMPI_Wtime(); \
     call;                              \
     count(kind, begin)
@@ -66,16 +82,16 @@ static void count(int kind, double begin) {
         static int(*real) PARAMETERS;                                      \
         int code;                                                          \
         if (real == NULL) *(void**)&real = next(#name);                    \
-        TIMED(INDEX_##name, code = real ARGUMENTS);                        \
+        TIMED(INDEX_##name, c, code = real ARGUMENTS);                     \
         return code;                                                       \
     }
 KINDS(X_C)
 
-#define FORTRAN(name, spelling, F_PARAMETERS, F_ARGUMENTS)  \
-    void spelling F_PARAMETERS {                            \
-        static void(*real) F_PARAMETERS;                    \
-        if (real == NULL) *(void**)&real = next(#spelling); \
-        TIMED(INDEX_##name, real F_ARGUMENTS);              \
+#define FORTRAN(name, spelling, F_PARAMETERS, F_ARGUMENTS)        \
+    void spelling F_PARAMETERS {                                  \
+        static void(*real) F_PARAMETERS;                          \
+        if (real == NULL) *(void**)&real = next(#spelling);       \
+        TIMED(INDEX_##name, PMPI_Comm_f2c(*c), real F_ARGUMENTS); \
     }
 #define X_FORTRAN(name, lower, PARAMETERS, ARGUMENTS, F_PARAMETERS, F_ARGUMENTS) \
     FORTRAN(name, lower##_, F_PARAMETERS, F_ARGUMENTS)                           \

@@ -2,12 +2,15 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
-#include <iterator>
+#include <fstream>
+#include <string>
 #include <utility>
 
 #include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
+#include "base/hash.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 
@@ -16,14 +19,26 @@ namespace {
 
 std::atomic<bool> sees_completions{false};
 
-/// The number of processors is asked for once: the C library reads it from a file.
 bool should_yield(int ranks_on_host) {
-    static const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (const auto on = parse_switch(option_text(OptionId::yield)); on.ok()) return *on;
-    return ranks_on_host > processors;
+    return ranks_on_host > this_host().processors;
+}
+
+/// Of its name, and of what its system calls the time since it was started.
+std::uint64_t hash_of_host() {
+    char name[256] = {};
+    gethostname(name, sizeof name - 1);
+    std::string run;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> run;
+    return Hash().text(name).text(run).digest();
 }
 
 }  // namespace
+
+const HostFacts& this_host() {
+    static const HostFacts facts{hash_of_host(), sysconf(_SC_NPROCESSORS_ONLN)};
+    return facts;
+}
 
 void completions_are_seen() {
     sees_completions = true;
@@ -55,31 +70,35 @@ Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     GRADCOLL_TRY(made.count_ranks_on_host());
     GRADCOLL_TRY(made.learn_name());
     made.yields_ = should_yield(made.ranks_on_host_);
-    made.is_one_host_ = made.rank_count_ > 1 && made.ranks_on_host_ == made.rank_count_;
     return made;
 }
 
-/// One question to all ranks for what they must all have alike.
+/// One question to all ranks for what they must all have alike: the least of each number.
 Status CommIdentity::greet() {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     const bool has_threads = level == MPI_THREAD_MULTIPLE;
     known_ = facts_of(world_ranks_);
-    int all[] = {has_threads ? 1 : 0, known_ ? 1 : 0, sees_completions ? 1 : 0};
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allreduce(MPI_IN_PLACE, all, std::size(all), MPI_INT, MPI_LAND, private_comm()),
-        "MPI_Allreduce"));
-    all_ranks_have_threads_ = all[0] != 0;
-    if (all[1] == 0) known_.reset();
-    all_ranks_see_completions_ = all[2] != 0;
+    const std::uint64_t host = this_host().hash;
+    std::array<std::uint64_t, 5> least = {has_threads ? 1U : 0U, known_ ? 1U : 0U,
+                                          sees_completions ? 1U : 0U, host, ~host};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
+                                         MPI_UINT64_T, MPI_MIN, private_comm()),
+                          "MPI_Allreduce"));
+    all_ranks_have_threads_ = least[0] != 0;
+    if (least[1] == 0) known_.reset();
+    all_ranks_see_completions_ = least[2] != 0;
+    is_one_host_ = rank_count_ > 1 && least[3] == ~least[4];
     return {};
 }
 
 Status CommIdentity::count_ranks_on_host() {
-    if (known_) {
-        ranks_on_host_ = known_->ranks_on_host;
-        return {};
-    }
+    if (!known_ && !is_one_host_) return ask_mpi_who_shares_memory();
+    ranks_on_host_ = known_ ? known_->ranks_on_host : rank_count_;
+    return {};
+}
+
+Status CommIdentity::ask_mpi_who_shares_memory() {
     MPI_Comm host = MPI_COMM_NULL;
     GRADCOLL_TRY(from_mpi(
         PMPI_Comm_split_type(private_comm(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),

@@ -2,6 +2,7 @@
 // its ranks and its name.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +66,7 @@ class CommIdentity {
     explicit CommIdentity(PrivateComm private_comm) : private_comm_(std::move(private_comm)) {}
     Status greet();
     Status count_ranks_on_host();
+    Status ask_mpi_who_shares_memory();
     Status learn_name();
 
     MPI_Comm user_comm_ = MPI_COMM_NULL;
@@ -80,6 +82,13 @@ class CommIdentity {
     bool all_ranks_have_threads_ = false;
     bool all_ranks_see_completions_ = false;
 };
+
+struct HostFacts {
+    std::uint64_t hash = 0;  ///< equal on processes of one host, different on those of others
+    long processors = 0;
+};
+/// Asks the system the first time, which takes as long as a few calls.
+const HostFacts& this_host();
 
 /// From now on this process makes progress whenever the program waits for a request of MPI, on the
 /// program's thread: so requests of ours end without MPI_THREAD_MULTIPLE, too. Thread safe.

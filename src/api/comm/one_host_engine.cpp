@@ -43,6 +43,11 @@ OneHostChoices tuned(OneHostChoices choices, int rank_count, const SharedMemoryS
 /// What the shortest vector asks for that needs blocks, and every communicator gets.
 constexpr std::size_t least_block_bytes = 64 << 10;
 
+/// Fresh memory takes longer than the calls of many a program: 2.5 us a page on a virtual machine,
+/// 1 ms for all blocks of two ranks. Larger blocks save 75 us a MiB. So blocks grow to a byte for
+/// so many that have been moved.
+constexpr std::size_t moved_bytes_a_byte = 32;
+
 /// Of the call in which ranks agree on larger blocks.
 constexpr std::uint64_t growth_signature = 0x6772'6f77'0000'0000;
 
@@ -115,24 +120,32 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
 
 Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t signature = signature_of(shape);
-    if (allreduce_.uses_blocks(shape.size_bytes()))
-        GRADCOLL_TRY(have_blocks_of(block_bytes_for(shape)));
+    const std::size_t bytes = shape.size_bytes();
+    if (allreduce_.uses_blocks(bytes))
+        GRADCOLL_TRY(have_blocks_for(bytes, useful_block_bytes(bytes)));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
                            binding.reducer, signature, shape.by_mpi()});
 }
 
-std::size_t OneHostEngine::block_bytes_for(const CallShape& shape) const {
-    const std::size_t bytes = shape.size_bytes();
-    return allreduce_.wants_whole_blocks(bytes) ? whole_blocks : bytes;
+std::size_t OneHostEngine::useful_block_bytes(std::size_t vector_bytes) const {
+    return allreduce_.wants_whole_blocks(vector_bytes) ? whole_blocks : vector_bytes;
+}
+
+std::size_t OneHostEngine::worth_after(std::size_t moved_bytes, std::size_t bytes) {
+    moved_bytes_ += moved_bytes;
+    return std::min(bytes,
+                    std::max(least_block_bytes, std::bit_floor(moved_bytes_ / moved_bytes_a_byte)));
 }
 
 void OneHostEngine::start_allreduce(const Binding& binding, const CallShape& shape) {
     next_call_ = {binding.input, binding.output, static_cast<std::size_t>(shape.count),
                   binding.reducer, signature_of(CallKind::iallreduce, shape)};
-    const bool in_blocks = allreduce_.uses_blocks_if_started(shape.size_bytes());
+    const std::size_t bytes = shape.size_bytes();
     growth_ = {};
-    if (in_blocks && block_bytes_for(shape) > served_bytes_)
-        growth_ = growth_for(block_bytes_for(shape));
+    if (allreduce_.uses_blocks_if_started(bytes)) {
+        const std::size_t worth = worth_after(bytes, useful_block_bytes(bytes));
+        if (worth > served_bytes_) growth_ = growth_for(worth);
+    }
     allreduce_.start(growth_.wanted > 0 ? call_of(growth_) : next_call_);
 }
 
@@ -155,13 +168,14 @@ Status OneHostEngine::barrier() {
 
 Status OneHostEngine::bcast(void* data, std::size_t size_bytes, int root) {
     const std::uint64_t signature = signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root);
-    if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_of(whole_blocks));
+    if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_for(size_bytes, whole_blocks));
     return bcast_.run({data, size_bytes, root, signature});
 }
 
 Status OneHostEngine::reduce(const Binding& binding, const CallShape& shape, int root) {
     const std::uint64_t signature = signature_of(CallKind::reduce, shape, root);
-    if (allreduce_.uses_blocks(shape.size_bytes())) GRADCOLL_TRY(have_blocks_of(whole_blocks));
+    const std::size_t bytes = shape.size_bytes();
+    if (allreduce_.uses_blocks(bytes)) GRADCOLL_TRY(have_blocks_for(bytes, whole_blocks));
     return reduce_.run({{binding.input, binding.output, static_cast<std::size_t>(shape.count),
                          shape.reducer, signature},
                         root});
@@ -169,7 +183,8 @@ Status OneHostEngine::reduce(const Binding& binding, const CallShape& shape, int
 
 Status OneHostEngine::allgather(const Binding& binding, std::size_t block_bytes) {
     const std::uint64_t signature = signature_of(CallKind::allgather, shape_of_bytes(block_bytes));
-    if (allgather_.uses_blocks(block_bytes)) GRADCOLL_TRY(have_blocks_of(whole_blocks));
+    if (allgather_.uses_blocks(block_bytes))
+        GRADCOLL_TRY(have_blocks_for(block_bytes, whole_blocks));
     const void* input = binding.input;
     if (input == binding.output)
         input = static_cast<const std::byte*>(input) +
@@ -181,14 +196,14 @@ Status OneHostEngine::reduce_scatter(const Binding& binding, const CallShape& sh
     const auto ranks = static_cast<std::size_t>(group_.rank_count());
     const std::uint64_t signature = signature_of(CallKind::reduce_scatter_block, shape);
     if (reduce_scatter_.uses_blocks(shape.size_bytes() / ranks))
-        GRADCOLL_TRY(have_blocks_of(shape.size_bytes()));
+        GRADCOLL_TRY(have_blocks_for(shape.size_bytes(), shape.size_bytes()));
     return reduce_scatter_.run({binding.input, binding.output,
                                 static_cast<std::size_t>(shape.count) / ranks, shape.reducer,
                                 signature});
 }
 
 std::uint64_t OneHostEngine::state() const {
-    return Hash().value(group_.state()).value(served_bytes_).digest();
+    return Hash().value(group_.state()).value(served_bytes_).value(moved_bytes_).digest();
 }
 
 /// Longer vectors than before want more of the memory. Every rank comes here for the same calls,
@@ -220,16 +235,19 @@ Status OneHostEngine::take_growth(const Growth& growth) {
     const bool is_last =
         growth.agreed < growth.wanted || growth.wanted == group_.sizes().block_bytes;
     group_.use_blocks_of(growth.agreed);
+    granted_bytes_ = growth.agreed;
     served_bytes_ = is_last ? std::numeric_limits<std::size_t>::max() : growth.agreed;
     return {};
 }
 
-/// How large blocks this rank can have, up to `wanted`; 0: it lacks memory for any.
+/// How large blocks this rank can have, up to `wanted`, and at least as they are; 0: it lacks
+/// memory for any.
 std::size_t OneHostEngine::grant(std::size_t wanted) {
     const std::size_t reserved_before = reserved_.size_bytes();
-    for (const std::size_t bytes : {wanted, least_bytes()}) {
+    const std::size_t less = granted_bytes_ > 0 ? granted_bytes_ : least_bytes();
+    for (const std::size_t bytes : {wanted, less}) {
         const auto extents = group_.extents_of_blocks(bytes);
-        const bool allowed = bytes == least_bytes() || reserved_.raise_to(sum_of(extents));
+        const bool allowed = bytes == less || reserved_.raise_to(sum_of(extents));
         if (!allowed) continue;
         const Status status = allocate(extents);
         if (status.ok()) return bytes;

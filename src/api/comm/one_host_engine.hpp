@@ -83,9 +83,12 @@ class OneHostEngine {
     /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
     static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 4;
 
-    Status have_blocks_of(std::size_t bytes) {
-        return bytes <= served_bytes_ ? Status() : grow_blocks(bytes);
+    /// For a call that moves so many bytes, and could use blocks of `bytes` each.
+    Status have_blocks_for(std::size_t moved_bytes, std::size_t bytes) {
+        const std::size_t worth = worth_after(moved_bytes, bytes);
+        return worth <= served_bytes_ ? Status() : grow_blocks(worth);
     }
+    std::size_t worth_after(std::size_t moved_bytes, std::size_t bytes);
     Status grow_blocks(std::size_t bytes);
     /// The call in which ranks agree on larger blocks, if `bytes` want them.
     struct Growth {
@@ -96,7 +99,7 @@ class OneHostEngine {
     Growth growth_for(std::size_t bytes);
     static OneHostCall call_of(Growth& growth);
     Status take_growth(const Growth& growth);
-    std::size_t block_bytes_for(const CallShape& shape) const;
+    std::size_t useful_block_bytes(std::size_t vector_bytes) const;
     std::size_t grant(std::size_t wanted);
     Status allocate(const SegmentGroup::BlockExtents& extents);
     std::size_t least_bytes() const;
@@ -111,9 +114,11 @@ class OneHostEngine {
     OneHostBcast bcast_;
     OneHostAllgather allgather_;
     OneHostReduceScatter reduce_scatter_;
-    Growth growth_;                 ///< under way before the call that has started, if it wants any
-    OneHostCall next_call_;         ///< after that
-    std::size_t served_bytes_ = 0;  ///< vectors of so many bytes want no larger blocks
+    Growth growth_;                ///< under way before the call that has started, if it wants any
+    OneHostCall next_call_;        ///< after that
+    std::size_t moved_bytes_ = 0;  ///< by calls in blocks
+    std::size_t granted_bytes_ = 0;  ///< how large blocks are; 0: there are none yet
+    std::size_t served_bytes_ = 0;   ///< who wants blocks of so many bytes wants no larger ones
     ReservedMemory reserved_;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
 };

@@ -6,6 +6,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"
+#include "memory/space.hpp"
 
 namespace gradcoll {
 namespace {
@@ -62,6 +63,9 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     if (gate == nullptr || !interposer_enabled()) return nullptr;
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
+    // What takes long the first time: here, not in the program's first call.
+    space_of(gate);
+    this_host();
     return &table;
 } catch (...) {
     log(LogLevel::warn, "the interposer stays away: {}", status_of_current_exception().message());
