@@ -2,6 +2,7 @@
 #include "collectives/choose/exchange_choice.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/forecast.hpp"
@@ -43,6 +44,28 @@ Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, do
         fastest = row->number;
     }
     return fastest;
+}
+
+/// Hosts among which nobody knows any switch: a vertex that the sources made for want of one.
+bool is_unknown_network(const Tree& tree, int vertex) {
+    const auto children = tree.children(vertex);
+    return tree.vertex(vertex).kind == VertexKind::group && children.size() > 2 &&
+           std::all_of(children.begin(), children.end(), [&](int child) {
+               const Vertex& host = tree.vertex(child);
+               return host.kind == VertexKind::host || (host.rank >= 0 && !host.name.empty());
+           });
+}
+
+/// There a long vector goes from host to host in their order, which crosses every switch least:
+/// hosts that are near are mostly next to each other. It takes as long as direct exchange where
+/// there is one switch. Lossy codecs would encode each sum again and again.
+std::optional<Exchange> safe_exchange(const Tree& tree, int vertex, CodecId codec, double bytes) {
+    constexpr double least_bytes = 64 << 10;
+    if (codec != CodecId::exact || bytes < least_bytes || !is_unknown_network(tree, vertex))
+        return {};
+    for (const ExchangeRow* row : exchange_table())
+        if (row->to_next_only) return row->number;
+    return {};
 }
 
 /// Parents come before their children.
@@ -101,10 +124,12 @@ std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
         VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
         choice.codec = options.codecs.of(tree, vertex);
         const ExchangeWish wish = options.exchange_at(level);
+        const double bytes = encoded(choice.codec, call, count_elems);
+        const auto safe = safe_exchange(tree, vertex, choice.codec, bytes);
         if (!wish)
-            choice.exchange = fastest_exchange(tree, *options.tuning, vertex,
-                                               encoded(choice.codec, call, count_elems),
-                                               longer_us[static_cast<std::size_t>(vertex)]);
+            choice.exchange = safe ? *safe
+                                   : fastest_exchange(tree, *options.tuning, vertex, bytes,
+                                                      longer_us[static_cast<std::size_t>(vertex)]);
         else if (wish != Exchange::single || may_be_single(tree, call, options, vertex, choices))
             choice.exchange = *wish;
     }

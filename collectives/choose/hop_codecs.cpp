@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "collectives/predict/tuning.hpp"
+#include "topology/leaders.hpp"
 
 namespace gradcoll {
 namespace {
@@ -84,6 +85,23 @@ HopCodecs HopCodecs::exact_at(int level) const {
     HopCodecs codecs = *this;
     codecs.exact_levels_.push_back(level);
     return codecs;
+}
+
+std::optional<HopCodecs> HopCodecs::between_leaders(const Tree& tree, const Tree& leaders_tree,
+                                                    std::span<const int> leaders) const {
+    if (by_link_ && named_[inside] != CodecId::exact) return {};
+    std::vector<std::optional<CodecId>> by_level(static_cast<std::size_t>(leaders_tree.height()));
+    for (const int vertex : leaders_tree.inner_vertices()) {
+        const CodecId codec = of(tree, vertex_of_leaders(tree, leaders_tree, leaders, vertex));
+        auto& level = by_level[static_cast<std::size_t>(leaders_tree.vertex(vertex).height) - 1];
+        if (level && *level != codec) return {};
+        level = codec;
+    }
+    std::vector<CodecId> codecs;
+    for (const auto& codec : by_level) codecs.push_back(codec.value_or(CodecId::exact));
+    const bool all_exact = std::all_of(codecs.begin(), codecs.end(),
+                                       [](CodecId codec) { return codec == CodecId::exact; });
+    return all_exact ? std::nullopt : std::optional(HopCodecs(std::move(codecs)));
 }
 
 HopCodecs HopCodecs::replaced(const std::function<CodecId(CodecId)>& by) const {

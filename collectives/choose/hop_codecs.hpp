@@ -5,6 +5,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,11 @@ class HopCodecs {
     CodecId of(const Tree& tree, int vertex) const;
     /// The same but exact at all vertices of a level.
     HopCodecs exact_at(int level) const;
+    /// The same exchanges on the tree_of_leaders(), where a vertex has another height and nothing
+    /// is inside hosts. None if no list by level says it, if inside hosts something else than exact
+    /// was asked for by name, or if nothing is left that is not exact. `leaders`: leaders_in().
+    std::optional<HopCodecs> between_leaders(const Tree& tree, const Tree& leaders_tree,
+                                             std::span<const int> leaders) const;
     /// Each codec that was named replaced.
     HopCodecs replaced(const std::function<CodecId(CodecId)>& by) const;
     /// Every codec that was named, also those that a tree has no place for.

@@ -52,6 +52,9 @@ struct ExchangeRow {
     OfDegree* rounds_down = nullptr;  ///< null: as many as on the way up
     /// How many branches send to one at the same time; from_all: all others.
     int senders_at_once = 1;
+    /// Whether each branch sends to the next one alone. Whatever lies between branches that are
+    /// neighbours where they are near, each link there carries a vector at most once each way.
+    bool to_next_only = false;
     /// How many times the least that can be, (degree - 1) / degree of the vector, a branch's link
     /// carries each direction and phase. Null: once.
     double (*times_least_bytes)(int degree) = nullptr;

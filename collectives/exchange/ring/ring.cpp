@@ -45,6 +45,7 @@ const ExchangeRow& ring_exchange() {
         .up = ring::reduce_scatter_rounds,
         .down = ring::allgather_rounds,
         .rounds_up = ring::one_less,
+        .to_next_only = true,
         .encodings_up = ring::one_less,
         .automatic = true};
     return row;

@@ -39,27 +39,41 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
-Status run_on_tree(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                   const CallKey& key, const BlockingExtras& extras) {
+/// Through the memory of one host or of several: of the host, or by a copy there.
+Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                     const Route& route, DeviceSide* device) {
+    const auto run = [&](const CallArguments& there) {
+        return route.hosts ? context.several_hosts().allreduce(there, shape, route.key)
+                           : context.one_host().allreduce(binding_of(there, shape), shape);
+    };
+    return device != nullptr ? run_on_copy(arguments, shape, *device, run) : run(arguments);
+}
+
+Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                  const Route& route, const BlockingExtras& extras) {
+    if (route.one_host) return run_in_memory(context, arguments, shape, route, extras.device.get());
+    return run_timed(context, shape, route.key, [&] {
+        if (route.hosts)
+            return run_in_memory(context, arguments, shape, route, extras.device.get());
+        return run_blocking(context, CallKind::allreduce, route.key, binding_of(arguments, shape),
+                            extras);
+    });
+}
+
+/// Also measures the error of a compressed call, if it is its turn.
+Status run_measured(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                    const Route& route, const BlockingExtras& extras) {
+    if (!route.key.compress || route.key.feedback || !context.error_sampling().takes_next())
+        return run_routed(context, arguments, shape, route, extras);
     const Binding binding = binding_of(arguments, shape);
-    if (!key.compress || key.feedback || !context.error_sampling().takes_next())
-        return run_blocking(context, CallKind::allreduce, key, binding, extras);
     DeviceSide* const side = extras.device.get();
     const auto input = host_copy(side, binding.input, shape.size_bytes());
     if (!input) return input.status();
-    GRADCOLL_TRY(run_blocking(context, CallKind::allreduce, key, binding, extras));
+    GRADCOLL_TRY(run_routed(context, arguments, shape, route, extras));
     const auto result = host_copy(side, binding.output, shape.size_bytes());
     if (!result) return result.status();
     return measure_error(context.identity().private_comm(), arguments, shape, input->data(),
                          result->data());
-}
-
-Status run_in_one_memory(CommContext& context, const CallArguments& arguments,
-                         const CallShape& shape, const Route& route, const BlockingExtras& extras) {
-    if (!route.one_host) return run_on_tree(context, arguments, shape, route.key, extras);
-    if (extras.device != nullptr)
-        return run_on_one_host_from_device(context, arguments, shape, *extras.device);
-    return context.one_host().allreduce(binding_of(arguments, shape), shape);
 }
 
 }  // namespace
@@ -75,8 +89,8 @@ Status run_allreduce(const Call& call) {
     settled.key.in_place = is_in_place(placed->arguments);
     Residual* const residual =
         call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
-    return run_in_one_memory(context, placed->arguments, call.shape, settled,
-                             {residual, placed->device});
+    return run_measured(context, placed->arguments, call.shape, settled,
+                        {residual, placed->device});
 }
 
 }  // namespace gradcoll

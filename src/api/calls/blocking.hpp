@@ -3,6 +3,7 @@
 
 #include "api/calls/call.hpp"
 #include "api/calls/residual.hpp"
+#include "base/clock.hpp"
 
 namespace gradcoll {
 
@@ -18,6 +19,22 @@ struct BlockingExtras {
 /// residual does not fit.
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras = {});
+
+/// `run` is an allreduce over the tree or through hosts, which is timed if the communicator wants
+/// that (CommContext::times_links()).
+template <class Run>
+Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run) {
+    if (!context.times_links()) return run();
+    if (key.feedback || key.compress ||
+        shape.size_bytes() < context.settings().current().tree_min_bytes) {
+        if (key.feedback) context.keep_plans();
+        return run();
+    }
+    const std::uint64_t begin_ns = now_ns();
+    const Status status = run();
+    const Status learnt = context.add_timed_call(shape.size_bytes(), now_ns() - begin_ns);
+    return status.ok() ? learnt : status;
+}
 
 /// Runs an admitted allreduce that does not pass, from and to any memory, counts it, and measures
 /// its error if it is the turn of this call (which all ranks know alike).

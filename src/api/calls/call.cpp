@@ -302,7 +302,7 @@ void Admission::decide() {
                                   .always_exact = gathers() && entry().offered});
         call_.pass_reason = call_.route.pass_reason;
     }
-    if (!call_.passes() && !call_.route.one_host) call_.pass_reason = way_out_of_tree();
+    if (!call_.passes() && call_.route.needs_tree()) call_.pass_reason = way_out_of_tree();
     if (!call_.passes() && copied_bytes_ > 0) copy_input();
 }
 

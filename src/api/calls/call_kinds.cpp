@@ -146,6 +146,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
     const int ranks = context.identity().rank_count();
     // The MPI library's own ops are for allreduces.
     const bool fits = kind == Collective::allreduce || !shape.by_mpi();
+    const SeveralHosts::Takes hosts =
+        kind == Collective::allreduce && manner.blocking && context.several_hosts().open()
+            ? context.several_hosts().takes(shape)
+            : SeveralHosts::Takes();
     const RouteQuestion question{
         .collective = kind,
         .in_place = is_in_place(a),
@@ -156,7 +160,9 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         .one_host =
             fits && !is_slower_on_one_host(kind, shape, ranks) &&
             (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&
-            context.one_host().takes(shape)};
+            context.one_host().takes(shape),
+        .hosts = hosts.exact,
+        .hosts_if_lossy = hosts.lossy};
     if (!gathers) return context.route(settings, shape, question);
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
@@ -168,10 +174,13 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
 }
 
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
+    const SeveralHosts::Takes hosts = context.several_hosts().takes(shape);
     return context.foreseen_route(
         shape, {.step = context.settings().step(),
                 .sums = shape.sums(),
-                .one_host = context.one_host().may_open() && context.one_host().takes(shape)});
+                .one_host = context.one_host().may_open() && context.one_host().takes(shape),
+                .hosts = hosts.exact,
+                .hosts_if_lossy = hosts.lossy});
 }
 
 }  // namespace gradcoll

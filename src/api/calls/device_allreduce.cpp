@@ -151,16 +151,17 @@ Result<PlacedCall> place_call(CommContext& context, const CallArguments& argumen
     return placed;
 }
 
-Status run_on_one_host_from_device(CommContext& context, const CallArguments& arguments,
-                                   const CallShape& shape, DeviceSide& side) {
+Status run_on_copy(const CallArguments& arguments, const CallShape& shape, DeviceSide& side,
+                   const std::function<Status(const CallArguments&)>& run) {
     const auto copy = side.staging(shape.size_bytes());
     if (!copy) return copy.status();
-    Binding binding = binding_of(arguments, shape);
+    const Binding binding = binding_of(arguments, shape);
     GRADCOLL_TRY(copy_and_finish(side, *copy, binding.input, shape.size_bytes()));
-    void* const result_dev = binding.output;
-    binding.input = binding.output = *copy;
-    GRADCOLL_TRY(context.one_host().allreduce(binding, shape));
-    return copy_and_finish(side, result_dev, *copy, shape.size_bytes());
+    CallArguments there = arguments;
+    there.sendbuf = MPI_IN_PLACE;
+    there.recvbuf = *copy;
+    GRADCOLL_TRY(run(there));
+    return copy_and_finish(side, binding.output, *copy, shape.size_bytes());
 }
 
 }  // namespace gradcoll

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "api/comm/comm_context.hpp"
@@ -75,9 +76,9 @@ struct PlacedCall {
 Result<PlacedCall> place_call(CommContext& context, const CallArguments& arguments,
                               const CallShape& shape, const CallMemory& memory);
 
-/// What OneHost does with host memory, with copies of the device's.
-Status run_on_one_host_from_device(CommContext& context, const CallArguments& arguments,
-                                   const CallShape& shape, DeviceSide& side);
+/// What `run` does with host memory, with a copy of the device's: in place there.
+Status run_on_copy(const CallArguments& arguments, const CallShape& shape, DeviceSide& side,
+                   const std::function<Status(const CallArguments&)>& run);
 
 /// Between memory of the device and the host's, either way; waits for it.
 Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);

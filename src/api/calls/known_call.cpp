@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/calls/blocking.hpp"
 #include "api/calls/call_kinds.hpp"
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/calls/nonblocking_call.hpp"
@@ -46,7 +47,11 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
     if (way.shape.has_gaps) return run_gapped_on_host(context, arguments, way.shape);
     const Binding binding = binding_of(arguments, way.shape);
     if (way.one_host) return context.one_host().allreduce(binding, way.shape);
-    return run_on_tree(context.plans(), way, binding);
+    const CallKey key = way.key;
+    return run_timed(context, way.shape, key, [&] {
+        return way.hosts ? context.several_hosts().allreduce(arguments, way.shape, key)
+                         : run_on_tree(context.plans(), way, binding);
+    });
 }
 
 }  // namespace
@@ -110,8 +115,9 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     const Settings& settings = context.settings().current();
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
     const bool passes = way.pass_reason != PassReason::none;
-    way.least_bytes = passes || way.one_host ? 0 : settings.tree_min_bytes;
-    const bool may_make_tree = passes || (!context.has_tree() && !way.one_host);
+    way.least_bytes = passes || way.one_host || way.hosts ? 0 : settings.tree_min_bytes;
+    const bool may_make_tree = passes || (!context.has_tree() && !way.one_host) ||
+                               (way.hosts && !context.several_hosts().takes_long());
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
@@ -141,6 +147,7 @@ void learn_way_of(const Call& call) {
     way.op = call.arguments.op;
     way.pass_reason = call.pass_reason;
     way.one_host = call.route.one_host;
+    way.hosts = call.route.hosts;
     way.shape = call.shape;
     way.key = call.route.key;
     set_bounds(way, *call.context, call.shape);

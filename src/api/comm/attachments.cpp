@@ -169,7 +169,8 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& w
     auto context = CommContext::make(comm, wish);
     if (!context) return context;
     const bool one_host = (*context)->identity().is_one_host();
-    if (parts == Parts::without_tree && !one_host) return std::shared_ptr<CommContext>();
+    if (parts == Parts::without_tree && !one_host && !(*context)->several_hosts().may_open())
+        return std::shared_ptr<CommContext>();
     if (parts == Parts::all || (parts == Parts::tree_between_hosts && !one_host))
         GRADCOLL_TRY((*context)->prepare_tree());
     GRADCOLL_TRY(hang_on(comm, *context).status());

@@ -1,5 +1,7 @@
 #include "api/comm/comm_context.hpp"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "api/comm/comm_tree.hpp"
@@ -64,8 +66,9 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
     : identity_(std::move(identity)),
       statistics_(identity_.private_comm()),
       settings_(identity_.private_comm(), std::move(tuning)),
-      plans_(identity_, statistics_),
-      one_host_(identity_, settings_, statistics_) {
+      plans_(identity_, &statistics_),
+      one_host_(identity_, settings_, statistics_),
+      several_hosts_(identity_, settings_, statistics_) {
     ++contexts;
 }
 
@@ -91,9 +94,37 @@ Status CommContext::make_tree() {
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
     GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
-    tree_ = std::move(tree).value();
+    take_tree(std::move(tree).value());
+    several_hosts_.open();
+    begin_link_timing();
+    return {};
+}
+
+void CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
+    tree_ = std::move(tree);
     plans_.plan_for(tree_, settings_.current());
+    several_hosts_.know_tree(tree_);
     known_ways_.forget();
+}
+
+/// Only where the tree is left to the library altogether.
+void CommContext::begin_link_timing() {
+    link_timing_.stop();
+    if (settings_.text()[OptionId::topology] == "auto") link_timing_.begin(tree_->tree);
+}
+
+Status CommContext::add_timed_call(std::uint64_t vector_bytes, std::uint64_t elapsed_ns) {
+    if (!link_timing_.add(vector_bytes, elapsed_ns)) return {};
+    const auto rate = link_timing_.agree(identity_.private_comm());
+    if (!rate) return rate.status();
+    if (*rate <= 0) return {};
+    const std::string origin = tree_->origin.substr(0, tree_->origin.find("; calls"));
+    take_tree(std::make_shared<const DiscoveredTree>(DiscoveredTree{
+        with_links_between_hosts(tree_->tree, *rate),
+        fmt::format("{}; calls went at {:.3g} GB/s between hosts", origin, *rate), tree_->notes}));
+    observe_tree(identity_.private_comm(), expression_of(tree_->tree), tree_->origin);
+    log(LogLevel::info, "calls of communicator '{}' went at {:.3g} GB/s between hosts",
+        identity_.name(), *rate);
     return {};
 }
 
@@ -117,10 +148,16 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
     one_host_.settings_changed();
+    several_hosts_.settings_changed(tree_);
+    if (has_tree()) {
+        several_hosts_.open();
+        begin_link_timing();
+    }
     known_ways_.forget();
     const std::uint64_t tree =
         settings_.checks_calls() ? 0 : settings_.current().least_tree_bytes();
-    serve_from({one_host_.may_open() ? 0 : tree, tree});
+    const bool memory = one_host_.may_open() || several_hosts_.may_open();
+    serve_from({memory ? 0 : tree, tree});
     return {};
 }
 

@@ -10,8 +10,10 @@
 #include "api/comm/comm_plans.hpp"
 #include "api/comm/comm_settings.hpp"
 #include "api/comm/known_way.hpp"
+#include "api/comm/link_timing.hpp"
 #include "api/comm/one_host.hpp"
 #include "api/comm/route.hpp"
+#include "api/comm/several_hosts.hpp"
 #include "api/observe/comm_statistics.hpp"
 #include "api/observe/measured_error.hpp"
 
@@ -62,6 +64,15 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CommDevices& devices() { return devices_; }
     OneHost& one_host() { return one_host_; }
     const OneHost& one_host() const { return one_host_; }
+    SeveralHosts& several_hosts() { return several_hosts_; }
+    const SeveralHosts& several_hosts() const { return several_hosts_; }
+    /// Whether long exact blocking calls over the tree are to be timed.
+    bool times_links() const { return link_timing_.is_on(); }
+    /// One that was has ended, on this rank with or without an error. Collective for the last few:
+    /// then plans are made for what was learnt. Errors: transport.
+    Status add_timed_call(std::uint64_t vector_bytes, std::uint64_t elapsed_ns);
+    /// Plans stay as they are from now on, as something depends on them.
+    void keep_plans() { link_timing_.stop(); }
     KnownWays& known_ways() { return known_ways_; }
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
@@ -85,6 +96,8 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     bool advances_step(const Settings& settings, const CallShape& shape,
                        const RouteQuestion& question) const;
     Status make_tree();
+    void begin_link_timing();
+    void take_tree(std::shared_ptr<const DiscoveredTree> tree);
     void tell() const;
     Status take_settings(const SettingsText& text, Settings settings);
 
@@ -98,7 +111,9 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CommDevices devices_;
     CommPlans plans_;
     OneHost one_host_;
+    SeveralHosts several_hosts_;
     KnownWays known_ways_;
+    LinkTiming link_timing_;
     std::atomic<std::uint64_t> compressible_calls_{0};
     std::atomic<std::uint32_t> tokens_{0};
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set

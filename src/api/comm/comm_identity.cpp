@@ -51,6 +51,13 @@ Result<PrivateComm> PrivateComm::make(MPI_Comm parent) {
     return made;
 }
 
+Result<PrivateComm> PrivateComm::of(MPI_Comm comm) {
+    PrivateComm made;
+    made.comm_ = comm;
+    GRADCOLL_TRY(return_errors(made.comm_));
+    return made;
+}
+
 PrivateComm::PrivateComm(PrivateComm&& other) noexcept
     : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
 
@@ -70,6 +77,26 @@ Result<CommIdentity> CommIdentity::make(MPI_Comm comm) {
     GRADCOLL_TRY(made.count_ranks_on_host());
     GRADCOLL_TRY(made.learn_name());
     made.yields_ = should_yield(made.ranks_on_host_);
+    if (made.yields_) made.patience_ = with_shared_core;
+    return made;
+}
+
+CommIdentity CommIdentity::part(PrivateComm comm) const {
+    CommIdentity made(std::move(comm));
+    PMPI_Comm_rank(made.private_comm(), &made.rank_);
+    PMPI_Comm_size(made.private_comm(), &made.rank_count_);
+    made.world_ranks_ = world_ranks_of(made.private_comm());
+    made.name_ = name_;
+    made.yields_ = yields_;
+    made.patience_ = patience_;
+    made.all_ranks_have_threads_ = all_ranks_have_threads_;
+    made.all_ranks_see_completions_ = all_ranks_see_completions_;
+    return made;
+}
+
+CommIdentity CommIdentity::part_behind_network(PrivateComm comm) const {
+    CommIdentity made = part(std::move(comm));
+    made.patience_ = with_network;
     return made;
 }
 
@@ -95,6 +122,7 @@ Status CommIdentity::greet() {
 Status CommIdentity::count_ranks_on_host() {
     if (!known_ && !is_one_host_) return ask_mpi_who_shares_memory();
     ranks_on_host_ = known_ ? known_->ranks_on_host : rank_count_;
+    most_ranks_on_host_ = known_ ? known_->most_ranks_on_host : rank_count_;
     return {};
 }
 
@@ -105,11 +133,13 @@ Status CommIdentity::ask_mpi_who_shares_memory() {
         "MPI_Comm_split_type"));
     PMPI_Comm_size(host, &ranks_on_host_);
     PMPI_Comm_free(&host);
-    return {};
+    return from_mpi(
+        PMPI_Allreduce(&ranks_on_host_, &most_ranks_on_host_, 1, MPI_INT, MPI_MAX, private_comm()),
+        "MPI_Allreduce");
 }
 
 void CommIdentity::remember_agreed(std::shared_ptr<const Tuning> tuning) const {
-    remember(world_ranks_, {ranks_on_host_, std::move(tuning)});
+    remember(world_ranks_, {ranks_on_host_, most_ranks_on_host_, std::move(tuning)});
 }
 
 Status CommIdentity::learn_name() {

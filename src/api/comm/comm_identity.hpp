@@ -10,6 +10,7 @@
 
 #include "api/comm/known_processes.hpp"
 #include "base/mpi/mpi.hpp"
+#include "transport/shm/waiter.hpp"
 
 namespace gradcoll {
 
@@ -19,15 +20,17 @@ class PrivateComm {
   public:
     /// Collective over `parent`. Errors: transport.
     static Result<PrivateComm> make(MPI_Comm parent);
+    /// None: MPI_COMM_NULL.
+    PrivateComm() = default;
     PrivateComm(PrivateComm&& other) noexcept;
     PrivateComm& operator=(PrivateComm&&) = delete;
     ~PrivateComm();
 
     MPI_Comm handle() const { return comm_; }
+    /// Takes a communicator that is ours already.
+    static Result<PrivateComm> of(MPI_Comm comm);
 
   private:
-    PrivateComm() = default;
-
     MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
@@ -36,6 +39,11 @@ class CommIdentity {
   public:
     /// Collective over `comm`, an intracommunicator. Errors: transport.
     static Result<CommIdentity> make(MPI_Comm comm);
+    /// Some ranks of it, in a communicator of their own. Local; what holds for all ranks of the
+    /// whole is known.
+    CommIdentity part(PrivateComm comm) const;
+    /// The same for ranks of one host, of which one talks to other hosts for all.
+    CommIdentity part_behind_network(PrivateComm comm) const;
 
     /// The caller's communicator; MPI_COMM_NULL once it has been freed.
     const MPI_Comm& user_comm() const { return user_comm_; }
@@ -54,9 +62,13 @@ class CommIdentity {
     const std::string& name() const { return name_; }
     /// More than one rank, and all of them on this host.
     bool is_one_host() const { return is_one_host_; }
+    /// Of the host that has most of them.
+    int most_ranks_on_host() const { return most_ranks_on_host_; }
     /// Whether this rank gives its core away while it waits (GC_YIELD). Local: nobody else sees
     /// what it does.
     bool yields() const { return yields_; }
+    /// How it waits in shared memory.
+    const Patience& patience() const { return patience_; }
     /// Whether MPI_THREAD_MULTIPLE holds on every rank.
     bool all_ranks_have_threads() const { return all_ranks_have_threads_; }
     /// Whether every rank sees how its program completes requests (completions_are_seen()).
@@ -76,9 +88,11 @@ class CommIdentity {
     std::vector<int> world_ranks_;
     std::optional<ProcessFacts> known_;
     int ranks_on_host_ = 1;
+    int most_ranks_on_host_ = 1;
     std::string name_;
     bool is_one_host_ = false;
     bool yields_ = false;
+    Patience patience_ = with_own_core;
     bool all_ranks_have_threads_ = false;
     bool all_ranks_see_completions_ = false;
 };

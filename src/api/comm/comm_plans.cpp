@@ -70,7 +70,7 @@ void count_tree_call(CommStatistics& statistics, const TreeCall& call) {
         statistics.count_served(call.waited, traffic_of(call));
 }
 
-CommPlans::CommPlans(const CommIdentity& comm, CommStatistics& statistics)
+CommPlans::CommPlans(const CommIdentity& comm, CommStatistics* statistics)
     : comm_(comm), statistics_(statistics) {
     cache_.reserve(most_cached_calls);
 }
@@ -139,7 +139,7 @@ Result<Lease> CommPlans::begin(CallKind kind, std::shared_ptr<PlannedCall> call,
     lease.before = lease.executor->stats();
     lease.kind = kind;
     lease.waited = use.waited;
-    lease.begin_ns = statistics_.is_observed() ? now_ns() : 0;
+    lease.begin_ns = statistics_ != nullptr && statistics_->is_observed() ? now_ns() : 0;
     return lease;
 }
 
@@ -152,9 +152,11 @@ Status CommPlans::run(Lease lease, Binding binding) {
 
 void CommPlans::end(Lease lease, const Status& outcome) {
     if (!outcome.ok()) return;
-    count_tree_call(statistics_,
-                    {lease.kind, lease.waited, *lease.call, lease.before, lease.executor->stats(),
-                     lease.waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0});
+    if (statistics_ != nullptr)
+        count_tree_call(
+            *statistics_,
+            {lease.kind, lease.waited, *lease.call, lease.before, lease.executor->stats(),
+             lease.waited && lease.begin_ns != 0 ? now_ns() - lease.begin_ns : 0});
     lease.call->give_back(std::move(lease.executor), lease.waited);
 }
 

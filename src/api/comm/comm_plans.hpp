@@ -78,8 +78,9 @@ void count_tree_call(CommStatistics& statistics, const TreeCall& call);
 /// time, in one order on every rank; any thread may end them.
 class CommPlans {
   public:
-    /// The references must outlive the plans.
-    CommPlans(const CommIdentity& comm, CommStatistics& statistics);
+    /// They must outlive the plans. `statistics`: where operations are counted; null: by whoever
+    /// begins them.
+    CommPlans(const CommIdentity& comm, CommStatistics* statistics);
 
     /// Collective. Messages go by the transports that the settings allow. Errors: those of
     /// make_channel().
@@ -133,7 +134,7 @@ class CommPlans {
     void make_room_in_cache();
 
     const CommIdentity& comm_;
-    CommStatistics& statistics_;
+    CommStatistics* statistics_;
     NumberedChannels numbered_channels_;
     std::unique_ptr<Channel> channel_;
     std::shared_ptr<DeviceSide> reader_;

@@ -84,7 +84,7 @@ void EngineReturn::operator()(OneHostEngine* engine) const {
 }
 
 Result<PooledEngine> engine_for(const CommIdentity& comm, const OneHostChoices& choices) {
-    const EngineKey key{comm.world_ranks(), choices};
+    const EngineKey key{comm.world_ranks(), choices, comm.patience()};
     PooledEngine engine;
     Proposal proposal;
     if (comm.rank() == 0) {

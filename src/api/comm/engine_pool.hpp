@@ -15,6 +15,7 @@ namespace gradcoll {
 struct EngineKey {
     std::vector<int> world_ranks;  ///< in the order of ranks; empty: no other can follow
     OneHostChoices choices;
+    Patience patience = with_own_core;  ///< of this rank
 
     bool operator==(const EngineKey&) const = default;
 };

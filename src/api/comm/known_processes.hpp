@@ -18,6 +18,7 @@ std::vector<int> world_ranks_of(MPI_Comm comm);
 /// Of processes whose settings in the environment are alike and allowed.
 struct ProcessFacts {
     int ranks_on_host = 0;  ///< of this one's host; this alone is each rank's own
+    int most_ranks_on_host = 0;
     std::shared_ptr<const Tuning> tuning;
 };
 

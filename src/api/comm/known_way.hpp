@@ -21,9 +21,10 @@ struct KnownWay {
     std::uint64_t least_bytes = 0;
     std::uint64_t end_bytes = 0;  ///< vectors of so many bytes and more may go elsewhere
     PassReason pass_reason = PassReason::none;  ///< none: served
-    bool one_host = false;                      ///< through shared memory; else over the tree
-    CallShape shape;                            ///< its count is that of the last call
-    CallKey key;  ///< of the tree; its count and `in_place` are those of `planned`
+    bool one_host = false;                      ///< through shared memory
+    bool hosts = false;  ///< through the memory of each host; neither: over the tree
+    CallShape shape;     ///< its count is that of the last call
+    CallKey key;         ///< of the tree; its count and `in_place` are those of `planned`
     std::shared_ptr<PlannedCall> planned;  ///< the last call over the tree; null: none yet
 };
 

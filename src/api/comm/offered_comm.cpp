@@ -24,9 +24,11 @@ Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm, Parts p
     auto context = attach_without_info(comm, parts);
     if (!context || *context == nullptr) return context;
     GRADCOLL_TRY(take_info_of(comm, **context));
-    const bool one_host_serves_all =
-        (*context)->one_host().may_open() && !(*context)->settings().current().ever_lossy();
-    if (!one_host_serves_all) GRADCOLL_TRY((*context)->prepare_tree());
+    const bool memory_serves_this =
+        (*context)->one_host().may_open() ||
+        ((*context)->several_hosts().may_open() && parts == Parts::without_tree);
+    if (!memory_serves_this || (*context)->settings().current().ever_lossy())
+        GRADCOLL_TRY((*context)->prepare_tree());
     return context;
 }
 
@@ -124,7 +126,7 @@ bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
 /// Attaches at the call that makes it pay. Collective then.
 OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     constexpr PassReason passes = PassReason::short_of_attaching;
-    if (!size.fits_one_host || !one_host_is_allowed()) return {nullptr, passes};
+    if (!size.fits_one_host || !shared_memory_is_allowed()) return {nullptr, passes};
     const auto prospect = prospect_of(comm);
     if (!prospect || *prospect == nullptr) return {nullptr, passes};
     // Also of a call whose buffers are wrong here: no rank may look at its own alone.
@@ -136,9 +138,9 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
         return {nullptr, PassReason::short_vector};
     }
     if (context && !(*context)->has_tree())
-        log(LogLevel::info,
-            "attached communicator '{}' of {} ranks by use: shared memory of one host",
-            (*context)->identity().name(), (*context)->identity().rank_count());
+        log(LogLevel::info, "attached communicator '{}' of {} ranks by use: shared memory of {}",
+            (*context)->identity().name(), (*context)->identity().rank_count(),
+            (*context)->identity().is_one_host() ? "one host" : "each host");
     return or_refused(comm, std::move(context));
 }
 
@@ -150,9 +152,15 @@ bool one_host_is_allowed() {
     return allowed;
 }
 
+bool shared_memory_is_allowed() {
+    static const bool allowed =
+        one_host_is_allowed() || allows_memory_inside_hosts(process_settings());
+    return allowed;
+}
+
 SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
-        one_host_is_allowed() && process_settings().check != CheckLevel::collective;
+        shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
     return known_comm(comm, by_use);
 }
 
@@ -164,7 +172,7 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
         remember_that_it_passes(comm, found.pass_reason);
     if (is_decided(found)) return found;
     if (!for_tree) return comm_by_use(comm, size, Parts::without_tree);
-    if (size.fits_one_host && !size.is_compared && one_host_is_allowed())
+    if (size.fits_one_host && !size.is_compared && shared_memory_is_allowed())
         return comm_by_use(comm, size, Parts::tree_between_hosts);
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
     return or_refused(comm, attach_and_take_info(comm, Parts::all));

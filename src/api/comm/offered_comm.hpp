@@ -13,6 +13,9 @@ namespace gradcoll {
 /// Whether the process has said nothing against shared memory in place of a tree.
 bool one_host_is_allowed();
 
+/// The same, whatever was said of the tree: ranks of one of several hosts may share theirs.
+bool shared_memory_is_allowed();
+
 /// Why a call that only one host's memory serves passes, if its communicator's do for this reason:
 /// it is never too short.
 inline PassReason of_one_host(PassReason of_comm) {

@@ -110,7 +110,7 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
                              const OneHostChoices& choices)
     : segment_(std::move(segment)),
       group_(segment_->data(), comm.rank(), comm.rank_count(), choices.sizes,
-             Waiter(comm.yields(), go_on, this)),
+             Waiter(comm.patience(), go_on, this)),
       allreduce_(group_, choices),
       reduce_(group_, allreduce_, choices),
       bcast_(group_),

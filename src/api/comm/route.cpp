@@ -1,6 +1,5 @@
 #include "api/comm/route.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "topology/sources/job/written.hpp"
@@ -64,13 +63,8 @@ const char* text_of(ExactReason reason) {
 }
 
 bool allows_one_host(const SettingsText& text, const Settings& settings) {
-    const bool chose_exchange =
-        std::any_of(settings.exchange.begin(), settings.exchange.end(),
-                    [](const ExchangeWish& wish) { return wish.has_value(); });
-    const bool chose_plan =
-        chose_exchange || settings.chunk_bytes || settings.builder != Builder::flexreduce;
     const bool may_share = settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name);
-    return may_share && is_discovered(text[OptionId::topology]) && !chose_plan;
+    return may_share && is_discovered(text[OptionId::topology]) && !settings.chooses_plan();
 }
 
 bool is_compressible(const Settings& settings, const CallShape& shape,
@@ -106,7 +100,8 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
     route.one_host = !compress && !question.feedback && question.one_host;
-    if (compress || question.feedback || route.one_host) return route;
+    route.hosts = !question.feedback && (compress ? question.hosts_if_lossy : question.hosts);
+    if (compress || question.feedback || route.one_host || route.hosts) return route;
     if (shape.by_mpi())
         route.pass_reason = shape.mpi_reason;
     else if (shape.size_bytes() < settings.tree_min_bytes)

@@ -21,6 +21,8 @@ struct RouteQuestion {
     bool always_exact = false;      ///< a kind of call that is never compressed
     bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
     bool one_host = false;          ///< a call that is waited for, and OneHost is open
+    bool hosts = false;             ///< the same, and SeveralHosts takes it if it is exact
+    bool hosts_if_lossy = false;    ///< ... and takes it if it is compressed
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
 };
 
@@ -45,7 +47,11 @@ struct Route {
     PassReason pass_reason = PassReason::none;  ///< none: to the tree, or over one host
     ExactReason exact_reason = ExactReason::none;
     bool one_host = false;  ///< not over the tree, but through the memory that all ranks share
+    bool hosts = false;     ///< through the memory of each host, and between hosts
     CallKey key;
+
+    /// Whether the tree of all ranks serves it.
+    bool needs_tree() const { return !passes() && !one_host && !hosts; }
 
     bool passes() const { return pass_reason != PassReason::none; }
 };

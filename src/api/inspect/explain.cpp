@@ -202,6 +202,16 @@ Explanation begin_explanation(const ExplainFacts& facts, const CallArguments& ca
     return out;
 }
 
+/// A short exact vector has no plan.
+Status add_hosts(const ExplainFacts& facts, const Route& route, Explanation& out) {
+    out.destination = Destination::hosts;
+    const auto bytes = static_cast<std::uint64_t>(route.key.count) * route.key.elem_bytes;
+    const bool is_long = bytes >= facts.settings.tree_min_bytes;
+    if (facts.leaders == nullptr || !(route.key.compress || is_long)) return {};
+    out.leaders_tree = expression_of(facts.leaders->tree.tree);
+    return take(out.plan, plan_for(*facts.leaders, route.key));
+}
+
 Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out) {
     if (route.passes()) {
         out.pass_reason = text_of(route.pass_reason);
@@ -213,6 +223,7 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
         out.plan = plan_over_one_host(facts, route.key);
         return {};
     }
+    if (route.hosts) return add_hosts(facts, route, out);
     out.destination = Destination::tree;
     GRADCOLL_TRY(take(out.plan, plan_for(facts, route.key)));
     if (!out.plan.sends.lossy && out.exact_reason.empty())

@@ -66,8 +66,10 @@ struct ExplainedSetting {
     std::string source;  ///< "default", "environment", "config file FILE:LINE", "communicator"
 };
 
-/// one_host: the memory that all ranks share. local: one rank, which copies its vector.
-enum class Destination : std::uint8_t { mpi, tree, one_host, local };
+/// one_host: the memory that all ranks share. hosts: the memory of each host, and between hosts the
+/// tree of their leaders, or the MPI library if the vector is short. local: one rank, which copies
+/// its vector.
+enum class Destination : std::uint8_t { mpi, tree, one_host, hosts, local };
 
 struct Explanation {
     std::int64_t count = 0;
@@ -81,7 +83,10 @@ struct Explanation {
     Destination destination = Destination::mpi;
     std::string pass_reason;   ///< if the destination is mpi
     std::string exact_reason;  ///< why not compressed; empty: it is
-    ExplainedPlan plan;        ///< if the destination is tree; over one host: what is predicted
+    /// If the destination is tree; over one host: what is predicted; through hosts: that of the
+    /// leader of this rank's host.
+    ExplainedPlan plan;
+    std::string leaders_tree;  ///< through hosts, long vectors: its expression; empty: by MPI
     std::vector<ExplainedSetting> settings;  ///< those that the route and the plan depend on
 };
 
@@ -96,6 +101,8 @@ struct ExplainFacts {
     const SettingsText& text;
     /// That the tags of its messages tell apart; of one only thought of as many as can be.
     int most_chunks_in_flight = max_chunks_in_flight;
+    /// How leaders of hosts plan; null: there are none.
+    const ExplainFacts* leaders = nullptr;
 };
 
 /// Errors: invalid_op, invalid_type, invalid_count as for the call itself.

@@ -124,6 +124,19 @@ std::string plan_text(const Explanation& e) {
     return text + prediction_text(e.plan);
 }
 
+std::string hosts_text(const Explanation& e) {
+    const std::string how =
+        e.exact_reason.empty() ? "compressed" : fmt::format("exact: {}", e.exact_reason);
+    if (e.leaders_tree.empty())
+        return fmt::format(
+            "goes through the memory of each host, and between hosts by the MPI library, {}\n",
+            how);
+    return fmt::format(
+        "goes through the memory of each host, and between hosts over the tree {} of one rank "
+        "each, {}\n",
+        e.leaders_tree, how);
+}
+
 std::string route_text(const Explanation& e) {
     switch (e.destination) {
         case Destination::mpi:
@@ -133,6 +146,8 @@ std::string route_text(const Explanation& e) {
         case Destination::one_host:
             return fmt::format("goes through the memory that all its ranks share, exact: {}\n",
                                e.exact_reason);
+        case Destination::hosts:
+            return hosts_text(e);
         case Destination::tree:
             break;
     }
@@ -176,8 +191,12 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
 }
 
 constexpr std::string_view name_of(Destination destination) {
-    constexpr std::string_view names[] = {"mpi", "tree", "host", "local"};
+    constexpr std::string_view names[] = {"mpi", "tree", "host", "hosts", "local"};
     return names[static_cast<std::size_t>(destination)];
+}
+
+bool has_plan(const Explanation& e) {
+    return e.destination == Destination::tree || !e.leaders_tree.empty();
 }
 
 }  // namespace
@@ -188,13 +207,13 @@ std::string text_of(const Explanation& e) {
                     bytes_text(e.size_bytes), counted(e.rank_count, "rank", "ranks"));
     if (!e.tree.empty()) text += fmt::format("tree {} ({})\n", e.tree, e.origin);
     text += route_text(e);
-    if (e.destination == Destination::tree) text += plan_text(e);
+    if (has_plan(e)) text += plan_text(e);
     if (e.destination == Destination::one_host) text += "prediction\n" + prediction_text(e.plan);
     return text + settings_text(e);
 }
 
 std::string json_of(const Explanation& e) {
-    const bool on_tree = e.destination == Destination::tree;
+    const bool on_tree = has_plan(e);
     nlohmann::json json = {
         {"call",
          {{"count", e.count}, {"datatype", e.datatype}, {"op", e.op}, {"bytes", e.size_bytes}}},
@@ -210,6 +229,7 @@ std::string json_of(const Explanation& e) {
          {{"bytes", e.plan.sends.bytes},
           {"exact_bytes", e.plan.sends.exact_bytes},
           {"messages", e.plan.sends.messages}}}};
+    if (!e.leaders_tree.empty()) json["leaders_tree"] = e.leaders_tree;
     if (on_tree) json["plan"] = plan_json(e.plan);
     if (e.destination == Destination::one_host)
         json["prediction"] = {{"predicted_us", e.plan.predicted_us}, {"terms", terms_json(e.plan)}};

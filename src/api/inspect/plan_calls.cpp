@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "api/calls/call_kinds.hpp"
 #include "api/comm/attachments.hpp"
@@ -100,8 +101,14 @@ Result<Explanation> explain_intercommunicator(const CallArguments& call) {
 
 Result<Explanation> explain_on(const CommContext& context, const CallArguments& call) {
     const auto tree = context.tree_handle();
-    const ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
-                             context.settings().text(), context.plans().most_chunks_in_flight()};
+    ExplainFacts facts{*tree, context.identity().rank(), context.settings().current(),
+                       context.settings().text(), context.plans().most_chunks_in_flight()};
+    std::unique_ptr<const ExplainFacts> leaders;
+    if (const auto* between = context.several_hosts().between(); between != nullptr) {
+        leaders.reset(new ExplainFacts{*between->tree, context.several_hosts().leaf(),
+                                       between->settings, context.settings().text()});
+        facts.leaders = leaders.get();
+    }
     return explain(facts, call,
                    [&](const CallShape& shape) { return foreseen_blocking_route(context, shape); });
 }
@@ -144,6 +151,10 @@ std::string note_of(const Route& route) {
                            text_of(route.pass_reason));
     if (route.one_host)
         return "such a call goes through the memory of the host; over the tree it would be";
+    if (route.hosts)
+        return "such a call goes through the memory of each host, and one rank of it talks to "
+               "other "
+               "hosts; over the tree it would be";
     return route.exact_reason != ExactReason::none
                ? fmt::format("exact: {}", text_of(route.exact_reason))
                : "";

@@ -108,7 +108,7 @@ void open_gate(GC_Gate* gate) {
     const std::uint64_t tree_bytes = process_settings().least_tree_bytes();
     int rank_count = 1;
     if (mpi_is_running()) PMPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-    const bool by_use = rank_count > 1 && one_host_is_allowed();
+    const bool by_use = rank_count > 1 && shared_memory_is_allowed();
     serve_from({by_use ? 0 : tree_bytes, tree_bytes});
     when_served_sizes_fall(lock_and_update);
     {

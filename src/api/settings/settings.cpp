@@ -115,6 +115,13 @@ bool Settings::ever_lossy() const {
     return ever_compresses(ElementType::f32);  // every codec is defined for it
 }
 
+bool Settings::chooses_plan() const {
+    const bool chooses_exchange =
+        std::any_of(exchange.begin(), exchange.end(),
+                    [](const ExchangeWish& wish) { return wish.has_value(); });
+    return chooses_exchange || chunk_bytes || builder != Builder::flexreduce;
+}
+
 std::uint64_t Settings::least_tree_bytes() const {
     return ever_lossy() ? std::min(tree_min_bytes, min_bytes) : tree_min_bytes;
 }

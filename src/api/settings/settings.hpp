@@ -57,6 +57,9 @@ Result<OptionId> option_of_key(std::string_view info_key);
 
 enum class CheckLevel : std::uint8_t { off, local, collective };
 
+/// How the ranks of one host combine theirs on a communicator of several hosts.
+enum class InsideHosts : std::uint8_t { memory, messages };
+
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
 /// above.
 struct Settings {
@@ -72,6 +75,7 @@ struct Settings {
     Builder builder = Builder::flexreduce;
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
+    InsideHosts inside_hosts = InsideHosts::memory;
     std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
     TransportChoice transports;        ///< what may carry messages
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
@@ -93,6 +97,8 @@ struct Settings {
     bool ever_compresses(ElementType type) const;
     /// Whether some codec is lossy at some step, whatever the type.
     bool ever_lossy() const;
+    /// Whether the user chose exchanges, builder or chunks.
+    bool chooses_plan() const;
     /// Bytes of the smallest vector that can take the tree.
     std::uint64_t least_tree_bytes() const;
 };

@@ -14,11 +14,6 @@
 namespace gradcoll {
 namespace {
 
-/// About 30 us with a core of one's own. Outnumbered: whoever is waited for may need this core.
-constexpr int spins_alone = 2000;
-constexpr int spins_outnumbered = 20;
-/// About a millisecond if nobody else wants the core.
-constexpr int yields_before_sleep = 2000;
 constexpr int yields_between_progress = 8;
 /// Sleeps are short: messages of the MPI library make no progress meanwhile.
 constexpr long shortest_sleep_ns = 50'000;
@@ -52,13 +47,8 @@ void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers) {
         syscall(SYS_futex, futex_of(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-Waiter::Waiter(bool outnumbered, Progress progress, void* context)
-    : spins_(outnumbered ? spins_outnumbered : spins_alone),
-      progress_(progress),
-      context_(context) {}
-
 bool Waiter::spin(const SharedWord& word, std::uint64_t value) const {
-    for (int i = 0; i < spins_; ++i) {
+    for (int i = 0; i < patience_.spins; ++i) {
         if (reached(word, value)) return true;
         relax();
     }
@@ -66,7 +56,7 @@ bool Waiter::spin(const SharedWord& word, std::uint64_t value) const {
 }
 
 bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
-    for (int i = 0; i < yields_before_sleep; ++i) {
+    for (int i = 0; i < patience_.yields; ++i) {
         if (reached(word, value)) return true;
         sched_yield();
         if (i % yields_between_progress == yields_between_progress - 1) go_on();

@@ -20,6 +20,21 @@ struct alignas(64) Sleepers {
 /// on it; no system call if nobody does.
 void raise(SharedWord& word, std::uint64_t value, Sleepers& sleepers);
 
+/// How long a rank looks before it does what is easier on others: so often while it spins, and then
+/// while it gives its core away between looks.
+struct Patience {
+    int spins;
+    int yields;
+
+    friend bool operator==(const Patience&, const Patience&) = default;
+};
+/// About 30 us with a core of one's own, and then a millisecond if nobody else wants the core.
+inline constexpr Patience with_own_core{2000, 2000};
+/// Ranks on the host outnumber its cores: whoever is waited for may need this core.
+inline constexpr Patience with_shared_core{20, 2000};
+/// Whoever is waited for waits for a network, which takes longer than to fall asleep and wake up.
+inline constexpr Patience with_network{20, 100};
+
 /// How a rank waits. First it spins, which is best while the others run on cores of their own; then
 /// it gives its core away between looks, which is best while ranks outnumber cores; then it sleeps.
 /// Between looks it lets others go on: messages under way would stand still while the rank they
@@ -29,8 +44,9 @@ class Waiter {
     /// Does a piece of other work; true if there was any.
     using Progress = bool (*)(void* context);
 
-    /// `outnumbered`: ranks on the host outnumber its cores. `progress` may be null.
-    Waiter(bool outnumbered, Progress progress, void* context);
+    /// `progress` may be null.
+    Waiter(const Patience& patience, Progress progress, void* context)
+        : patience_(patience), progress_(progress), context_(context) {}
 
     /// Returns when `word` is `value` or more. `sleepers`: of the word's owner.
     void wait(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
@@ -44,7 +60,7 @@ class Waiter {
     void sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const;
     bool go_on() const { return progress_ != nullptr && progress_(context_); }
 
-    int spins_;
+    Patience patience_;
     Progress progress_;
     void* context_;
 };

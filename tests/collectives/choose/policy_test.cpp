@@ -158,6 +158,35 @@ TEST(Policy, KnownLinksDecideTheChunk) {
     EXPECT_EQ(decide(tree, call_of(1 << 10), {}).spec.chunk_elems, 0);
 }
 
+/// Hosts of one rank each, as they are found where no source knows a switch.
+Tree hosts_among(VertexKind kind, int hosts, const std::string& name) {
+    TreeSpec root;
+    root.kind = kind;
+    for (int host = 0; host < hosts; ++host) {
+        TreeSpec leaf;
+        leaf.rank = host;
+        if (!name.empty()) leaf.name = name + std::to_string(host);
+        root.children.push_back(leaf);
+    }
+    return *Tree::make(root);
+}
+
+TEST(Policy, LongExactVectorsGoRoundAmongHostsOfAnUnknownNetwork) {
+    const auto exchange = [](const Tree& tree, std::int64_t count, const char* codec) {
+        PolicyOptions options;
+        options.codecs = *hop_codecs_from(codec);
+        return decide(tree, call_of(count), options).spec.choices[0].exchange;
+    };
+    const Tree hosts = hosts_among(VertexKind::group, 4, "host ");
+    EXPECT_EQ(exchange(hosts, 1 << 20, "exact"), called("ring"));
+    EXPECT_NE(exchange(hosts, 1 << 20, "2:4"), called("ring"));
+    EXPECT_NE(exchange(hosts, 256, "exact"), called("ring"));
+    for (const Tree& known :
+         {hosts_among(VertexKind::fabric_switch, 4, "host "), hosts_among(VertexKind::group, 4, ""),
+          Tree::flat(4), hosts_among(VertexKind::group, 2, "host ")})
+        EXPECT_NE(exchange(known, 1 << 20, "exact"), called("ring"));
+}
+
 TEST(Policy, OnlySingleExchangesStandAboveSingleOnes) {
     EXPECT_EQ(*level_exchanges_from("recursive,single"),
               (std::vector<ExchangeWish>{called("recursive"), Exchange::single}));

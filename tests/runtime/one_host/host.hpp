@@ -31,7 +31,8 @@ inline OneHostChoices small_choices(int rank_count = 4) {
 struct HostRank {
     HostRank(std::byte* area, int number, int rank_count, const OneHostChoices& choices)
         : rank(number),
-          group(area, number, rank_count, choices.sizes, Waiter(true, nullptr, nullptr)),
+          group(area, number, rank_count, choices.sizes,
+                Waiter(with_shared_core, nullptr, nullptr)),
           allreduce(group, choices),
           reduce(group, allreduce, choices, piece_bytes),
           bcast(group, piece_bytes),

@@ -59,6 +59,17 @@ OptionInfo chunks_in_flight_option_row() {
             .help = "chunks of one call that are under way at once"};
 }
 
+OptionInfo inside_hosts_option_row() {
+    return {.variable = "GC_INSIDE_HOSTS",
+            .info_key = "gc_inside_hosts",
+            .default_value = "memory",
+            .allowed = "memory, messages",
+            .help =
+                "how the ranks of one host combine theirs where a communicator has several hosts: "
+                "memory: exactly, through shared memory, and one rank talks to the other hosts; "
+                "messages: along the tree"};
+}
+
 OptionInfo shm_bytes_option_row() {
     return {.variable = "GC_SHM_BYTES",
             .info_key = "gc_shm_bytes",

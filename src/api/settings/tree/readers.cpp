@@ -58,6 +58,14 @@ SettingRow chunks_in_flight_setting_row() {
     }};
 }
 
+SettingRow inside_hosts_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        constexpr std::string_view names[] = {"memory", "messages"};
+        return take(out.inside_hosts,
+                    one_of<InsideHosts>(text, names, info_of(OptionId::inside_hosts).allowed));
+    }};
+}
+
 SettingRow shm_bytes_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         return take(out.shm_bytes, parse_shm_bytes(text));

@@ -1,0 +1,73 @@
+// Rates of links between hosts from the time of calls.
+#include "api/comm/link_timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "api/api_support.hpp"
+#include "topology/text.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+Tree hosts(int ranks, double gbytes_per_s = 0) {
+    TreeSpec root;
+    for (int rank = 0; rank < ranks; ++rank) {
+        TreeSpec leaf;
+        leaf.rank = rank;
+        leaf.name = "host " + std::to_string(rank);
+        leaf.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
+        root.children.push_back(leaf);
+    }
+    return *Tree::make(root);
+}
+
+TEST(LinkTiming, IsForTreesWithoutRates) {
+    LinkTiming timing;
+    EXPECT_FALSE(timing.is_on());
+    timing.begin(hosts(3, 1.5));
+    EXPECT_FALSE(timing.is_on());
+    timing.begin(hosts(3));
+    EXPECT_TRUE(timing.is_on());
+    timing.stop();
+    EXPECT_FALSE(timing.is_on());
+}
+
+/// Two hosts: a link carries the vector once each way. The first call of a round does not count.
+TEST(LinkTiming, AllRanksLearnTheHighestRateOfEachRound) {
+    const int ranks = size_of(MPI_COMM_WORLD);
+    const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));
+    LinkTiming timing;
+    timing.begin(hosts(2));
+    for (int round = 0; round < LinkTiming::rounds; ++round) {
+        for (int call = 0; call < LinkTiming::calls_a_round; ++call) {
+            ASSERT_TRUE(timing.is_on());
+            const std::uint64_t bytes = call == 0 ? 1'000'000'000 : 1000 * (rank + 1);
+            EXPECT_EQ(timing.add(bytes, 1000), call == LinkTiming::calls_a_round - 1);
+        }
+        const auto rate = timing.agree(MPI_COMM_WORLD);
+        ASSERT_TRUE(rate.ok());
+        EXPECT_DOUBLE_EQ(*rate, ranks);
+    }
+    EXPECT_FALSE(timing.is_on());
+}
+
+TEST(LinkTiming, RatesStandBetweenHostsAlone) {
+    TreeSpec root;
+    for (int host = 0; host < 2; ++host) {
+        TreeSpec spec;
+        spec.kind = VertexKind::host;
+        for (int i = 0; i < 2; ++i) {
+            TreeSpec leaf;
+            leaf.rank = 2 * host + i;
+            spec.children.push_back(leaf);
+        }
+        root.children.push_back(spec);
+    }
+    const Tree tree = with_links_between_hosts(*Tree::make(root), 0.125);
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        EXPECT_EQ(tree.vertex(vertex).uplink.bandwidth_gbytes_per_s,
+                  tree.is_leaf(vertex) ? 0.0 : 0.125);
+}
+
+}  // namespace
+}  // namespace gradcoll::test
