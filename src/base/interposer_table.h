@@ -160,7 +160,8 @@ typedef struct {
 } GC_Interposer_table;
 
 /* Exported by libgradcoll. Called once, after MPI is found to be the one that both were built for.
- * NULL if `version` is not the core's, or if the settings (GC_ENABLE=off) say to stay away. */
+ * The core keeps `gate`, which must stay until the process ends. NULL if `version` is not the
+ * core's, or if the settings (GC_ENABLE=off) say to stay away. */
 const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate);
 typedef const GC_Interposer_table* (*GC_Interposer_connect_function)(unsigned version,
                                                                      GC_Gate* gate);

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
     allreduce(4, large, MPI_SUM, MPI_COMM_WORLD);
     allreduce(2, large, user_op, MPI_COMM_WORLD);
     if (argc > 1 && std::strcmp(argv[1], "report-now") == 0) {
-        GC_Gate gate = {};
+        static GC_Gate gate = {};  // it keeps it
         const GC_Interposer_table* table = GC_Interposer_connect(GC_INTERPOSER_VERSION, &gate);
         if (table == nullptr) {
             std::fprintf(stderr, "observed_program: the core does not connect\n");

@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-/// The references of others to the whole communicator must not outlive it; these may.
+/// Their communicators are their own: the whole may end before them.
 struct HostGroups {
     CommIdentity local;                   ///< the ranks of this host, in their order
     std::optional<CommIdentity> leaders;  ///< where this rank is one: rank 0 of its host

@@ -5,11 +5,14 @@
 namespace gradcoll {
 
 OptionInfo tree_min_bytes_option_row() {
-    return {.variable = "GC_TREE_MIN_BYTES",
-            .info_key = "gc_tree_min_bytes",
-            .default_value = "256K",
-            .allowed = "bytes, with K, M or G",
-            .help = "smaller exact calls pass to the MPI library, unless all ranks share a host"};
+    return {
+        .variable = "GC_TREE_MIN_BYTES",
+        .info_key = "gc_tree_min_bytes",
+        .default_value = "256K",
+        .allowed = "bytes, with K, M or G",
+        .help =
+            "smaller exact calls pass to the MPI library, unless all ranks share a host, or some "
+            "do and it is a blocking allreduce"};
 }
 
 OptionInfo exchange_option_row() {
