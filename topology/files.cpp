@@ -1,7 +1,9 @@
 // topology/files.cpp - see files.hpp.
 #include "topology/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -50,6 +52,31 @@ Result<std::string> read_file(const std::string& path) {
         return Status(Code::io, fmt::format("file \"{}\" cannot be read: {}", path, reason));
     }
     return bytes;
+}
+
+Status replace_file(const std::string& path, const std::string& text) {
+    const std::string temporary = fmt::format("{}.{}.new", path, getpid());
+    const auto trouble = [&](int error) {
+        unlink(temporary.c_str());
+        return Status(Code::io,
+                      fmt::format("file \"{}\" cannot be written: {}", path, std::strerror(error)));
+    };
+    unlink(temporary.c_str());  // of a process that died, and had the same number
+    const int file =
+        open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0) return trouble(errno);
+    for (std::string_view left = text; !left.empty();) {
+        const ssize_t written = write(file, left.data(), left.size());
+        if (written < 0 && errno == EINTR) continue;
+        const int error = errno;
+        if (written <= 0) {
+            close(file);
+            return trouble(error);
+        }
+        left.remove_prefix(static_cast<std::size_t>(written));
+    }
+    if (close(file) != 0 || rename(temporary.c_str(), path.c_str()) != 0) return trouble(errno);
+    return {};
 }
 
 bool PathContent::begins_with(char c) const {

@@ -82,8 +82,8 @@ def _switch_lines(description, switch):
     return lines + [f"link set {port} master br0 up" for port in ports] + ["link set br0 up"]
 
 
-def _shape(device, rate_bit):
-    return (f"qdisc add dev {device} root tbf rate {rate_bit}bit burst {_burst_bytes(rate_bit)}b limit {QUEUE_BYTES}b")
+def _shape(device, rate_bit, verb="add"):
+    return f"qdisc {verb} dev {device} root tbf rate {rate_bit}bit burst {_burst_bytes(rate_bit)}b limit {QUEUE_BYTES}b"
 
 
 def build(description, pids):
@@ -95,6 +95,12 @@ def build(description, pids):
         if node.parent:
             shaped.append(_shape(node.uplink_device, node.rate_bit))
         _batch("tc", pids[node.name], shaped)
+
+
+def set_rate(node, pids, rate_bit):
+    """Both directions of the link above `node`, from now on. Errors: LabError."""
+    _batch("tc", pids[node.name], [_shape(node.uplink_device, rate_bit, "replace")])
+    _batch("tc", pids[node.parent], [_shape(node.port_device, rate_bit, "replace")])
 
 
 def names_file(description):

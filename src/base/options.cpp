@@ -53,7 +53,7 @@ std::vector<std::string> unlogged_complaints(const OptionSet& set, std::optional
 }
 
 std::string foreign_variable(const char* name) {
-    const char* value = std::getenv(name);
+    const char* value = secure_getenv(name);
     return value != nullptr ? value : "";
 }
 

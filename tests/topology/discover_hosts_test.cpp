@@ -127,13 +127,14 @@ TEST_F(PretendedHosts, WithoutMoreThanHwlocAreSideBySide) {
     const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "");
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(found->notes, std::vector<std::string>{});
-    EXPECT_EQ(found->origin, "discovered: hwloc + shared-memory split");
+    EXPECT_TRUE(found->origin.starts_with("discovered: hwloc + shared-memory split"))
+        << found->origin;
 }
 
 TEST_F(PretendedHosts, RanksAreGpusWhereTheySaySo) {
     const PretendedHost& host = hosts[index(rank_)];
     const char* gpu = host.gpus[static_cast<std::size_t>(rank_ % 2)];
-    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "", gpu);
+    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "", {gpu});
     EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
     ASSERT_TRUE(found.ok()) << found.status().message();
     const Vertex& leaf = found->tree.vertex(found->tree.leaf_of(rank_));
@@ -145,8 +146,8 @@ TEST_F(PretendedHosts, RanksAreGpusWhereTheySaySo) {
 TEST_F(PretendedHosts, RanksAreOnTheirGpusOfDescribedHostsToo) {
     const std::string xml = test::golden_path(hosts[2].xml);
     const std::array<const char*, 2> unlinked{"000b:01:00.0", "0003:01:00.0"};
-    const Result<DiscoveredTree> found =
-        discover_tree(MPI_COMM_WORLD, "gpus:" + xml, unlinked[static_cast<std::size_t>(rank_ % 2)]);
+    const Result<DiscoveredTree> found = discover_tree(
+        MPI_COMM_WORLD, "gpus:" + xml, {unlinked[static_cast<std::size_t>(rank_ % 2)]});
     EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
     ASSERT_TRUE(found.ok()) << found.status().message();
     if ((rank_ ^ 1) < size_) {
@@ -157,7 +158,7 @@ TEST_F(PretendedHosts, RanksAreOnTheirGpusOfDescribedHostsToo) {
 
 TEST_F(PretendedHosts, OneRankAloneMayUseAGpu) {
     const char* gpu = rank_ == 0 ? hosts[0].gpus[1] : "";
-    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "auto", gpu);
+    const Result<DiscoveredTree> found = discover_tree(MPI_COMM_WORLD, "auto", {gpu});
     EXPECT_EQ(shape(MPI_COMM_WORLD, found), on_no_switch());
     ASSERT_TRUE(found.ok()) << found.status().message();
     for (int rank = 0; rank < size_; ++rank)

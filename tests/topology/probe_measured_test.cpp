@@ -93,18 +93,20 @@ Network random_network(const Shape& shape, unsigned seed) {
     return network;
 }
 
-SwitchTree measured(SimulatedRuler& ruler, int hosts) {
-    Result<SwitchTree> tree = measured_switches(ruler, numbered_names(hosts));
+SwitchTree measured(SimulatedRuler& ruler, int hosts, ProbeEffort effort = ProbeEffort::thorough) {
+    Result<SwitchTree> tree = measured_switches(ruler, numbered_names(hosts), effort);
     EXPECT_TRUE(tree.ok()) << tree.status().message();
     return tree.ok() ? std::move(*tree) : SwitchTree{};
 }
 
 /// In how many of so many seeded runs the tree comes back.
-int found(const Network& network, Noise noise, int runs) {
+int found(const Network& network, Noise noise, int runs,
+          ProbeEffort effort = ProbeEffort::thorough) {
     int right = 0;
     for (int run = 0; run < runs; ++run) {
         SimulatedRuler ruler(network, noise, static_cast<unsigned>(run));
-        right += host_sets(measured(ruler, network.host_count())) == host_sets(network) ? 1 : 0;
+        right +=
+            host_sets(measured(ruler, network.host_count(), effort)) == host_sets(network) ? 1 : 0;
     }
     return right;
 }
@@ -119,6 +121,16 @@ TEST(ProbeMeasured, RatesAloneAreEnough) {
         without_latency(network);
         EXPECT_EQ(found(network, moderate, 100), 100) << network.host_count() << " hosts";
     }
+}
+
+TEST(ProbeMeasured, QuickEffortFindsWhatRatesTellInAFewRounds) {
+    for (const Network& network : {lopsided(), deep(), star(3), star(8)}) {
+        EXPECT_GE(found(network, moderate, 100, ProbeEffort::quick), 95);
+        SimulatedRuler ruler(network, {}, 1);
+        measured(ruler, network.host_count(), ProbeEffort::quick);
+        EXPECT_LE(ruler.bulk_rounds, 30) << network.host_count() << " hosts";
+    }
+    EXPECT_GE(found(random_network({48, 4, 3, 0.6}, 5), moderate, 20, ProbeEffort::quick), 18);
 }
 
 TEST(ProbeMeasured, LatencyAloneIsEnough) {
@@ -218,7 +230,8 @@ class BrokenRuler : public Ruler {
 TEST(ProbeMeasured, WhatTheNetworkReportsIsTheError) {
     BrokenRuler ruler;
     for (const int hosts : {2, 20}) {
-        const Result<SwitchTree> tree = measured_switches(ruler, numbered_names(hosts));
+        const Result<SwitchTree> tree =
+            measured_switches(ruler, numbered_names(hosts), ProbeEffort::thorough);
         ASSERT_FALSE(tree.ok());
         EXPECT_EQ(tree.status().message(), "the cable is gone");
     }

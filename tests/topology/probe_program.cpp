@@ -1,9 +1,10 @@
 // tests/topology/probe_program.cpp - measures between the hosts that its ranks are on, and prints
-// the tree: `mpirun ... probe_program [CACHE-FILE]`. For the lab and for people.
+// the tree: `mpirun ... probe_program [quick | thorough [CACHE-FILE]]`. For the lab and for people.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -63,10 +64,10 @@ void print(const SwitchTree& tree, const std::vector<ProbeHost>& hosts) {
     for (const std::string& note : tree.notes) std::printf("  %s\n", note.c_str());
 }
 
-int run(const char* cache_file) {
+int run(ProbeEffort effort, const char* cache_file) {
     const std::vector<ProbeHost> hosts = hosts_of(MPI_COMM_WORLD);
     const Result<SwitchTree> tree =
-        probe_switches(MPI_COMM_WORLD, hosts, {cache_file, "probe_program"});
+        probe_switches(MPI_COMM_WORLD, hosts, {cache_file, effort, "probe_program"});
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0 && tree.ok()) print(*tree, hosts);
@@ -79,7 +80,10 @@ int run(const char* cache_file) {
 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
-    const int status = gradcoll::run(argc > 1 ? argv[1] : "");
+    const bool is_quick = argc > 1 && std::strcmp(argv[1], "quick") == 0;
+    const int status =
+        gradcoll::run(is_quick ? gradcoll::ProbeEffort::quick : gradcoll::ProbeEffort::thorough,
+                      argc > 2 ? argv[2] : "");
     MPI_Finalize();
     return status;
 }

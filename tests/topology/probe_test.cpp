@@ -10,6 +10,7 @@
 
 #include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
+#include "topology/sources/cluster/probe_slices.hpp"
 
 namespace gradcoll {
 namespace {
@@ -48,15 +49,18 @@ class Probe : public testing::Test {
 
     /// Collective. Measures, or reads; what every rank got is the same.
     Result<SwitchTree> probed(const std::vector<ProbeHost>& of, const std::string& cache = "") {
-        Result<SwitchTree> tree = probe_switches(MPI_COMM_WORLD, of, {cache, "test"});
-        std::string mine = tree.ok() ? probe_cache_text(*tree) : tree.status().message();
+        Result<SwitchTree> tree =
+            probe_switches(MPI_COMM_WORLD, of, {.cache_file = cache, .job = "test"});
+        expect_same_everywhere(tree.ok() ? probe_cache_text(*tree) : tree.status().message());
+        return tree;
+    }
+    void expect_same_everywhere(const std::string& mine) const {
         int bytes = static_cast<int>(mine.size());
         MPI_Bcast(&bytes, 1, MPI_INT, 0, MPI_COMM_WORLD);
         std::string root = mine;
         root.resize(static_cast<std::size_t>(bytes));
         MPI_Bcast(root.data(), bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
         EXPECT_EQ(mine, root) << "rank " << rank_;
-        return tree;
     }
     static bool has_note(const SwitchTree& tree, const std::string& part) {
         for (const std::string& note : tree.notes)
@@ -78,6 +82,27 @@ TEST_F(Probe, EveryHostIsInTheTreeByItsRankWithFigures) {
     EXPECT_EQ(tree->switches.front().parent, -1);
     for (const auto& [name, host] : tree->hosts)
         EXPECT_EQ(host.uplink.bandwidth_gbytes_per_s > 0, size_ > 1) << name;
+}
+
+TEST_F(Probe, InSlicesAllRanksLearnTheSameAtTheSameTime) {
+    for (const int step : {1, 2}) {
+        auto slices = ProbeSlices::make(MPI_COMM_WORLD, hosts(step));
+        ASSERT_TRUE(slices.ok()) << slices.status().message();
+        for (int time = 0; time < 2; ++time) {
+            ProbeSlices::Slice slice;
+            for (int count = 0; !slice.tree; ++count) {
+                ASSERT_LT(count, 1000);
+                auto next = (*slices)->measure(time == 0 ? 1 : 1'000'000'000);
+                ASSERT_TRUE(next.ok()) << next.status().message();
+                slice = std::move(*next);
+            }
+            EXPECT_FALSE(slice.tree->by_rank);
+            EXPECT_EQ(slice.tree->hosts.size(), hosts(step).size());
+            EXPECT_EQ(slice.tree->hosts.count("n0"), 1U);
+            expect_same_everywhere(probe_cache_text(*slice.tree));
+            expect_same_everywhere(std::to_string(slice.took_ns));
+        }
+    }
 }
 
 TEST_F(Probe, RanksThatMeasureForNoHostGetTheAnswerToo) {
@@ -133,7 +158,7 @@ TEST_F(Probe, AFileThatCannotBeWrittenIsANote) {
     if (size_ == 1) GTEST_SKIP() << "one host is not measured";
     const Result<SwitchTree> tree = probed(two_hosts(), file_ + "/nowhere/cache.json");
     ASSERT_TRUE(tree.ok()) << tree.status().message();
-    EXPECT_TRUE(has_note(*tree, "could not be kept"));
+    EXPECT_TRUE(has_note(*tree, "not kept"));
 }
 
 TEST_F(Probe, HostsThatShareANameAreMeasuredButNotKept) {

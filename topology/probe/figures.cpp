@@ -14,14 +14,38 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
 constexpr double settled_within = 1.1;
+constexpr double far_from = 1.5;  ///< times the best that either host of a pair has seen
 
 struct Repeats {
     int least = 0;
     int most = 0;
 };
 /// A short message costs little, so that more of them are paid for.
-Repeats repeats_of(Signal signal) {
+Repeats repeats_of(Signal signal, ProbeEffort effort) {
+    if (effort == ProbeEffort::quick)
+        return signal == Signal::stream ? Repeats{1, 1} : Repeats{2, 6};
     return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 15};
+}
+
+/// Every pair in the first round that has neither of its hosts yet.
+std::vector<std::vector<HostPair>> packed(const std::vector<std::vector<HostPair>>& rounds,
+                                          int host_count) {
+    std::vector<std::vector<HostPair>> all;
+    std::vector<std::vector<bool>> busy;
+    for (const auto& round : rounds)
+        for (const HostPair pair : round) {
+            const auto from = static_cast<std::size_t>(pair.from);
+            const auto to = static_cast<std::size_t>(pair.to);
+            std::size_t at = 0;
+            while (at < all.size() && (busy[at][from] || busy[at][to])) ++at;
+            if (at == all.size()) {
+                all.emplace_back();
+                busy.emplace_back(static_cast<std::size_t>(host_count), false);
+            }
+            all[at].push_back(pair);
+            busy[at][from] = busy[at][to] = true;
+        }
+    return all;
 }
 
 double median(std::vector<double> values) {
@@ -55,7 +79,8 @@ Rounds one_by_one(std::span<const int> hosts) {
     return rounds;
 }
 
-Figures::Figures(Ruler& ruler, int host_count) : ruler_(ruler), host_count_(host_count) {
+Figures::Figures(Ruler& ruler, int host_count, ProbeEffort effort)
+    : ruler_(ruler), host_count_(host_count), effort_(effort) {
     best_.fill(unknown);
     best_of_.fill(std::vector<double>(static_cast<std::size_t>(host_count), unknown));
 }
@@ -81,13 +106,9 @@ std::vector<std::vector<HostPair>> Figures::merged(Signal signal,
 
 Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
     std::vector<std::vector<HostPair>> rounds = merged(signal, groups);
-    const Repeats repeats = repeats_of(signal);
+    const Repeats repeats = repeats_of(signal, effort_);
     for (int repeat = 0; repeat < repeats.most && !rounds.empty(); ++repeat) {
-        if (repeat >= repeats.least) {
-            for (auto& round : rounds)
-                std::erase_if(round, [&](HostPair pair) { return settled(signal, pair); });
-            std::erase_if(rounds, [](const auto& round) { return round.empty(); });
-        }
+        if (repeat > 0) leave_out(rounds, signal, repeat >= repeats.least);
         for (const auto& round : rounds) {
             if (spent()) return {};
             GRADCOLL_TRY(run(signal, round, repeat % 2 != 0));
@@ -96,9 +117,30 @@ Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
     return {};
 }
 
+/// Before all repeats that are due, what is far, if there is no time to lose: the others then move
+/// together.
+void Figures::leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signal,
+                        bool all_due) const {
+    const bool quick = effort_ == ProbeEffort::quick;
+    if (!all_due && !quick) return;
+    for (auto& round : rounds)
+        std::erase_if(round, [&](HostPair pair) {
+            return all_due ? settled(signal, pair) : is_far(signal, pair);
+        });
+    if (quick) rounds = packed(rounds, host_count_);
+    std::erase_if(rounds, [](const auto& round) { return round.empty(); });
+}
+
+bool Figures::is_far(Signal signal, HostPair pair) const {
+    const Cost* cost = find(signal, pair.from, pair.to);
+    const double near = std::max(best_of(signal, pair.from), best_of(signal, pair.to));
+    return cost != nullptr && cost->low > far_from * near;
+}
+
+/// What is far is far, however far it is: pairs that share links with others differ each time.
 bool Figures::settled(Signal signal, HostPair pair) const {
     const Cost* cost = find(signal, pair.from, pair.to);
-    return cost != nullptr && cost->second <= settled_within * cost->low;
+    return cost != nullptr && (cost->second <= settled_within * cost->low || is_far(signal, pair));
 }
 
 Status Figures::run(Signal signal, std::vector<HostPair> pairs, bool reversed) {
@@ -140,7 +182,7 @@ Result<std::vector<double>> Figures::rates_together(std::span<const std::vector<
     std::vector<HostPair> pairs;
     for (const auto& group : groups) pairs.insert(pairs.end(), group.begin(), group.end());
     std::vector<std::vector<double>> seen(groups.size());
-    for (int repeat = 0; repeat < repeats_of(Signal::stream).least && !spent(); ++repeat) {
+    for (int repeat = 0; repeat < repeats_of(Signal::stream, effort_).least && !spent(); ++repeat) {
         const std::vector<double> costs = GRADCOLL_VALUE(ruler_.measure(Signal::stream, pairs));
         ++rounds_;
         auto cost = costs.begin();
@@ -168,7 +210,7 @@ double Figures::best_of(Signal signal, int host) const {
 double Figures::noise(Signal signal) const {
     std::vector<double> factors;
     for (const auto& [pair, cost] : costs_[static_cast<std::size_t>(signal)])
-        factors.push_back(cost.second / cost.low);
+        if (std::isfinite(cost.second)) factors.push_back(cost.second / cost.low);
     return factors.empty() ? 1 : median(std::move(factors));
 }
 

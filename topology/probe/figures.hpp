@@ -31,13 +31,14 @@ struct Cost {
 /// Measures and remembers. A pair counts the same in both directions.
 class Figures {
   public:
-    Figures(Ruler& ruler, int host_count);
+    Figures(Ruler& ruler, int host_count, ProbeEffort effort);
 
     /// Runs the rounds of all groups side by side: round i of every group at the same time. Hosts
     /// of different groups are different. Each round is run several times, not one after the other
     /// but all rounds again, so that a disturbance does not meet the same pair each time, and with
     /// the direction reversed each time; pairs whose two smallest figures differ by more than a
-    /// tenth some times more. Pairs that are known are left out.
+    /// tenth some times more, unless they are far from each other anyway. Pairs that are known are
+    /// left out.
     Status ask(Signal signal, std::span<const Rounds> groups);
 
     /// Pairs among these hosts count as not measured: they shared links with others when they were.
@@ -57,6 +58,7 @@ class Figures {
     double noise(Signal signal) const;
 
     bool spent() const { return ruler_.spent(); }
+    ProbeEffort effort() const { return effort_; }
     int host_count() const { return host_count_; }
     int rounds() const { return rounds_; }  ///< run so far, each repetition counted
 
@@ -64,11 +66,14 @@ class Figures {
     std::uint64_t key(int a, int b) const;
     std::vector<std::vector<HostPair>> merged(Signal signal, std::span<const Rounds> groups) const;
     bool settled(Signal signal, HostPair pair) const;
+    bool is_far(Signal signal, HostPair pair) const;
+    void leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signal, bool all_due) const;
     Status run(Signal signal, std::vector<HostPair> pairs, bool reversed);
     void add(Signal signal, HostPair pair, double figure);
 
     Ruler& ruler_;
     int host_count_;
+    ProbeEffort effort_;
     int rounds_ = 0;
     std::array<std::unordered_map<std::uint64_t, Cost>, signal_count> costs_;
     std::array<double, signal_count> best_;

@@ -12,9 +12,11 @@ namespace gradcoll {
 namespace {
 
 constexpr int few_hosts = 8;
+constexpr int few_hosts_for_bulk = 64;  ///< everybody meets everybody
 
 Result<int> found_root(Branches& branches, Figures& figures) {
-    if (figures.host_count() > few_hosts) {
+    const bool quick = figures.effort() == ProbeEffort::quick;
+    if (figures.host_count() > (quick ? few_hosts_for_bulk : few_hosts)) {
         const Result<int> root = merged_by_latency(branches, figures);
         if (root.ok()) GRADCOLL_TRY(split(branches, figures, Signal::bulk, *root));
         return root;
@@ -23,7 +25,7 @@ Result<int> found_root(Branches& branches, Figures& figures) {
     std::iota(hosts.begin(), hosts.end(), 0);
     const int root = branches.above(std::move(hosts));
     GRADCOLL_TRY(split(branches, figures, Signal::bulk, root));
-    GRADCOLL_TRY(split(branches, figures, Signal::latency, root));
+    if (!quick) GRADCOLL_TRY(split(branches, figures, Signal::latency, root));
     return root;
 }
 
@@ -50,9 +52,10 @@ SwitchTree switches_from(const Branches& branches, int root, const std::vector<U
 
 }  // namespace
 
-Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names) {
+Result<SwitchTree> measured_switches(Ruler& ruler, std::span<const std::string> host_names,
+                                     ProbeEffort effort) {
     const auto count = static_cast<int>(host_names.size());
-    Figures figures(ruler, count);
+    Figures figures(ruler, count, effort);
     Branches branches(count);
     const int root = GRADCOLL_VALUE(found_root(branches, figures));
     std::vector<Uplink> uplinks =

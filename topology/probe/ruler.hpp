@@ -13,11 +13,17 @@ namespace gradcoll {
 /// What a pair of hosts is asked for; the smaller the answer, the nearer they are.
 enum class Signal : std::uint8_t {
     latency,  ///< one way of a small message, in microseconds
-    bulk,     ///< a few long messages, in nanoseconds a byte
+    bulk,     ///< messages in flight for a few milliseconds, in nanoseconds a byte
     stream    ///< the same for so long that pairs which are told to start together share the links
               ///< on their ways all the time
 };
 inline constexpr int signal_count = 3;
+
+/// How much may be spent on a tree.
+enum class ProbeEffort : std::uint8_t {
+    thorough,  ///< somebody waits for it who wants to know
+    quick      ///< beside other work: what makes a difference to long messages
+};
 
 /// Hosts are numbered from 0. `from` sends what is long.
 struct HostPair {

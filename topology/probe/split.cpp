@@ -2,7 +2,9 @@
 #include "topology/probe/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "topology/probe/clusters.hpp"
 
@@ -15,9 +17,22 @@ constexpr int most_met = 63;    ///< hosts that one host meets at most
 /// What is left of the noise after the repetitions, in multiples of what noise() says.
 constexpr double noise_margin = 3;
 
-Rounds rounds_for(Signal signal, const std::vector<int>& hosts) {
-    if (signal == Signal::bulk && hosts.size() <= few) return one_by_one(hosts);
+/// Pairs that measure at the same time look slower where they share a link, which costs less time,
+/// and shows links that are narrow for all of a branch, but not for one pair.
+bool one_pair_at_a_time(const Figures& figures, Signal signal, const std::vector<int>& hosts) {
+    return signal == Signal::bulk && hosts.size() <= few &&
+           figures.effort() == ProbeEffort::thorough;
+}
+
+Rounds rounds_for(const Figures& figures, Signal signal, const std::vector<int>& hosts) {
+    if (one_pair_at_a_time(figures, signal, hosts)) return one_by_one(hosts);
     return tournament(hosts, most_met);
+}
+
+/// Whether all sets that there are show at once, else the innermost do.
+bool shows_whole(const Figures& figures, Signal signal, const std::vector<int>& hosts) {
+    if (signal == Signal::latency) return hosts.size() <= few;
+    return one_pair_at_a_time(figures, signal, hosts);
 }
 
 using Sets = std::vector<std::vector<int>>;
@@ -37,7 +52,7 @@ Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
         for (std::size_t g = 0; g < groups.size(); ++g) {
             if (look > 0 && kept[g].empty()) continue;
             if (look > 0) figures.forget(signal, groups[g]);
-            rounds.push_back(rounds_for(signal, groups[g]));
+            rounds.push_back(rounds_for(figures, signal, groups[g]));
         }
         GRADCOLL_TRY(figures.ask(signal, rounds));
         const double gap = believed_gap(figures, signal);
@@ -54,14 +69,16 @@ Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
 
 /// One level; answers with the vertices to look at once more.
 Result<std::vector<int>> split_all(Branches& branches, Figures& figures, Signal signal,
-                                   const std::vector<int>& vertices) {
+                                   std::vector<int> vertices) {
+    if (figures.effort() == ProbeEffort::quick)  // of two, none stands apart
+        std::erase_if(vertices, [&](int v) { return branches.children(v).size() < 3; });
     std::vector<std::vector<int>> groups;
     for (const int vertex : vertices)
         groups.push_back(branches.host_of_each(branches.children(vertex)));
     std::vector<Sets> sets = GRADCOLL_VALUE(sets_of(figures, signal, groups));
     std::vector<int> again;
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        const bool whole = groups[g].size() <= few;
+        const bool whole = shows_whole(figures, signal, groups[g]);
         const Sets chosen = whole ? sets[g] : innermost(sets[g]);
         branches.group_children(vertices[g], chosen);
         if (whole || chosen.empty()) continue;
@@ -79,12 +96,18 @@ double believed_gap(const Figures& figures, Signal signal) {
     return 1 + std::max(least, noise_margin * (figures.noise(signal) - 1));
 }
 
+/// One long message may find empty queues and be too fast. What is far has been seen once.
+static double seen_twice(Signal signal, const Cost& cost) {
+    return signal == Signal::bulk && std::isfinite(cost.second) ? cost.second : cost.low;
+}
+
 std::vector<std::vector<int>> sets_apart(const Figures& figures, Signal signal,
                                          const std::vector<int>& hosts, double gap) {
     const auto cost = [&](int a, int b) {
         const Cost* found = figures.find(signal, hosts[static_cast<std::size_t>(a)],
                                          hosts[static_cast<std::size_t>(b)]);
-        return found == nullptr ? std::numeric_limits<double>::infinity() : found->low;
+        return found == nullptr ? std::numeric_limits<double>::infinity()
+                                : seen_twice(signal, *found);
     };
     return clusters(static_cast<int>(hosts.size()), cost, gap);
 }
@@ -92,7 +115,7 @@ std::vector<std::vector<int>> sets_apart(const Figures& figures, Signal signal,
 Status split(Branches& branches, Figures& figures, Signal signal, int root) {
     for (std::vector<int> level : branches.levels(root))
         while (!level.empty() && !figures.spent()) {
-            level = GRADCOLL_VALUE(split_all(branches, figures, signal, level));
+            level = GRADCOLL_VALUE(split_all(branches, figures, signal, std::move(level)));
         }
     return {};
 }

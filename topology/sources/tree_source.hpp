@@ -39,6 +39,7 @@ struct Job {
                                    ///< empty: the job is the whole world
     int world_size = 0;            ///< with world_ranks
     bool can_be_measured = true;   ///< its hosts are there
+    bool may_use_kept = false;     ///< what was measured before may tell of its network
     std::optional<SwitchTree> measured = {};  ///< if a source needs it; by rank of the job
 };
 
@@ -46,8 +47,10 @@ struct Job {
 struct Switches {
     std::optional<SwitchTree> tree;  ///< without: all hosts hang below one vertex
     std::string origin;              ///< for people: "SLURM_TOPOLOGY_ADDR"; empty without a tree
-    bool by_world_rank = true;       ///< a tree that is by_rank names ranks of MPI_COMM_WORLD, else
-                                     ///< those of the job
+    double host_gbytes_per_s =
+        0;                      ///< without a tree: what links of hosts are taken for; 0: nothing
+    bool by_world_rank = true;  ///< a tree that is by_rank names ranks of MPI_COMM_WORLD, else
+                                ///< those of the job
 };
 
 /// What a source assumed, for people.

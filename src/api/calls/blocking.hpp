@@ -21,18 +21,18 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
                     const BlockingExtras& extras = {});
 
 /// `run` is an allreduce over the tree or through hosts, which is timed if the communicator wants
-/// that (CommContext::times_links()).
+/// that (CommContext::learns()).
 template <class Run>
 Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run) {
-    if (!context.times_links()) return run();
-    if (key.feedback || key.compress ||
-        shape.size_bytes() < context.settings().current().tree_min_bytes) {
+    if (!context.learns()) return run();
+    if (key.feedback || shape.size_bytes() < context.settings().current().tree_min_bytes) {
         if (key.feedback) context.keep_plans();
         return run();
     }
     const std::uint64_t begin_ns = now_ns();
     const Status status = run();
-    const Status learnt = context.add_timed_call(shape.size_bytes(), now_ns() - begin_ns);
+    const Status learnt =
+        context.add_long_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns});
     return status.ok() ? learnt : status;
 }
 

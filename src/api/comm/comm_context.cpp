@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "api/comm/comm_tree.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
 #include "api/settings/process_tuning.hpp"
 #include "base/log.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -88,7 +90,8 @@ Status CommContext::prepare_tree() {
 }
 
 Status CommContext::make_tree() {
-    auto tree = find_tree(identity_, settings_.text()[OptionId::topology]);
+    auto tree =
+        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current().tune);
     if (!tree) return tree.status();
     GRADCOLL_TRY(plans_.open_channel(settings_.current()));
     GRADCOLL_TRY(devices_.share(identity_));
@@ -96,7 +99,7 @@ Status CommContext::make_tree() {
     GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
     take_tree(std::move(tree).value());
     several_hosts_.open();
-    begin_link_timing();
+    begin_learning();
     return {};
 }
 
@@ -108,24 +111,62 @@ void CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
 }
 
 /// Only where the tree is left to the library altogether.
-void CommContext::begin_link_timing() {
-    link_timing_.stop();
-    if (settings_.text()[OptionId::topology] == "auto") link_timing_.begin(tree_->tree);
+void CommContext::begin_learning() {
+    learning_.stop();
+    if (settings_.text()[OptionId::topology] == "auto" && settings_.current().tune == Tune::online)
+        learning_.begin(tree_->tree);
 }
 
-Status CommContext::add_timed_call(std::uint64_t vector_bytes, std::uint64_t elapsed_ns) {
-    if (!link_timing_.add(vector_bytes, elapsed_ns)) return {};
-    const auto rate = link_timing_.agree(identity_.private_comm());
-    if (!rate) return rate.status();
-    if (*rate <= 0) return {};
-    const std::string origin = tree_->origin.substr(0, tree_->origin.find("; calls"));
-    take_tree(std::make_shared<const DiscoveredTree>(DiscoveredTree{
-        with_links_between_hosts(tree_->tree, *rate),
-        fmt::format("{}; calls went at {:.3g} GB/s between hosts", origin, *rate), tree_->notes}));
-    observe_tree(identity_.private_comm(), expression_of(tree_->tree), tree_->origin);
-    log(LogLevel::info, "calls of communicator '{}' went at {:.3g} GB/s between hosts",
-        identity_.name(), *rate);
+Status CommContext::add_long_call(const LongCall& call) {
+    using Advice = NetworkLearning::Advice;
+    switch (GRADCOLL_VALUE(learning_.add(identity_.private_comm(), call))) {
+        case Advice::keep:
+            return {};
+        case Advice::set_rate:
+            take_learnt(with_links_between_hosts(tree_->tree, learning_.rate_gbytes_per_s()),
+                        fmt::format("calls went at {:.3g} GB/s between hosts",
+                                    learning_.rate_gbytes_per_s()));
+            return {};
+        case Advice::look_again:
+            return take_measured();
+        case Advice::go_back:
+            forget_network(learning_.measured());
+            take_tree(std::move(tree_before_));
+            tell_learnt();
+            return {};
+    }
     return {};
+}
+
+/// The sources take what was measured for what is between hosts.
+Status CommContext::take_measured() {
+    keep_network(learning_.measured(), false);
+    auto tree = GRADCOLL_VALUE(
+        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current().tune));
+    const bool is_another = !are_alike(tree_->tree, tree->tree);
+    learning_.took(is_another);
+    if (!is_another) return {};
+    if (identity_.rank() == 0) keep_network(learning_.measured(), true);
+    tree_before_ = std::exchange(tree_, std::move(tree));
+    const NetworkLearning::Spent& spent = learning_.spent();
+    take_learnt(tree_->tree, fmt::format("{:.0f} ms in {} slices",
+                                         static_cast<double>(spent.ns) / 1e6, spent.slices));
+    return {};
+}
+
+/// The origin says what was learnt last.
+void CommContext::take_learnt(Tree tree, const std::string& what) {
+    const std::string origin = tree_->origin.substr(0, tree_->origin.find("; "));
+    take_tree(std::make_shared<const DiscoveredTree>(
+        DiscoveredTree{std::move(tree), fmt::format("{}; {}", origin, what), tree_->notes}));
+    tell_learnt();
+}
+
+void CommContext::tell_learnt() const {
+    const std::string tree = expression_of(tree_->tree);
+    observe_tree(identity_.private_comm(), tree, tree_->origin);
+    log(LogLevel::info, "communicator '{}' goes on with the tree {} ({})", identity_.name(), tree,
+        tree_->origin);
 }
 
 void CommContext::tell() const {
@@ -143,7 +184,8 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
 
 Status CommContext::take_settings(const SettingsText& proposed, Settings settings) {
     if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
-        GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology])));
+        GRADCOLL_TRY(
+            take(tree_, find_tree(identity_, proposed[OptionId::topology], settings.tune)));
     settings_.take(proposed, std::move(settings));
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
@@ -151,7 +193,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     several_hosts_.settings_changed(tree_);
     if (has_tree()) {
         several_hosts_.open();
-        begin_link_timing();
+        begin_learning();
     }
     known_ways_.forget();
     const std::uint64_t tree =

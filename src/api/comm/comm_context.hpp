@@ -10,7 +10,7 @@
 #include "api/comm/comm_plans.hpp"
 #include "api/comm/comm_settings.hpp"
 #include "api/comm/known_way.hpp"
-#include "api/comm/link_timing.hpp"
+#include "api/comm/network_learning.hpp"
 #include "api/comm/one_host.hpp"
 #include "api/comm/route.hpp"
 #include "api/comm/several_hosts.hpp"
@@ -66,13 +66,14 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     const OneHost& one_host() const { return one_host_; }
     SeveralHosts& several_hosts() { return several_hosts_; }
     const SeveralHosts& several_hosts() const { return several_hosts_; }
-    /// Whether long exact blocking calls over the tree are to be timed.
-    bool times_links() const { return link_timing_.is_on(); }
-    /// One that was has ended, on this rank with or without an error. Collective for the last few:
-    /// then plans are made for what was learnt. Errors: transport.
-    Status add_timed_call(std::uint64_t vector_bytes, std::uint64_t elapsed_ns);
+    /// Whether long blocking calls over the tree are to be timed.
+    bool learns() const { return learning_.is_on(); }
+    /// One that was has ended, on this rank with or without an error. Collective now and then: then
+    /// the network is measured, and plans are made for what was learnt. Errors: transport; those of
+    /// find_tree().
+    Status add_long_call(const LongCall& call);
     /// Plans stay as they are from now on, as something depends on them.
-    void keep_plans() { link_timing_.stop(); }
+    void keep_plans() { learning_.stop(); }
     KnownWays& known_ways() { return known_ways_; }
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
@@ -96,9 +97,12 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     bool advances_step(const Settings& settings, const CallShape& shape,
                        const RouteQuestion& question) const;
     Status make_tree();
-    void begin_link_timing();
+    void begin_learning();
+    Status take_measured();
     void take_tree(std::shared_ptr<const DiscoveredTree> tree);
+    void take_learnt(Tree tree, const std::string& what);
     void tell() const;
+    void tell_learnt() const;
     Status take_settings(const SettingsText& text, Settings settings);
 
     // What refers to others comes after them, and ends before them.
@@ -113,7 +117,8 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     OneHost one_host_;
     SeveralHosts several_hosts_;
     KnownWays known_ways_;
-    LinkTiming link_timing_;
+    NetworkLearning learning_;
+    std::shared_ptr<const DiscoveredTree> tree_before_;  ///< the one that was measured
     std::atomic<std::uint64_t> compressible_calls_{0};
     std::atomic<std::uint32_t> tokens_{0};
     std::atomic<std::uint64_t> calls_of_schedule_{0};  ///< since the step was set

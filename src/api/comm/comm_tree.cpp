@@ -28,10 +28,11 @@ void tell_notes(const DiscoveredTree& tree, const std::string& topology, int ran
 }
 
 Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
-                                                        const std::string& topology) {
+                                                        const std::string& topology, Tune tune) {
     const Device* device = device_in_use();
-    auto tree = discover_tree(comm.private_comm(), topology,
-                              device != nullptr ? device->place().bus_id : std::string());
+    const DiscoveryWish wish{device != nullptr ? device->place().bus_id : std::string(),
+                             tune != Tune::off};
+    auto tree = discover_tree(comm.private_comm(), topology, wish);
     if (!tree) return tree.status();
     tell_notes(*tree, topology, comm.rank());
     return std::make_shared<const DiscoveredTree>(std::move(tree).value());

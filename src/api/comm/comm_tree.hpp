@@ -6,13 +6,15 @@
 #include <string>
 
 #include "api/comm/comm_identity.hpp"
+#include "api/settings/settings.hpp"
 #include "topology/sources/job/discover.hpp"
 
 namespace gradcoll {
 
-/// Collective: discover_tree() and tell_notes(). Errors: those of the former.
+/// Collective: discover_tree() and tell_notes(). Of the settings gc_topology and gc_tune count.
+/// Errors: those of the former.
 Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
-                                                        const std::string& topology);
+                                                        const std::string& topology, Tune tune);
 
 /// Rank 0 of the communicator warns of each note of its tree. Communicators that are derived from
 /// one that was warned about stay quiet (their notes are in GC_TREE_ORIGIN): as such count those of

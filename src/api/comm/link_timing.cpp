@@ -27,26 +27,24 @@ void set_links(TreeSpec& vertex, double gbytes_per_s) {
 
 }  // namespace
 
-void LinkTiming::begin(const Tree& tree) {
-    links_passes_ = knows_links(tree) ? 0 : passes_of(tree);
-    calls_ = rounds_ = 0;
+double LinkTiming::begin(const Tree& tree) {
+    links_passes_ = passes_of(tree);
+    calls_ = 0;
     gbytes_per_s_ = 0;
+    return links_passes_;
 }
 
 bool LinkTiming::add(std::uint64_t vector_bytes, std::uint64_t elapsed_ns) {
     const double bytes = links_passes_ * static_cast<double>(vector_bytes);
     if (calls_++ > 0 && elapsed_ns > 0)
         gbytes_per_s_ = std::max(gbytes_per_s_, bytes / static_cast<double>(elapsed_ns));
-    return calls_ == calls_a_round;
+    return calls_ == calls;
 }
 
-Result<double> LinkTiming::agree(MPI_Comm comm) {
+Result<double> LinkTiming::agree(MPI_Comm comm) const {
     double highest = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(&gbytes_per_s_, &highest, 1, MPI_DOUBLE, MPI_MAX, comm),
                           "MPI_Allreduce"));
-    calls_ = 0;
-    gbytes_per_s_ = 0;
-    if (++rounds_ == rounds) stop();
     return highest;
 }
 

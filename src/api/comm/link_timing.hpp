@@ -9,32 +9,25 @@
 
 namespace gradcoll {
 
-/// Times a few long exact calls, as the plans that know no rates make them, then asks all ranks for
-/// the highest rate that one of them saw: who comes last into a call waits for nobody. Then once
-/// more, as plans that know the rate are faster. All ranks add the same calls.
+/// Times a few long calls, then asks all ranks for the highest rate that one of them saw: who comes
+/// last into a call waits for nobody. All ranks add the same calls.
 class LinkTiming {
   public:
-    /// The first call of a round makes connections, and does not count.
-    static constexpr int calls_a_round = 4;
-    static constexpr int rounds = 2;
+    /// The first one makes connections, and does not count.
+    static constexpr int calls = 4;
 
-    /// For a tree that was found, and has hosts without a rate. From the first round on.
-    void begin(const Tree& tree);
-    /// Nothing is timed any more: plans must stay as they are.
-    void stop() { links_passes_ = 0; }
-    bool is_on() const { return links_passes_ > 0; }
-
-    /// A call has ended, on whatever rank and however. True if it was the last of a round.
+    /// From the first call on. Answers how often a vector goes through the busiest link between
+    /// hosts; 0: there is none.
+    double begin(const Tree& tree);
+    /// A call has ended, on whatever rank and however. True if it was the last.
     bool add(std::uint64_t vector_bytes, std::uint64_t elapsed_ns);
-    /// After the last of a round: the rate of the slowest link, in GB/s. Collective. Errors:
-    /// transport.
-    Result<double> agree(MPI_Comm comm);
+    /// After the last: the rate of the slowest link, in GB/s. Collective. Errors: transport.
+    Result<double> agree(MPI_Comm comm) const;
 
   private:
-    double links_passes_ = 0;  ///< how often a vector goes through a link; 0: nothing is timed
+    double links_passes_ = 0;
     int calls_ = 0;
-    int rounds_ = 0;
-    double gbytes_per_s_ = 0;  ///< the highest of this round
+    double gbytes_per_s_ = 0;  ///< the highest
 };
 
 /// The tree with this rate at all links between hosts.

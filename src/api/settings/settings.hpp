@@ -60,6 +60,9 @@ enum class CheckLevel : std::uint8_t { off, local, collective };
 /// How the ranks of one host combine theirs on a communicator of several hosts.
 enum class InsideHosts : std::uint8_t { memory, messages };
 
+/// Whether the library may learn while a job runs, and use what earlier jobs learnt.
+enum class Tune : std::uint8_t { online, cache, off };
+
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
 /// above.
 struct Settings {
@@ -76,6 +79,7 @@ struct Settings {
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     InsideHosts inside_hosts = InsideHosts::memory;
+    Tune tune = Tune::online;
     std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
     TransportChoice transports;        ///< what may carry messages
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`

@@ -4,10 +4,8 @@
 #include "topology/sources/cluster/probe.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <system_error>
 #include <unordered_set>
@@ -32,23 +30,6 @@ bool all_different(std::span<const ProbeHost> hosts) {
     for (const ProbeHost& host : hosts)
         if (host.name.empty() || !names.insert(host.name).second) return false;
     return true;
-}
-
-/// The reason if it did not work.
-std::string replace_file(const std::string& path, const std::string& text) {
-    const std::string temporary = fmt::format("{}.{}.new", path, getpid());
-    std::error_code error;
-    {
-        std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-        file << text;
-        file.close();
-        if (!file) error = std::make_error_code(std::errc::io_error);
-    }
-    if (!error) std::filesystem::rename(temporary, path, error);
-    if (!error) return {};
-    std::error_code ignored;
-    std::filesystem::remove(temporary, ignored);
-    return error.message();
 }
 
 /// Where one run's measurements meet the next. Whatever is wrong with the file becomes a note.
@@ -89,10 +70,9 @@ class ProbeCacheFile {
             by_name[host.name] = tree.hosts.at(std::to_string(host.lowest_rank));
         tree.hosts = std::move(by_name);
         tree.by_rank = false;
-        const std::string reason = replace_file(path_, probe_cache_text(tree));
-        notes_.push_back(reason.empty()
-                             ? fmt::format("probe: kept in {}", path_)
-                             : fmt::format("probe: could not be kept in {}: {}", path_, reason));
+        const Status stored = replace_file(path_, probe_cache_text(tree));
+        notes_.push_back(stored.ok() ? fmt::format("probe: kept in {}", path_)
+                                     : fmt::format("probe: not kept: {}", stored.message()));
     }
 
   private:
@@ -148,7 +128,7 @@ class Probe {
         if (rank == 0)
             bytes = encoded(on_rank_0());
         else if (measures(rank))
-            GRADCOLL_TRY(obey_probe(comm_));
+            GRADCOLL_TRY(obey_probe(comm_, options_.effort));
         // The others must not take the core from those that measure.
         MPI_Request all_done = MPI_REQUEST_NULL;
         GRADCOLL_TRY(from_mpi(PMPI_Ibarrier(comm_, &all_done), "MPI_Ibarrier"));
@@ -167,7 +147,7 @@ class Probe {
     Result<SwitchTree> on_rank_0() {
         std::vector<int> ranks;
         for (const ProbeHost& host : hosts_) ranks.push_back(host.lowest_rank);
-        MpiRuler ruler(comm_, std::move(ranks), limit_ns);
+        MpiRuler ruler(comm_, std::move(ranks), options_.effort, limit_ns);
         std::vector<std::string> notes;
         ProbeCacheFile cache(options_.cache_file, hosts_, notes);
         Result<SwitchTree> tree = Status(Code::internal, "nothing is measured yet");
@@ -184,7 +164,7 @@ class Probe {
         std::vector<std::string> names;
         for (const ProbeHost& host : hosts_) names.push_back(std::to_string(host.lowest_rank));
         const std::uint64_t start_ns = now_ns();
-        Result<SwitchTree> tree = measured_switches(ruler, names);
+        Result<SwitchTree> tree = measured_switches(ruler, names, options_.effort);
         if (!tree.ok()) return tree;
         tree->by_rank = true;
         if (hosts_.size() < 2) return tree;

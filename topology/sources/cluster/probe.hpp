@@ -8,6 +8,7 @@
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 #include "topology/fabric/switch_tree.hpp"
+#include "topology/probe/ruler.hpp"
 
 namespace gradcoll {
 
@@ -20,7 +21,8 @@ struct ProbeHost {
 struct ProbeOptions {
     std::string cache_file;  ///< read on rank 0 if it covers all hosts by name, else written there;
                              ///< empty: none
-    std::string job;         ///< for messages: what asked ("GC_TOPOLOGY probe")
+    ProbeEffort effort = ProbeEffort::thorough;
+    std::string job;  ///< for messages: what asked ("GC_TOPOLOGY probe")
 };
 
 /// Collective over `comm`; `hosts` the same on all ranks, at least one. Measures between hosts in

@@ -1,9 +1,8 @@
 // topology/sources/cluster/probe_meter.cpp - the messages of one pair.
 #include "topology/sources/cluster/probe_meter.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <thread>
@@ -15,16 +14,11 @@ namespace gradcoll {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::uint64_t time_for_pings_ns = 4'000'000;
-constexpr int least_pings = 8;
 constexpr int most_pings = 64;
 constexpr int first_pings = 2;  ///< these may open a connection
-constexpr std::uint64_t time_of_message_ns = 5'000'000;
-constexpr std::uint64_t time_wanted_ns = 7'000'000;
-constexpr std::int32_t least_bytes = 16 << 10;
-constexpr std::int32_t longest_message_bytes = 16 << 20;
-constexpr std::uint64_t time_of_stream_ns = 30'000'000;
-constexpr std::int32_t stream_bytes = 128 << 10;
+constexpr std::size_t least_bytes = 16 << 10;
+constexpr std::size_t most_bytes = 1 << 20;
+constexpr std::uint64_t fast_answer_ns = 60'000;  ///< to a message that is too short for the link
 
 Status send(MPI_Comm comm, const void* data, int bytes, int peer) {
     return from_mpi(PMPI_Send(data, bytes, MPI_BYTE, peer, tag, comm), "MPI_Send");
@@ -34,18 +28,64 @@ Status receive(MPI_Comm comm, void* data, int bytes, int peer) {
                     "MPI_Recv");
 }
 
-std::uint64_t since(std::uint64_t before_ns) {
-    return std::max<std::uint64_t>(now_ns() - before_ns, 1);
-}
+/// The sender's end of a flow. It ends with an empty message.
+class Flow {
+  public:
+    Flow(MPI_Comm comm, int peer, std::vector<char>& buffer)
+        : comm_(comm), peer_(peer), buffer_(buffer) {
+        buffer_.resize(most_bytes);
+    }
+
+    Status send(std::size_t bytes) {
+        Message& message = sent_[next_++ % most_under_way];
+        message.bytes = bytes;
+        return from_mpi(PMPI_Isend(buffer_.data(), static_cast<int>(bytes), MPI_BYTE, peer_, tag,
+                                   comm_, &message.request),
+                        "MPI_Isend");
+    }
+    /// Of the oldest one that is under way: its bytes.
+    Result<std::size_t> take_answer() {
+        Message& message = sent_[answered_++ % most_under_way];
+        char answer = 0;
+        GRADCOLL_TRY(receive(comm_, &answer, 1, peer_));
+        GRADCOLL_TRY(from_mpi(PMPI_Wait(&message.request, MPI_STATUS_IGNORE), "MPI_Wait"));
+        return message.bytes;
+    }
+    std::size_t under_way() const { return next_ - answered_; }
+    bool is_full() const { return under_way() == most_under_way; }
+
+  private:
+    static constexpr std::size_t most_under_way = 2;
+    struct Message {
+        MPI_Request request = MPI_REQUEST_NULL;
+        std::size_t bytes = 0;
+    };
+
+    MPI_Comm comm_;
+    int peer_;
+    std::vector<char>& buffer_;
+    std::array<Message, most_under_way> sent_;
+    std::size_t next_ = 0;
+    std::size_t answered_ = 0;
+};
 
 }  // namespace
+
+MeterTimes MeterTimes::of(ProbeEffort effort) {
+    if (effort == ProbeEffort::thorough) return {};
+    return {.least_pings = 4,
+            .pings_ns = 500'000,
+            .lead_in_ns = 1'000'000,
+            .bulk_ns = 2'000'000,
+            .stream_ns = 8'000'000};
+}
 
 Status wait_gently(MPI_Request& request) {
     while (true) {
         int done = 0;
         GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
         if (done != 0) return {};
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
 }
 
@@ -55,8 +95,8 @@ Result<double> ProbeMeter::ping(int peer) const {
     for (int i = 0;; ++i) {
         if (i == first_pings) start_ns = now_ns();
         const std::uint64_t before_ns = now_ns();
-        const bool late = i >= first_pings && before_ns - start_ns > time_for_pings_ns;
-        char last = (i >= least_pings && late) || i + 1 >= most_pings ? 1 : 0;
+        const bool late = i >= first_pings && before_ns - start_ns > times_.pings_ns;
+        char last = (i >= times_.least_pings && late) || i + 1 >= most_pings ? 1 : 0;
         const char said = last;
         GRADCOLL_TRY(send(comm_, &said, 1, peer));
         GRADCOLL_TRY(receive(comm_, &last, 1, peer));
@@ -74,73 +114,43 @@ Status ProbeMeter::answer_pings(int peer) const {
     return {};
 }
 
-/// What comes next.
-struct ProbeMeter::Announcement {
-    std::int32_t bytes = 0;  ///< of each message
-    std::int32_t count = 0;
-    std::int32_t answered = 0;  ///< 1: after these messages the receiver answers
-    std::int32_t last = 0;      ///< 1: nothing comes after these
-};
-
-Status ProbeMeter::send_messages(int peer, const Announcement& announced) {
-    buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(announced.bytes)));
-    GRADCOLL_TRY(send(comm_, &announced, sizeof announced, peer));
-    for (int i = 0; i < announced.count; ++i)
-        GRADCOLL_TRY(send(comm_, buffer_.data(), announced.bytes, peer));
-    char answer = 0;
-    return announced.answered != 0 ? receive(comm_, &answer, 1, peer) : Status();
-}
-
-Status ProbeMeter::receive_messages(int peer) {
-    for (bool last = false; !last;) {
-        Announcement announced;
-        GRADCOLL_TRY(receive(comm_, &announced, sizeof announced, peer));
-        if (announced.bytes < 1 || announced.bytes > longest_message_bytes)
-            return {Code::corrupt, fmt::format("probe: rank {} announced a message of {} bytes",
-                                               peer, announced.bytes)};
-        buffer_.resize(std::max(buffer_.size(), static_cast<std::size_t>(announced.bytes)));
-        for (int i = 0; i < announced.count; ++i)
-            GRADCOLL_TRY(receive(comm_, buffer_.data(), announced.bytes, peer));
-        const char answer = 0;
-        if (announced.answered != 0) GRADCOLL_TRY(send(comm_, &answer, 1, peer));
-        last = announced.last != 0;
+Result<double> ProbeMeter::send_flow(int peer, std::uint64_t counted_ns) {
+    Flow flow(comm_, peer, buffer_);
+    std::size_t bytes = least_bytes;
+    std::size_t counted_bytes = 0;
+    std::uint64_t count_from_ns = 0;  // 0: still leading in
+    std::uint64_t last_ns = now_ns();
+    const std::uint64_t lead_in_end_ns = last_ns + times_.lead_in_ns;
+    for (bool sends = true; sends || flow.under_way() > 0;) {
+        while (sends && !flow.is_full()) GRADCOLL_TRY(flow.send(bytes));
+        const std::size_t arrived = GRADCOLL_VALUE(flow.take_answer());
+        const std::uint64_t now = now_ns();
+        if (now - last_ns < fast_answer_ns) bytes = std::min(2 * bytes, most_bytes);
+        last_ns = now;
+        if (count_from_ns != 0)
+            counted_bytes += arrived;
+        else if (now >= lead_in_end_ns)
+            count_from_ns = now;
+        sends = count_from_ns == 0 || now - count_from_ns < counted_ns;
     }
-    return {};
+    GRADCOLL_TRY(send(comm_, nullptr, 0, peer));
+    const std::uint64_t took_ns = std::max<std::uint64_t>(last_ns - count_from_ns, 1);
+    return static_cast<double>(took_ns) / static_cast<double>(counted_bytes);
 }
 
-Result<std::uint64_t> ProbeMeter::send_three(int peer, std::int32_t bytes) {
-    std::uint64_t shortest_ns = std::numeric_limits<std::uint64_t>::max();
-    for (int i = 0; i < 3; ++i) {
-        const std::uint64_t before_ns = now_ns();
-        GRADCOLL_TRY(send_messages(peer, {bytes, 1, 1, 0}));
-        shortest_ns = std::min(shortest_ns, since(before_ns));
-    }
-    return shortest_ns;
-}
-
-Result<double> ProbeMeter::send_bulk(int peer) {
-    std::int32_t bytes = least_bytes;
+Status ProbeMeter::receive_flow(int peer) {
+    buffer_.resize(most_bytes);
     while (true) {
-        const std::uint64_t took_ns = GRADCOLL_VALUE(send_three(peer, bytes));
-        if (took_ns >= time_of_message_ns || bytes == longest_message_bytes) {
-            GRADCOLL_TRY(send_messages(peer, {least_bytes, 0, 0, 1}));
-            return static_cast<double>(took_ns) / bytes;
-        }
-        const auto factor =
-            std::clamp<std::int64_t>(static_cast<std::int64_t>(time_wanted_ns / took_ns), 2, 8);
-        bytes = static_cast<std::int32_t>(
-            std::min<std::int64_t>(bytes * factor, longest_message_bytes));
+        MPI_Status said;
+        GRADCOLL_TRY(from_mpi(PMPI_Recv(buffer_.data(), static_cast<int>(most_bytes), MPI_BYTE,
+                                        peer, tag, comm_, &said),
+                              "MPI_Recv"));
+        int bytes = 0;
+        GRADCOLL_TRY(from_mpi(PMPI_Get_count(&said, MPI_BYTE, &bytes), "MPI_Get_count"));
+        if (bytes == 0) return {};
+        const char answer = 0;
+        GRADCOLL_TRY(send(comm_, &answer, 1, peer));
     }
-}
-
-Result<double> ProbeMeter::send_stream(int peer) {
-    const std::uint64_t before_ns = now_ns();
-    double sent_bytes = 0;
-    for (bool last = false; !last; sent_bytes += stream_bytes) {
-        last = since(before_ns) > time_of_stream_ns;
-        GRADCOLL_TRY(send_messages(peer, {stream_bytes, 1, last, last}));
-    }
-    return static_cast<double>(since(before_ns)) / sent_bytes;
 }
 
 }  // namespace gradcoll

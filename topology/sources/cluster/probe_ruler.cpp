@@ -45,7 +45,7 @@ Result<double> taken_figure(ProbeMeter& meter, Order order) {
 /// `figure` is set where the duty gives one.
 Status do_duty(ProbeMeter& meter, Order order, double& figure) {
     if (order.duty == Duty::answer_pings) return meter.answer_pings(order.peer);
-    if (!has_figure(order.duty)) return meter.receive_messages(order.peer);
+    if (!has_figure(order.duty)) return meter.receive_flow(order.peer);
     figure = GRADCOLL_VALUE(taken_figure(meter, order));
     return {};
 }
@@ -56,8 +56,9 @@ Status send_order(MPI_Comm comm, int rank, Order order) {
 
 }  // namespace
 
-MpiRuler::MpiRuler(MPI_Comm comm, std::vector<int> ranks, std::uint64_t limit_ns)
-    : comm_(comm), ranks_(std::move(ranks)), end_ns_(now_ns() + limit_ns), meter_(comm) {}
+MpiRuler::MpiRuler(MPI_Comm comm, std::vector<int> ranks, ProbeEffort effort,
+                   std::uint64_t limit_ns)
+    : comm_(comm), ranks_(std::move(ranks)), end_ns_(now_ns() + limit_ns), meter_(comm, effort) {}
 
 bool MpiRuler::spent() const {
     return now_ns() > end_ns_;
@@ -109,8 +110,8 @@ Status MpiRuler::dismiss() const {
     return first;
 }
 
-Status obey_probe(MPI_Comm comm) {
-    ProbeMeter meter(comm);
+Status obey_probe(MPI_Comm comm, ProbeEffort effort) {
+    ProbeMeter meter(comm, effort);
     while (true) {
         Order order;
         MPI_Request request = MPI_REQUEST_NULL;

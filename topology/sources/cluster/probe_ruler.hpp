@@ -16,7 +16,7 @@ namespace gradcoll {
 /// its time is spent.
 class MpiRuler : public Ruler {
   public:
-    MpiRuler(MPI_Comm comm, std::vector<int> ranks, std::uint64_t limit_ns);
+    MpiRuler(MPI_Comm comm, std::vector<int> ranks, ProbeEffort effort, std::uint64_t limit_ns);
 
     Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override;
     bool spent() const override;
@@ -35,7 +35,7 @@ class MpiRuler : public Ruler {
 };
 
 /// On the other ranks that measure: does what rank 0 says until it lets them go. Waits gently in
-/// between. Errors: those of MPI.
-Status obey_probe(MPI_Comm comm);
+/// between. `effort`: the ruler's. Errors: those of MPI.
+Status obey_probe(MPI_Comm comm, ProbeEffort effort);
 
 }  // namespace gradcoll

@@ -98,8 +98,7 @@ struct Work {
 
 class Discovery {
   public:
-    Discovery(MPI_Comm comm, const std::string& gpu_bus_id)
-        : comm_(comm), gpu_bus_id_(gpu_bus_id) {}
+    Discovery(MPI_Comm comm, const DiscoveryWish& wish) : comm_(comm), wish_(wish) {}
 
     Result<DiscoveredTree> run(const std::string& written) {
         GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank"));
@@ -130,7 +129,7 @@ class Discovery {
 
     /// Collective.
     Status learn_hosts(Reports what, Status& trouble) {
-        const RankReport mine = GRADCOLL_VALUE(own_report(comm_, rank_, what, gpu_bus_id_));
+        const RankReport mine = GRADCOLL_VALUE(own_report(comm_, rank_, what, wish_.gpu_bus_id));
         std::vector<std::string> reports;
         GRADCOLL_TRY(gather_bytes(comm_, report_bytes(mine), reports));
         if (rank_ != 0) return {};
@@ -146,7 +145,8 @@ class Discovery {
     Status measure() {
         std::string bytes;
         if (rank_ == 0)
-            bytes = probe_bytes({needs_.measurement_file, sources_->origin()}, job_.hosts);
+            bytes = probe_bytes({.cache_file = needs_.measurement_file, .job = sources_->origin()},
+                                job_.hosts);
         GRADCOLL_TRY(share_bytes(comm_, bytes));
         ProbeOptions options;
         std::vector<ProbeHost> hosts;
@@ -159,6 +159,7 @@ class Discovery {
 
     Result<DiscoveredTree> tree() {
         job_.rank_count = size_;
+        job_.may_use_kept = wish_.may_use_kept;
         if (needs_.reports == Reports::none) GRADCOLL_TRY(find_world());
         return sources_->tree_of(job_, std::move(notes_));
     }
@@ -175,7 +176,7 @@ class Discovery {
     }
 
     MPI_Comm comm_;
-    const std::string& gpu_bus_id_;
+    const DiscoveryWish& wish_;
     int rank_ = 0;
     int size_ = 0;
     std::optional<JobSources> sources_;
@@ -187,8 +188,8 @@ class Discovery {
 }  // namespace
 
 Result<DiscoveredTree> discover_tree(MPI_Comm comm, const std::string& written,
-                                     const std::string& gpu_bus_id) {
-    return Discovery(comm, gpu_bus_id).run(written);
+                                     const DiscoveryWish& wish) {
+    return Discovery(comm, wish).run(written);
 }
 
 }  // namespace gradcoll

@@ -12,17 +12,24 @@ namespace gradcoll {
 
 namespace {
 
-TreeSpec side_by_side(std::vector<HostSubtree> hosts) {
+TreeSpec side_by_side(std::vector<HostSubtree> hosts, double gbytes_per_s) {
     TreeSpec top;
-    for (HostSubtree& host : hosts) top.children.push_back(std::move(host.spec));
+    for (HostSubtree& host : hosts) {
+        double& known = host.spec.uplink.bandwidth_gbytes_per_s;
+        if (hosts.size() > 1 && known <= 0) known = gbytes_per_s;
+        top.children.push_back(std::move(host.spec));
+    }
     return top;
 }
 
-std::string origin_of(const std::string& written, const std::string& switches) {
+std::string origin_of(const std::string& written, const Switches& switches, bool one_host) {
     const std::string hosts = written.empty()
                                   ? "discovered: hwloc + shared-memory split"
                                   : written + " on hosts told apart by the shared-memory split";
-    return switches.empty() ? hosts : fmt::format("{}, switches from {}", hosts, switches);
+    if (!switches.origin.empty())
+        return fmt::format("{}, switches from {}", hosts, switches.origin);
+    if (one_host || switches.host_gbytes_per_s <= 0) return hosts;
+    return fmt::format("{}; links are taken for {:.3g} GB/s", hosts, switches.host_gbytes_per_s);
 }
 
 /// Each host of the job is found by any of its ranks of MPI_COMM_WORLD, and named by its lowest
@@ -93,7 +100,7 @@ Result<DiscoveredTree> JobSources::tree_of(const Job& job, std::vector<std::stri
         name_by_own_ranks(*switches.tree, job.hosts);
     Result<Tree> tree = combined_tree(draft);
     if (!tree.ok()) return about(tree.status());
-    return DiscoveredTree{std::move(*tree), origin_of(origin_, switches.origin),
+    return DiscoveredTree{std::move(*tree), origin_of(origin_, switches, job.hosts.size() < 2),
                           std::move(draft.notes)};
 }
 
@@ -101,7 +108,7 @@ Result<Tree> combined_tree(TreeDraft& draft) {
     const std::optional<SwitchTree>& switches = draft.switches.tree;
     if (!switches) {
         tidy(draft.notes);
-        return Tree::make(side_by_side(std::move(draft.insides)));
+        return Tree::make(side_by_side(std::move(draft.insides), draft.switches.host_gbytes_per_s));
     }
     draft.notes.insert(draft.notes.end(), switches->notes.begin(), switches->notes.end());
     const TreeSpec top = hang_hosts(*switches, std::move(draft.insides), draft.notes);

@@ -62,6 +62,17 @@ OptionInfo chunks_in_flight_option_row() {
             .help = "chunks of one call that are under way at once"};
 }
 
+OptionInfo tune_option_row() {
+    return {.variable = "GC_TUNE",
+            .info_key = "gc_tune",
+            .default_value = "online",
+            .allowed = "online, cache, off",
+            .help =
+                "where GC_TOPOLOGY=auto finds no switches: online: the first long calls are timed, "
+                "the network is measured beside calls, and kept for later jobs; cache: what an "
+                "earlier job kept is used; off: neither"};
+}
+
 OptionInfo inside_hosts_option_row() {
     return {.variable = "GC_INSIDE_HOSTS",
             .info_key = "gc_inside_hosts",

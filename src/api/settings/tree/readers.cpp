@@ -66,6 +66,13 @@ SettingRow inside_hosts_setting_row() {
     }};
 }
 
+SettingRow tune_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        constexpr std::string_view names[] = {"online", "cache", "off"};
+        return take(out.tune, one_of<Tune>(text, names, info_of(OptionId::tune).allowed));
+    }};
+}
+
 SettingRow shm_bytes_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         return take(out.shm_bytes, parse_shm_bytes(text));

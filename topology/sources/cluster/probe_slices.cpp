@@ -1,0 +1,108 @@
+#include "topology/sources/cluster/probe_slices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "topology/probe/cache.hpp"
+#include "topology/probe/measured_switches.hpp"
+#include "topology/sources/cluster/exchange.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr ProbeEffort effort = ProbeEffort::quick;
+/// Whoever gives slices limits the time.
+constexpr std::uint64_t no_limit_ns = std::numeric_limits<std::uint64_t>::max() / 2;
+
+/// Tells when a slice has lasted long enough: the next round takes as long as the last.
+class SliceTime {
+  public:
+    explicit SliceTime(std::uint64_t allowed_ns)
+        : last_ns_(now_ns()), end_ns_(last_ns_ + allowed_ns) {}
+
+    bool has_another_round() {
+        const std::uint64_t now = now_ns();
+        const std::uint64_t round_ns = now - std::exchange(last_ns_, now);
+        return std::exchange(is_first_, false) || now + round_ns <= end_ns_;
+    }
+
+  private:
+    std::uint64_t last_ns_;
+    std::uint64_t end_ns_;
+    bool is_first_ = true;
+};
+
+/// What all ranks learn of a slice.
+enum class News : std::uint64_t { a_break, tree, trouble };
+
+}  // namespace
+
+Result<std::unique_ptr<ProbeSlices>> ProbeSlices::make(MPI_Comm comm,
+                                                       std::vector<ProbeHost> hosts) {
+    OwnedComm own;
+    int rank = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &own.handle), "MPI_Comm_dup"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_set_errhandler(own.handle, MPI_ERRORS_RETURN),
+                          "MPI_Comm_set_errhandler"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(own.handle, &rank), "MPI_Comm_rank"));
+    return std::unique_ptr<ProbeSlices>(new ProbeSlices(std::move(own), rank, std::move(hosts)));
+}
+
+ProbeSlices::ProbeSlices(OwnedComm comm, int rank, std::vector<ProbeHost> hosts)
+    : comm_(std::move(comm)), rank_(rank), hosts_(std::move(hosts)) {
+    measures_ = std::any_of(hosts_.begin(), hosts_.end(),
+                            [&](const ProbeHost& host) { return host.lowest_rank == rank_; });
+    if (rank_ != 0) return;
+    for (const ProbeHost& host : hosts_) names_.push_back(host.name);
+    begin_anew();
+}
+
+void ProbeSlices::begin_anew() {
+    std::vector<int> ranks;
+    for (const ProbeHost& host : hosts_) ranks.push_back(host.lowest_rank);
+    ruler_ = std::make_unique<MpiRuler>(comm_.handle, std::move(ranks), effort, no_limit_ns);
+    slow_ = std::make_unique<SlowRuler>(*ruler_);
+}
+
+Result<SwitchTree> ProbeSlices::on_rank_0(std::uint64_t allowed_ns) {
+    SliceTime time(allowed_ns);
+    slow_->start([&](Signal) { return time.has_another_round(); });
+    Result<SwitchTree> tree = measured_switches(*slow_, names_, effort);
+    GRADCOLL_TRY(ruler_->dismiss());
+    return tree;
+}
+
+Result<ProbeSlices::Slice> ProbeSlices::measure(std::uint64_t allowed_ns) {
+    const std::uint64_t begin_ns = now_ns();
+    std::array<std::uint64_t, 2> told{};  // News, nanoseconds
+    std::string text;
+    if (rank_ == 0) {
+        const Result<SwitchTree> tree = on_rank_0(allowed_ns);
+        const bool has_break = !tree.ok() && slow_->has_break();
+        const News news = tree.ok() ? News::tree : has_break ? News::a_break : News::trouble;
+        told = {static_cast<std::uint64_t>(news), now_ns() - begin_ns};
+        if (tree.ok()) text = probe_cache_text(*tree);
+        if (news == News::trouble) text = tree.status().message();
+        if (news != News::a_break) begin_anew();
+    } else if (measures_) {
+        GRADCOLL_TRY(obey_probe(comm_.handle, effort));
+    }
+    // Who does not measure must not take the core from those that do.
+    MPI_Request request = MPI_REQUEST_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Ibcast(told.data(), static_cast<int>(told.size()), MPI_UINT64_T, 0,
+                                      comm_.handle, &request),
+                          "MPI_Ibcast"));
+    GRADCOLL_TRY(wait_gently(request));
+    Slice slice{told[1]};
+    if (told[0] == static_cast<std::uint64_t>(News::a_break)) return slice;
+    GRADCOLL_TRY(share_bytes(comm_.handle, text));
+    if (told[0] == static_cast<std::uint64_t>(News::trouble))
+        return Status(Code::transport, "measuring between hosts failed: " + text);
+    slice.tree = GRADCOLL_VALUE(switches_from_probe_cache(text));
+    return slice;
+}
+
+}  // namespace gradcoll

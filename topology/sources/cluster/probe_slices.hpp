@@ -1,0 +1,51 @@
+// topology/sources/cluster/probe_slices.hpp - the tree between hosts, measured a little at a time
+// between other things that the ranks do.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mpi/mpi.hpp"
+#include "base/status.hpp"
+#include "topology/fabric/switch_tree.hpp"
+#include "topology/probe/slow_ruler.hpp"
+#include "topology/sources/cluster/probe.hpp"
+#include "topology/sources/cluster/probe_ruler.hpp"
+
+namespace gradcoll {
+
+/// All ranks of a communicator make one, and measure in the same order.
+class ProbeSlices {
+  public:
+    /// Collective. `hosts` as for probe_switches(), the same on all ranks, with different names;
+    /// one of them has rank 0. Errors: those of MPI.
+    static Result<std::unique_ptr<ProbeSlices>> make(MPI_Comm comm, std::vector<ProbeHost> hosts);
+
+    /// The same on all ranks.
+    struct Slice {
+        std::uint64_t took_ns = 0;         ///< of rank 0's time
+        std::optional<SwitchTree> tree{};  ///< if this was the last one; hosts by name
+    };
+    /// Collective. Measures for about so long, at least one round: a few milliseconds. After the
+    /// last slice it begins anew. Errors: those of MPI, and of what rank 0 made of the figures.
+    Result<Slice> measure(std::uint64_t allowed_ns);
+
+  private:
+    ProbeSlices(OwnedComm comm, int rank, std::vector<ProbeHost> hosts);
+    Result<SwitchTree> on_rank_0(std::uint64_t allowed_ns);
+    void begin_anew();
+
+    OwnedComm comm_;
+    int rank_;
+    std::vector<ProbeHost> hosts_;
+    bool measures_ = false;
+    // On rank 0:
+    std::vector<std::string> names_;
+    std::unique_ptr<MpiRuler> ruler_;
+    std::unique_ptr<SlowRuler> slow_;
+};
+
+}  // namespace gradcoll
