@@ -25,6 +25,11 @@ enum class VertexKind : std::uint8_t {
     group
 };
 
+/// Whether the branches of a vertex of this kind are whole hosts or more.
+constexpr bool connects_hosts(VertexKind kind) {
+    return kind == VertexKind::fabric_switch || kind == VertexKind::group;
+}
+
 /// Trees larger than this are refused: the walks that draw or rewrite a tree recurse once a level,
 /// and a rank number that is read from a text decides how much memory is taken.
 inline constexpr int max_tree_depth =

@@ -10,12 +10,21 @@
 namespace gradcoll {
 namespace {
 
+/// What is left of the vector where the highest branches exchange: links there are mostly slowest.
+double bytes_at_the_top(const Tree& tree, const PlanSpec& spec) {
+    const CodecId codec = spec.choices[static_cast<std::size_t>(tree.root())].codec;
+    return wire_bytes(spec, codec, static_cast<double>(spec.count_elems));
+}
+
 /// Where links are known: as many chunks as make the pipeline through the levels shortest, each
-/// with at least min_granules_per_rank. Nothing if that is one and the scratch memory can hold it.
+/// with at least min_granules_per_rank and least_linked_chunk_bytes. Nothing if that is one and the
+/// scratch memory can hold it.
 std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
-    const std::int64_t most = granules / (min_granules_per_rank * tree.rank_count());
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
+    const std::int64_t most =
+        std::min(granules / (min_granules_per_rank * tree.rank_count()),
+                 static_cast<std::int64_t>(bytes_at_the_top(tree, spec)) / least_linked_chunk_bytes);
     std::int64_t chunks =
         pipeline_of(tree, tuning, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
     const AutoChunk& bound = tuning.one_level_chunk;

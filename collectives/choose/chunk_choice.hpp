@@ -16,6 +16,10 @@ namespace gradcoll {
 
 /// A chunk has at least so many granules for each rank, or shares would be too unequal.
 inline constexpr std::int64_t min_granules_per_rank = 4;
+/// Nor has an automatic one less than this, encoded, where links are known: every message between
+/// hosts takes a core's time on its way, which shorter ones do not hide (docs/benchmarks.md,
+/// "Chunks").
+inline constexpr std::int64_t least_linked_chunk_bytes = 64 << 10;
 /// Exact ranges are cut at cache lines.
 inline constexpr std::int64_t exact_granule_bytes = 64;
 

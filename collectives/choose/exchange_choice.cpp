@@ -9,6 +9,16 @@
 #include "collectives/predict/model.hpp"
 
 namespace gradcoll {
+
+bool is_unknown_network(const Tree& tree, int vertex) {
+    const auto children = tree.children(vertex);
+    return tree.vertex(vertex).kind == VertexKind::group && children.size() > 2 &&
+           std::all_of(children.begin(), children.end(), [&](int child) {
+               const Vertex& host = tree.vertex(child);
+               return host.kind == VertexKind::host || (host.rank >= 0 && !host.name.empty());
+           });
+}
+
 namespace {
 
 /// Links that need at least this part of the slowest one's time are slowest links, too.
@@ -44,16 +54,6 @@ Exchange fastest_exchange(const Tree& tree, const Tuning& tuning, int vertex, do
         fastest = row->number;
     }
     return fastest;
-}
-
-/// Hosts among which nobody knows any switch: a vertex that the sources made for want of one.
-bool is_unknown_network(const Tree& tree, int vertex) {
-    const auto children = tree.children(vertex);
-    return tree.vertex(vertex).kind == VertexKind::group && children.size() > 2 &&
-           std::all_of(children.begin(), children.end(), [&](int child) {
-               const Vertex& host = tree.vertex(child);
-               return host.kind == VertexKind::host || (host.rank >= 0 && !host.name.empty());
-           });
 }
 
 /// There a long vector goes from host to host in their order, which crosses every switch least:

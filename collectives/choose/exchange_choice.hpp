@@ -10,6 +10,9 @@
 
 namespace gradcoll {
 
+/// Hosts among which nobody knows any switch: a vertex that the sources made for want of one.
+bool is_unknown_network(const Tree& tree, int vertex);
+
 /// What was compared at an inner vertex: one phase of the whole vector in the codec of the vertex.
 struct ExchangeCosts {
     struct Cost {

@@ -70,11 +70,6 @@ struct SharedMemorySizes {
     friend bool operator==(const SharedMemorySizes&, const SharedMemorySizes&) = default;
 };
 
-/// Whether the branches of a vertex of this kind are whole hosts or more.
-constexpr bool connects_hosts(VertexKind kind) {
-    return kind == VertexKind::fabric_switch || kind == VertexKind::group;
-}
-
 inline constexpr std::size_t vertex_kind_count = static_cast<std::size_t>(VertexKind::group) + 1;
 
 /// Chunks of a call that are under way at a time unless the user says otherwise

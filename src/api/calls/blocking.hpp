@@ -25,7 +25,7 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
 template <class Run>
 Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run) {
     if (!context.learns()) return run();
-    if (key.feedback || shape.size_bytes() < context.settings().current().tree_min_bytes) {
+    if (key.feedback || shape.size_bytes() < context.settings().current().long_bytes()) {
         if (key.feedback) context.keep_plans();
         return run();
     }

@@ -105,9 +105,15 @@ Status CommContext::make_tree() {
 
 void CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
     tree_ = std::move(tree);
+    suit_settings();
     plans_.plan_for(tree_, settings_.current());
     several_hosts_.know_tree(tree_);
     known_ways_.forget();
+}
+
+/// On one host shorter vectors go through memory anyway.
+void CommContext::suit_settings() {
+    if (!identity_.is_one_host()) settings_.suit(has_tree() ? &tree_->tree : nullptr);
 }
 
 /// Only where the tree is left to the library altogether.
@@ -187,6 +193,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
         GRADCOLL_TRY(
             take(tree_, find_tree(identity_, proposed[OptionId::topology], settings.tune)));
     settings_.take(proposed, std::move(settings));
+    suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
     one_host_.settings_changed();

@@ -97,6 +97,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     bool advances_step(const Settings& settings, const CallShape& shape,
                        const RouteQuestion& question) const;
     Status make_tree();
+    void suit_settings();
     void begin_learning();
     Status take_measured();
     void take_tree(std::shared_ptr<const DiscoveredTree> tree);

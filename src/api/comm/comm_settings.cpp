@@ -1,6 +1,7 @@
 #include "api/comm/comm_settings.hpp"
 
 #include "api/settings/setting_table.hpp"
+#include "collectives/choose/least_bytes.hpp"
 
 namespace gradcoll {
 namespace {
@@ -31,6 +32,12 @@ Result<Settings> CommSettings::agree(const SettingsText& proposed, const Status&
 void CommSettings::take(const SettingsText& text, Settings settings) {
     text_ = text;
     current_ = std::move(settings);
+}
+
+void CommSettings::suit(const Tree* tree) {
+    if (!current_.tree_min_is_auto) return;
+    current_.tree_min_bytes =
+        tree != nullptr ? least_tree_bytes_on(*tree) : slow_links_least_tree_bytes;
 }
 
 Status CommSettings::check_alike(const std::vector<Claim>& claims) const {

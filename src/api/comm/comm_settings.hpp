@@ -30,6 +30,10 @@ class CommSettings {
     /// What agree() has said of `text` holds from now on.
     void take(const SettingsText& text, Settings settings);
 
+    /// What the settings leave to the library, for a communicator of several hosts; null: its tree
+    /// is not known yet, so calls that it may be for go and make it.
+    void suit(const Tree* tree);
+
     /// With gc_check=collective: fails on all ranks if their claims differ. Collective then, else
     /// nothing.
     Status check_alike(const std::vector<Claim>& claims) const;

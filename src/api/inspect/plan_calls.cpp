@@ -12,6 +12,7 @@
 #include "api/inspect/text_out.hpp"
 #include "api/settings/info_keys.hpp"
 #include "api/settings/process_tuning.hpp"
+#include "collectives/choose/least_bytes.hpp"
 #include "collectives/draw/plan_picture.hpp"
 #include "collectives/predict/model.hpp"
 #include "gradcoll/inspect.h"
@@ -48,6 +49,7 @@ Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
     settings->tuning = tuning_of_process();
     auto tree = foreseen_tree(text[OptionId::topology], ranks);
     if (!tree) return tree.status();
+    if (settings->tree_min_is_auto) settings->tree_min_bytes = least_tree_bytes_on(tree->tree);
     return ForeseenComm{std::move(*tree), std::move(text), std::move(*settings)};
 }
 

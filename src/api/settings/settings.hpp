@@ -14,6 +14,7 @@
 #include "api/settings/compress_filter.hpp"
 #include "base/options.hpp"
 #include "base/status.hpp"
+#include "collectives/choose/least_bytes.hpp"
 #include "collectives/choose/policy.hpp"
 #include "compress/codec_id.hpp"
 #include "transport/routed/transport_choice.hpp"
@@ -74,6 +75,8 @@ struct Settings {
     NameFilter compress_comms;
     CallFilter compress_calls;
     std::uint64_t tree_min_bytes = 0;
+    /// Then it is what is usual until CommSettings::suit() says what suits the tree.
+    bool tree_min_is_auto = false;
     std::vector<ExchangeWish> exchange;  ///< at least one
     Builder builder = Builder::flexreduce;
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
@@ -103,6 +106,10 @@ struct Settings {
     bool ever_lossy() const;
     /// Whether the user chose exchanges, builder or chunks.
     bool chooses_plan() const;
+    /// Of vectors that are worth timing.
+    std::uint64_t long_bytes() const {
+        return tree_min_is_auto ? usual_least_tree_bytes : tree_min_bytes;
+    }
     /// Bytes of the smallest vector that can take the tree.
     std::uint64_t least_tree_bytes() const;
 };

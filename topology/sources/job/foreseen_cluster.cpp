@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "topology/slow_branches.hpp"
 #include "topology/sources/job/foreseen.hpp"
 #include "topology/sources/job/job_tree.hpp"
 
@@ -78,8 +79,8 @@ class ForeseenCluster {
         GRADCOLL_TRY(deal_ranks());
         name_switches_hosts();
         GRADCOLL_TRY(inside_.learn(job_, draft_));
-        Tree tree = GRADCOLL_VALUE(combined_tree(draft_));
-        return DiscoveredTree{std::move(tree), origin(), std::move(draft_.notes)};
+        const Tree tree = GRADCOLL_VALUE(combined_tree(draft_));
+        return DiscoveredTree{with_slow_branches_apart(tree), origin(), std::move(draft_.notes)};
     }
 
   private:

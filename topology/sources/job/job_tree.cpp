@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "topology/slow_branches.hpp"
+
 namespace gradcoll {
 
 namespace {
@@ -94,13 +96,13 @@ Result<DiscoveredTree> JobSources::tree_of(const Job& job, std::vector<std::stri
     for (const Member& member : members_)
         if (const Status status = member.source->learn(job, draft); !status.ok())
             return about(status);
-    if (draft.whole) return DiscoveredTree{std::move(*draft.whole), origin_};
+    if (draft.whole) return DiscoveredTree{with_slow_branches_apart(*draft.whole), origin_};
     Switches& switches = draft.switches;
     if (switches.tree && switches.tree->by_rank && switches.by_world_rank)
         name_by_own_ranks(*switches.tree, job.hosts);
     Result<Tree> tree = combined_tree(draft);
     if (!tree.ok()) return about(tree.status());
-    return DiscoveredTree{std::move(*tree), origin_of(origin_, switches, job.hosts.size() < 2),
+    return DiscoveredTree{with_slow_branches_apart(*tree), origin_of(origin_, switches, job.hosts.size() < 2),
                           std::move(draft.notes)};
 }
 

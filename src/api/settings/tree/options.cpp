@@ -8,11 +8,12 @@ OptionInfo tree_min_bytes_option_row() {
     return {
         .variable = "GC_TREE_MIN_BYTES",
         .info_key = "gc_tree_min_bytes",
-        .default_value = "256K",
-        .allowed = "bytes, with K, M or G",
+        .default_value = "auto",
+        .allowed = "auto, or bytes with K, M or G",
         .help =
             "smaller exact calls pass to the MPI library, unless all ranks share a host, or some "
-            "do and it is a blocking allreduce"};
+            "do and it is a blocking allreduce; auto: 64K where switches and links between hosts "
+            "are known and slower than 1 GB/s, else 256K"};
 }
 
 OptionInfo exchange_option_row() {

@@ -30,6 +30,9 @@ Result<std::uint64_t> parse_shm_bytes(std::string_view text) {
 
 SettingRow tree_min_bytes_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
+        out.tree_min_is_auto = text == "auto";
+        if (out.tree_min_is_auto)
+            return take(out.tree_min_bytes, Result<std::uint64_t>(usual_least_tree_bytes));
         return take(out.tree_min_bytes, parse_bytes(text));
     }};
 }
