@@ -11,8 +11,8 @@ namespace gradcoll {
 /// with what comes of it, and a single slow link carries one vector each way, which is the least
 /// there is. Done where hosts or switches exchange, where the rates of all their links are known,
 /// and where the busiest link then takes less by `slow_branches_least_gain`. The new vertex has the
-/// kind of the old one, no name, and a link of what its branches' links carry together. The order of
-/// branches in the tree changes with it. Time: linear in vertices, but for sorting.
+/// kind of the old one, no name, and a link of what its branches' links carry together. The order
+/// of branches in the tree changes with it. Time: linear in vertices, but for sorting.
 Tree with_slow_branches_apart(const Tree& tree);
 inline constexpr double slow_branches_least_gain = 1.15;
 

@@ -22,9 +22,9 @@ double bytes_at_the_top(const Tree& tree, const PlanSpec& spec) {
 std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
-    const std::int64_t most =
-        std::min(granules / (min_granules_per_rank * tree.rank_count()),
-                 static_cast<std::int64_t>(bytes_at_the_top(tree, spec)) / least_linked_chunk_bytes);
+    const std::int64_t most = std::min(
+        granules / (min_granules_per_rank * tree.rank_count()),
+        static_cast<std::int64_t>(bytes_at_the_top(tree, spec)) / least_linked_chunk_bytes);
     std::int64_t chunks =
         pipeline_of(tree, tuning, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
     const AutoChunk& bound = tuning.one_level_chunk;

@@ -1,5 +1,5 @@
-// collectives/choose/least_bytes.hpp - from which length on the tree is for an exact vector; shorter
-// ones wait for messages, of which the MPI library's ways send fewer. Pure.
+// collectives/choose/least_bytes.hpp - from which length on the tree is for an exact vector;
+// shorter ones wait for messages, of which the MPI library's ways send fewer. Pure.
 #pragma once
 
 #include <cstdint>

@@ -102,7 +102,9 @@ gradcoll::CommandLine<Plan> parse(int argc, const char* const* argv) {
 class Measurement {
   public:
     Measurement(const Plan& plan, const float* input, float* output, std::size_t size_bytes)
-        : plan_(plan), input_(input), output_(output),
+        : plan_(plan),
+          input_(input),
+          output_(output),
           count_(static_cast<int>(size_bytes / sizeof(float))) {}
 
     Timed timed(const Way& way) const {
@@ -112,8 +114,8 @@ class Measurement {
     /// Of the chosen way and another, alternating for so many batches each.
     Pair compare(const Way& chosen, const Way& other, int batches, bool other_first) const {
         const int batch = calls_a_batch(chosen);
-        return time_in_turns(timed(chosen), timed(other), {1, batches * batch, batch,
-                             Sync::none, other_first}, MPI_COMM_WORLD);
+        return time_in_turns(timed(chosen), timed(other),
+                             {1, batches * batch, batch, Sync::none, other_first}, MPI_COMM_WORLD);
     }
 
   private:
@@ -156,8 +158,7 @@ Found find_best(const Plan& plan, const Measurement& measurement, const Way& cho
         candidates.push_back({way.get(), measurement.compare(chosen, *way, 1, false).ratio()});
     const auto by_time = [](const Candidate& a, const Candidate& b) { return a.time < b.time; };
     std::sort(candidates.begin(), candidates.end(), by_time);
-    candidates.resize(
-        std::min(candidates.size(), static_cast<std::size_t>(plan.finalists)));
+    candidates.resize(std::min(candidates.size(), static_cast<std::size_t>(plan.finalists)));
     for (Candidate& one : candidates)
         one.time = measurement.compare(chosen, *one.way, 3, true).ratio();
     std::sort(candidates.begin(), candidates.end(), by_time);

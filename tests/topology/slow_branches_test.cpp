@@ -86,8 +86,7 @@ TEST(SlowBranches, NeverTakesLongerAndIsDoneOnce) {
         for (double& one : rates) one = rate(random);
         const Tree before = star(rates);
         const Tree after = with_slow_branches_apart(before);
-        const double gain =
-            slowest(before, before.root(), 0) / slowest(after, after.root(), 0);
+        const double gain = slowest(before, before.root(), 0) / slowest(after, after.root(), 0);
         if (after.hash() == before.hash()) continue;
         ++changed;
         EXPECT_EQ(with_slow_branches_apart(after).hash(), after.hash());

@@ -139,8 +139,7 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     const double share = phase_ == Phase::watching && is_calm_ ? share_to_watch : share_to_learn;
     const double allowed_ns = share * credit_ns_;
     ++calls_since_slice_;
-    const bool may_be_short =
-        calls_since_slice_ >= calls_between_slices && share == share_to_learn;
+    const bool may_be_short = calls_since_slice_ >= calls_between_slices && share == share_to_learn;
     if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
     calls_since_slice_ = 0;
     if (slices_ == nullptr) slices_ = GRADCOLL_VALUE(ProbeSlices::make(comm, hosts_));

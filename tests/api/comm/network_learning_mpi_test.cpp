@@ -121,7 +121,8 @@ TEST_F(NetworkLearningTest, AMeasuredTreeIsComparedFromTheFirstCallOn) {
 
 TEST_F(NetworkLearningTest, CompressedCallsCountAsHalf) {
     learning_.begin(hosts(ranks_, VertexKind::group, 1.25));
-    for (int call = 1; call < LinkTiming::calls; ++call) EXPECT_EQ(add(10 * ms, false), Advice::keep);
+    for (int call = 1; call < LinkTiming::calls; ++call)
+        EXPECT_EQ(add(10 * ms, false), Advice::keep);
     EXPECT_EQ(add(10 * ms, false), Advice::set_rate);
     const double passes = 2.0 * (ranks_ - 1) / ranks_;
     EXPECT_NEAR(learning_.rate_gbytes_per_s(), passes * vector_bytes / 2 / (10.0 * ms), 1e-9);
@@ -161,8 +162,8 @@ TEST(CallRates, CompareOneCallOfEachSizeThatBothKnow) {
     EXPECT_FALSE(here.has(1 << 20, false));
     there.add_sizes_of(here);
     EXPECT_TRUE(there.has(1 << 22, true));
-    EXPECT_DOUBLE_EQ(*here.slowness_to(there), (200.0 / (1 << 20) + 1.0 / (1 << 22)) /
-                                                   (100.0 / (1 << 20) + 1.0 / (1 << 22)));
+    EXPECT_DOUBLE_EQ(*here.slowness_to(there),
+                     (200.0 / (1 << 20) + 1.0 / (1 << 22)) / (100.0 / (1 << 20) + 1.0 / (1 << 22)));
 }
 
 }  // namespace

@@ -102,7 +102,8 @@ Result<DiscoveredTree> JobSources::tree_of(const Job& job, std::vector<std::stri
         name_by_own_ranks(*switches.tree, job.hosts);
     Result<Tree> tree = combined_tree(draft);
     if (!tree.ok()) return about(tree.status());
-    return DiscoveredTree{with_slow_branches_apart(*tree), origin_of(origin_, switches, job.hosts.size() < 2),
+    return DiscoveredTree{with_slow_branches_apart(*tree),
+                          origin_of(origin_, switches, job.hosts.size() < 2),
                           std::move(draft.notes)};
 }
 
