@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "compress/lanes/fixed_rate.hpp"
+#include "memory/copy.hpp"
 
 namespace gradcoll {
 namespace {
@@ -44,7 +45,7 @@ inline void copy_large(void* to, const void* from, std::size_t size_bytes) {
             return;
         }
     }
-    if (size_bytes != 0) std::memcpy(to, from, size_bytes);
+    if (size_bytes != 0) copy_long(to, from, size_bytes);
 }
 
 /// The functions of `Codec` (those that fixed_rate.hpp wants), large results streamed.

@@ -43,7 +43,7 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
         if (streaming)
             copy_streaming(to, from, bytes);
         else
-            std::memcpy(to, from, bytes);
+            copy_bytes(to, from, bytes);
     }
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "memory/copy.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -125,8 +127,8 @@ void ReceiveSide::meet_announced(std::uint32_t index, const MessageNote& note) {
 void ReceiveSide::take_run(Incoming& receive, const MessageNote& note) {
     const RecvRequest& request = receive.request;
     if (note.run_bytes == 0) return;
-    std::memcpy(request.data + receive.got_bytes,
-                layout_.cell(request.peer, static_cast<int>(note.first_cell)), note.run_bytes);
+    copy_bytes(request.data + receive.got_bytes,
+               layout_.cell(request.peer, static_cast<int>(note.first_cell)), note.run_bytes);
     receive.got_bytes += note.run_bytes;
     copied_bytes_ += note.run_bytes;
     release_run(request.peer, note);

@@ -149,7 +149,7 @@ void SendSide::fill(MessageNote& note, Outgoing& message, const CellPool::Run& r
     if (note.run_bytes >= streamed_bytes)
         copy_streaming(cells, bytes, note.run_bytes);
     else
-        std::memcpy(cells, bytes, note.run_bytes);
+        copy_bytes(cells, bytes, note.run_bytes);
     message.sent_bytes += note.run_bytes;
     ++of(request.peer).runs_held;
 }
