@@ -101,7 +101,7 @@ struct Tuning {
     SharedMemorySizes shm;
     /// Of one core in a pass over a vector on its way through memory that the ranks of a host
     /// share; latency: until a rank sees what another has announced.
-    LinkSpeed host_pass{5.0, 1.0};
+    LinkSpeed host_pass{Speed({{1 << 20, 30.0}, {16 << 20, 30.0}, {64 << 20, 12.0}}), 0.4};
 
     /// What a tuning file has said, for those who ask where a figure is from.
     CodecSet codecs_said;

@@ -22,6 +22,8 @@ class RequestInfo {
   public:
     explicit RequestInfo(const Options& options) {
         MPI_Info_create(&info_);
+        // What a codec does to the training is of interest also where it does not pay.
+        set("gc_compress_if", "always");
         set("gc_codec", options.codec);
         set("gc_schedule", options.schedule);
         set("gc_feedback", options.feedback);

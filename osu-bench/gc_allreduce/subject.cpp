@@ -46,6 +46,8 @@ void Subject::apply(const Options& options) {
                "--tree " + options.tree);
     }
     accept(GC_Comm_set_codec(comm_, codec_.c_str()), "--codec " + codec_);
+    // Whoever names a codec wants to see what it does, also where it does not pay.
+    accept(GC_Comm_set_option(comm_, "gc_compress_if", "always"), "gc_compress_if=always");
     for (const auto& [key, value] : options.settings) {
         accept(GC_Comm_set_option(comm_, key.c_str(), value.c_str()),
                fmt::format("--option {}={}", key, value));

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t most_entries = 256;
 constexpr std::size_t most_trees_an_entry = 4;
+constexpr std::size_t most_left_out_an_entry = 32;
 constexpr std::string_view overflow_name = "other communicators";
 
 /// An entry while it grows: every cell has its place, and is made with the first call.
@@ -45,6 +47,21 @@ struct GrowingEntry {
             trees.push_back({std::string(expression), std::string(origin), 1});
         else
             ++facts.trees_not_listed;
+    }
+
+    void add_left_out(const CodecLeftOut& codec) {
+        const auto order = [](const CodecLeftOut& one) {
+            return std::tie(one.bytes, one.level, one.codec);
+        };
+        auto& left_out = facts.left_out;
+        const auto place = std::lower_bound(
+            left_out.begin(), left_out.end(), codec,
+            [&](const CodecLeftOut& a, const CodecLeftOut& b) { return order(a) < order(b); });
+        if (place != left_out.end() && order(*place) == order(codec)) return;
+        if (left_out.size() == most_left_out_an_entry)
+            ++facts.left_out_not_listed;
+        else
+            left_out.insert(place, codec);
     }
 
     CommEntry finished() const {
@@ -129,6 +146,11 @@ void Report::add_error(CommId comm, std::uint64_t bytes, double max_abs, double 
     const auto bin = static_cast<std::size_t>(size_bin_of(bytes));
     const std::scoped_lock lock(impl_->mutex);
     if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(max_abs, relative_l2);
+}
+
+void Report::add_left_out(CommId comm, const CodecLeftOut& codec) {
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->add_left_out(codec);
 }
 
 ReportSnapshot Report::snapshot() const {

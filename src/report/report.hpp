@@ -33,6 +33,9 @@ class Report {
     /// the relative L2 difference.
     void add_error(CommId comm, std::uint64_t bytes, double max_abs, double relative_l2);
 
+    /// Once for a size, level and codec on each communicator.
+    void add_left_out(CommId comm, const CodecLeftOut& codec);
+
     /// What was added up so far, as data and in its two written forms.
     ReportSnapshot snapshot() const;
     std::string text() const;

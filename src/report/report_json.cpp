@@ -70,6 +70,16 @@ OrderedJson json_of(const TreeUse& tree) {
             {"communicators", tree.communicators}};
 }
 
+OrderedJson json_of(const CodecLeftOut& one) {
+    OrderedJson object;
+    object["bytes"] = one.bytes;
+    object["level"] = one.level < 0 ? OrderedJson() : OrderedJson(one.level);
+    object["codec"] = one.codec;
+    object["predicted_seconds"] = one.compressed_us * 1e-6;
+    object["predicted_seconds_exact"] = one.exact_us * 1e-6;
+    return object;
+}
+
 template <class T>
 OrderedJson list_of(const std::vector<T>& items) {
     OrderedJson list = OrderedJson::array();
@@ -85,6 +95,8 @@ OrderedJson json_of(const CommEntry& entry) {
     object["trees"] = list_of(entry.trees);
     object["trees_not_listed"] = entry.trees_not_listed;
     object["calls"] = list_of(entry.calls);
+    object["codecs_left_out"] = list_of(entry.left_out);
+    object["codecs_left_out_not_listed"] = entry.left_out_not_listed;
     object["errors"] = list_of(entry.errors);
     return object;
 }

@@ -128,6 +128,19 @@ void write_errors(const CommEntry& comm, Out out) {
                        error.max_abs, error.max_relative_l2, error.mean_relative_l2());
 }
 
+void write_left_out(const CommEntry& comm, Out out) {
+    if (comm.left_out.empty()) return;
+    fmt::format_to(out, "  codecs left out, which would take longer than they save (predicted)\n");
+    fmt::format_to(out, "  {:>8}{:>9}  {:<22}{:>12}{:>12}\n", "bytes", "codec", "where",
+                   "a call with", "without");
+    for (const CodecLeftOut& one : comm.left_out)
+        fmt::format_to(out, "  {:>8}{:>9}  {:<22}{:>12}{:>12}\n", bytes_text(one.bytes), one.codec,
+                       one.level < 0 ? "memory of one host" : fmt::format("level {}", one.level),
+                       seconds_text(one.compressed_us * 1e-6), seconds_text(one.exact_us * 1e-6));
+    if (comm.left_out_not_listed > 0)
+        fmt::format_to(out, "  and {} more\n", count_text(comm.left_out_not_listed));
+}
+
 /// Late ranks and latency make the estimate too high, so it is called a bound.
 void write_saved(double seconds, Out out) {
     constexpr std::string_view formula = "wire x (exact / sent - 1) - codec";
@@ -171,6 +184,7 @@ std::string report_text(const ReportSnapshot& report) {
         write_comm_title(comm, out);
         write_trees(comm, out);
         write_calls(comm, out);
+        write_left_out(comm, out);
         write_errors(comm, out);
     }
     write_total(report, out);

@@ -114,6 +114,15 @@ struct ErrorCell {
     }
 };
 
+/// A codec that calls of one size were not given, because it takes longer than it saves.
+struct CodecLeftOut {
+    std::uint64_t bytes = 0;  ///< of the vector
+    int level = 0;            ///< of the tree; negative: everywhere, as memory serves the call
+    std::string codec;
+    double compressed_us = 0;  ///< as predicted, with it ...
+    double exact_us = 0;       ///< ... and without it
+};
+
 struct TreeUse {
     std::string expression;
     std::string origin;
@@ -129,6 +138,8 @@ struct CommEntry {
     std::uint64_t trees_not_listed = 0;  ///< communicators with yet others
     std::vector<CallCell> calls;         ///< by kind, then by size; none without calls
     std::vector<ErrorCell> errors;       ///< by size
+    std::vector<CodecLeftOut> left_out;  ///< the first few, by size and level
+    std::uint64_t left_out_not_listed = 0;
 };
 
 /// What is known of the process; appears at the top.

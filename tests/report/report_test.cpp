@@ -250,6 +250,29 @@ TEST(Report, ErrorsKeepTheWorstAndTheMean) {
     EXPECT_TRUE(errors[1].at("max_abs").is_null());  // JSON has no infinity
 }
 
+TEST(Report, CodecsLeftOutAreListedOnceBySizeAndBounded) {
+    Report report(process());
+    const auto comm = report.add_comm("a", 4);
+    for (int round = 0; round < 2; ++round)
+        for (std::uint64_t bytes = 100; bytes > 0; --bytes)
+            report.add_left_out(comm, {bytes, bytes % 2 == 0 ? -1 : 1, "2:4", 20, 10});
+    const CommEntry entry = report.snapshot().comms.front();
+    ASSERT_EQ(entry.left_out.size(), 32U);
+    EXPECT_EQ(entry.left_out.front().bytes, 69U);
+    EXPECT_EQ(entry.left_out.back().bytes, 100U);
+    EXPECT_EQ(entry.left_out_not_listed, 2 * 68U);
+    const Json json = Json::parse(report.json());
+    const Json& listed = json.at("communicators").at(0).at("codecs_left_out");
+    const Json& one = listed.at(0);
+    EXPECT_EQ(one["bytes"], 69);
+    EXPECT_EQ(one["level"], 1);
+    EXPECT_EQ(one["codec"], "2:4");
+    EXPECT_DOUBLE_EQ(one["predicted_seconds"].get<double>(), 20e-6);
+    EXPECT_DOUBLE_EQ(one["predicted_seconds_exact"].get<double>(), 10e-6);
+    EXPECT_TRUE(
+        Json::parse(report.json())["communicators"][0]["codecs_left_out"][1]["level"].is_null());
+}
+
 TEST(Report, NoSavingIsClaimedWithoutCompressionOrTimeOnTheWire) {
     CallCell cell;
     CallRecord call;

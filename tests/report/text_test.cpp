@@ -80,6 +80,8 @@ CommEntry world_with_calls() {
     error.add(0.0123, 0.21);
     error.add(0.0045, 0.19);
     world.errors.push_back(error);
+    world.left_out = {{300'000, -1, "2:4", 120.5, 42.0}, {1 << 20, 1, "bf16", 1812.0, 1640.0}};
+    world.left_out_not_listed = 3;
     return world;
 }
 

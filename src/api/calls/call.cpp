@@ -279,6 +279,8 @@ PassReason Admission::way_out_of_tree() const {
     if (entry().needs_one_host)
         return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
                                                     : PassReason::needs_one_host;
+    if (!entry().may_wait && call_.context->settings().current().reproducible)
+        return PassReason::nonblocking_in_another_order;
     if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
         return PassReason::nonblocking_without_threads;
     if (!call_.context->has_tree()) return PassReason::not_attached;

@@ -134,6 +134,7 @@ bool is_slower_on_one_host(Collective kind, const CallShape& shape, int rank_cou
 /// Where only the progress thread ends it, long ones alone are worth its turns of the scheduler.
 bool may_start_on_one_host(const CommContext& context, const CallShape& shape) {
     if (!context.one_host().is_open() || shape.by_mpi()) return false;
+    if (context.settings().current().reproducible) return false;
     return context.identity().all_ranks_see_completions() ||
            (context.identity().all_ranks_have_threads() &&
             shape.size_bytes() >= context.settings().current().tree_min_bytes);

@@ -121,6 +121,24 @@ void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shap
     way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
 }
 
+/// Whether the number of a call among those that may be compressed matters.
+bool counts_calls(const Settings& settings) {
+    return !settings.schedule.empty() || settings.calls_per_step > 0 ||
+           !settings.compress_calls.allows_all();
+}
+
+/// Of a call that its codec does not pay for, which was found out for this size alone.
+bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
+    if (counts_calls(settings)) return false;
+    way.least_bytes = call.shape.size_bytes();
+    way.end_bytes = way.least_bytes + 1;
+    return true;
+}
+
+bool is_left_out(ExactReason reason) {
+    return reason == ExactReason::does_not_pay || reason == ExactReason::no_lossy_level;
+}
+
 /// On a communicator that is not attached.
 void learn_that_it_passes(const Call& call) {
     Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
@@ -150,7 +168,11 @@ void learn_way_of(const Call& call) {
     way.hosts = call.route.hosts;
     way.shape = call.shape;
     way.key = call.route.key;
-    set_bounds(way, *call.context, call.shape);
+    if (is_left_out(call.route.exact_reason)) {
+        if (!set_size(way, call.context->settings().current(), call)) return;
+    } else {
+        set_bounds(way, *call.context, call.shape);
+    }
     const std::uint64_t size_bytes = call.shape.size_bytes();
     if (size_bytes >= way.least_bytes && size_bytes < way.end_bytes)
         call.context->known_ways().learn(way);

@@ -90,8 +90,7 @@ Status CommContext::prepare_tree() {
 }
 
 Status CommContext::make_tree() {
-    auto tree =
-        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current().tune);
+    auto tree = find_tree(identity_, settings_.text()[OptionId::topology], settings_.current());
     if (!tree) return tree.status();
     GRADCOLL_TRY(plans_.open_channel(settings_.current()));
     GRADCOLL_TRY(devices_.share(identity_));
@@ -108,11 +107,18 @@ void CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
     suit_settings();
     plans_.plan_for(tree_, settings_.current());
     several_hosts_.know_tree(tree_);
+    forget_choices();
+}
+
+/// What rested on another tree, or on other settings.
+void CommContext::forget_choices() {
     known_ways_.forget();
+    codec_uses_.forget();
 }
 
 /// On one host shorter vectors go through memory anyway.
 void CommContext::suit_settings() {
+    if (devices_.any_in_use()) settings_.suit_devices();
     if (!identity_.is_one_host()) settings_.suit(has_tree() ? &tree_->tree : nullptr);
 }
 
@@ -148,7 +154,7 @@ Status CommContext::add_long_call(const LongCall& call) {
 Status CommContext::take_measured() {
     keep_network(learning_.measured(), false);
     auto tree = GRADCOLL_VALUE(
-        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current().tune));
+        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current()));
     const bool is_another = !are_alike(tree_->tree, tree->tree);
     learning_.took(is_another);
     if (!is_another) return {};
@@ -166,6 +172,28 @@ void CommContext::take_learnt(Tree tree, const std::string& what) {
     take_tree(std::make_shared<const DiscoveredTree>(
         DiscoveredTree{std::move(tree), fmt::format("{}; {}", origin, what), tree_->notes}));
     tell_learnt();
+}
+
+/// A shape that is new.
+void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& use) const {
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(question.key.count) * question.key.elem_bytes;
+    const auto say = [&](const CodecLeftOut& codec) {
+        observe_left_out(identity_.private_comm(), codec);
+        if (identity_.rank() == 0)
+            log(LogLevel::info,
+                "communicator '{}': {} bytes stay exact{}: {} would take {:.1f} us, exact {:.1f}",
+                identity_.name(), codec.bytes,
+                codec.level < 0 ? "" : fmt::format(" at level {}", codec.level), codec.codec,
+                codec.compressed_us, codec.exact_us);
+    };
+    if (use.memory_us > 0 && use.left_out == ExactReason::does_not_pay)
+        return say({bytes, -1, std::string(name_of(use.levels.front().codec)), use.compressed_us,
+                    use.memory_us});
+    for (const CodecVerdict& level : use.levels)
+        if (!level.pays())
+            say({bytes, level.level, std::string(name_of(level.codec)), level.compressed_us,
+                 level.exact_us});
 }
 
 void CommContext::tell_learnt() const {
@@ -190,8 +218,7 @@ Status CommContext::change_settings(const SettingsText& proposed, const Status& 
 
 Status CommContext::take_settings(const SettingsText& proposed, Settings settings) {
     if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
-        GRADCOLL_TRY(
-            take(tree_, find_tree(identity_, proposed[OptionId::topology], settings.tune)));
+        GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology], settings)));
     settings_.take(proposed, std::move(settings));
     suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
@@ -202,7 +229,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
         several_hosts_.open();
         begin_learning();
     }
-    known_ways_.forget();
+    forget_choices();
     const std::uint64_t tree =
         settings_.checks_calls() ? 0 : settings_.current().least_tree_bytes();
     const bool memory = one_host_.may_open() || several_hosts_.may_open();
@@ -222,7 +249,41 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
     if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
-    return route_of(settings, shape, question);
+    const Route route = route_of(settings, shape, question);
+    question.left_out = left_out(settings, route, question);
+    return question.left_out == ExactReason::none ? route : route_of(settings, shape, question);
+}
+
+/// A residual keeps its layout, and goes over the tree whatever pays.
+std::optional<CodecQuestion> CommContext::codec_question(const Settings& settings,
+                                                         const Route& route,
+                                                         const RouteQuestion& question) const {
+    if (!route.key.compress || question.feedback) return {};
+    CallKey key = route.key;
+    key.in_place = false;  // ranks may differ in it
+    if (route.hosts) {
+        const SeveralHosts::Between* const between = several_hosts_.between();
+        return between != nullptr
+                   ? std::optional(CodecQuestion{between->tree->tree, between->settings, key})
+                   : std::nullopt;
+    }
+    if (!has_tree()) return {};
+    return CodecQuestion{tree_->tree, settings, key,
+                         question.one_host ? identity_.rank_count() : 0};
+}
+
+ExactReason CommContext::left_out(const Settings& settings, const Route& route,
+                                  const RouteQuestion& question) {
+    const auto asked = codec_question(settings, route, question);
+    if (!asked) return ExactReason::none;
+    // A request has settings of its own.
+    if (&settings != &settings_.current()) return codec_use(*asked).left_out;
+    const CodecUse* known = codec_uses_.find(asked->key);
+    if (known == nullptr) {
+        known = &codec_uses_.add(asked->key, codec_use(*asked));
+        tell_codec_use(*asked, *known);
+    }
+    return known->left_out;
 }
 
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
@@ -231,6 +292,10 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_ / settings.calls_per_step);
     question.call = compressible_calls_;
+    const Route route = route_of(settings, shape, question);
+    const auto asked = codec_question(settings, route, question);
+    if (!asked) return route;
+    question.left_out = codec_use(*asked).left_out;
     return route_of(settings, shape, question);
 }
 

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "api/comm/codec_use.hpp"
 #include "api/comm/comm_devices.hpp"
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/comm_plans.hpp"
@@ -96,12 +98,20 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Whether the call is one of those that advance the communicator's step.
     bool advances_step(const Settings& settings, const CallShape& shape,
                        const RouteQuestion& question) const;
+    /// Why a call that may be compressed, along this route, is exact all the same.
+    ExactReason left_out(const Settings& settings, const Route& route,
+                         const RouteQuestion& question);
+    /// What is compared for that; nothing if there is nothing to compare.
+    std::optional<CodecQuestion> codec_question(const Settings& settings, const Route& route,
+                                                const RouteQuestion& question) const;
     Status make_tree();
     void suit_settings();
+    void forget_choices();
     void begin_learning();
     Status take_measured();
     void take_tree(std::shared_ptr<const DiscoveredTree> tree);
     void take_learnt(Tree tree, const std::string& what);
+    void tell_codec_use(const CodecQuestion& question, const CodecUse& use) const;
     void tell() const;
     void tell_learnt() const;
     Status take_settings(const SettingsText& text, Settings settings);
@@ -118,6 +128,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     OneHost one_host_;
     SeveralHosts several_hosts_;
     KnownWays known_ways_;
+    CodecUses codec_uses_;
     NetworkLearning learning_;
     std::shared_ptr<const DiscoveredTree> tree_before_;  ///< the one that was measured
     std::atomic<std::uint64_t> compressible_calls_{0};

@@ -16,6 +16,11 @@ Device* device_in_use() {
 }
 
 Status CommDevices::share(const CommIdentity& comm) {
+    int in_use = device_in_use() != nullptr ? 1 : 0;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &in_use, 1, MPI_INT, MPI_LOR, comm.private_comm()),
+                 "MPI_Allreduce"));
+    any_in_use_ = in_use != 0;
     GRADCOLL_TRY(take(shares_, peers_that_share(comm.private_comm(), device_in_use())));
     if (std::find(shares_.begin(), shares_.end(), true) == shares_.end()) return {};
     const DevicePlugin& plugin = *Devices::of_process().plugin();

@@ -19,6 +19,9 @@ class CommDevices {
     /// host. Errors: transport; those of DeviceSide.
     Status share(const CommIdentity& comm);
 
+    /// Whether the program of some rank used a device by then: the same on all ranks.
+    bool any_in_use() const { return any_in_use_; }
+
     /// A device as the operations of this communicator use it. Local. Errors: those of DeviceSide.
     Result<std::shared_ptr<DeviceSide>> side(const DevicePlugin& plugin, int number);
     /// What later operations begin after: DeviceSide::set_user_stream. Local.
@@ -28,6 +31,7 @@ class CommDevices {
     const std::shared_ptr<DeviceSide>& reader() const { return reader_; }
 
   private:
+    bool any_in_use_ = false;
     std::vector<bool> shares_;                        ///< by rank: its memory is read in place
     std::vector<std::shared_ptr<DeviceSide>> sides_;  ///< those in use
     std::shared_ptr<DeviceSide> reader_;

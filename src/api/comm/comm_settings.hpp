@@ -34,6 +34,9 @@ class CommSettings {
     /// is not known yet, so calls that it may be for go and make it.
     void suit(const Tree* tree);
 
+    /// No model knows how fast devices encode: whoever uses some and names a codec gets it.
+    void suit_devices() { current_.compress_if = CompressIf::always; }
+
     /// With gc_check=collective: fails on all ranks if their claims differ. Collective then, else
     /// nothing.
     Status check_alike(const std::vector<Claim>& claims) const;

@@ -1,10 +1,13 @@
 #include "api/comm/comm_tree.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <mutex>
 
 #include "api/comm/comm_devices.hpp"
 #include "base/log.hpp"
+#include "topology/sources/job/written.hpp"
 
 namespace gradcoll {
 namespace {
@@ -20,6 +23,19 @@ bool is_news(const std::string& topology, int rank_count) {
     return true;
 }
 
+/// What is measured anew in every run may give another tree each time.
+Status check_is_reproducible(const std::string& topology, const Settings& settings) {
+    if (!settings.reproducible) return {};
+    const WrittenSource source = GRADCOLL_VALUE(written_source(topology));
+    const WrittenPart* const between = source.part(Part::between);
+    if (between == nullptr || between->row->word != "probe" || !between->value.empty()) return {};
+    return {Code::invalid_argument,
+            fmt::format("gc_topology={} measures the network in every run, and gc_reproducible=on "
+                        "wants the same tree each time; allowed are probe:CACHE-FILE, which keeps "
+                        "it, and all that measures nothing",
+                        printable(topology))};
+}
+
 }  // namespace
 
 void tell_notes(const DiscoveredTree& tree, const std::string& topology, int rank) {
@@ -28,10 +44,12 @@ void tell_notes(const DiscoveredTree& tree, const std::string& topology, int ran
 }
 
 Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
-                                                        const std::string& topology, Tune tune) {
+                                                        const std::string& topology,
+                                                        const Settings& settings) {
+    GRADCOLL_TRY(check_is_reproducible(topology, settings));
     const Device* device = device_in_use();
     const DiscoveryWish wish{device != nullptr ? device->place().bus_id : std::string(),
-                             tune != Tune::off};
+                             settings.tune != Tune::off};
     auto tree = discover_tree(comm.private_comm(), topology, wish);
     if (!tree) return tree.status();
     tell_notes(*tree, topology, comm.rank());

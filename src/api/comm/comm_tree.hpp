@@ -11,10 +11,11 @@
 
 namespace gradcoll {
 
-/// Collective: discover_tree() and tell_notes(). Of the settings gc_topology and gc_tune count.
-/// Errors: those of the former.
+/// Collective: discover_tree() and tell_notes(). `topology`: what `settings` say of it. Errors:
+/// those of the former; invalid_argument if gc_reproducible forbids what is asked.
 Result<std::shared_ptr<const DiscoveredTree>> find_tree(const CommIdentity& comm,
-                                                        const std::string& topology, Tune tune);
+                                                        const std::string& topology,
+                                                        const Settings& settings);
 
 /// Rank 0 of the communicator warns of each note of its tree. Communicators that are derived from
 /// one that was warned about stay quiet (their notes are in GC_TREE_ORIGIN): as such count those of

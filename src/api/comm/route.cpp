@@ -19,6 +19,8 @@ constexpr const char* texts[] = {
     "vector is longer than gc_max_bytes",
     "GC_COMPRESS_COMMS leaves the communicator exact",
     "gc_compress_calls leaves the call exact",
+    "no level of this tree has a lossy codec",
+    "its codec would take longer than it saves (gc_compress_if=pays)",
 };
 static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
 
@@ -38,8 +40,9 @@ ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& 
 ExactReason exact_reason(const Settings& settings, const CallShape& shape,
                          const RouteQuestion& question) {
     const ExactReason reason = reason_but_for_the_calls(settings, shape, question);
-    if (reason != ExactReason::none || settings.compress_calls.allows(question.call)) return reason;
-    return ExactReason::call_left_out;
+    if (reason != ExactReason::none) return reason;
+    if (!settings.compress_calls.allows(question.call)) return ExactReason::call_left_out;
+    return question.left_out;
 }
 
 /// Of an exact vector that is too short for the tree.
@@ -51,6 +54,8 @@ PassReason reason_if_short(ExactReason exact) {
             return PassReason::short_in_exact_comm;
         case ExactReason::call_left_out:
             return PassReason::short_in_exact_call;
+        case ExactReason::does_not_pay:
+            return PassReason::short_without_codec;
         default:
             return PassReason::short_vector;
     }

@@ -11,6 +11,25 @@
 
 namespace gradcoll {
 
+/// Why a call is not compressed. Those from above_max_bytes on are told even if the call passes
+/// because it is short: but for them it would be compressed, and long enough.
+enum class ExactReason : std::uint8_t {
+    none,  ///< it is compressed
+    no_lossy_codec,
+    never_compressed,  ///< this kind of call
+    not_a_sum,
+    codec_not_defined,
+    below_min_bytes,
+    above_max_bytes,
+    comm_left_out,
+    call_left_out,
+    no_lossy_level,
+    does_not_pay,
+    count
+};
+/// For explanations; static. Null for `none`.
+const char* text_of(ExactReason reason);
+
 /// What a call adds to its shape.
 struct RouteQuestion {
     Collective collective = Collective::allreduce;
@@ -24,24 +43,9 @@ struct RouteQuestion {
     bool hosts = false;             ///< the same, and SeveralHosts takes it if it is exact
     bool hosts_if_lossy = false;    ///< ... and takes it if it is compressed
     std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
+    /// Why a call that may be compressed is exact all the same (codec_use.hpp).
+    ExactReason left_out = ExactReason::none;
 };
-
-/// Why a call is not compressed. The last three are told even if the call passes because it is
-/// short: but for them it would be compressed, and long enough.
-enum class ExactReason : std::uint8_t {
-    none,  ///< it is compressed
-    no_lossy_codec,
-    never_compressed,  ///< this kind of call
-    not_a_sum,
-    codec_not_defined,
-    below_min_bytes,
-    above_max_bytes,
-    comm_left_out,
-    call_left_out,
-    count
-};
-/// For explanations; static. Null for `none`.
-const char* text_of(ExactReason reason);
 
 struct Route {
     PassReason pass_reason = PassReason::none;  ///< none: to the tree, or over one host

@@ -20,6 +20,8 @@ constexpr const char* reasons[] = {
     "communicator is not attached",
     "nonblocking calls need MPI_THREAD_MULTIPLE",
     "persistent requests need MPI_THREAD_MULTIPLE",
+    ("gc_reproducible=on: nonblocking calls cannot be served from the first one on, so none of "
+     "them is"),
     "a buffer is memory of a device that is not in use",
     "vector is shorter than gc_tree_min_bytes",
     "vector is longer than gc_max_bytes, and exact ones shorter than gc_tree_min_bytes pass",
@@ -27,6 +29,8 @@ constexpr const char* reasons[] = {
      "gc_tree_min_bytes pass"),
     ("gc_compress_calls leaves the call exact, and exact vectors shorter than gc_tree_min_bytes "
      "pass"),
+    ("the codec would take longer than it saves, and exact vectors shorter than "
+     "gc_tree_min_bytes pass"),
     "the calls on the communicator have not yet paid for attaching it",
     "256 communicators are attached already, and this one would have been by use",
     "the MPI library does such a call of this length faster than shared memory",

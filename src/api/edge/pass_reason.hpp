@@ -22,6 +22,7 @@ enum class PassReason : std::uint8_t {
     not_attached,
     nonblocking_without_threads,
     persistent_without_threads,
+    nonblocking_in_another_order,
     device_not_in_use,
 
     // what is not worth it, or not wanted
@@ -29,6 +30,7 @@ enum class PassReason : std::uint8_t {
     short_beyond_max_bytes,  ///< exact because of gc_max_bytes, and short
     short_in_exact_comm,     ///< exact because of GC_COMPRESS_COMMS, and short
     short_in_exact_call,     ///< exact because of gc_compress_calls, and short
+    short_without_codec,     ///< exact because its codec does not pay, and short
     short_of_attaching,
     enough_attached,
     slower_on_one_host,  ///< of a kind of call that the MPI library then does faster

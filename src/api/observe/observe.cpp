@@ -276,6 +276,12 @@ void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view o
     if (const auto id = comm_id(*report, comm)) report->set_tree(*id, expression, origin);
 }
 
+void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
+    Report* report = active_report();
+    if (report == nullptr) return;
+    if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
+}
+
 void observe_error(MPI_Comm comm, std::uint64_t bytes, double max_abs, double relative_l2) {
     Report* report = active_report();
     if (report == nullptr) return;

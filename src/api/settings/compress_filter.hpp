@@ -52,6 +52,8 @@ class CallFilter {
 
     /// Allocates nothing.
     bool allows(std::uint64_t call) const;
+    /// Whatever their numbers.
+    bool allows_all() const { return entries_.size() == 1 && entries_.front() == Entry(); }
 
   private:
     struct Entry {
@@ -59,6 +61,7 @@ class CallFilter {
         std::uint64_t first = 0;
         std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
         std::uint64_t period = 0;  ///< 0: none
+        friend bool operator==(const Entry&, const Entry&) = default;
     };
     static Result<Entry> parse_entry(std::string_view text);
 

@@ -82,13 +82,14 @@ struct Settings {
     std::optional<std::uint64_t> chunk_bytes;  ///< none: chosen by the policy; 0: one chunk
     int chunks_in_flight = 4;
     InsideHosts inside_hosts = InsideHosts::memory;
-    Tune tune = Tune::online;
+    Tune tune = Tune::online;  ///< off if sums are to be reproducible
+    bool reproducible = false;
     std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
     TransportChoice transports;        ///< what may carry messages
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;
-    CompressIf compress_if = CompressIf::always;
+    CompressIf compress_if = CompressIf::pays;
     CheckLevel check = CheckLevel::off;
     /// Never null; no text says it: a communicator puts in its rank 0's (process_tuning.hpp).
     std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();

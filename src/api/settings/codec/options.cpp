@@ -36,11 +36,12 @@ OptionInfo down_codec_option_row() {
 OptionInfo compress_if_option_row() {
     return {.variable = "GC_COMPRESS_IF",
             .info_key = "gc_compress_if",
-            .default_value = "always",
+            .default_value = "pays",
             .allowed = "always, pays",
             .help =
-                "pays: levels of the tree at which the model says that the codec costs more time "
-                "than it saves stay exact"};
+                "pays: what takes longer with the codec than without it, as far as the model can "
+                "tell, stays exact: levels of the tree, and calls that the memory of one host "
+                "serves; always: the codec is used wherever it can be"};
 }
 
 }  // namespace gradcoll

@@ -74,6 +74,17 @@ OptionInfo tune_option_row() {
                 "earlier job kept is used; off: neither"};
 }
 
+OptionInfo reproducible_option_row() {
+    return {.variable = "GC_REPRODUCIBLE",
+            .info_key = "gc_reproducible",
+            .default_value = "off",
+            .allowed = "on, off",
+            .help =
+                "on: calls of one shape add in one order, within a run and between runs on the "
+                "same hosts: nothing is learnt or tried, communicators are attached at their first "
+                "call, and nonblocking calls pass to the MPI library"};
+}
+
 OptionInfo inside_hosts_option_row() {
     return {.variable = "GC_INSIDE_HOSTS",
             .info_key = "gc_inside_hosts",

@@ -76,6 +76,15 @@ SettingRow tune_setting_row() {
     }};
 }
 
+/// After gc_tune, which it overrules.
+SettingRow reproducible_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        GRADCOLL_TRY(take(out.reproducible, parse_switch(text)));
+        if (out.reproducible) out.tune = Tune::off;
+        return Status();
+    }};
+}
+
 SettingRow shm_bytes_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         return take(out.shm_bytes, parse_shm_bytes(text));
