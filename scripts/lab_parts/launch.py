@@ -169,8 +169,9 @@ def run_under_slurm(lab, wanted_mpi, command, time_limit_s):
     def choose():
         os.environ.update(_slurm_environment(family), GRADCOLL_BUILD=build or _launcher_without_build(family))
 
-    # Who is asked to end takes its job along; a job outlives who is killed.
-    asked = ["timeout", "--foreground", f"--kill-after={_SECONDS_TO_END}", str(time_limit_s), *command]
+    # An srun that is asked to end takes its job along; a job outlives one that is killed.
+    ask = ["timeout", f"--kill-after={_SECONDS_TO_END}"] + (["--foreground"] if sys.stdin.isatty() else [])
+    asked = [*ask, str(time_limit_s), *command]
     status = run_at_head(lab, asked, time_limit_s + 2 * _SECONDS_TO_END, choose)
     if status == OUT_OF_TIME:
         print(_out_of_time(time_limit_s), file=sys.stderr)

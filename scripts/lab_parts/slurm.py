@@ -59,7 +59,7 @@ def slurm_conf(description):
     }
     lines = [f"{name}={value}" for name, value in settings.items()]
     lines += [f"NodeName={host.name} NodeAddr={host.management_address} Sockets=1 CoresPerSocket={CORES_PER_HOST}" for host in description.hosts]
-    lines.append("PartitionName=lab Nodes=ALL Default=YES")
+    lines.append("PartitionName=lab Nodes=ALL Default=YES CpuBind=none")
     return "\n".join(lines) + "\n"
 
 
