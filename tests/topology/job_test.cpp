@@ -263,7 +263,7 @@ TEST_F(SlurmFiles, ThatAreMissingAreNamed) {
     const std::string error = shape_of("slurm", job_on({"a", "b"}));
     EXPECT_EQ(error,
               "GC_TOPOLOGY slurm: SLURM says nothing about switches: no host has "
-              "SLURM_TOPOLOGY_ADDR with a switch in it (the scheduler needs "
+              "a SLURM_TOPOLOGY_ADDR of its own with a switch in it (the scheduler needs "
               "TopologyPlugin=topology/tree or topology/block), and there is none of "
               "/nowhere/topology.yaml, /nowhere/topology.conf, /etc/slurm/topology.yaml, "
               "/etc/slurm/topology.conf");

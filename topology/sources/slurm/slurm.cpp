@@ -87,10 +87,11 @@ Result<Switches> from_slurm_files() {
     if (file != files.end()) return switches_from_file(*file);
     return Status(
         Code::invalid_argument,
-        fmt::format("SLURM says nothing about switches: no host has SLURM_TOPOLOGY_ADDR with a "
-                    "switch in it (the scheduler needs TopologyPlugin=topology/tree or "
-                    "topology/block), and there is none of {}",
-                    fmt::join(files, ", ")));
+        fmt::format(
+            "SLURM says nothing about switches: no host has a SLURM_TOPOLOGY_ADDR of "
+            "its own with a switch in it (the scheduler needs TopologyPlugin=topology/tree or "
+            "topology/block), and there is none of {}",
+            fmt::join(files, ", ")));
 }
 
 bool says_that_there_are_no_switches(const JobHost& host) {
