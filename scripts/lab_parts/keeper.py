@@ -11,7 +11,7 @@ import stat
 import sys
 from pathlib import Path
 
-from . import kernel, network
+from . import kernel, network, slurm
 from .description import HEAD, LabError, NotHere
 
 # Inside: a memory file system of the lab's own, so that hosts share no memory with each other or the outside.
@@ -91,19 +91,21 @@ def _furnish_head(name, description):
     kernel.bind(str(names), "/etc/hosts")
 
 
-def _build(name, description):
+def _build(name, description, with_slurm):
     _furnish_head(name, description)
     pids = _start_nodes(name, description)
     network.build(description, pids)
     NODES_FILE.write_text(json.dumps(pids), encoding="ascii")
+    if with_slurm:
+        slurm.start(description, pids)
 
 
-def _keep(name, description, report, permission, owner):
+def _keep(name, build, report, permission, owner):
     """The first process. Builds, reports, and stays only if whoever asked for the lab is still there to know of it."""
     kernel.set_process_name(f"gclab-{name}")
     answer = os.readlink("/proc/self")  # our number outside: /proc is still the outside's
     try:
-        _build(name, description)
+        build()
     except (OSError, LabError) as error:
         answer = str(error)
     os.write(report, answer.encode())
@@ -117,21 +119,21 @@ def _keep(name, description, report, permission, owner):
     os._exit(0)
 
 
-def _start_keeper(name, description, report, permission, owner):
+def _start_keeper(name, build, report, permission, owner):
     """In a child of whoever asked; ends at once, so that the keeper has no parent here."""
     try:
         os.setsid()
         _leave_everything_else({report, permission} | ({owner} if owner is not None else set()))
         kernel.unshare(kernel.CLONE_NEWPID)
         if os.fork() == 0:
-            _keep(name, description, report, permission, owner)
+            _keep(name, build, report, permission, owner)
     except OSError as error:
         os.write(report, str(error).encode())
     finally:
         os._exit(0)
 
 
-def start(name, description, remember, owner_pid=None):
+def start(name, description, with_slurm, remember, owner_pid=None):
     """Starts a lab; calls remember(keeper's process number) before it may stay. With an owner it ends when that process
     does. Errors: LabError."""
     owner = None if owner_pid is None else os.pidfd_open(owner_pid)
@@ -139,7 +141,7 @@ def start(name, description, remember, owner_pid=None):
     permission, permit = os.pipe()
     helper = os.fork()
     if helper == 0:
-        _start_keeper(name, description, report, permission, owner)
+        _start_keeper(name, lambda: _build(name, description, with_slurm), report, permission, owner)
     os.close(report)
     os.close(permission)
     with os.fdopen(seen, "rb") as reports, os.fdopen(permit, "wb", buffering=0) as permissions:

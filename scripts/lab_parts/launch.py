@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MAX_RANKS = 256
 OUT_OF_TIME = 124
 INTERRUPTED = 130
+_SECONDS_TO_END = 10
 
 
 def ranks_by_host(description, ranks, per_host):
@@ -54,24 +55,29 @@ def _launcher_without_build(family):
     return str(folder)
 
 
+# What Open MPI and MPICH need in every lab, whoever launches the ranks: data on the links that are counted, the rest beside.
+_OPENMPI_PARAMETERS = {
+    "orte_tmpdir_base": SHARED_MEMORY,
+    "oob_tcp_if_include": network.MANAGEMENT_SUBNET,
+    "pml": "ob1",
+    "btl": "self,vader,tcp",
+    "btl_tcp_if_include": network.DATA_SUBNET,
+}
+_MPICH_ENVIRONMENT = {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"}
+
+# By what Debian's MPIs find each other under srun: each knows this one alone.
+_SLURM_MPI_TYPES = {"openmpi": "pmix", "mpich": "pmi2"}
+
+
 def _openmpi_arguments(places):
-    parameters = {
-        "plm_rsh_agent": str(AGENT),
-        "plm_rsh_no_tree_spawn": "1",
-        "orte_tmpdir_base": SHARED_MEMORY,
-        "oob_tcp_if_include": network.MANAGEMENT_SUBNET,
-        "pml": "ob1",
-        "btl": "self,vader,tcp",
-        "btl_tcp_if_include": network.DATA_SUBNET,
-    }
     arguments = ["--host", places, "--bind-to", "none"]
-    for name, value in parameters.items():
+    for name, value in {"plm_rsh_agent": str(AGENT), "plm_rsh_no_tree_spawn": "1", **_OPENMPI_PARAMETERS}.items():
         arguments += ["--mca", name, value]
     return arguments
 
 
 def _mpich_arguments(places):
-    os.environ.update({"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"})
+    os.environ.update(_MPICH_ENVIRONMENT)
     return ["-launcher", "rsh", "-launcher-exec", str(AGENT), "-iface", network.MANAGEMENT_DEVICE, "-hosts", places]
 
 
@@ -115,6 +121,10 @@ def run_at_head(lab, command, time_limit_s, prepare=None):
     return _wait(session, time_limit_s)
 
 
+def _out_of_time(time_limit_s):
+    return f"lab: ended after {time_limit_s} s (--time-limit)"
+
+
 def _wait(session, time_limit_s):
     expired, interrupted = [], []
 
@@ -128,7 +138,7 @@ def _wait(session, time_limit_s):
     status = kernel.exit_status(os.waitpid(session, 0)[1])
     signal.alarm(0)
     if expired:
-        print(f"lab: ended after {time_limit_s} s (--time-limit)", file=sys.stderr)
+        print(_out_of_time(time_limit_s), file=sys.stderr)
         return OUT_OF_TIME
     return status or (INTERRUPTED if interrupted else 0)
 
@@ -141,6 +151,31 @@ def run(lab, wanted_mpi, where, arguments, time_limit_s):
         os.environ["GRADCOLL_BUILD"] = build or _launcher_without_build(family)
 
     return run_at_head(lab, mpirun_command(family, where, arguments), time_limit_s, choose_launcher)
+
+
+def _slurm_environment(family):
+    """What srun, and mpirun where salloc runs it, hand on to the ranks of both MPIs; and how those of this one find each other."""
+    parameters = {**_OPENMPI_PARAMETERS, "mpi_yield_when_idle": "1"}
+    return {**{f"OMPI_MCA_{name}": value for name, value in parameters.items()}, **_MPICH_ENVIRONMENT,
+            "HYDRA_IFACE": network.MANAGEMENT_DEVICE, "SLURM_MPI_TYPE": _SLURM_MPI_TYPES[family]}
+
+
+def run_under_slurm(lab, wanted_mpi, command, time_limit_s):
+    """`lab slurm`: a command at the head of a lab with SLURM. Returns its exit status."""
+    if not lab.with_slurm:
+        raise LabError(f"lab '{lab.name}' was started without SLURM; start one with it: lab up --slurm")
+    build, family = choose_build(wanted_mpi)
+
+    def choose():
+        os.environ.update(_slurm_environment(family), GRADCOLL_BUILD=build or _launcher_without_build(family))
+
+    # An srun that is asked to end takes its job along; a job outlives one that is killed.
+    ask = ["timeout", f"--kill-after={_SECONDS_TO_END}"] + (["--foreground"] if sys.stdin.isatty() else [])
+    asked = [*ask, str(time_limit_s), *command]
+    status = run_at_head(lab, asked, time_limit_s + 2 * _SECONDS_TO_END, choose)
+    if status == OUT_OF_TIME:
+        print(_out_of_time(time_limit_s), file=sys.stderr)
+    return status
 
 
 def enter(arguments):

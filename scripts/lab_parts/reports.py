@@ -54,7 +54,7 @@ def links_csv(lab):
 def status(lab):
     description = lab.description
     lines = [f"lab {lab.name} ({lab.source}), kept by process {lab.keeper}: "
-             f"{len(description.hosts)} hosts, {len(description.switches)} switches"]
+             f"{len(description.hosts)} hosts, {len(description.switches)} switches{', SLURM' if lab.with_slurm else ''}"]
     _draw(description, description.top, "", lines)
     return "\n".join(lines) + "\n"
 

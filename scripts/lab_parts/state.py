@@ -34,6 +34,7 @@ class Lab:
     text: str
     keeper: int
     started: str
+    with_slurm: bool
 
     @property
     def alive(self):
@@ -103,8 +104,8 @@ def names():
     return sorted(file.stem for file in STATES.glob("*.json")) if STATES.is_dir() else []
 
 
-def remember(name, source, text, keeper):
-    lab = Lab(name, source, text, keeper, _start_time(keeper))
+def remember(name, source, text, keeper, with_slurm):
+    lab = Lab(name, source, text, keeper, _start_time(keeper), with_slurm)
     fresh = STATES / f".{name}.{os.getpid()}"
     fresh.write_text(json.dumps(lab.__dict__), encoding="utf-8")
     fresh.rename(_file(name))

@@ -2,6 +2,7 @@
 // between hosts, and what is odd about them, from made-up reports of ranks.
 #include "topology/sources/job/job_tree.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -74,6 +75,17 @@ std::string file(const std::string& name, const std::string& text) {
 
 constexpr const char* three_hosts_two_switches = "(((0 1)(2 3))(4 5))";
 
+/// What the origin says of links whose rate SLURM does not tell: they are all taken for that of an
+/// interface of this machine.
+std::string links_are_taken_for(const Tree& tree) {
+    std::string said;
+    for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
+        if (tree.vertex(vertex).kind == VertexKind::host)
+            said = fmt::format("; links of hosts are taken for {:.3g} GB/s",
+                               tree.vertex(vertex).uplink.bandwidth_gbytes_per_s);
+    return said;
+}
+
 TEST(SlurmAddresses, OfAllHostsAreTakenUnasked) {
     std::vector<RankReport> reports = job_on({"a", "b", "c"});
     give_address(reports, 0, "top.s1.a");
@@ -83,7 +95,8 @@ TEST(SlurmAddresses, OfAllHostsAreTakenUnasked) {
     ASSERT_TRUE(found.ok()) << found.status().message();
     EXPECT_EQ(expression_of(found->tree), three_hosts_two_switches);
     EXPECT_EQ(found->origin,
-              "discovered: hwloc + shared-memory split, switches from SLURM_TOPOLOGY_ADDR");
+              "discovered: hwloc + shared-memory split, switches from SLURM_TOPOLOGY_ADDR" +
+                  links_are_taken_for(found->tree));
     EXPECT_EQ(found->notes, Notes{});
     EXPECT_EQ(shape_of("slurm", reports), three_hosts_two_switches);
     EXPECT_EQ(shape_of("hwloc", reports), "((0 1)(2 3)(4 5))");
@@ -144,16 +157,25 @@ TEST(SlurmAddresses, BeyondAllBoundsCountAsNone) {
 
 class SlurmFiles : public testing::Test {
   protected:
-    void TearDown() override { unsetenv("SLURM_CONF"); }
+    void SetUp() override { TearDown(); }
+    void TearDown() override {
+        for (const char* name : {"SLURM_CONF", "SLURM_JOB_ID"}) unsetenv(name);
+    }
+
+    /// The folder of a topology.conf, which SLURM_CONF then tells.
+    static std::string configured(const std::string& topology) {
+        const std::string folder =
+            std::filesystem::path(file("slurm/topology.conf", topology)).parent_path();
+        setenv("SLURM_CONF", (folder + "/slurm.conf").c_str(), 1);
+        return folder;
+    }
+    static std::string two_switches() {
+        return "SwitchName=t Switches=s[1-2]\nSwitchName=s1 Nodes=a,b\nSwitchName=s2 Nodes=c\n";
+    }
 };
 
 TEST_F(SlurmFiles, StandInWhereNoHostHasAnAddress) {
-    const std::string folder =
-        std::filesystem::path(file("slurm/topology.conf",
-                                   "SwitchName=t Switches=s[1-2]\nSwitchName=s1 Nodes=a,b\n"
-                                   "SwitchName=s2 Nodes=c\n"))
-            .parent_path();
-    ASSERT_EQ(setenv("SLURM_CONF", (folder + "/slurm.conf").c_str(), 1), 0);
+    const std::string folder = configured(two_switches());
     const std::vector<RankReport> reports = job_on({"a", "b", "c"});
     const Result<DiscoveredTree> found = tree_from("slurm", reports);
     ASSERT_TRUE(found.ok()) << found.status().message();
@@ -161,8 +183,79 @@ TEST_F(SlurmFiles, StandInWhereNoHostHasAnAddress) {
     EXPECT_EQ(found->origin,
               "GC_TOPOLOGY slurm on hosts told apart by the shared-memory split, switches from "
               "topology.conf " +
-                  folder + "/topology.conf");
-    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");  // files are read if asked for
+                  folder + "/topology.conf" + links_are_taken_for(found->tree));
+    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");  // read unasked in its jobs alone
+}
+
+TEST_F(SlurmFiles, StandInUnaskedInAJobOfSlurm) {
+    const std::string folder = configured(two_switches());
+    setenv("SLURM_JOB_ID", "1", 1);
+    const Result<DiscoveredTree> found = tree_from("auto", job_on({"a", "b", "c"}));
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_EQ(expression_of(found->tree), three_hosts_two_switches);
+    EXPECT_EQ(found->origin,
+              "discovered: hwloc + shared-memory split, switches from topology.conf " + folder +
+                  "/topology.conf" + links_are_taken_for(found->tree));
+    EXPECT_EQ(found->notes, Notes{});
+}
+
+TEST_F(SlurmFiles, TellRatesOrLinksOfHostsAreTakenForThoseOfInterfaces) {
+    configured(
+        "SwitchName=t Switches=s[1-2] LinkSpeed=40\nSwitchName=s1 Nodes=a,b "
+        "LinkSpeed=800Mbit\nSwitchName=s2 Nodes=c\n");
+    const Result<DiscoveredTree> found = tree_from("slurm", job_on({"a", "b", "c"}));
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    std::vector<double> rates;
+    for (int vertex = 1; vertex < found->tree.vertex_count(); ++vertex)
+        if (found->tree.vertex(vertex).kind == VertexKind::host)
+            rates.push_back(found->tree.vertex(vertex).uplink.bandwidth_gbytes_per_s);
+    ASSERT_EQ(rates.size(), 3u);
+    EXPECT_DOUBLE_EQ(rates[0], 0.1);
+    EXPECT_DOUBLE_EQ(rates[1], 0.1);
+    EXPECT_GT(rates[2], 0);
+}
+
+TEST_F(SlurmFiles, StandInForAnAddressThatTheLauncherHandedOn) {
+    configured(two_switches());
+    setenv("SLURM_JOB_ID", "1", 1);
+    std::vector<RankReport> reports = job_on({"a", "b", "c"});
+    for (const std::size_t host : {0, 1, 2}) give_address(reports, host, "t.s1.a");
+    for (const char* written : {"auto", "slurm"}) {
+        EXPECT_EQ(shape_of(written, reports), three_hosts_two_switches);
+        EXPECT_EQ(notes_of(written, reports), Notes{});
+    }
+}
+
+TEST_F(SlurmFiles, AreNotReadUnaskedWhereAddressesSayThatThereAreNoSwitches) {
+    configured(two_switches());
+    setenv("SLURM_JOB_ID", "1", 1);
+    std::vector<RankReport> reports = job_on({"a", "b", "c"});
+    for (const std::size_t host : {0, 1, 2})
+        give_address(reports, host, std::string(1, "abc"[host]), "node");
+    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");
+}
+
+TEST_F(SlurmFiles, ThatDoNotKnowAllHostsAreNotTakenUnasked) {
+    configured("SwitchName=t Switches=s1\nSwitchName=s1 Nodes=a,b\n");
+    setenv("SLURM_JOB_ID", "1", 1);
+    EXPECT_EQ(shape_of("auto", job_on({"a", "b", "c"})), "((0 1)(2 3)(4 5))");
+    EXPECT_EQ(notes_of("auto", job_on({"a", "b", "c"})), Notes{});
+}
+
+TEST_F(SlurmFiles, ThatAreMalformedAreANoteUnasked) {
+    configured("SwitchName=t Hosts=a\n");
+    setenv("SLURM_JOB_ID", "1", 1);
+    const Notes notes = notes_of("auto", job_on({"a", "b"}));
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_NE(notes[0].find("topology.conf"), std::string::npos) << notes[0];
+    EXPECT_NE(notes[0].find("; taken is no switch level"), std::string::npos) << notes[0];
+}
+
+TEST(SlurmAddresses, ThatTheLauncherHandedOnAreNotThoseOfTheHosts) {
+    std::vector<RankReport> reports = job_on({"a", "b", "c"});
+    for (const std::size_t host : {0, 1, 2}) give_address(reports, host, "t.s1.a");
+    EXPECT_EQ(shape_of("auto", reports), "((0 1)(2 3)(4 5))");
+    EXPECT_NE(shape_of("slurm", reports).find("says nothing about switches"), std::string::npos);
 }
 
 TEST_F(SlurmFiles, ThatAreMissingAreNamed) {
@@ -170,7 +263,7 @@ TEST_F(SlurmFiles, ThatAreMissingAreNamed) {
     const std::string error = shape_of("slurm", job_on({"a", "b"}));
     EXPECT_EQ(error,
               "GC_TOPOLOGY slurm: SLURM says nothing about switches: no host has "
-              "SLURM_TOPOLOGY_ADDR with a switch in it (the scheduler needs "
+              "a SLURM_TOPOLOGY_ADDR of its own with a switch in it (the scheduler needs "
               "TopologyPlugin=topology/tree or topology/block), and there is none of "
               "/nowhere/topology.yaml, /nowhere/topology.conf, /etc/slurm/topology.yaml, "
               "/etc/slurm/topology.conf");

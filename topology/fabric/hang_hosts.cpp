@@ -34,8 +34,10 @@ class HostIndex {
     }
 
     const SwitchTree::Host* find(const HostSubtree& host) const {
-        const std::string name =
-            switches_.by_rank ? std::to_string(host.lowest_rank) : host.spec.name;
+        return find(switches_.by_rank ? std::to_string(host.lowest_rank) : host.spec.name);
+    }
+
+    const SwitchTree::Host* find(const std::string& name) const {
         if (const auto found = switches_.hosts.find(name); found != switches_.hosts.end())
             return &found->second;
         const std::string domainless = without_domain(name);
@@ -89,6 +91,13 @@ void note_unknown(const std::vector<std::string>& unknown, std::vector<std::stri
 }
 
 }  // namespace
+
+bool knows_all(const SwitchTree& switches, std::span<const std::string> names) {
+    const HostIndex index(switches);
+    return !switches.by_rank && std::all_of(names.begin(), names.end(), [&](const auto& name) {
+        return index.find(name) != nullptr;
+    });
+}
 
 TreeSpec hang_hosts(const SwitchTree& switches, std::vector<HostSubtree> hosts,
                     std::vector<std::string>& notes) {

@@ -2,6 +2,7 @@
 // job hung below it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -67,5 +68,8 @@ struct HostSubtree {
 /// least one host.
 TreeSpec hang_hosts(const SwitchTree& switches, std::vector<HostSubtree> hosts,
                     std::vector<std::string>& notes);
+
+/// Whether hang_hosts() finds every host of these names; never in a tree by rank.
+bool knows_all(const SwitchTree& switches, std::span<const std::string> names);
 
 }  // namespace gradcoll

@@ -47,10 +47,9 @@ struct Job {
 struct Switches {
     std::optional<SwitchTree> tree;  ///< without: all hosts hang below one vertex
     std::string origin;              ///< for people: "SLURM_TOPOLOGY_ADDR"; empty without a tree
-    double host_gbytes_per_s =
-        0;                      ///< without a tree: what links of hosts are taken for; 0: nothing
-    bool by_world_rank = true;  ///< a tree that is by_rank names ranks of MPI_COMM_WORLD, else
-                                ///< those of the job
+    double host_gbytes_per_s = 0;  ///< what links of hosts without a rate are taken for; 0: nothing
+    bool by_world_rank = true;     ///< a tree that is by_rank names ranks of MPI_COMM_WORLD, else
+                                   ///< those of the job
 };
 
 /// What a source assumed, for people.

@@ -28,10 +28,18 @@ std::string origin_of(const std::string& written, const Switches& switches, bool
     const std::string hosts = written.empty()
                                   ? "discovered: hwloc + shared-memory split"
                                   : written + " on hosts told apart by the shared-memory split";
-    if (!switches.origin.empty())
-        return fmt::format("{}, switches from {}", hosts, switches.origin);
-    if (one_host || switches.host_gbytes_per_s <= 0) return hosts;
-    return fmt::format("{}; links are taken for {:.3g} GB/s", hosts, switches.host_gbytes_per_s);
+    const std::string found = switches.origin.empty()
+                                  ? hosts
+                                  : fmt::format("{}, switches from {}", hosts, switches.origin);
+    if (one_host || switches.host_gbytes_per_s <= 0) return found;
+    return fmt::format("{}; links {}are taken for {:.3g} GB/s", found,
+                       switches.tree ? "of hosts " : "", switches.host_gbytes_per_s);
+}
+
+void take_unknown_for(SwitchTree& switches, double host_gbytes_per_s) {
+    for (auto& [name, host] : switches.hosts)
+        if (host.uplink.bandwidth_gbytes_per_s <= 0)
+            host.uplink.bandwidth_gbytes_per_s = host_gbytes_per_s;
 }
 
 /// Each host of the job is found by any of its ranks of MPI_COMM_WORLD, and named by its lowest
@@ -108,11 +116,12 @@ Result<DiscoveredTree> JobSources::tree_of(const Job& job, std::vector<std::stri
 }
 
 Result<Tree> combined_tree(TreeDraft& draft) {
-    const std::optional<SwitchTree>& switches = draft.switches.tree;
+    std::optional<SwitchTree>& switches = draft.switches.tree;
     if (!switches) {
         tidy(draft.notes);
         return Tree::make(side_by_side(std::move(draft.insides), draft.switches.host_gbytes_per_s));
     }
+    take_unknown_for(*switches, draft.switches.host_gbytes_per_s);
     draft.notes.insert(draft.notes.end(), switches->notes.begin(), switches->notes.end());
     const TreeSpec top = hang_hosts(*switches, std::move(draft.insides), draft.notes);
     tidy(draft.notes);

@@ -1,8 +1,10 @@
 // topology/sources/slurm/slurm.cpp - what SLURM says of switches: addresses of hosts in the
 // environment of their ranks, else its files.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -24,6 +26,15 @@ bool names_switches(const JobHost& host) {
     return host.slurm_address != host.name && host.slurm_address.find('.') != std::string::npos;
 }
 
+/// Every host of SLURM has an address of its own. One that all have is that of the host where the
+/// launcher ran, which Hydra hands on with the rest of its environment.
+bool is_handed_on(std::span<const SlurmAddress> addresses) {
+    return addresses.size() > 1 &&
+           std::all_of(addresses.begin(), addresses.end(), [&](const SlurmAddress& address) {
+               return address.address == addresses.front().address;
+           });
+}
+
 std::vector<SlurmAddress> addresses_of(const std::vector<JobHost>& hosts, SourceNotes& notes) {
     std::vector<SlurmAddress> addresses;
     std::vector<std::string> differing;
@@ -32,6 +43,7 @@ std::vector<SlurmAddress> addresses_of(const std::vector<JobHost>& hosts, Source
         addresses.push_back({host.name, host.slurm_address, host.slurm_pattern});
         if (host.addresses_differ) differing.push_back(host.name);
     }
+    if (is_handed_on(addresses)) return {};
     if (!differing.empty())
         notes.push_back(
             fmt::format("the ranks on {} have different SLURM_TOPOLOGY_ADDR: that of the lowest "
@@ -55,50 +67,101 @@ Result<Switches> from_addresses(std::span<const SlurmAddress> addresses) {
     return switches_of(fabric, "SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR");
 }
 
-Result<Switches> from_slurm_files() {
-    std::string looked_at;
+/// Where the switches may be, the first that counts first.
+std::vector<std::string> slurm_files() {
+    std::vector<std::string> files;
     for (const std::filesystem::path& folder : slurm_folders())
-        for (const char* name : {"topology.yaml", "topology.conf"}) {  // as SLURM prefers them
-            const std::string path = (folder / name).string();
-            std::error_code ignored;
-            if (std::filesystem::exists(path, ignored)) return switches_from_file(path);
-            looked_at += fmt::format("{}{}", looked_at.empty() ? "" : ", ", path);
-        }
-    return Status(
-        Code::invalid_argument,
-        fmt::format("SLURM says nothing about switches: no host has SLURM_TOPOLOGY_ADDR with a "
-                    "switch in it (the scheduler needs TopologyPlugin=topology/tree or "
-                    "topology/block), and there is none of {}",
-                    looked_at));
+        for (const char* name : {"topology.yaml", "topology.conf"})  // as SLURM prefers them
+            files.push_back((folder / name).string());
+    return files;
 }
 
-Result<Switches> from_slurm(const Job& job, SourceNotes& notes) {
-    const std::vector<SlurmAddress> addresses = addresses_of(job.hosts, notes);
-    if (addresses.empty()) return from_slurm_files();
-    return from_addresses(addresses);
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+Result<Switches> from_slurm_files() {
+    const std::vector<std::string> files = slurm_files();
+    const auto file = std::find_if(files.begin(), files.end(), exists);
+    if (file != files.end()) return switches_from_file(*file);
+    return Status(
+        Code::invalid_argument,
+        fmt::format(
+            "SLURM says nothing about switches: no host has a SLURM_TOPOLOGY_ADDR of "
+            "its own with a switch in it (the scheduler needs TopologyPlugin=topology/tree or "
+            "topology/block), and there is none of {}",
+            fmt::join(files, ", ")));
+}
+
+bool says_that_there_are_no_switches(const JobHost& host) {
+    return !host.slurm_address.empty() && !names_switches(host);
+}
+
+/// For ranks in a job of SLURM that have no addresses of their own, because a launcher of another
+/// make started them. Nothing where SLURM has no such file, or one that does not know all hosts.
+std::optional<Switches> from_files_of_job(const Job& job, SourceNotes& notes) {
+    const std::vector<std::string> files = slurm_files();
+    if (foreign_variable("SLURM_JOB_ID").empty() ||
+        std::none_of(files.begin(), files.end(), exists) ||
+        std::any_of(job.hosts.begin(), job.hosts.end(), says_that_there_are_no_switches))
+        return {};
+    Result<Switches> found = from_slurm_files();
+    if (!found.ok()) {
+        notes.push_back(found.status().message() + "; taken is no switch level");
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const JobHost& host : job.hosts) names.push_back(host.name);
+    if (!knows_all(*found->tree, names)) return {};
+    return std::move(*found);
 }
 
 /// What Ethernet mostly has. Messages that are cut for it lose little elsewhere; long ones that are
 /// not take 1.3 times as long on a slow link.
 constexpr double usual_gbytes_per_s = 1.25;
 
-/// Of hosts that are there.
-Switches without_addresses(const Job& job) {
+double likely_host_gbytes_per_s() {
+    const double fastest = fastest_interface_gbytes_per_s();
+    return fastest > 0 ? fastest : usual_gbytes_per_s;
+}
+
+bool lacks_rates(const SwitchTree& switches) {
+    return std::any_of(switches.hosts.begin(), switches.hosts.end(), [](const auto& host) {
+        return host.second.uplink.bandwidth_gbytes_per_s <= 0;
+    });
+}
+
+/// SLURM tells the shape of a network and, but for some files, no rates.
+Switches with_likely_rates(const Job& job, Switches found) {
+    if (job.can_be_measured && found.tree && lacks_rates(*found.tree))
+        found.host_gbytes_per_s = likely_host_gbytes_per_s();
+    return found;
+}
+
+Result<Switches> from_slurm(const Job& job, SourceNotes& notes) {
+    const std::vector<SlurmAddress> addresses = addresses_of(job.hosts, notes);
+    return with_likely_rates(
+        job, GRADCOLL_VALUE(addresses.empty() ? from_slurm_files() : from_addresses(addresses)));
+}
+
+Switches without_addresses(const Job& job, SourceNotes& notes) {
+    if (job.can_be_measured)
+        if (auto named = from_files_of_job(job, notes))
+            return with_likely_rates(job, std::move(*named));
     if (job.may_use_kept)
         if (auto kept = kept_network(job.hosts)) return std::move(*kept);
     Switches unknown;
-    if (!job.can_be_measured) return unknown;
-    unknown.host_gbytes_per_s = fastest_interface_gbytes_per_s();
-    if (unknown.host_gbytes_per_s <= 0) unknown.host_gbytes_per_s = usual_gbytes_per_s;
+    if (job.can_be_measured) unknown.host_gbytes_per_s = likely_host_gbytes_per_s();
     return unknown;
 }
 
 Result<Switches> best_without_asking(const Job& job, SourceNotes& notes) {
     if (job.hosts.size() < 2) return Switches{};
     const std::vector<SlurmAddress> addresses = addresses_of(job.hosts, notes);
-    if (addresses.empty()) return without_addresses(job);
+    if (addresses.empty()) return without_addresses(job, notes);
     Result<Switches> found = from_addresses(addresses);
-    if (found.ok()) return found;
+    if (found.ok()) return with_likely_rates(job, std::move(*found));
     notes.push_back(found.status().message() + "; taken is no switch level");
     return Switches{};
 }
