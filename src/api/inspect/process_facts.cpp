@@ -142,8 +142,7 @@ Entries levels() {
 }
 
 Entries tree_sources() {
-    Entries entries{
-        {"auto", "hwloc inside hosts, SLURM's switches between them if it names any"}};
+    Entries entries{{"auto", "hwloc inside hosts, SLURM's switches between them if it names any"}};
     for (const Part part : {Part::whole, Part::inside, Part::between})
         for (const SourceRow& row : source_table())
             if (row.part == part && !row.help.empty())
