@@ -44,7 +44,7 @@ void combine_in_blocks(const Reducer& reducer, Sources sources, unsigned char* o
 }
 
 void copy(Sources sources, unsigned char* out, std::size_t size_bytes) {
-    if (size_bytes != 0 && sources[0] != out) std::memcpy(out, sources[0], size_bytes);
+    if (sources[0] != out) copy_bytes(out, sources[0], size_bytes);
 }
 
 /// The result of a block at a time is made on the stack and copied from there; `out` is aligned.

@@ -1,6 +1,5 @@
 // runtime/one_host/allreduce_split.cpp - each rank combines its piece of every block.
 #include <array>
-#include <cstring>
 
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"
@@ -43,7 +42,7 @@ void OneHostAllreduce::copy_results_out(const OneHostCall& call, const CallBlock
         if (streaming)
             copy_streaming(to, from, bytes);
         else
-            std::memcpy(to, from, bytes);
+            copy_bytes(to, from, bytes);
     }
 }
 
