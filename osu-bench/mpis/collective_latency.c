@@ -83,18 +83,34 @@ static double barrier_loop(int count, int calls) {
     return sum / calls;
 }
 
-static int calls_for(long bytes) {
+static int most_calls_for(long bytes) {
     if (bytes <= 4096) return 1000;
     if (bytes <= 65536) return 200;
     return bytes <= 1048576 ? 20 : 3;
 }
 
+static int warm_calls_for(long bytes) {
+    return bytes <= 65536 ? 20 : 1;
+}
+
+/* Of a batch: fewer where calls are slow (ranks that outnumber cores), so that none takes more than
+ * 20 ms; the same on all ranks. */
+static int calls_for(long bytes, double (*time_of)(int, int)) {
+    const double batch_s = 0.02;
+    double mine = time_of((int)(bytes / (long)sizeof(float)), warm_calls_for(bytes)), slowest;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    const int most = most_calls_for(bytes);
+    const double fit = batch_s / slowest;
+    return fit >= most ? most : fit <= 3 ? 3 : (int)fit;
+}
+
 static void measure(long bytes, const char* loop, double (*time_of)(int, int), int rank) {
     double times[batches];
     const int count = (int)(bytes / (long)sizeof(float));
+    const int calls = calls_for(bytes, time_of);
     for (int i = 0; i < batches; ++i) {
-        for (int warm = 0; warm < (bytes <= 65536 ? 20 : 1); ++warm) call(count);
-        const double mine = 1e6 * time_of(count, calls_for(bytes));
+        for (int warm = 0; warm < warm_calls_for(bytes); ++warm) call(count);
+        const double mine = 1e6 * time_of(count, calls);
         MPI_Allreduce(&mine, &times[i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     }
     qsort(times, batches, sizeof *times, by_value);

@@ -9,7 +9,8 @@ namespace gradcoll {
 
 /// memcpy of more than a few lines, by the CPU's vectors. The C library takes `rep movsb` where
 /// that is said to be fast, and on some CPUs it is not: AMD's Zen 3 needs six times as long if the
-/// destination lies a little behind the source in its page (docs/gotchas.md). No overlap.
+/// destination lies up to a line behind the source in its page, as vectors from malloc() do beside
+/// shared memory (docs/gotchas.md). No overlap.
 void copy_long(void* to, const void* from, std::size_t size_bytes);
 
 /// memcpy, but of nothing the addresses may be null.

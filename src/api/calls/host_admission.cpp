@@ -185,7 +185,7 @@ Classified shape_of_known(const HostCall& call) {
     if (a.count < 0 || a.count > most_count) return unknown;
     if (call.entry->kind == CallKind::reduce) {
         const Classified known = classify(a.count, a.datatype, a.op);
-        return known.shape.by_mpi() ? unknown : known;
+        return known.shape.by_mpi() && !known.shape.is_lasting ? unknown : known;
     }
     const std::size_t bytes = bytes_of_named(a.datatype);
     if (bytes == 0) return unknown;

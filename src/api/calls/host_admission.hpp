@@ -35,7 +35,8 @@ inline bool is_faster_by_mpi(const HostCall& call, std::uint64_t size_bytes, int
 }
 
 /// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if
-/// not, and if the count is none.
+/// not, and if the count is none. A reduction by the MPI library's op, which always passes, has a
+/// shape by_mpi().
 Classified shape_of_known(const HostCall& call);
 
 }  // namespace gradcoll

@@ -58,15 +58,24 @@ Status run_on(CommContext& context, KnownWay& way, const CallArguments& argument
 
 namespace {
 
+/// Where the price is all that is missing, the ranks are asked here: those of a loop that makes
+/// communicators ask for each of them, and most often go on without attaching.
+bool passes_now(const Entry& entry, const CallArguments& arguments, Prospect& prospect,
+                const KindOfCall& kind) {
+    if (prospect.passes(arguments.count, kind)) return true;
+    // One that must not wait for others is counted, and leaves it to the next to attach.
+    if (!entry.may_wait) return true;
+    return prospect.lacks_price(arguments.count, kind) &&
+           !is_paid_on_all(arguments.comm, prospect) && prospect.passes(arguments.count, kind);
+}
+
 /// Whether the account of a communicator that is not attached lets the call of a program pass.
 /// Calls of ours attach their communicator.
 bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prospect* prospect,
                        GC_Passed_call* passed) {
     const KindOfCall* const kind =
         entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
-    if (kind == nullptr) return false;
-    // One that must not wait for others is counted, and leaves it to the next to attach.
-    if (!prospect->passes(arguments.count, *kind) && entry.may_wait) return false;
+    if (kind == nullptr || !passes_now(entry, arguments, *prospect, *kind)) return false;
     if (unattached_calls_are_told())
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
     else if (passed != nullptr)

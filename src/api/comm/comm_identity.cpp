@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -19,9 +21,28 @@ namespace {
 
 std::atomic<bool> sees_completions{false};
 
-bool should_yield(int ranks_on_host) {
+/// The most of one communicator so far.
+std::atomic<int> most_ranks_seen{0};
+
+/// Of this job on this host, as its launcher says: Open MPI's, or Hydra. 0: it says nothing.
+int ranks_by_launcher() {
+    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
+        if (const auto ranks = parse_integer(foreign_variable(name), 1, INT_MAX))
+            return static_cast<int>(*ranks);
+    return 0;
+}
+
+/// The ranks of other communicators want the cores, too.
+int ranks_of_job(int ranks_of_comm) {
+    int most = most_ranks_seen;
+    while (most < ranks_of_comm && !most_ranks_seen.compare_exchange_weak(most, ranks_of_comm)) {
+    }
+    return std::max({ranks_of_comm, most, this_host().ranks_by_launcher});
+}
+
+bool should_yield(int ranks_of_comm) {
     if (const auto on = parse_switch(option_text(OptionId::yield)); on.ok()) return *on;
-    return ranks_on_host > this_host().processors;
+    return ranks_of_job(ranks_of_comm) > this_host().processors;
 }
 
 /// Of its name, and of what its system calls the time since it was started.
@@ -36,7 +57,8 @@ std::uint64_t hash_of_host() {
 }  // namespace
 
 const HostFacts& this_host() {
-    static const HostFacts facts{hash_of_host(), sysconf(_SC_NPROCESSORS_ONLN)};
+    static const HostFacts facts{hash_of_host(), sysconf(_SC_NPROCESSORS_ONLN),
+                                 ranks_by_launcher()};
     return facts;
 }
 

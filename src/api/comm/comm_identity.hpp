@@ -64,8 +64,9 @@ class CommIdentity {
     bool is_one_host() const { return is_one_host_; }
     /// Of the host that has most of them.
     int most_ranks_on_host() const { return most_ranks_on_host_; }
-    /// Whether this rank gives its core away while it waits (GC_YIELD). Local: nobody else sees
-    /// what it does.
+    /// Whether this rank gives its core away while it waits (GC_YIELD). By itself it does if the
+    /// ranks of its whole job on this host outnumber the cores, as far as is known: a communicator
+    /// of two has no cores of its own where others run. Local: nobody else sees what it does.
     bool yields() const { return yields_; }
     /// How it waits in shared memory.
     const Patience& patience() const { return patience_; }
@@ -100,6 +101,7 @@ class CommIdentity {
 struct HostFacts {
     std::uint64_t hash = 0;  ///< equal on processes of one host, different on those of others
     long processors = 0;
+    int ranks_by_launcher = 0;  ///< of this job on this host; 0: the launcher does not say
 };
 /// Asks the system the first time, which takes as long as a few calls.
 const HostFacts& this_host();

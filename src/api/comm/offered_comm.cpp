@@ -101,22 +101,6 @@ void remember_that_it_passes(MPI_Comm comm, PassReason why) {
 /// own, and a program that has many makes short use of them.
 constexpr int most_attached_by_use = 256;
 
-/// Whether the account has reached what the rank asks that has lost most by attaching so far. Gives
-/// up if one of them has attached enough. Collective, once for a communicator.
-bool is_paid(MPI_Comm comm, Prospect& prospect) {
-    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-    if (prospect.pass_reason() == PassReason::short_vector) return true;
-    if (prospect.price_is_agreed()) return prospect.is_paid();
-    const bool has_enough = CommContext::live_count() >= most_attached_by_use;
-    std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
-    PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
-    if (price_ns == never)
-        prospect.give_up(PassReason::enough_attached);
-    else
-        prospect.agree_on_price(price_ns);
-    return price_ns != never && prospect.is_paid();
-}
-
 /// Adds the call to the account. Ranks on several hosts are no prospect, but long vectors are.
 bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
     if (parts == Parts::without_tree) return prospect.add(size.bytes);
@@ -130,7 +114,8 @@ OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
     const auto prospect = prospect_of(comm);
     if (!prospect || *prospect == nullptr) return {nullptr, passes};
     // Also of a call whose buffers are wrong here: no rank may look at its own alone.
-    if (!is_worth_it(**prospect, size, parts) || !size.may_attach || !is_paid(comm, **prospect))
+    if (!is_worth_it(**prospect, size, parts) || !size.may_attach ||
+        !is_paid_on_all(comm, **prospect))
         return {nullptr, (*prospect)->pass_reason()};
     auto context = attach_and_take_info(comm, parts);
     if (context && *context == nullptr) {
@@ -162,6 +147,20 @@ SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
     return known_comm(comm, by_use);
+}
+
+bool is_paid_on_all(MPI_Comm comm, Prospect& prospect) {
+    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    if (prospect.pass_reason() == PassReason::short_vector) return true;
+    if (prospect.price_is_agreed()) return prospect.is_paid();
+    const bool has_enough = CommContext::live_count() >= most_attached_by_use;
+    std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
+    PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (price_ns == never)
+        prospect.give_up(PassReason::enough_attached);
+    else
+        prospect.agree_on_price(price_ns);
+    return price_ns != never && prospect.is_paid();
 }
 
 OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {

@@ -26,6 +26,11 @@ inline PassReason of_one_host(PassReason of_comm) {
 /// call, none at later ones. Local.
 SeenComm comm_for_short_way(MPI_Comm comm);
 
+/// Whether the account of a communicator has reached what the rank asks that has lost most by
+/// attaching so far. Gives up if one of them has attached enough. Collective, once for a
+/// communicator: at the call that would pay the first price.
+bool is_paid_on_all(MPI_Comm comm, Prospect& prospect);
+
 /// What a call brings to the question whether its communicator is worth attaching.
 struct OfferedSize {
     std::uint64_t bytes = 0;    ///< of the whole vector

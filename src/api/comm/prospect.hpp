@@ -46,6 +46,12 @@ class Prospect {
     /// A call comes that the settings want to be served: worth the first price, if not a higher.
     bool add_wanted(std::uint64_t size_bytes);
     bool price_is_agreed() const { return price_is_agreed_; }
+    /// Whether, for an allreduce of the kind that does not pass, no more than the ranks' price is
+    /// missing.
+    bool lacks_price(MPI_Count count, const KindOfCall& kind) const {
+        if (price_is_agreed_ || has_given_up() || count <= 0 || count > most_count) return false;
+        return static_cast<std::uint64_t>(count) * kind.item_bytes < end_bytes(kind);
+    }
     /// The highest of the ranks' AttachPrice::a_rank_ns().
     void agree_on_price(std::uint64_t a_rank_ns) {
         account_.price_ns = rank_count_ * a_rank_ns;

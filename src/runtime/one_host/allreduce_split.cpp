@@ -1,6 +1,5 @@
 // runtime/one_host/allreduce_split.cpp - each rank combines its piece of every block.
 #include <array>
-#include <cstring>
 
 #include "memory/copy.hpp"
 #include "reduce/many.hpp"

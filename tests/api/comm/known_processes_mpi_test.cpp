@@ -45,5 +45,13 @@ TEST(KnownProcesses, AreUnknownIfOneOfThemHasForgotten) {
     EXPECT_EQ(again.identity().is_one_host(), half.identity().is_one_host());
 }
 
+/// Fails with four ranks on fewer than four cores if a communicator counts only its own ranks.
+TEST(Yielding, IsAlikeOnCommunicatorsOfFewAndOfAllRanksOfTheJob) {
+    IdentifiedComm pairs(rank_of(MPI_COMM_WORLD) / 2, 0), all;
+    const bool pair_yields = pairs.identity().yields();
+    EXPECT_EQ(pair_yields, all.identity().yields());
+    EXPECT_EQ(pairs.identity().patience(), all.identity().patience());
+}
+
 }  // namespace
 }  // namespace gradcoll::test

@@ -91,6 +91,21 @@ TEST_F(HostCalls, BroadcastsComeFromAnyRoot) {
         }
 }
 
+void add_pairs(void*, void*, int*, MPI_Datatype*) {}
+
+TEST_F(HostCalls, ReductionsByAnOpOfTheProgramPassWhateverTheirLength) {
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Op_create(add_pairs, 1, &op);
+    std::vector<int> in(1000), out(1000);
+    for (const int count : {-1, 0, 1, 250, 1000}) {
+        EXPECT_FALSE(
+            connected().reduce(in.data(), out.data(), count, MPI_INT, op, 0, comm_).served);
+        if (count <= 0) continue;
+        EXPECT_NE(reason().find("op is user-defined"), std::string::npos) << count;
+    }
+    MPI_Op_free(&op);
+}
+
 TEST_F(HostCalls, LongBroadcastsAreLeftToMpi) {
     std::vector<int> data(1 << 20);
     EXPECT_FALSE(connected().bcast(data.data(), 1 << 20, MPI_INT, 0, comm_).served);
