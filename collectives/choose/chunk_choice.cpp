@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/round.hpp"
+#include "collectives/plan/overlay.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -61,6 +63,15 @@ std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptio
                                  : measured_chunk(tree, tuning, spec);
     const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
+}
+
+void deal_where_cut_too_finely(const Tree& tree, PlanSpec& spec) {
+    const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
+    const std::int64_t granules = divided_up(chunk, spec.granule_elems);
+    if (most_cut_pieces(tree, granules) <= most_cut_pieces_of_a_plan) return;
+    spec.dealt = true;
+    spec.granule_elems *= divided_up(granules, dealt_granules);
+    spec.chunk_elems = rounded_up(spec.chunk_elems, spec.granule_elems);
 }
 
 }  // namespace gradcoll

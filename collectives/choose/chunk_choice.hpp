@@ -28,4 +28,14 @@ std::int64_t granule_for(const PlanSpec& spec);
 /// `spec` with its granule and choices. 0: the whole vector in one piece.
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options);
 
+/// A plan that would have more pieces because of cuts takes more than 10 ms to make
+/// (docs/benchmarks.md, "Plans").
+inline constexpr double most_cut_pieces_of_a_plan = 2048;
+/// Of a chunk where they are dealt: shares are equal to a part in so many.
+inline constexpr std::int64_t dealt_granules = 512;
+
+/// Where overlays would cut too finely for a plan, the spec's granules become coarse, its chunks
+/// multiples of them, and ownership is dealt. After the chunk was chosen.
+void deal_where_cut_too_finely(const Tree& tree, PlanSpec& spec);
+
 }  // namespace gradcoll

@@ -49,6 +49,14 @@ struct Shares {
     double least = 1;
 };
 
+/// Where granules are dealt: for each of its granules a rank tells one peer, or hears from one in
+/// each other branch of which that is the part. It owns half as many at each further vertex.
+double most_peers_dealt(const PlanSpec& spec) {
+    if (!spec.dealt) return std::numeric_limits<double>::infinity();
+    const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
+    return 4.0 * static_cast<double>(chunk / spec.granule_elems + 1);
+}
+
 /// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
 /// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
 /// so twice as many are reckoned with.
@@ -77,7 +85,7 @@ double most_peers(const Tree& tree, const PlanSpec& spec) {
         shares[shape] = {all.most / degree, all.least / degree};
         peers[shape] = below + here;
     }
-    return std::min(peers.back(), static_cast<double>(tree.rank_count()));
+    return std::min({peers.back(), most_peers_dealt(spec), static_cast<double>(tree.rank_count())});
 }
 
 /// Of what steps can number.
