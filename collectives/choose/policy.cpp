@@ -70,7 +70,6 @@ Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOp
     ShortVectorPlan shorter = for_short_vector(tree, spec, short_vector_rules(tree, options));
     spec = std::move(shorter.spec);
     decision.shortened = std::move(shorter.changes);
-    decision.exchanges = exchange_costs(tree, *options.tuning, spec);
     decision.predicted_us =
         forecast_tree(tree, *options.tuning, spec, options.chunks_in_flight).total_us;
     return decision;

@@ -184,6 +184,15 @@ TEST(Scale, WhatOneRankCannotNumberIsRefusedOnAllRanksAlike) {
     EXPECT_EQ(flat.status().code(), Code::unsupported);
     EXPECT_NE(flat.status().message().find("131072 peers: at most 32767"), std::string::npos);
     EXPECT_TRUE(Planner::make(Tree::flat(32767), {}).ok());
+    const Tree beside = tree_of("(* (100000x*))");
+    const PlanSpec dealt = call_on(beside);
+    EXPECT_TRUE(dealt.dealt);
+    EXPECT_EQ(Planner::make(beside, dealt).status().code(), Code::unsupported)
+        << "whoever owns a granule hears from 99,999";
+    const Tree deeper = tree_of("(* (200x (500x*)))");
+    const auto planner = Planner::make(deeper, call_on(deeper));
+    ASSERT_TRUE(planner.ok()) << planner.status().message();
+    EXPECT_LE(bytes_held(planner->plan(0).value()), one_mebibyte);
 }
 
 TEST(Links, TheFormulaGivesWhatThePlansSend) {
