@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/round.hpp"
+#include "collectives/plan/overlay.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -17,13 +19,13 @@ double bytes_at_the_top(const Tree& tree, const PlanSpec& spec) {
 }
 
 /// Where links are known: as many chunks as make the pipeline through the levels shortest, each
-/// with at least min_granules_per_rank and least_linked_chunk_bytes. Nothing if that is one and the
-/// scratch memory can hold it.
+/// with at least least_granules_per_rank() and least_linked_chunk_bytes. Nothing if that is one and
+/// the scratch memory can hold it.
 std::int64_t pipelined_chunk(const Tree& tree, const Tuning& tuning, const PlanSpec& spec) {
     const std::int64_t granules = spec.count_elems / spec.granule_elems;
     const double bytes = static_cast<double>(spec.count_elems) * spec.elem_bytes;
     const std::int64_t most = std::min(
-        granules / (min_granules_per_rank * tree.rank_count()),
+        granules / (least_granules_per_rank(spec) * tree.rank_count()),
         static_cast<std::int64_t>(bytes_at_the_top(tree, spec)) / least_linked_chunk_bytes);
     std::int64_t chunks =
         pipeline_of(tree, tuning, spec).best_chunk_count(bytes, most, usual_chunks_in_flight);
@@ -46,6 +48,12 @@ std::int64_t measured_chunk(const Tree& tree, const Tuning& tuning, const PlanSp
 
 }  // namespace
 
+std::int64_t least_granules_per_rank(const PlanSpec& spec) {
+    return spec.granule_elems > std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes)
+               ? 1
+               : min_granules_per_rank;
+}
+
 std::int64_t granule_for(const PlanSpec& spec) {
     if (spec.feedback || is_lossy(spec)) return static_cast<std::int64_t>(lossy_block_elems);
     return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
@@ -61,6 +69,15 @@ std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptio
                                  : measured_chunk(tree, tuning, spec);
     const std::int64_t granules = *chunk_bytes / spec.elem_bytes / spec.granule_elems;
     return std::max<std::int64_t>(1, granules) * spec.granule_elems;
+}
+
+void deal_where_cut_too_finely(const Tree& tree, PlanSpec& spec) {
+    const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
+    const std::int64_t granules = divided_up(chunk, spec.granule_elems);
+    if (most_cut_pieces(tree, granules) <= most_cut_pieces_of_a_plan) return;
+    spec.dealt = true;
+    spec.granule_elems *= divided_up(granules, dealt_granules);
+    spec.chunk_elems = rounded_up(spec.chunk_elems, spec.granule_elems);
 }
 
 }  // namespace gradcoll

@@ -63,13 +63,13 @@ Decision decide_as_wished(const Tree& tree, const PlanSpec& call, const PolicyOp
     spec.down_codec = down_codec_for(tree, options);
     spec.granule_elems = granule_for(spec);
     spec.chunk_elems = chunk_for(tree, spec, options);
+    deal_where_cut_too_finely(tree, spec);
     // What is best for the whole vector is what counts where chunks are not cut by the links.
     if (spec.chunk_elems > 0 && knows_links(tree))
         spec.choices = vertex_choices_of_chunks(tree, call, options, spec.chunk_elems);
     ShortVectorPlan shorter = for_short_vector(tree, spec, short_vector_rules(tree, options));
     spec = std::move(shorter.spec);
     decision.shortened = std::move(shorter.changes);
-    decision.exchanges = exchange_costs(tree, *options.tuning, spec);
     decision.predicted_us =
         forecast_tree(tree, *options.tuning, spec, options.chunks_in_flight).total_us;
     return decision;

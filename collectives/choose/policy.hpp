@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "collectives/choose/codec_choice.hpp"
-#include "collectives/choose/exchange_choice.hpp"
 #include "collectives/choose/options.hpp"
 #include "collectives/choose/short_vectors.hpp"
 #include "collectives/plan/plan.hpp"
@@ -24,7 +23,6 @@ struct Decision {
     std::string builder_refusal;
     std::vector<CodecVerdict> codecs;  ///< with CompressIf::pays: of every level that was weighed,
                                        ///< nearest the ranks first
-    std::vector<ExchangeCosts> exchanges;      ///< of the vertices that are not merged, ascending
     std::vector<ShortVectorChange> shortened;  ///< in the order in which they were made
 };
 

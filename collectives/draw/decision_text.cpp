@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "collectives/build/builder.hpp"
+#include "collectives/choose/exchange_choice.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/predict/forecast.hpp"
 
@@ -31,11 +32,12 @@ std::string vertex_text(const Tree& tree, const PlanSpec& spec, int vertex,
     return text + "\n";
 }
 
-std::string vertices_text(const Tree& tree, const Decision& decision) {
+std::string vertices_text(const Tree& tree, const Decision& decision, const Tuning& tuning) {
+    const std::vector<ExchangeCosts> exchanges = exchange_costs(tree, tuning, decision.spec);
     std::string text;
-    auto costs = decision.exchanges.begin();
+    auto costs = exchanges.begin();
     for (const int vertex : tree.inner_vertices()) {
-        const bool has_costs = costs != decision.exchanges.end() && costs->vertex == vertex;
+        const bool has_costs = costs != exchanges.end() && costs->vertex == vertex;
         text += vertex_text(tree, decision.spec, vertex, has_costs ? &*costs : nullptr);
         if (has_costs) ++costs;
     }
@@ -67,13 +69,14 @@ std::string text_of(const CodecVerdict& verdict) {
         parts_text(verdict.compressed), parts_text(verdict.exact));
 }
 
-std::string text_of(const Tree& tree, const Decision& decision) {
+std::string text_of(const Tree& tree, const Decision& decision, const Tuning& tuning) {
     const PlanSpec& spec = decision.spec;
     std::string text = builder_text(spec.builder, decision.builder_refusal);
     for (const CodecVerdict& verdict : decision.codecs) text += text_of(verdict);
-    if (is_predicted(spec)) text += vertices_text(tree, decision);
-    text += fmt::format("down: {}; granule {} elems; chunks of {} elems (0: whole); {}\n",
-                        name_of(spec.down_codec), spec.granule_elems, spec.chunk_elems,
+    if (is_predicted(spec)) text += vertices_text(tree, decision, tuning);
+    text += fmt::format("down: {}; granule {} elems{}; chunks of {} elems (0: whole); {}\n",
+                        name_of(spec.down_codec), spec.granule_elems,
+                        spec.dealt ? ", dealt out" : "", spec.chunk_elems,
                         is_predicted(spec)
                             ? fmt::format("about {:.1f} us in all", decision.predicted_us)
                             : "not predicted");

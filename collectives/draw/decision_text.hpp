@@ -9,7 +9,9 @@
 
 namespace gradcoll {
 
-std::string text_of(const Tree& tree, const Decision& decision);
+/// `tuning`: that it was decided with. What exchanges would take at each vertex is worked out here,
+/// for whoever reads it.
+std::string text_of(const Tree& tree, const Decision& decision, const Tuning& tuning);
 /// The line that says who builds a plan, and why, if that is not who was asked
 /// (Decision::builder_refusal); empty where flexreduce was asked.
 std::string builder_text(Builder builder, std::string_view refusal);

@@ -7,6 +7,7 @@
 
 #include "collectives/build/merge.hpp"
 #include "collectives/build/planner.hpp"
+#include "collectives/plan/overlay.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "topology/draw/words.hpp"
 
@@ -147,8 +148,10 @@ Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::st
     picture.chunk_count = chunk > 0 ? (spec.count_elems + chunk - 1) / chunk : 0;
     if (spec.builder == Builder::flexreduce) {
         const PlannedTree planned(tree, spec);
-        picture.ranks =
-            shares_of(tree, planned, OwnershipMap(planned.tree(), chunk, spec.granule_elems));
+        const std::vector<char> dealt =
+            spec.dealt ? dealt_shapes(planned.tree()) : std::vector<char>();
+        picture.ranks = shares_of(tree, planned,
+                                  OwnershipMap(planned.tree(), chunk, spec.granule_elems, dealt));
     } else {
         picture.note +=
             fmt::format("{}built by {}", picture.note.empty() ? "" : "; ", name_of(spec.builder));

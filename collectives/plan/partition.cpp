@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/hash.hpp"
+
 namespace gradcoll {
 
 namespace {
@@ -54,8 +56,9 @@ std::vector<int> order_of_parts(const std::vector<Run>& runs, const Cell& cell) 
 /// so that none is worked out twice. `vertex` stands for every vertex of its shape.
 class Query {
   public:
-    Query(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems)
-        : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems) {}
+    Query(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
+          std::span<const char> dealt)
+        : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems), dealt_(dealt) {}
 
     const Cell& cell_at(int vertex, std::int64_t at);
     Run run_at(int vertex, std::int64_t at);
@@ -65,6 +68,13 @@ class Query {
   private:
     using Cells = std::map<std::int64_t, Cell>;  ///< by begin
 
+    bool is_dealt(int vertex) const {
+        return !dealt_.empty() && dealt_[static_cast<std::size_t>(tree_.vertex(vertex).shape)] != 0;
+    }
+    Range granule_at(std::int64_t at) const;
+    std::size_t dealt_to(int vertex, std::int64_t at) const;
+    Run dealt_run_at(int vertex, std::int64_t at);
+    Interval dealt_interval_at(int vertex, std::int64_t at);
     std::vector<Run> runs_of_branches(int vertex, std::int64_t at);
     Cell make_cell(int vertex, std::int64_t at);
     void split(Cell& cell) const;
@@ -74,6 +84,7 @@ class Query {
     const Tree& tree_;
     std::int64_t count_elems_;
     std::int64_t granule_elems_;
+    std::span<const char> dealt_;
     std::unordered_map<int, Cells> cells_;  ///< by shape
 };
 
@@ -143,8 +154,39 @@ void Query::split(Cell& cell) const {
     }
 }
 
+Range Query::granule_at(std::int64_t at) const {
+    const std::int64_t begin = at / granule_elems_ * granule_elems_;
+    return {begin, begin + std::min(granule_elems_, count_elems_ - begin)};
+}
+
+std::size_t Query::dealt_to(int vertex, std::int64_t at) const {
+    const auto degree = static_cast<std::uint64_t>(tree_.children(vertex).size());
+    const auto granule = static_cast<std::uint64_t>(at / granule_elems_);
+    const std::uint64_t round = granule / degree;
+    const auto height = static_cast<std::uint64_t>(tree_.vertex(vertex).height);
+    const std::uint64_t first = scrambled(round + (height << 48)) % degree;
+    return static_cast<std::size_t>((granule + first) % degree);
+}
+
+Run Query::dealt_run_at(int vertex, std::int64_t at) {
+    const int child = tree_.children(vertex)[dealt_to(vertex, at)];
+    const int leaf = tree_.vertex(child).first_leaf - tree_.vertex(vertex).first_leaf;
+    return {granule_at(at), leaf + run_at(child, at).leaf, false};
+}
+
+Interval Query::dealt_interval_at(int vertex, std::int64_t at) {
+    Interval interval{granule_at(at), {}, {}};
+    for (const int child : tree_.children(vertex))
+        interval.owners.push_back(
+            tree_.rank_at(tree_.vertex(child).first_leaf + run_at(child, at).leaf));
+    interval.parts.assign(interval.owners.size(), {interval.range.begin, interval.range.begin});
+    interval.parts[dealt_to(vertex, at)] = interval.range;
+    return interval;
+}
+
 Run Query::run_at(int vertex, std::int64_t at) {
     if (tree_.is_leaf(vertex)) return {{0, count_elems_}, 0, false};
+    if (is_dealt(vertex)) return dealt_run_at(vertex, at);
     const Cell& cell = cell_at(vertex, at);
     const auto holds = [&](int b) {
         const Range part = cell.parts[b];
@@ -185,6 +227,7 @@ void Query::extend_right(int vertex, std::size_t branch, const Cell* cell, Run& 
 }
 
 Interval Query::interval_at(int vertex, std::int64_t at) {
+    if (is_dealt(vertex)) return dealt_interval_at(vertex, at);
     const Cell& cell = cell_at(vertex, at);
     Interval interval{cell.range, cell.owners, cell.parts};
     for (int& owner : interval.owners)
@@ -214,17 +257,23 @@ std::vector<Range> parts_of_branch(const std::vector<Interval>& intervals, int b
 
 }  // namespace
 
-OwnershipMap::OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems)
-    : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems) {}
+OwnershipMap::OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
+                           std::span<const char> dealt)
+    : tree_(tree), count_elems_(count_elems), granule_elems_(granule_elems), dealt_(dealt) {}
 
 std::vector<OwnedRange> OwnershipMap::owners(int vertex, Range window) const {
-    Query query(tree_, count_elems_, granule_elems_);
+    Query query(tree_, count_elems_, granule_elems_, dealt_);
     window = intersect(window, {0, count_elems_});
     const int first_leaf = tree_.vertex(vertex).first_leaf;
     std::vector<OwnedRange> answer;
     for (std::int64_t at = window.begin; at < window.end; at = answer.back().range.end) {
         const Run run = query.run_at(vertex, at);
-        answer.push_back({intersect(run.range, window), tree_.rank_at(first_leaf + run.leaf)});
+        const Range range = intersect(run.range, window);
+        const int rank = tree_.rank_at(first_leaf + run.leaf);
+        if (!answer.empty() && answer.back().rank == rank)
+            answer.back().range.end = range.end;  // granules that were dealt to one rank
+        else
+            answer.push_back({range, rank});
     }
     return answer;
 }
@@ -234,11 +283,11 @@ std::vector<Interval> OwnershipMap::intervals(int vertex, Range window) const {
 }
 
 std::vector<Interval> OwnershipMap::intervals(int vertex, std::span<const Range> windows) const {
-    return Query(tree_, count_elems_, granule_elems_).intervals(vertex, windows);
+    return Query(tree_, count_elems_, granule_elems_, dealt_).intervals(vertex, windows);
 }
 
 std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const {
-    Query query(tree_, count_elems_, granule_elems_);
+    Query query(tree_, count_elems_, granule_elems_, dealt_);
     std::vector<std::vector<Interval>> levels;
     std::vector<Range> owned{{0, count_elems_}};
     for (int child = tree_.leaf_of(rank); child != tree_.root();
@@ -250,7 +299,7 @@ std::vector<std::vector<Interval>> OwnershipMap::intervals_above(int rank) const
 }
 
 std::vector<Range> OwnershipMap::target(int rank, int vertex) const {
-    Query query(tree_, count_elems_, granule_elems_);
+    Query query(tree_, count_elems_, granule_elems_, dealt_);
     std::vector<Range> owned;
     append_joined(owned, {0, count_elems_});
     for (int child = tree_.leaf_of(rank); child != vertex; child = tree_.vertex(child).parent)

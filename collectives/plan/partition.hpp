@@ -39,14 +39,22 @@ struct Interval {
 /// one end in even intervals and the other in odd ones. This needs only the interval's own owners,
 /// never a count of the intervals before it.
 ///
+/// A vertex whose shape is `dealt` has no overlay: every granule is an interval of its own and goes
+/// whole to one branch. Granules are dealt like cards: of as many granules as there are branches
+/// each branch gets one, and where a round begins changes from round to round and from height to
+/// height, so that ranks far below get even shares, too. Who owns a granule then follows from one
+/// way down the tree, whatever is beside it. For trees whose branches are so different that
+/// overlays cut finer than plans can be; with granules as coarse as plans should be fine.
+///
 /// Nothing is precomputed for the whole tree. Ownership inside a subtree depends on its shape alone
 /// (Vertex::shape), so a query costs time and memory in proportion to its answer and to the degrees
 /// of the different shapes below it, however often a shape is there. Immutable, thread safe; keeps
-/// a reference to `tree`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et al., MLSys
-/// 2019).
+/// references to `tree` and `dealt`. Source: FlexReduce (Lee et al., DAC 2020), BlueConnect (Cho et
+/// al., MLSys 2019).
 class OwnershipMap {
   public:
-    OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems);
+    OwnershipMap(const Tree& tree, std::int64_t count_elems, std::int64_t granule_elems,
+                 std::span<const char> dealt = {});
 
     std::int64_t count_elems() const { return count_elems_; }
     std::int64_t granule_elems() const { return granule_elems_; }
@@ -75,6 +83,7 @@ class OwnershipMap {
     const Tree& tree_;
     std::int64_t count_elems_;
     std::int64_t granule_elems_;
+    std::span<const char> dealt_;
 };
 
 }  // namespace gradcoll

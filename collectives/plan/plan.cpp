@@ -41,7 +41,7 @@ std::uint64_t PlanSpec::hash() const {
     Hash hash;
     hash.value(collective).value(count_elems).value(type).value(elem_bytes).value(in_place);
     hash.value(granule_elems).value(chunk_elems).value(down_codec).value(feedback);
-    hash.value(builder);
+    hash.value(builder).value(dealt);
     return hash.value(choices.hash()).digest();
 }
 

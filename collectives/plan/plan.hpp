@@ -85,6 +85,9 @@ struct PlanSpec {
     bool in_place = false;           ///< input is the output buffer
     std::int64_t granule_elems = 1;  ///< multiple of codec_block_elems of every codec used
     std::int64_t chunk_elems = 0;  ///< multiple of the granule; 0: all in one chunk. allreduce only
+    /// flexreduce: ownership is dealt out by granules where overlays cut too finely
+    /// (partition.hpp).
+    bool dealt = false;
     VertexChoices choices;
     /// Of the allgather phase: what owners encode once. Their bytes are forwarded from the root
     /// down while each vertex's choice is lossy; the first exact vertex passes the decoded values

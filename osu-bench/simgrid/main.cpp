@@ -95,7 +95,8 @@ Case case_of(const Options& options, const std::string& algorithm, std::int64_t 
     const Decision decision = decide(*options.tree, call, options.policy);
     row.spec = decision.spec;
     row.predicted_us = decision.predicted_us;
-    if (options.explain) fmt::print(stderr, "{}", text_of(*options.tree, decision));
+    if (options.explain)
+        fmt::print(stderr, "{}", text_of(*options.tree, decision, *options.policy.tuning));
     if (options.verify || options.explain) look_at_all_plans(options, row);
     row.digests.resize(static_cast<std::size_t>(options.tree->rank_count()));
     return row;

@@ -2,6 +2,7 @@
 // with the others.
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 
 #include "collectives/build/planner.hpp"
@@ -88,6 +89,55 @@ TEST(Scale, PlansAmongRanksOfRandomDegreesFitInAMebibyte) {
     }
 }
 
+/// Two ranks beside branches of thousands of them, which are cut at random places.
+Tree cut_at_random(int ranks, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<int> order(static_cast<std::size_t>(ranks));
+    std::iota(order.begin(), order.end(), 0);
+    TreeSpec root;
+    root.children.push_back(random_subtree(order, 0, 2, random));
+    const std::size_t middle = order.size() / 3;
+    root.children.push_back(random_subtree(order, 2, middle, random));
+    root.children.push_back(random_subtree(order, middle, order.size(), random));
+    return Tree::make(root).value();
+}
+
+TEST(Scale, PlansOnTreesCutAtRandomAreDealtAndSmall) {
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        SCOPED_TRACE(seed);
+        const Tree tree = cut_at_random(20'000, seed);
+        const PlanSpec spec = call_on(tree);
+        EXPECT_TRUE(spec.dealt);
+        expect_small_plans(tree, spec);
+        const Planner planner = Planner::make(tree, spec).value();
+        for (const int rank : {0, 1}) {
+            const Plan plan = planner.plan(rank).value();
+            EXPECT_LE(bytes_held(plan), one_mebibyte);
+            EXPECT_LE(plan.body.steps.size() + plan.tail.steps.size(), 16'000U) << "its time";
+        }
+    }
+}
+
+TEST(Scale, DealtPlansOfAllRanksAreProvedTogether) {
+    for (const std::int64_t count : {std::int64_t{1} << 18, std::int64_t{12'345}}) {
+        const Tree tree = cut_at_random(600, 3);
+        PlanSpec spec = call_on(tree, count);
+        spec.dealt = true;
+        spec.granule_elems = 1024;
+        spec.chunk_elems = 0;
+        std::vector<Plan> plans;
+        const Planner planner = Planner::make(tree, spec).value();
+        for (int rank = 0; rank < tree.rank_count(); ++rank)
+            plans.push_back(planner.plan(rank).value());
+        EXPECT_EQ(verify(tree, plans).message(), "");
+    }
+}
+
+TEST(Scale, TreesWhoseBranchesAreAlikeAreNotDealt) {
+    for (const char* expression : {symmetric, lopsided, "(8192x*)"})
+        EXPECT_FALSE(call_on(tree_of(expression)).dealt) << expression;
+}
+
 /// Steps of rank 0 by level.
 std::vector<std::size_t> steps_by_level(const Tree& tree, const PlanSpec& spec) {
     const Plan plan = make_plan(tree, spec, 0).value();
@@ -134,6 +184,15 @@ TEST(Scale, WhatOneRankCannotNumberIsRefusedOnAllRanksAlike) {
     EXPECT_EQ(flat.status().code(), Code::unsupported);
     EXPECT_NE(flat.status().message().find("131072 peers: at most 32767"), std::string::npos);
     EXPECT_TRUE(Planner::make(Tree::flat(32767), {}).ok());
+    const Tree beside = tree_of("(* (100000x*))");
+    const PlanSpec dealt = call_on(beside);
+    EXPECT_TRUE(dealt.dealt);
+    EXPECT_EQ(Planner::make(beside, dealt).status().code(), Code::unsupported)
+        << "whoever owns a granule hears from 99,999";
+    const Tree deeper = tree_of("(* (200x (500x*)))");
+    const auto planner = Planner::make(deeper, call_on(deeper));
+    ASSERT_TRUE(planner.ok()) << planner.status().message();
+    EXPECT_LE(bytes_held(planner->plan(0).value()), one_mebibyte);
 }
 
 TEST(Links, TheFormulaGivesWhatThePlansSend) {

@@ -108,6 +108,7 @@ Shape random_shape(std::uint64_t seed, const Wish& wish) {
         spec.chunk_elems = spec.granule_elems * (1 + static_cast<std::int64_t>(random() % 40));
     if (spec.chunk_elems > 0 && spec.count_elems / spec.chunk_elems > 12) spec.chunk_elems = 0;
     choose(shape, wish, random);
+    spec.dealt = seed % 3 == 0;
     return shape;
 }
 

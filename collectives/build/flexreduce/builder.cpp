@@ -11,22 +11,20 @@ namespace {
 class Flexreduce : public TreeBuilder {
   public:
     explicit Flexreduce(PlannedTree planned)
-        : planned_(std::move(planned)),
-          stage_count_(static_cast<std::uint32_t>(
-              flexreduce_stage_count(planned_.tree(), planned_.spec()))) {}
+        : planned_(std::move(planned)), facts_(planned_.tree(), planned_.spec()) {}
 
-    std::uint32_t stage_count() const override { return stage_count_; }
+    std::uint32_t stage_count() const override { return facts_.stage_count; }
 
     Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const override {
         auto made =
-            flexreduce_schedule(planned_.tree(), planned_.spec(), stage_count_, rank, chunk_elems);
+            flexreduce_schedule(planned_.tree(), planned_.spec(), facts_, rank, chunk_elems);
         if (made.ok()) planned_.number_levels(rank, *made);
         return made;
     }
 
   private:
     PlannedTree planned_;
-    std::uint32_t stage_count_;
+    FlexreduceFacts facts_;
 };
 
 Result<std::shared_ptr<const TreeBuilder>> make_flexreduce(const Tree& tree, const PlanSpec& spec) {

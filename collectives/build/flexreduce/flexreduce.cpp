@@ -76,13 +76,13 @@ void append_from_blocks(Transfer& transfer, const BlockLayout& layout, Slot sour
 /// One chunk of one rank while it is put together.
 class ChunkBuilder {
   public:
-    ChunkBuilder(const Tree& tree, const PlanSpec& spec, std::uint32_t stage_count, int rank,
+    ChunkBuilder(const Tree& tree, const PlanSpec& spec, const FlexreduceFacts& facts, int rank,
                  std::int64_t chunk_elems)
         : tree_(tree),
           spec_(spec),
-          stage_count_(stage_count),
+          stage_count_(facts.stage_count),
           rank_(rank),
-          map_(tree, chunk_elems, spec.granule_elems),
+          map_(tree, chunk_elems, spec.granule_elems, facts.dealt),
           levels_(levels_of(tree, spec, map_, rank)),
           owned_(levels_.empty() ? std::vector<Range>{{0, chunk_elems}}
                                  : kept_parts(levels_.back())),
@@ -174,9 +174,9 @@ int rounds_at(Exchange exchange, int degree) {
 }  // namespace
 
 Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
-                                     std::uint32_t stage_count, int rank,
+                                     const FlexreduceFacts& facts, int rank,
                                      std::int64_t chunk_elems) {
-    return ChunkBuilder(tree, spec, stage_count, rank, chunk_elems).build();
+    return ChunkBuilder(tree, spec, facts, rank, chunk_elems).build();
 }
 
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec) {

@@ -2,20 +2,35 @@
 // chunk.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "base/status.hpp"
+#include "collectives/plan/overlay.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
 
-/// `spec` must be valid for `tree` (Planner checks), `stage_count` that of both. Cost follows the
-/// number of messages of `rank`. Errors: internal if a step would have to wait for more steps than
-/// it can count.
-Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
-                                     std::uint32_t stage_count, int rank, std::int64_t chunk_elems);
-
 /// Messages' stage numbers are below this: the same for all ranks.
 int flexreduce_stage_count(const Tree& tree, const PlanSpec& spec);
+
+/// Of a tree and a spec, the same for all ranks: worked out once.
+struct FlexreduceFacts {
+    FlexreduceFacts(const Tree& tree, const PlanSpec& spec)
+        : stage_count(static_cast<std::uint32_t>(flexreduce_stage_count(tree, spec))),
+          dealt(spec.dealt ? dealt_shapes(tree) : std::vector<char>()) {}
+
+    std::uint32_t stage_count;
+    std::vector<char> dealt;  ///< by shape, as OwnershipMap takes it
+};
+
+/// `spec` must be valid for `tree` (Planner checks), `facts` those of both. Cost follows the number
+/// of messages of `rank`. Errors: internal if a step would have to wait for more steps than it can
+/// count.
+Result<Schedule> flexreduce_schedule(const Tree& tree, const PlanSpec& spec,
+                                     const FlexreduceFacts& facts, int rank,
+                                     std::int64_t chunk_elems);
 
 }  // namespace gradcoll

@@ -49,6 +49,28 @@ struct Shares {
     double least = 1;
 };
 
+/// The largest sum of degrees on the way from a rank to the root.
+int most_degrees_above(const Tree& tree) {
+    const auto shapes = tree.vertex_of_shape();
+    std::vector<int> sums(shapes.size(), 0);
+    for (std::size_t shape = 1; shape < shapes.size(); ++shape) {
+        for (const int child : tree.children(shapes[shape]))
+            sums[shape] =
+                std::max(sums[shape], sums[static_cast<std::size_t>(tree.vertex(child).shape)]);
+        sums[shape] += static_cast<int>(tree.children(shapes[shape]).size());
+    }
+    return sums.back();
+}
+
+/// Where granules are dealt: of those that a rank owns before a vertex of degree d it tells one
+/// peer for each, but for a d-th part, rounded up, of which it hears from d - 1: fewer than twice
+/// the granules, and d. It owns half as many at each further vertex.
+double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
+    if (!spec.dealt) return std::numeric_limits<double>::infinity();
+    const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
+    return 4.0 * static_cast<double>(chunk / spec.granule_elems + 1) + most_degrees_above(tree);
+}
+
 /// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
 /// window of `most` meets about most / least owners in another branch; overlays can cut that finer,
 /// so twice as many are reckoned with.
@@ -77,7 +99,8 @@ double most_peers(const Tree& tree, const PlanSpec& spec) {
         shares[shape] = {all.most / degree, all.least / degree};
         peers[shape] = below + here;
     }
-    return std::min(peers.back(), static_cast<double>(tree.rank_count()));
+    return std::min(
+        {peers.back(), most_peers_dealt(tree, spec), static_cast<double>(tree.rank_count())});
 }
 
 /// Of what steps can number.

@@ -78,7 +78,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     if (log_enabled(LogLevel::debug))
         log(LogLevel::debug, "planned {} elements of {}: sends {} bytes ({} if exact)\n{}",
             key.count, name_of(key.type), cost->bytes, cost->exact_bytes,
-            text_of(facts.tree, decision));
+            text_of(facts.tree, decision, *settings.tuning));
     return call;
 }
 

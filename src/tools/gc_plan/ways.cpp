@@ -139,7 +139,7 @@ class Ways {
 
     std::vector<std::int64_t> chunks_to_try(const PlanSpec& spec) const {
         const std::int64_t least_granules =
-            std::max(min_granules_per_rank * tree_.rank_count(),
+            std::max(least_granules_per_rank(spec) * tree_.rank_count(),
                      least_chunk_bytes / spec.elem_bytes / spec.granule_elems);
         std::vector<std::int64_t> chunks{0};
         for (std::int64_t chunk = least_granules * spec.granule_elems; chunk < call_.count_elems;

@@ -99,13 +99,14 @@ TEST(Builder, FlexreducePlansWhatTheWishedOneRefuses) {
     PolicyOptions options;
     const Decision plain = decide(tree, call, options);
     EXPECT_EQ(plain.builder_refusal, "");
-    EXPECT_EQ(text_of(tree, plain).find("built by"), std::string::npos);
+    EXPECT_EQ(text_of(tree, plain, shipped_tuning()).find("built by"), std::string::npos);
     options.builder = nobody;
     const Decision decision = decide(tree, call, options);
     EXPECT_TRUE(decision.spec == plain.spec);
     EXPECT_EQ(decision.predicted_us, plain.predicted_us);
     EXPECT_NE(decision.builder_refusal.find("does not make this plan"), std::string::npos);
-    EXPECT_EQ(text_of(tree, decision).find("built by flexreduce: "), 0U) << text_of(tree, decision);
+    EXPECT_EQ(text_of(tree, decision, shipped_tuning()).find("built by flexreduce: "), 0U)
+        << text_of(tree, decision, shipped_tuning());
 }
 
 TEST(Builder, OnlyFlexreducesPlansArePredicted) {
@@ -123,7 +124,7 @@ TEST(Builder, OnlyFlexreducesPlansArePredicted) {
     EXPECT_TRUE(forecast.levels.empty());
     Decision decision;
     decision.spec = spec;
-    EXPECT_NE(text_of(tree, decision).find("not predicted"), std::string::npos);
+    EXPECT_NE(text_of(tree, decision, shipped_tuning()).find("not predicted"), std::string::npos);
 }
 
 TEST(Builder, TheOneThatMadeThePlanIsTold) {
@@ -142,7 +143,7 @@ TEST(Builder, TheOneThatMadeThePlanIsTold) {
         const bool other = decision.spec.builder != Builder::flexreduce;
         const std::string told = "built by " + std::string(row->name);
         EXPECT_EQ(text_of(*picture).find(told) != std::string::npos, other);
-        EXPECT_EQ(text_of(tree, decision).find(told) != std::string::npos, other);
+        EXPECT_EQ(text_of(tree, decision, shipped_tuning()).find(told) != std::string::npos, other);
         EXPECT_TRUE(picture->traffic.counted());
         EXPECT_EQ(picture->ranks.empty(), other);
     }

@@ -159,6 +159,7 @@ TEST(Plan, EveryUplinkCarriesItsShareInEachPhase) {
         Wish wish;
         wish.split_at_every_vertex = true;
         Shape shape = random_shape<float>(seed, wish);
+        shape.spec.dealt = false;
         shape.spec.chunk_elems = 0;
         shape.spec.count_elems = 100000 + static_cast<std::int64_t>(seed) * 977;
         const OwnershipMap map(shape.tree, shape.spec.count_elems, shape.spec.granule_elems);

@@ -31,7 +31,7 @@ TEST(CodecChoice, PaysOnSlowLinksAndNotOnFastOnes) {
     ASSERT_EQ(decision.codecs.size(), 2U);
     EXPECT_FALSE(decision.codecs[0].pays());
     EXPECT_TRUE(decision.codecs[1].pays());
-    const std::string text = text_of(tree, decision);
+    const std::string text = text_of(tree, decision, shipped_tuning());
     EXPECT_NE(text.find("level 1: 2:4 pays"), std::string::npos) << text;
     EXPECT_NE(text.find("level 0: 2:4 does not pay"), std::string::npos) << text;
 }

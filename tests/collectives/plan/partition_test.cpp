@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
+#include "collectives/plan/overlay.hpp"
 #include "support/random_trees.hpp"
 
 namespace gradcoll {
@@ -160,6 +164,100 @@ TEST_F(RandomMaps, EveryBranchKeepsItsEqualShareOfEveryInterval) {
             }
         }
     });
+}
+
+// ---- dealt
+
+/// The same tree twice, with ownership from overlays and dealt.
+template <class Check>
+void for_each_dealt(std::uint64_t seeds, Check check) {
+    int with_dealt_vertices = 0;
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Tree tree = random_tree(100 + static_cast<int>(random() % 200), random);
+        const std::vector<char> dealt = dealt_shapes(tree);
+        with_dealt_vertices += dealt.back();
+        const auto count = static_cast<std::int64_t>(random() % 100000);
+        check(tree, OwnershipMap(tree, count, 1 + static_cast<std::int64_t>(random() % 300), dealt),
+              dealt);
+        if (::testing::Test::HasFatalFailure()) return;
+    }
+    EXPECT_GT(with_dealt_vertices, static_cast<int>(seeds / 2));
+}
+
+TEST(DealtPartition, EveryElementHasOneOwnerAtEveryVertexAndTargetsSayTheSame) {
+    for_each_dealt(30, [](const Tree& tree, const OwnershipMap& map, const auto&) {
+        for (const int vertex : tree.inner_vertices()) {
+            std::vector<std::vector<Range>> owned(static_cast<std::size_t>(tree.rank_count()));
+            std::int64_t at = 0;
+            for (const OwnedRange& piece : map.owners(vertex, {0, map.count_elems()})) {
+                ASSERT_EQ(piece.range.begin, at);
+                ASSERT_FALSE(piece.range.empty());
+                at = piece.range.end;
+                append_joined(owned[static_cast<std::size_t>(piece.rank)], piece.range);
+            }
+            ASSERT_EQ(at, map.count_elems());
+            const Vertex& v = tree.vertex(vertex);
+            for (int i = 0; i < v.leaf_count; i += 7) {
+                const int rank = tree.rank_at(v.first_leaf + i);
+                ASSERT_EQ(map.target(rank, vertex), owned[static_cast<std::size_t>(rank)]);
+            }
+        }
+    });
+}
+
+TEST(DealtPartition, BranchesOfADealtVertexHaveEqualSharesUpToOneGranule) {
+    for_each_dealt(30, [](const Tree& tree, const OwnershipMap& map, const auto& dealt) {
+        for (const int vertex : tree.inner_vertices()) {
+            if (!dealt[static_cast<std::size_t>(tree.vertex(vertex).shape)]) continue;
+            std::vector<std::int64_t> shares(tree.children(vertex).size());
+            for (const Interval& interval : map.intervals(vertex, Range{0, map.count_elems()})) {
+                ASSERT_LE(interval.range.size(), map.granule_elems());
+                ASSERT_EQ(total(interval.parts), interval.range.size());
+                for (std::size_t b = 0; b < shares.size(); ++b)
+                    shares[b] += interval.parts[b].size();
+            }
+            const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+            ASSERT_LE(*most - *least, 2 * map.granule_elems());
+        }
+    });
+}
+
+TEST(DealtPartition, RanksFarBelowGetEvenSharesToo) {
+    // The same degree at every dealt level: dealing by the granule's number alone would give all of
+    // it to one rank in four.
+    TreeSpec spec = two_level_tree({7, 11, 13}).spec();
+    const auto four_times = [](const TreeSpec& below) {
+        TreeSpec above;
+        above.children.assign(4, below);
+        return above;
+    };
+    spec = four_times(four_times(four_times(spec)));
+    int next = 0;
+    const std::function<void(TreeSpec&)> number = [&](TreeSpec& at) {
+        if (at.children.empty()) at.rank = next++;
+        for (TreeSpec& child : at.children) number(child);
+    };
+    number(spec);
+    const Tree tree = Tree::make(spec).value();
+    const std::vector<char> dealt = dealt_shapes(tree);
+    ASSERT_TRUE(dealt.back());
+    const OwnershipMap map(tree, 4096, 1, dealt);
+    std::vector<std::int64_t> by_block(64);
+    for (const OwnedRange& piece : map.owners(tree.root(), {0, 4096}))
+        by_block[static_cast<std::size_t>(piece.rank / 31)] += piece.range.size();
+    for (const std::int64_t elems : by_block) {
+        EXPECT_GT(elems, 64 / 3);
+        EXPECT_LT(elems, 64 * 3);
+    }
+}
+
+TEST(Overlay, SymmetricTreesAreNeverDealtAndHaveNoPiecesFromCuts) {
+    for (const int ranks : {1, 2, 1000}) {
+        EXPECT_EQ(dealt_shapes(Tree::flat(ranks)).back(), 0);
+        EXPECT_EQ(most_cut_pieces(Tree::flat(ranks), 1 << 20), 0);
+    }
 }
 
 TEST(Partition, ChainOfOneRankBranchesIsWorkedOutOnce) {
