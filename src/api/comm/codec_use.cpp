@@ -41,8 +41,8 @@ CodecUse codec_use(const CodecQuestion& question) {
 }
 
 const CodecUse* CodecUses::find(const CallKey& key) const {
-    const auto found =
-        std::find_if(known_.begin(), known_.end(), [&](const auto& one) { return one.first == key; });
+    const auto found = std::find_if(known_.begin(), known_.end(),
+                                    [&](const auto& one) { return one.first == key; });
     return found != known_.end() ? &found->second : nullptr;
 }
 
