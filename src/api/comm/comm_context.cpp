@@ -18,7 +18,7 @@ namespace {
 
 std::atomic<std::uint64_t> least_allreduce_bytes{std::numeric_limits<std::uint64_t>::max()};
 std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>::max()};
-std::atomic<void (*)()> listener{nullptr};
+std::atomic<void (*)()> size_listener{nullptr};
 std::atomic<int> contexts{0};
 
 /// What agree() made of the environment, and would again.
@@ -303,7 +303,7 @@ void serve_from(const ServedBytes& bytes) {
     const bool allreduce_fell = lower(least_allreduce_bytes, bytes.allreduce);
     const bool others_fell = lower(least_other_bytes, bytes.others);
     if (!allreduce_fell && !others_fell) return;
-    if (void (*const tell)() = listener) tell();
+    if (void (*const tell)() = size_listener) tell();
 }
 
 ServedBytes least_served_bytes() {
@@ -311,7 +311,7 @@ ServedBytes least_served_bytes() {
 }
 
 void when_served_sizes_fall(void (*called)()) {
-    listener = called;
+    size_listener = called;
 }
 
 }  // namespace gradcoll

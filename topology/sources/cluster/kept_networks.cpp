@@ -32,15 +32,15 @@ Kept& kept() {
     return all;
 }
 
-using Names = std::set<std::string>;
+using HostNames = std::set<std::string>;
 
-Names names_of(const SwitchTree& tree) {
-    Names names;
+HostNames names_of(const SwitchTree& tree) {
+    HostNames names;
     for (const auto& [name, host] : tree.hosts) names.insert(name);
     return names;
 }
 
-bool covers(const SwitchTree& tree, const Names& names) {
+bool covers(const SwitchTree& tree, const HostNames& names) {
     return !tree.by_rank && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
         return tree.hosts.count(name) > 0;
     });
@@ -55,7 +55,7 @@ std::filesystem::path cache_folder() {
 }
 
 /// Of exactly these hosts. Empty: there is no folder for it.
-std::string file_of(const Names& names) {
+std::string file_of(const HostNames& names) {
     const std::filesystem::path folder = cache_folder();
     if (folder.empty()) return {};
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -75,14 +75,14 @@ void write_file(const SwitchTree& tree) {
     (void)replace_file(path, probe_cache_text(tree));  // without a file the next job measures again
 }
 
-std::optional<Switches> from_process(const Names& names) {
+std::optional<Switches> from_process(const HostNames& names) {
     const std::scoped_lock lock(kept().mutex);
     for (const SwitchTree& tree : kept().trees)
         if (covers(tree, names)) return Switches{tree, "measurements beside calls"};
     return {};
 }
 
-std::optional<Switches> from_file(const Names& names) {
+std::optional<Switches> from_file(const HostNames& names) {
     const std::string path = file_of(names);
     std::error_code ignored;
     if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return {};
@@ -97,7 +97,7 @@ std::optional<Switches> from_file(const Names& names) {
 
 void keep_network(const SwitchTree& tree, bool in_file) {
     if (in_file) write_file(tree);
-    const Names names = names_of(tree);
+    const HostNames names = names_of(tree);
     const std::scoped_lock lock(kept().mutex);
     auto& trees = kept().trees;
     std::erase_if(trees, [&](const SwitchTree& other) { return names_of(other) == names; });
@@ -106,7 +106,7 @@ void keep_network(const SwitchTree& tree, bool in_file) {
 }
 
 void forget_network(const SwitchTree& tree) {
-    const Names names = names_of(tree);
+    const HostNames names = names_of(tree);
     std::error_code ignored;
     if (const std::string path = file_of(names); !path.empty())
         std::filesystem::remove(path, ignored);
@@ -115,7 +115,7 @@ void forget_network(const SwitchTree& tree) {
 }
 
 std::optional<Switches> kept_network(std::span<const JobHost> hosts) {
-    Names names;
+    HostNames names;
     for (const JobHost& host : hosts)
         if (host.name.empty() || !names.insert(host.name).second) return {};
     if (auto found = from_process(names)) return found;
