@@ -68,7 +68,8 @@ int most_degrees_above(const Tree& tree) {
 double most_peers_dealt(const Tree& tree, const PlanSpec& spec) {
     if (!spec.dealt) return std::numeric_limits<double>::infinity();
     const std::int64_t chunk = spec.chunk_elems > 0 ? spec.chunk_elems : spec.count_elems;
-    return 4.0 * static_cast<double>(chunk / spec.granule_elems + 1) + most_degrees_above(tree);
+    const std::int64_t granules = chunk / spec.granule_elems + 1;
+    return 4.0 * static_cast<double>(granules) + most_degrees_above(tree);
 }
 
 /// A bound for the peers of any one rank, from the shapes alone, so that all ranks agree on it. A
