@@ -19,7 +19,7 @@ namespace gradcoll {
 double most_cut_pieces(const Tree& tree, std::int64_t granules);
 
 /// Few enough that one look into such a subtree takes microseconds.
-inline constexpr std::int64_t most_overlay_intervals = 32;
+inline constexpr std::int64_t most_overlay_intervals = 8;
 
 /// For OwnershipMap, by shape (index: as Tree::vertex_of_shape()): 1 where an overlay would have
 /// more intervals than that. Then all vertices above are dealt, too. Time: as above.
