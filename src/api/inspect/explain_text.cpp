@@ -73,9 +73,9 @@ std::string sends_text(const Explanation& e) {
     return text + "\n";
 }
 
-std::string codecs_text(const ExplainedPlan& plan) {
+std::string codecs_text(const ExplainedPlan& plan, std::string_view indent = "") {
     std::string text;
-    for (const CodecVerdict& verdict : plan.codecs) text += text_of(verdict);
+    for (const CodecVerdict& verdict : plan.codecs) text.append(indent) += text_of(verdict);
     return text;
 }
 
@@ -93,7 +93,7 @@ std::string prediction_text(const ExplainedPlan& plan) {
     if (!plan.is_predicted)
         return fmt::format("  not predicted: the model knows the plans of {} alone\n",
                            name_of(Builder::flexreduce));
-    return text + codecs_text(plan) +
+    return text + codecs_text(plan, "  ") +
            fmt::format(
                "  about {} by the model that chose the plan: for comparing, not a promise\n",
                seconds_text(plan.predicted_us * 1e-6));
