@@ -7,6 +7,7 @@
 
 #include "api/calls/call_kinds.hpp"
 #include "api/comm/attachments.hpp"
+#include "api/comm/codec_use.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/inspect/explain.hpp"
 #include "api/inspect/text_out.hpp"
@@ -32,11 +33,16 @@ struct ForeseenComm {
         const bool one_host =
             allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
             shape.elem_bytes <= one_host_element_bytes(tree.tree.rank_count(), settings);
-        return gradcoll::route_of(
-            settings, shape,
-            {.sums = shape.sums(),
-             .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
-             .one_host = one_host});
+        RouteQuestion question{
+            .sums = shape.sums(),
+            .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
+            .one_host = one_host};
+        const Route route = gradcoll::route_of(settings, shape, question);
+        if (!route.key.compress) return route;
+        question.left_out =
+            codec_use({tree.tree, settings, route.key, one_host ? tree.tree.rank_count() : 0})
+                .left_out;
+        return gradcoll::route_of(settings, shape, question);
     }
 };
 
