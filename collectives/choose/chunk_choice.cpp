@@ -12,6 +12,10 @@
 namespace gradcoll {
 namespace {
 
+std::int64_t exact_granule_elems(const PlanSpec& spec) {
+    return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
+}
+
 /// What is left of the vector where the highest branches exchange: links there are mostly slowest.
 double bytes_at_the_top(const Tree& tree, const PlanSpec& spec) {
     const CodecId codec = spec.choices[static_cast<std::size_t>(tree.root())].codec;
@@ -49,14 +53,12 @@ std::int64_t measured_chunk(const Tree& tree, const Tuning& tuning, const PlanSp
 }  // namespace
 
 std::int64_t least_granules_per_rank(const PlanSpec& spec) {
-    return spec.granule_elems > std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes)
-               ? 1
-               : min_granules_per_rank;
+    return spec.granule_elems > exact_granule_elems(spec) ? 1 : min_granules_per_rank;
 }
 
 std::int64_t granule_for(const PlanSpec& spec) {
     if (spec.feedback || is_lossy(spec)) return static_cast<std::int64_t>(lossy_block_elems);
-    return std::max<std::int64_t>(1, exact_granule_bytes / spec.elem_bytes);
+    return exact_granule_elems(spec);
 }
 
 std::int64_t chunk_for(const Tree& tree, const PlanSpec& spec, const PolicyOptions& options) {

@@ -249,16 +249,16 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
     if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
-    const Route route = route_of(settings, shape, question);
-    question.left_out = left_out(settings, route, question);
-    return question.left_out == ExactReason::none ? route : route_of(settings, shape, question);
+    return route_unless_left_out(settings, shape, question, [&](const Route& route) {
+        return left_out(settings, route, question);
+    });
 }
 
 /// A residual keeps its layout, and goes over the tree whatever pays.
 std::optional<CodecQuestion> CommContext::codec_question(const Settings& settings,
                                                          const Route& route,
                                                          const RouteQuestion& question) const {
-    if (!route.key.compress || question.feedback) return {};
+    if (question.feedback) return {};
     CallKey key = route.key;
     key.in_place = false;  // ranks may differ in it
     if (route.hosts) {
@@ -292,11 +292,10 @@ Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_ / settings.calls_per_step);
     question.call = compressible_calls_;
-    const Route route = route_of(settings, shape, question);
-    const auto asked = codec_question(settings, route, question);
-    if (!asked) return route;
-    question.left_out = codec_use(*asked).left_out;
-    return route_of(settings, shape, question);
+    return route_unless_left_out(settings, shape, question, [&](const Route& route) {
+        const auto asked = codec_question(settings, route, question);
+        return asked ? codec_use(*asked).left_out : ExactReason::none;
+    });
 }
 
 void serve_from(const ServedBytes& bytes) {

@@ -84,4 +84,15 @@ bool allows_one_host(const SettingsText& text, const Settings& settings);
 /// `shape.count` counts the whole vector.
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question);
 
+/// The same of a call that is compressed only if `left_out_of(route)`, asked where it would be,
+/// finds no reason against it.
+template <class LeftOutOf>
+Route route_unless_left_out(const Settings& settings, const CallShape& shape,
+                            RouteQuestion question, LeftOutOf&& left_out_of) {
+    const Route route = route_of(settings, shape, question);
+    if (!route.key.compress) return route;
+    question.left_out = left_out_of(route);
+    return question.left_out == ExactReason::none ? route : route_of(settings, shape, question);
+}
+
 }  // namespace gradcoll

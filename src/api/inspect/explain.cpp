@@ -227,7 +227,7 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
     out.destination = Destination::tree;
     GRADCOLL_TRY(take(out.plan, plan_for(facts, route.key)));
     if (!out.plan.sends.lossy && out.exact_reason.empty())
-        out.exact_reason = "no level of this tree has a lossy codec";
+        out.exact_reason = text_of(ExactReason::no_lossy_level);
     return {};
 }
 

@@ -33,16 +33,15 @@ struct ForeseenComm {
         const bool one_host =
             allows_one_host(text, settings) && !connects_hosts(tree.tree, tree.tree.root()) &&
             shape.elem_bytes <= one_host_element_bytes(tree.tree.rank_count(), settings);
-        RouteQuestion question{
-            .sums = shape.sums(),
-            .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
-            .one_host = one_host};
-        const Route route = gradcoll::route_of(settings, shape, question);
-        if (!route.key.compress) return route;
-        question.left_out =
-            codec_use({tree.tree, settings, route.key, one_host ? tree.tree.rank_count() : 0})
-                .left_out;
-        return gradcoll::route_of(settings, shape, question);
+        const int memory_ranks = one_host ? tree.tree.rank_count() : 0;
+        return route_unless_left_out(
+            settings, shape,
+            {.sums = shape.sums(),
+             .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
+             .one_host = one_host},
+            [&](const Route& route) {
+                return codec_use({tree.tree, settings, route.key, memory_ranks}).left_out;
+            });
     }
 };
 
