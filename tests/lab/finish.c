@@ -1,6 +1,7 @@
-/* MPI_Finalize that MPICH 4.0.2 with UCX 1.13 survives over TCP. A rank that closes a connection waits until the other rank
-   has answered its opening; a rank that waits in PMI's barrier answers nobody. So all pairs of ranks open theirs before, and
-   answer for a while. One run in fifty hangs all the same: then the rank just leaves. For programs in labs: linked into them, or preloaded. */
+/* MPI_Finalize that MPICH 4.0.2 with UCX 1.13 survives over TCP. A rank that closes a connection
+   waits until the other rank has answered its opening; a rank that waits in PMI's barrier answers
+   nobody. So all pairs of ranks open theirs before, and answer for a while. One run in fifty hangs
+   all the same: then the rank just leaves. For programs in labs: linked into them, or preloaded. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
