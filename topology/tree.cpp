@@ -158,6 +158,7 @@ TreeSpec spec_below(const Tree& tree, int id) {
 Tree Tree::assembled(std::vector<Vertex> vertices) {
     Tree tree;
     tree.vertices_ = std::move(vertices);
+    tree.vertices_.shrink_to_fit();  // every rank keeps the tree of all
     auto& all = tree.vertices_;
     for (Vertex& vertex : all) {
         vertex.children.clear();

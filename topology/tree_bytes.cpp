@@ -25,6 +25,7 @@ class TreeReader {
 
     Result<std::vector<Vertex>> read() {
         GRADCOLL_TRY(header());
+        vertices_.reserve(count_);
         do {
             GRADCOLL_TRY(vertex());
         } while (!open_.empty());

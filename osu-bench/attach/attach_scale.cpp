@@ -1,0 +1,137 @@
+// attach_scale - what finding the tree of a job costs, among ranks that are not there: the reports
+// of alike hosts are made up, and then go the way that discover_tree() sends them. Says what rank 0
+// receives, how long it works, what it sends to all, and what every rank then does and keeps. Time
+// of one core; MPI's own is not in it.
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/sources/job/discovered_tree.hpp"
+#include "topology/sources/job/job_tree.hpp"
+#include "topology/sources/job/reports.hpp"
+
+using namespace gradcoll;
+
+namespace {
+
+struct Options {
+    std::uint32_t hosts = 64;
+    std::uint32_t ranks_per_host = 16;
+    bool slurm = false;
+};
+
+constexpr std::uint32_t hosts_per_switch = 16;
+constexpr std::uint32_t switches_per_group = 16;
+
+class Stopwatch {
+  public:
+    double ms() const {
+        return std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point start_ = Clock::now();
+};
+
+double kib(std::size_t bytes) {
+    return static_cast<double>(bytes) / 1024;
+}
+
+double allocated_kib() {
+    const struct mallinfo2 info = mallinfo2();
+    return kib(info.uordblks + info.hblkhd);
+}
+
+HostPath path_on(std::uint32_t host, std::uint32_t core, std::uint32_t cores) {
+    const std::uint32_t package = core / ((cores + 1) / 2);
+    const std::uint32_t cache = core / 8 * 8;
+    return {fmt::format("node{:05}", host),
+            {{VertexKind::package, package, fmt::format("Package L#{}", package)},
+             {VertexKind::numa, package, fmt::format("NUMANode L#{}", package)},
+             {VertexKind::cache, cache, fmt::format("L3 L#{}", cache / 8)},
+             {VertexKind::core, core, fmt::format("Core L#{}", core)}}};
+}
+
+RankReport report_of(std::uint32_t host, std::uint32_t place, const Options& options) {
+    RankReport report;
+    report.first_on_host = host * options.ranks_per_host;
+    report.world_rank = static_cast<int>(report.first_on_host + place);
+    report.path = path_on(host, place, options.ranks_per_host);
+    report.facts.cores = options.ranks_per_host;
+    if (options.slurm) {
+        const std::uint32_t leaf = host / hosts_per_switch;
+        report.slurm_address = fmt::format("core.group{}.leaf{}.{}", leaf / switches_per_group,
+                                           leaf, report.path.host_name);
+        report.slurm_pattern = "switch.switch.switch.node";
+    }
+    return report;
+}
+
+std::vector<std::string> reports_of(const Options& options) {
+    std::vector<std::string> reports;
+    for (std::uint32_t host = 0; host < options.hosts; ++host)
+        for (std::uint32_t place = 0; place < options.ranks_per_host; ++place)
+            reports.push_back(report_bytes(report_of(host, place, options)));
+    return reports;
+}
+
+Status run(const Options& options) {
+    const std::vector<std::string> reports = reports_of(options);
+    std::size_t gathered_bytes = 0;
+    for (const std::string& report : reports) gathered_bytes += report.size();
+
+    const double before_kib = allocated_kib();
+    const Stopwatch reading;
+    Job job;
+    job.rank_count = static_cast<int>(reports.size());
+    std::vector<std::string> notes;
+    job.hosts = GRADCOLL_VALUE(hosts_of_reports(reports, notes));
+    const double reading_ms = reading.ms();
+    const double hosts_kib = allocated_kib() - before_kib;
+
+    const Stopwatch making;
+    WrittenSource source = GRADCOLL_VALUE(written_source(""));
+    source = GRADCOLL_VALUE(resolved(std::move(source)));
+    const std::string answer = discovery_bytes(JobSources(source).tree_of(job, std::move(notes)));
+    const double making_ms = making.ms();
+
+    const double before_tree_kib = allocated_kib();
+    const Stopwatch taking;
+    const DiscoveredTree found = GRADCOLL_VALUE(discovery_from(answer));
+    const double taking_ms = taking.ms();
+    fmt::print("{} ranks on {} hosts, a tree of {} vertices\n", reports.size(), options.hosts,
+               found.tree.vertex_count());
+    fmt::print("rank 0 receives {:.0f} KiB, reads them in {:.2f} ms, then keeps {:.0f} KiB\n",
+               kib(gathered_bytes), reading_ms, hosts_kib);
+    fmt::print("rank 0 makes the tree in {:.2f} ms, sends {:.1f} KiB to all\n", making_ms,
+               kib(answer.size()));
+    fmt::print("each rank reads it in {:.2f} ms, keeps {:.0f} KiB\n", taking_ms,
+               allocated_kib() - before_tree_kib);
+    return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    CLI::App app("attach_scale - what finding the tree costs among ranks that are not there");
+    app.add_option("--hosts", options.hosts)->capture_default_str()->check(CLI::Range(1, 1 << 17));
+    app.add_option("--ranks-per-host", options.ranks_per_host)
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1024));
+    app.add_flag("--slurm", options.slurm, "hosts tell SLURM's switches");
+    CLI11_PARSE(app, argc, argv);
+    const Status status = run(options);
+    if (status.ok()) return 0;
+    fmt::print(stderr, "attach_scale: {}\n", status.message());
+    return 1;
+}
