@@ -1,5 +1,6 @@
 #include "api/interposed/gate.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t always = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t shortest = 1;
 /// A complex number. Larger elements go through shared memory alone, whose gate is open.
 constexpr std::uint64_t largest_element_bytes = 16;
 
@@ -34,7 +36,8 @@ std::atomic<bool> on{true};
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
 /// made rarely, and their own info may lower the thresholds. What only shared memory serves is
-/// offered where allreduces of any size are.
+/// offered where allreduces of any size are. MPI returns from an empty vector at once, where ranks
+/// in shared memory would wait for each other.
 std::int64_t least_count(int call, const ServedBytes& least) {
     const auto elements = [](std::uint64_t bytes) {
         return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /
@@ -43,16 +46,17 @@ std::int64_t least_count(int call, const ServedBytes& least) {
     switch (call) {
         case GC_CALL_ALLREDUCE:
         case GC_CALL_IALLREDUCE:
-            return elements(least.allreduce);
+            return std::max(elements(least.allreduce), shortest);
         case GC_CALL_ALLGATHER:
             if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
             [[fallthrough]];
         case GC_CALL_REDUCE_SCATTER_BLOCK:
             return least.others > 0 ? 1 : 0;
         case GC_CALL_BARRIER:
+            return least.allreduce > 0 ? never : 0;
         case GC_CALL_BCAST:
         case GC_CALL_REDUCE:
-            return least.allreduce > 0 ? never : 0;
+            return least.allreduce > 0 ? never : shortest;
         default:
             return 0;
     }

@@ -56,6 +56,13 @@ class HostCalls : public testing::Test {
     int ranks_ = comm_.size();
 };
 
+TEST(HostCallsByUse, EmptyVectorsAreNotOfferedBecauseMpiDoesNotWaitForThem) {
+    if (alone()) return;
+    for (const GC_Intercepted call : {GC_CALL_ALLREDUCE, GC_CALL_BCAST, GC_CALL_REDUCE})
+        EXPECT_EQ(connected().least(call), 1) << call;
+    EXPECT_EQ(connected().least(GC_CALL_BARRIER), 0);
+}
+
 TEST(HostCallsByUse, AllKindsOfCallsPayForAttaching) {
     const auto none_is_attached = [](auto&& call) {
         const PlainComm comm;
