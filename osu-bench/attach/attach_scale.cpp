@@ -7,13 +7,14 @@
 #include <malloc.h>
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
@@ -31,16 +32,9 @@ struct Options {
 constexpr std::uint32_t hosts_per_switch = 16;
 constexpr std::uint32_t switches_per_group = 16;
 
-class Stopwatch {
-  public:
-    double ms() const {
-        return std::chrono::duration<double, std::milli>(Clock::now() - start_).count();
-    }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
+double ms_since(std::uint64_t start_ns) {
+    return seconds_of(now_ns() - start_ns) * 1e3;
+}
 
 double kib(std::size_t bytes) {
     return static_cast<double>(bytes) / 1024;
@@ -90,24 +84,24 @@ Status run(const Options& options) {
     for (const std::string& report : reports) gathered_bytes += report.size();
 
     const double before_kib = allocated_kib();
-    const Stopwatch reading;
+    const std::uint64_t reading = now_ns();
     Job job;
     job.rank_count = static_cast<int>(reports.size());
     std::vector<std::string> notes;
     job.hosts = GRADCOLL_VALUE(hosts_of_reports(reports, notes));
-    const double reading_ms = reading.ms();
+    const double reading_ms = ms_since(reading);
     const double hosts_kib = allocated_kib() - before_kib;
 
-    const Stopwatch making;
+    const std::uint64_t making = now_ns();
     WrittenSource source = GRADCOLL_VALUE(written_source(""));
     source = GRADCOLL_VALUE(resolved(std::move(source)));
     const std::string answer = discovery_bytes(JobSources(source).tree_of(job, std::move(notes)));
-    const double making_ms = making.ms();
+    const double making_ms = ms_since(making);
 
     const double before_tree_kib = allocated_kib();
-    const Stopwatch taking;
+    const std::uint64_t taking = now_ns();
     const DiscoveredTree found = GRADCOLL_VALUE(discovery_from(answer));
-    const double taking_ms = taking.ms();
+    const double taking_ms = ms_since(taking);
     fmt::print("{} ranks on {} hosts, a tree of {} vertices\n", reports.size(), options.hosts,
                found.tree.vertex_count());
     fmt::print("rank 0 receives {:.0f} KiB, reads them in {:.2f} ms, then keeps {:.0f} KiB\n",

@@ -2,9 +2,7 @@
    waits until the other rank has answered its opening; a rank that waits in PMI's barrier answers
    nobody. So all pairs of ranks open theirs before, and answer for a while. One run in fifty hangs
    all the same: then the rank just leaves. For programs in labs: linked into them, or preloaded. */
-#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
-#endif
 #include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>

@@ -51,7 +51,7 @@ std::int64_t least_count(int call, const ServedBytes& least) {
             if (least.allreduce > 0 && !intercepted_calls().gathers_over_tree()) return never;
             [[fallthrough]];
         case GC_CALL_REDUCE_SCATTER_BLOCK:
-            return least.others > 0 ? 1 : 0;
+            return least.others > 0 ? shortest : 0;
         case GC_CALL_BARRIER:
             return least.allreduce > 0 ? never : 0;
         case GC_CALL_BCAST:
