@@ -49,9 +49,21 @@ Status run_in_memory(CommContext& context, const CallArguments& arguments, const
     return device != nullptr ? run_on_copy(arguments, shape, *device, run) : run(arguments);
 }
 
+/// By the MPI library, as a call that passes.
+Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape) {
+    context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(),
+                                      PassReason::being_tried);
+    const Outcome passed = pass_allreduce(arguments);
+    return passed.status.ok() ? from_mpi(passed.mpi_code, "MPI_Allreduce") : passed.status;
+}
+
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                   const Route& route, const BlockingExtras& extras) {
     if (route.one_host) return run_in_memory(context, arguments, shape, route, extras.device.get());
+    if (route.tries_mpi)
+        return run_timed(
+            context, shape, route.key, [&] { return run_by_mpi(context, arguments, shape); },
+            TriedWay::mpi);
     return run_timed(context, shape, route.key, [&] {
         if (route.hosts)
             return run_in_memory(context, arguments, shape, route, extras.device.get());

@@ -21,18 +21,16 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
                     const BlockingExtras& extras = {});
 
 /// `run` is an allreduce over the tree or through hosts, which is timed if the communicator wants
-/// that (CommContext::learns()).
+/// that (CommContext::times()).
 template <class Run>
-Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run) {
-    if (!context.learns()) return run();
-    if (key.feedback || shape.size_bytes() < context.settings().current().long_bytes()) {
-        if (key.feedback) context.keep_plans();
-        return run();
-    }
+Status run_timed(CommContext& context, const CallShape& shape, const CallKey& key, Run&& run,
+                 TriedWay way = TriedWay::ours) {
+    if (key.feedback) context.keep_plans();
+    if (!context.times(shape.size_bytes())) return run();
     const std::uint64_t begin_ns = now_ns();
     const Status status = run();
     const Status learnt =
-        context.add_long_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns});
+        context.add_timed_call({shape.size_bytes(), !key.compress, now_ns() - begin_ns}, way);
     return status.ok() ? learnt : status;
 }
 

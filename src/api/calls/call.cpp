@@ -115,6 +115,9 @@ void Admission::check() {
     if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
     if (!classified.passes()) call_.shape = classified.shape;
     shape_reason_ = classified.pass_reason;
+    // Calls of ours go on to find out whether the others' vectors are empty, too.
+    if (entry().offered && shape_reason_ == PassReason::none && call_.shape.count == 0)
+        shape_reason_ = PassReason::empty_vector;
     if (blocks == 0)
         shape_reason_ = PassReason::intercommunicator;
     else

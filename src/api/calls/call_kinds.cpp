@@ -145,6 +145,7 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
     const Settings& settings = context.settings().current();
     const bool gathers = kind == Collective::allgather;
     const int ranks = context.identity().rank_count();
+    const bool fits_trials = kind == Collective::allreduce && manner.blocking;
     // The MPI library's own ops are for allreduces.
     const bool fits = kind == Collective::allreduce || !shape.by_mpi();
     const SeveralHosts::Takes hosts =
@@ -164,7 +165,10 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
             context.one_host().takes(shape),
         .hosts = hosts.exact,
         .hosts_if_lossy = hosts.lossy};
-    if (!gathers) return context.route(settings, shape, question);
+    if (!gathers) {
+        const Route route = context.route(settings, shape, question);
+        return fits_trials ? context.tried_route(route, shape) : route;
+    }
     // Bytes if nothing is compressed; else elements of the type that a codec needs to know.
     if (const auto element = uniform_element(a.datatype); element && is_floating(element->type)) {
         const Route route =
@@ -176,12 +180,13 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
 
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
     const SeveralHosts::Takes hosts = context.several_hosts().takes(shape);
-    return context.foreseen_route(
+    const Route route = context.foreseen_route(
         shape, {.step = context.settings().step(),
                 .sums = shape.sums(),
                 .one_host = context.one_host().may_open() && context.one_host().takes(shape),
                 .hosts = hosts.exact,
                 .hosts_if_lossy = hosts.lossy});
+    return context.foreseen_tried_route(route, shape);
 }
 
 }  // namespace gradcoll

@@ -34,7 +34,7 @@ class HostAdmission {
     void check();
     Status check_arguments();
     Status check_root() const;
-    void pass_if_slower();
+    void pass_by_size();
     void locate_buffers();
     Status locate_one(const char* name, const void* buffer, int& memory) const;
     void find_context();
@@ -77,10 +77,9 @@ Status HostAdmission::check_root() const {
             fmt::format("root is {}; allowed is 0 to {}", call_.root, rank_count_ - 1)};
 }
 
-void HostAdmission::pass_if_slower() {
-    if (shape_reason_ == PassReason::none &&
-        is_faster_by_mpi(call_, admitted_.shape.size_bytes(), rank_count_))
-        shape_reason_ = PassReason::slower_on_one_host;
+void HostAdmission::pass_by_size() {
+    if (shape_reason_ == PassReason::none)
+        shape_reason_ = reason_by_size(call_, admitted_.shape.size_bytes(), rank_count_);
 }
 
 Status HostAdmission::check_arguments() {
@@ -93,14 +92,14 @@ Status HostAdmission::check_arguments() {
         const auto bytes = data_bytes(a_.datatype);
         if (!bytes) return bytes.status();
         admitted_.shape = shape_of_bytes(*bytes * static_cast<std::uint64_t>(a_.count));
-        pass_if_slower();
+        pass_by_size();
         return {};
     }
     const Classified classified = classify(a_.count, a_.datatype, a_.op);
     admitted_.shape = classified.shape;
     shape_reason_ =
         classified.shape.by_mpi() ? classified.shape.mpi_reason : classified.pass_reason;
-    pass_if_slower();
+    pass_by_size();
     if (is_in_place(a_) && !is_root_)
         return {Code::invalid_buffer, "sendbuf is MPI_IN_PLACE, which is allowed on the root only"};
     return {};

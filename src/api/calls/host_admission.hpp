@@ -27,11 +27,15 @@ struct AdmittedHostCall {
 };
 AdmittedHostCall admit_host_call(const HostCall& call);
 
-/// Whether the MPI library is faster.
-inline bool is_faster_by_mpi(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
+/// What the MPI library does faster passes; none: nothing speaks against shared memory.
+inline PassReason reason_by_size(const HostCall& call, std::uint64_t size_bytes, int rank_count) {
     const CallKind kind = call.entry->kind;
-    if (kind == CallKind::bcast) return !OneHost::is_good_for_bcast(size_bytes, rank_count);
-    return kind == CallKind::reduce && !OneHost::is_good_for_reduce(size_bytes, rank_count);
+    if (kind == CallKind::barrier) return PassReason::none;
+    if (size_bytes == 0) return PassReason::empty_vector;
+    const bool is_good = kind == CallKind::bcast
+                             ? OneHost::is_good_for_bcast(size_bytes, rank_count)
+                             : OneHost::is_good_for_reduce(size_bytes, rank_count);
+    return is_good ? PassReason::none : PassReason::slower_on_one_host;
 }
 
 /// Its shape if the type (and op) have one whose handles this thread knows for good; passes() if

@@ -44,17 +44,17 @@ Known run_known_host_call(const HostCall& call, Status& status) {
         return pass(known.pass_reason);
     if (known.passes()) return Known::no;
     if (prospect != nullptr) {
-        if (is_faster_by_mpi(call, size_bytes, prospect->rank_count()))
-            return pass(PassReason::slower_on_one_host);
+        const PassReason by_size = reason_by_size(call, size_bytes, prospect->rank_count());
+        if (by_size != PassReason::none) return pass(by_size);
         return prospect->passes(size_bytes) ? pass(of_one_host(prospect->pass_reason()))
                                             : Known::no;
     }
     if (context->settings().checks_calls()) return Known::no;
     OneHost& host = context->one_host();
     if (!host.may_open()) return pass(PassReason::needs_one_host);
-    if (is_faster_by_mpi(call, size_bytes, context->identity().rank_count()))
-        return pass(PassReason::slower_on_one_host);
     const CommIdentity& comm = context->identity();
+    const PassReason by_size = reason_by_size(call, size_bytes, comm.rank_count());
+    if (by_size != PassReason::none) return pass(by_size);
     const bool is_root = call.root == comm.rank();
     if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||
         !has_plain_buffers(call, is_root, size_bytes))

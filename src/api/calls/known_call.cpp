@@ -123,7 +123,8 @@ namespace {
 void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shape) {
     const Settings& settings = context.settings().current();
     const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
-    const bool passes = way.pass_reason != PassReason::none;
+    const bool passes =
+        way.pass_reason != PassReason::none && way.pass_reason != PassReason::slower_when_tried;
     way.least_bytes = passes || way.one_host || way.hosts ? 0 : settings.tree_min_bytes;
     const bool may_make_tree = passes || (!context.has_tree() && !way.one_host) ||
                                (way.hosts && !context.several_hosts().takes_long());
@@ -142,6 +143,22 @@ bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
     way.least_bytes = call.shape.size_bytes();
     way.end_bytes = way.least_bytes + 1;
     return true;
+}
+
+/// What is being tried goes another way in the next call, and of what was tried sizes differ. When
+/// the trials of long calls begin, ways are forgotten.
+bool set_tried(KnownWay& way, const CommContext& context, const Call& call) {
+    const std::uint64_t size_bytes = call.shape.size_bytes();
+    const std::uint64_t least_timed = context.least_timed_bytes();
+    if (way.one_host || !context.trials().is_on()) return true;
+    if (size_bytes < least_timed) {
+        way.end_bytes = std::min(way.end_bytes, least_timed);
+        return true;
+    }
+    const WayTrials::Size size = WayTrials::size_of(size_bytes);
+    way.least_bytes = std::max({way.least_bytes, size.first, least_timed});
+    way.end_bytes = std::min(way.end_bytes, size.end);
+    return !context.may_go_another_way(size_bytes) || !context.trials().tries(size_bytes);
 }
 
 bool is_left_out(ExactReason reason) {
@@ -182,6 +199,7 @@ void learn_way_of(const Call& call) {
     } else {
         set_bounds(way, *call.context, call.shape);
     }
+    if (!set_tried(way, *call.context, call)) return;
     const std::uint64_t size_bytes = call.shape.size_bytes();
     if (size_bytes >= way.least_bytes && size_bytes < way.end_bytes)
         call.context->known_ways().learn(way);

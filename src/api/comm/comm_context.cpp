@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/comm/comm_tree.hpp"
+#include "api/comm/kept_ways.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
 #include "api/settings/process_tuning.hpp"
@@ -96,18 +97,19 @@ Status CommContext::make_tree() {
     GRADCOLL_TRY(devices_.share(identity_));
     plans_.read_devices_with(devices_.reader());
     GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
-    take_tree(std::move(tree).value());
+    GRADCOLL_TRY(take_tree(std::move(tree).value()));
     several_hosts_.open();
     begin_learning();
     return {};
 }
 
-void CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
+Status CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
     tree_ = std::move(tree);
     suit_settings();
     plans_.plan_for(tree_, settings_.current());
     several_hosts_.know_tree(tree_);
     forget_choices();
+    return begin_trials();
 }
 
 /// What rested on another tree, or on other settings.
@@ -129,21 +131,94 @@ void CommContext::begin_learning() {
         learning_.begin(tree_->tree);
 }
 
-Status CommContext::add_long_call(const LongCall& call) {
+/// Where the way is left to the library, too. Rank 0 tells what it has kept.
+Status CommContext::begin_trials() {
+    const Settings& settings = settings_.current();
+    trials_.stop();
+    if (settings_.text()[OptionId::topology] != "auto" || settings.tune == Tune::off ||
+        settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
+        return {};
+    TriedWays known{};
+    if (identity_.rank() == 0) known = kept_ways(tree_->tree);
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(known.data(), static_cast<int>(sizeof known), MPI_BYTE, 0,
+                                     identity_.private_comm()),
+                          "MPI_Bcast"));
+    trials_.begin(known, settings.tune == Tune::online);
+    return {};
+}
+
+bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
+    return may_go_another_way(shape.size_bytes()) && !route.passes() && !route.one_host &&
+           !route.key.compress && !route.key.feedback && !shape.has_gaps;
+}
+
+bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {
+    CallKey key = route.key;
+    key.in_place = false;  // ranks may differ in it
+    const SeveralHosts::Between* const between = route.hosts ? several_hosts_.between() : nullptr;
+    const Decision decision = between != nullptr
+                                  ? decision_for(between->tree->tree, between->settings, key)
+                                  : decision_for(tree_->tree, settings_.current(), key);
+    return gradcoll::is_surely_faster(tree_->tree, *settings_.current().tuning,
+                                      static_cast<std::int64_t>(shape.size_bytes()),
+                                      decision.predicted_us);
+}
+
+Route CommContext::tried_route(Route route, const CallShape& shape) {
+    if (!may_be_tried(route, shape)) return route;
+    const std::uint64_t bytes = shape.size_bytes();
+    if (trials_.tries(bytes) && !trials_.has_begun(bytes) && is_surely_faster(route, shape))
+        trials_.settle(bytes);
+    route = foreseen_tried_route(route, shape);
+    if (route.passes() || !trials_.tries(bytes)) return route;
+    route.tries_mpi = trials_.next(bytes) == TriedWay::mpi;
+    if (route.tries_mpi) route.hosts = false;
+    return route;
+}
+
+Route CommContext::foreseen_tried_route(Route route, const CallShape& shape) const {
+    if (!may_be_tried(route, shape) || trials_.tries(shape.size_bytes())) return route;
+    if (trials_.next(shape.size_bytes()) == TriedWay::mpi)
+        route.pass_reason = PassReason::slower_when_tried;
+    return route;
+}
+
+Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
+    const auto found =
+        trials_.add(identity_.private_comm(), call.vector_bytes, way, call.elapsed_ns);
+    if (!found) return found.status();
+    if (!*found) return {};
+    const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::mpi;
+    if (identity_.rank() == 0) keep_ways(tree_->tree, trials_.known());
+    log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
+        identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->mpi_ns * 1e-3,
+        is_by_mpi ? "such calls pass" : "they do not pass");
+    return {};
+}
+
+Status CommContext::add_timed_call(const LongCall& call, TriedWay way) {
+    const bool was_settled = learning_.is_settled();
+    if (call.exact && may_go_another_way(call.vector_bytes)) GRADCOLL_TRY(add_to_trial(call, way));
+    if (way == TriedWay::ours && call.vector_bytes >= settings_.current().long_bytes())
+        GRADCOLL_TRY(add_to_learning(call));
+    if (!was_settled && learning_.is_settled()) known_ways_.forget();
+    return {};
+}
+
+Status CommContext::add_to_learning(const LongCall& call) {
     using Advice = NetworkLearning::Advice;
     switch (GRADCOLL_VALUE(learning_.add(identity_.private_comm(), call))) {
         case Advice::keep:
             return {};
         case Advice::set_rate:
-            take_learnt(with_links_between_hosts(tree_->tree, learning_.rate_gbytes_per_s()),
-                        fmt::format("calls went at {:.3g} GB/s between hosts",
-                                    learning_.rate_gbytes_per_s()));
-            return {};
+            return take_learnt(with_links_between_hosts(tree_->tree, learning_.rate_gbytes_per_s()),
+                               fmt::format("calls went at {:.3g} GB/s between hosts",
+                                           learning_.rate_gbytes_per_s()));
         case Advice::look_again:
             return take_measured();
         case Advice::go_back:
             forget_network(learning_.measured());
-            take_tree(std::move(tree_before_));
+            GRADCOLL_TRY(take_tree(std::move(tree_before_)));
             tell_learnt();
             return {};
     }
@@ -161,17 +236,17 @@ Status CommContext::take_measured() {
     if (identity_.rank() == 0) keep_network(learning_.measured(), true);
     tree_before_ = std::exchange(tree_, std::move(tree));
     const NetworkLearning::Spent& spent = learning_.spent();
-    take_learnt(tree_->tree, fmt::format("{:.0f} ms in {} slices",
-                                         static_cast<double>(spent.ns) / 1e6, spent.slices));
-    return {};
+    return take_learnt(tree_->tree, fmt::format("{:.0f} ms in {} slices",
+                                                static_cast<double>(spent.ns) / 1e6, spent.slices));
 }
 
 /// The origin says what was learnt last.
-void CommContext::take_learnt(Tree tree, const std::string& what) {
+Status CommContext::take_learnt(Tree tree, const std::string& what) {
     const std::string origin = tree_->origin.substr(0, tree_->origin.find("; "));
-    take_tree(std::make_shared<const DiscoveredTree>(
-        DiscoveredTree{std::move(tree), fmt::format("{}; {}", origin, what), tree_->notes}));
+    GRADCOLL_TRY(take_tree(std::make_shared<const DiscoveredTree>(
+        DiscoveredTree{std::move(tree), fmt::format("{}; {}", origin, what), tree_->notes})));
     tell_learnt();
+    return {};
 }
 
 /// A shape that is new.
@@ -228,6 +303,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     if (has_tree()) {
         several_hosts_.open();
         begin_learning();
+        GRADCOLL_TRY(begin_trials());
     }
     forget_choices();
     const std::uint64_t tree =

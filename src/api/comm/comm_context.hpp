@@ -1,6 +1,7 @@
 // api/comm/comm_context.hpp - everything the library keeps for one communicator, part by part.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "api/comm/one_host.hpp"
 #include "api/comm/route.hpp"
 #include "api/comm/several_hosts.hpp"
+#include "api/comm/way_trials.hpp"
 #include "api/observe/comm_statistics.hpp"
 #include "api/observe/measured_error.hpp"
 
@@ -68,14 +70,36 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     const OneHost& one_host() const { return one_host_; }
     SeveralHosts& several_hosts() { return several_hosts_; }
     const SeveralHosts& several_hosts() const { return several_hosts_; }
-    /// Whether long blocking calls over the tree are to be timed.
-    bool learns() const { return learning_.is_on(); }
+    /// Whether blocking calls between hosts with so many bytes are to be timed.
+    bool times(std::uint64_t vector_bytes) const {
+        return (learning_.is_on() || trials_.is_on()) && vector_bytes >= least_timed_bytes();
+    }
+    std::uint64_t least_timed_bytes() const {
+        return std::min(WayTrials::least_bytes, settings_.current().long_bytes());
+    }
     /// One that was has ended, on this rank with or without an error. Collective now and then: then
-    /// the network is measured, and plans are made for what was learnt. Errors: transport; those of
-    /// find_tree().
-    Status add_long_call(const LongCall& call);
+    /// the network is measured, and plans are made for what was learnt. `way`: that it went.
+    /// Errors: transport; those of find_tree().
+    Status add_timed_call(const LongCall& call, TriedWay way);
     /// Plans stay as they are from now on, as something depends on them.
-    void keep_plans() { learning_.stop(); }
+    void keep_plans() {
+        if (!learning_.is_on() && !trials_.is_on()) return;
+        learning_.stop();
+        trials_.stop();
+        known_ways_.forget();
+    }
+    /// The route of a blocking exact allreduce that would go this way: also by the MPI library
+    /// where that is tried, or was faster. Every rank asks for its calls in the same order.
+    Route tried_route(Route route, const CallShape& shape);
+    /// The same as far as it is known; changes nothing.
+    Route foreseen_tried_route(Route route, const CallShape& shape) const;
+    const WayTrials& trials() const { return trials_; }
+    /// Whether trials say where exact calls of that length go. Long ones are not tried until the
+    /// tree is settled.
+    bool may_go_another_way(std::uint64_t vector_bytes) const {
+        return trials_.is_on() && vector_bytes >= least_timed_bytes() &&
+               (learning_.is_settled() || vector_bytes < settings_.current().tree_min_bytes);
+    }
     KnownWays& known_ways() { return known_ways_; }
     CommStatistics& statistics() { return statistics_; }
     const CommStatistics& statistics() const { return statistics_; }
@@ -108,9 +132,14 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     void suit_settings();
     void forget_choices();
     void begin_learning();
+    Status begin_trials();
+    bool may_be_tried(const Route& route, const CallShape& shape) const;
+    bool is_surely_faster(const Route& route, const CallShape& shape) const;
+    Status add_to_trial(const LongCall& call, TriedWay way);
+    Status add_to_learning(const LongCall& call);
     Status take_measured();
-    void take_tree(std::shared_ptr<const DiscoveredTree> tree);
-    void take_learnt(Tree tree, const std::string& what);
+    Status take_tree(std::shared_ptr<const DiscoveredTree> tree);
+    Status take_learnt(Tree tree, const std::string& what);
     void tell_codec_use(const CodecQuestion& question, const CodecUse& use) const;
     void tell() const;
     void tell_learnt() const;
@@ -130,6 +159,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     KnownWays known_ways_;
     CodecUses codec_uses_;
     NetworkLearning learning_;
+    WayTrials trials_;
     std::shared_ptr<const DiscoveredTree> tree_before_;  ///< the one that was measured
     std::atomic<std::uint64_t> compressible_calls_{0};
     std::atomic<std::uint32_t> tokens_{0};

@@ -36,6 +36,8 @@ class NetworkLearning {
     /// Plans must stay as they are.
     void stop();
     bool is_on() const { return phase_ != Phase::off; }
+    /// Whether the tree stays, but for times or rates that change.
+    bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 
     /// What the communicator should do about its tree. The same on all ranks.
     enum class Advice : std::uint8_t {

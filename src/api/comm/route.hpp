@@ -50,12 +50,13 @@ struct RouteQuestion {
 struct Route {
     PassReason pass_reason = PassReason::none;  ///< none: to the tree, or over one host
     ExactReason exact_reason = ExactReason::none;
-    bool one_host = false;  ///< not over the tree, but through the memory that all ranks share
-    bool hosts = false;     ///< through the memory of each host, and between hosts
+    bool one_host = false;   ///< not over the tree, but through the memory that all ranks share
+    bool hosts = false;      ///< through the memory of each host, and between hosts
+    bool tries_mpi = false;  ///< by the MPI library, whose time is taken (way_trials.hpp)
     CallKey key;
 
     /// Whether the tree of all ranks serves it.
-    bool needs_tree() const { return !passes() && !one_host && !hosts; }
+    bool needs_tree() const { return !passes() && !one_host && !hosts && !tries_mpi; }
 
     bool passes() const { return pass_reason != PassReason::none; }
 };

@@ -23,6 +23,7 @@ constexpr const char* reasons[] = {
     ("gc_reproducible=on: nonblocking calls cannot be served from the first one on, so none of "
      "them is"),
     "a buffer is memory of a device that is not in use",
+    "vector has no elements",
     "vector is shorter than gc_tree_min_bytes",
     "vector is longer than gc_max_bytes, and exact ones shorter than gc_tree_min_bytes pass",
     ("GC_COMPRESS_COMMS leaves the communicator exact, and exact vectors shorter than "
@@ -34,6 +35,8 @@ constexpr const char* reasons[] = {
     "the calls on the communicator have not yet paid for attaching it",
     "256 communicators are attached already, and this one would have been by use",
     "the MPI library does such a call of this length faster than shared memory",
+    "the MPI library's way is tried beside ours, in turns (GC_TUNE=online)",
+    "the MPI library was faster when both ways were tried",
     "MPI_Pcontrol has switched interception off",
     "GC_INTERCEPT leaves this kind of call out",
     "wrong arguments are for the MPI library to refuse",

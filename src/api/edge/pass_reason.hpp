@@ -26,6 +26,7 @@ enum class PassReason : std::uint8_t {
     device_not_in_use,
 
     // what is not worth it, or not wanted
+    empty_vector,  ///< MPI returns at once, where ranks of ours would wait for each other
     short_vector,
     short_beyond_max_bytes,  ///< exact because of gc_max_bytes, and short
     short_in_exact_comm,     ///< exact because of GC_COMPRESS_COMMS, and short
@@ -34,6 +35,8 @@ enum class PassReason : std::uint8_t {
     short_of_attaching,
     enough_attached,
     slower_on_one_host,  ///< of a kind of call that the MPI library then does faster
+    being_tried,         ///< beside our way, which goes on in turns
+    slower_when_tried,
     interception_off,
     not_intercepted,
 

@@ -36,8 +36,7 @@ std::atomic<bool> on{true};
 /// The block collectives count a block; how many of them a communicator has, ranks of different
 /// MPI_COMM_WORLDs could not tell alike, so that every one but the empty is offered. Requests are
 /// made rarely, and their own info may lower the thresholds. What only shared memory serves is
-/// offered where allreduces of any size are. MPI returns from an empty vector at once, where ranks
-/// in shared memory would wait for each other.
+/// offered where allreduces of any size are. Empty vectors would pass (PassReason::empty_vector).
 std::int64_t least_count(int call, const ServedBytes& least) {
     const auto elements = [](std::uint64_t bytes) {
         return static_cast<std::int64_t>((bytes + largest_element_bytes - 1) /

@@ -11,6 +11,7 @@ namespace {
 
 // As docs/dropin.md has it.
 bool serves_bcast_of(std::size_t size_bytes, int ranks) {
+    if (size_bytes == 0) return false;
     return ranks == 2 ? size_bytes <= 8192 : size_bytes >= 512 && size_bytes <= 65536;
 }
 bool serves_reduce_of(std::size_t size_bytes, int ranks) {
@@ -117,6 +118,24 @@ TEST_F(HostCalls, LongBroadcastsAreLeftToMpi) {
     std::vector<int> data(1 << 20);
     EXPECT_FALSE(connected().bcast(data.data(), 1 << 20, MPI_INT, 0, comm_).served);
     EXPECT_NE(reason().find("of this length faster"), std::string::npos);
+}
+
+TEST_F(HostCalls, EmptyVectorsPassBecauseMpiDoesNotWaitForThem) {
+    int in = 1, out = 2;
+    const auto passes = [&](const Answer& answer) {
+        EXPECT_FALSE(answer.served);
+        EXPECT_EQ(reason(), "vector has no elements");
+    };
+    for (int repetition = 0; repetition < 2; ++repetition) {
+        passes(connected().allreduce(&in, &out, 0, MPI_INT, MPI_SUM, comm_));
+        passes(connected().reduce(&in, &out, 0, MPI_INT, MPI_SUM, 0, comm_));
+        passes(connected().bcast(&in, 0, MPI_INT, 0, comm_));
+        passes(connected().allgather(&in, 0, MPI_INT, &out, 0, MPI_INT, comm_));
+        passes(connected().reduce_scatter_block(&in, &out, 0, MPI_INT, MPI_SUM, comm_));
+        EXPECT_TRUE(connected().barrier(comm_).served);
+        EXPECT_TRUE(connected().allreduce(&in, &out, 1, MPI_INT, MPI_SUM, comm_).served);
+    }
+    EXPECT_EQ(out, ranks_);
 }
 
 TEST_F(HostCalls, RanksMayDescribeTheSameDataDifferently) {

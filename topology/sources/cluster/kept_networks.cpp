@@ -3,19 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/hash.hpp"
-#include "base/mpi/mpi.hpp"
-#include "base/options.hpp"
-#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
+#include "topology/sources/cluster/kept_file.hpp"
 
 namespace gradcoll {
 namespace {
@@ -46,33 +42,11 @@ bool covers(const SwitchTree& tree, const HostNames& names) {
     });
 }
 
-/// Empty: there is none.
-std::filesystem::path cache_folder() {
-    const std::filesystem::path xdg = foreign_variable("XDG_CACHE_HOME");
-    if (xdg.is_absolute()) return xdg / "gradcoll";
-    const std::filesystem::path home = foreign_variable("HOME");
-    return home.is_absolute() ? home / ".cache" / "gradcoll" : std::filesystem::path();
-}
-
-/// Of exactly these hosts. Empty: there is no folder for it.
-std::string file_of(const HostNames& names) {
-    const std::filesystem::path folder = cache_folder();
-    if (folder.empty()) return {};
-    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    PMPI_Get_library_version(library, &length);
+/// Of exactly these hosts.
+KeptFile file_of(const HostNames& names) {
     Hash hash;
-    hash.text(library);
     for (const std::string& name : names) hash.text(name);
-    return folder / fmt::format("network-{:016x}.json", hash.digest());
-}
-
-void write_file(const SwitchTree& tree) {
-    const std::string path = file_of(names_of(tree));
-    if (path.empty()) return;
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-    (void)replace_file(path, probe_cache_text(tree));  // without a file the next job measures again
+    return {"network", hash.digest()};
 }
 
 std::optional<Switches> from_process(const HostNames& names) {
@@ -83,21 +57,20 @@ std::optional<Switches> from_process(const HostNames& names) {
 }
 
 std::optional<Switches> from_file(const HostNames& names) {
-    const std::string path = file_of(names);
-    std::error_code ignored;
-    if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return {};
-    const Result<std::string> text = read_file(path);
-    if (!text.ok()) return {};
+    const KeptFile file = file_of(names);
+    const std::optional<std::string> text = file.text();
+    if (!text) return {};
     Result<SwitchTree> tree = switches_from_probe_cache(*text);
     if (!tree.ok() || !covers(*tree, names)) return {};
-    return Switches{std::move(*tree), fmt::format("measurements of an earlier job, in {}", path)};
+    return Switches{std::move(*tree),
+                    fmt::format("measurements of an earlier job, in {}", file.path())};
 }
 
 }  // namespace
 
 void keep_network(const SwitchTree& tree, bool in_file) {
-    if (in_file) write_file(tree);
     const HostNames names = names_of(tree);
+    if (in_file) file_of(names).write(probe_cache_text(tree));
     const std::scoped_lock lock(kept().mutex);
     auto& trees = kept().trees;
     std::erase_if(trees, [&](const SwitchTree& other) { return names_of(other) == names; });
@@ -107,9 +80,7 @@ void keep_network(const SwitchTree& tree, bool in_file) {
 
 void forget_network(const SwitchTree& tree) {
     const HostNames names = names_of(tree);
-    std::error_code ignored;
-    if (const std::string path = file_of(names); !path.empty())
-        std::filesystem::remove(path, ignored);
+    file_of(names).remove();
     const std::scoped_lock lock(kept().mutex);
     std::erase_if(kept().trees, [&](const SwitchTree& other) { return names_of(other) == names; });
 }

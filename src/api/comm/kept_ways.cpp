@@ -1,0 +1,98 @@
+#include "api/comm/kept_ways.hpp"
+
+#include <bit>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "topology/sources/cluster/kept_file.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* version_key = "gradcoll_ways";
+constexpr int file_version = 1;
+constexpr std::pair<const char*, TriedWay> lists[] = {{"ours", TriedWay::ours},
+                                                      {"mpi", TriedWay::mpi}};
+constexpr std::size_t most_trees = 1000;
+
+/// Alive while the process leaves.
+struct Kept {
+    std::mutex mutex;
+    std::map<std::uint64_t, TriedWays> ways;
+};
+Kept& kept() {
+    static Kept& all = *new Kept;
+    return all;
+}
+
+/// Rates are measured anew in each job.
+std::uint64_t key_of(const Tree& tree) {
+    Hash hash;
+    for (int id = 0; id < tree.vertex_count(); ++id) {
+        const Vertex& vertex = tree.vertex(id);
+        hash.value(vertex.parent).value(vertex.rank).value(vertex.kind).text(vertex.name);
+    }
+    return hash.digest();
+}
+
+KeptFile file_of(std::uint64_t key) {
+    return {"ways", key};
+}
+
+std::string text_of(const TriedWays& ways) {
+    Json json;
+    json[version_key] = file_version;
+    for (const auto& [name, way] : lists) {
+        json[name] = Json::array();
+        for (std::size_t bin = 0; bin < ways.size(); ++bin)
+            if (ways[bin] == way) json[name].push_back(std::uint64_t{1} << bin);
+    }
+    return json.dump() + "\n";
+}
+
+/// Of a file that holds something else nothing is known.
+TriedWays ways_in(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    TriedWays ways{};
+    if (!json.is_object() || json.value(version_key, Json()) != file_version) return ways;
+    for (const auto& [name, way] : lists) {
+        const Json sizes = json.value(name, Json());
+        if (!sizes.is_array()) return {};
+        for (const Json& size : sizes)
+            if (size.is_number_unsigned() && std::has_single_bit(size.get<std::uint64_t>()))
+                ways[static_cast<std::size_t>(std::bit_width(size.get<std::uint64_t>()) - 1)] = way;
+    }
+    return ways;
+}
+
+void add_unknown(TriedWays& ways, const TriedWays& others) {
+    for (std::size_t bin = 0; bin < ways.size(); ++bin)
+        if (ways[bin] == TriedWay::unknown) ways[bin] = others[bin];
+}
+
+}  // namespace
+
+TriedWays kept_ways(const Tree& tree) {
+    const std::uint64_t key = key_of(tree);
+    const std::scoped_lock lock(kept().mutex);
+    const auto found = kept().ways.find(key);
+    if (found != kept().ways.end()) return found->second;
+    const auto text = file_of(key).text();
+    return text ? ways_in(*text) : TriedWays{};
+}
+
+void keep_ways(const Tree& tree, const TriedWays& ways) {
+    TriedWays all = ways;
+    add_unknown(all, kept_ways(tree));
+    const std::uint64_t key = key_of(tree);
+    file_of(key).write(text_of(all));
+    const std::scoped_lock lock(kept().mutex);
+    if (kept().ways.size() < most_trees || kept().ways.contains(key)) kept().ways[key] = all;
+}
+
+}  // namespace gradcoll

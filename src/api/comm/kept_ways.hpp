@@ -1,0 +1,18 @@
+// api/comm/kept_ways.hpp - which way was found to be the faster one, for communicators and jobs
+// that come later.
+#pragma once
+
+#include "api/comm/way_trials.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+/// Of the same ranks on hosts of the same names, below the same switches: by an earlier
+/// communicator of this process, or by an earlier job of this user with the same MPI library
+/// (topology/sources/cluster/kept_file.hpp). Thread safe, as the next one.
+TriedWays kept_ways(const Tree& tree);
+
+/// What is unknown leaves what was kept before.
+void keep_ways(const Tree& tree, const TriedWays& ways);
+
+}  // namespace gradcoll
