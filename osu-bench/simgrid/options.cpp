@@ -24,6 +24,7 @@ struct Raw {
     std::string hosts_path;
     std::string exchange = "auto";
     std::int64_t chunk_bytes = -1;
+    std::string compress_if = "always";
     std::string paced = "auto";
     bool print_platform = false;
     bool print_hosts = false;
@@ -60,6 +61,9 @@ void declare_calls(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--algorithm", options.algorithms, "list of " + known_algorithms())
         ->delimiter(',');
     app.add_option("--codec", options.codec_text, "codecs by level, as GC_CODEC")
+        ->capture_default_str();
+    app.add_option("--compress-if", raw.compress_if, "as GC_COMPRESS_IF")
+        ->check(CLI::IsMember({"always", "pays"}))
         ->capture_default_str();
     app.add_option("--exchange", raw.exchange, allowed_exchanges() + ", or a list by level")
         ->capture_default_str();
@@ -146,6 +150,7 @@ Status resolve(const Raw& raw, Options& options) {
     if (!exchanges.ok()) return exchanges.status();
     options.policy.level_exchanges = std::move(*exchanges);
     if (raw.chunk_bytes >= 0) options.policy.chunk_bytes = raw.chunk_bytes;
+    if (raw.compress_if == "pays") options.policy.compress_if = CompressIf::pays;
     options.way.paced = raw.paced == "auto" ? knows_links(*options.tree) : raw.paced == "on";
     if (raw.print_platform) options.task = Task::print_platform;
     if (raw.print_hosts) options.task = Task::print_hosts;

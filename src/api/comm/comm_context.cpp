@@ -167,8 +167,7 @@ bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) c
 Route CommContext::tried_route(Route route, const CallShape& shape) {
     if (!may_be_tried(route, shape)) return route;
     const std::uint64_t bytes = shape.size_bytes();
-    if (trials_.tries(bytes) && !trials_.has_begun(bytes) && is_surely_faster(route, shape))
-        trials_.settle(bytes);
+    if (trials_.is_about_to_begin(bytes) && is_surely_faster(route, shape)) trials_.settle(bytes);
     route = foreseen_tried_route(route, shape);
     if (route.passes() || !trials_.tries(bytes)) return route;
     route.tries_mpi = trials_.next(bytes) == TriedWay::mpi;

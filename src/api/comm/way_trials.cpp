@@ -16,11 +16,6 @@ constexpr double worth_passing = 1.1;
 /// Half of the calls are enough to tell.
 constexpr double clear = 1.25;
 
-/// The two ways take turns in both orders, so that what changes with time does not matter.
-TriedWay way_of_turn(int turn) {
-    return turn % 4 == 0 || turn % 4 == 3 ? TriedWay::mpi : TriedWay::ours;
-}
-
 }  // namespace
 
 void WayTrials::begin(const TriedWays& known, bool tries) {
@@ -44,46 +39,55 @@ bool WayTrials::tries(std::uint64_t vector_bytes) const {
     return tries_ && known_[bin_of(vector_bytes)] == TriedWay::unknown;
 }
 
-bool WayTrials::has_begun(std::uint64_t vector_bytes) const {
-    return trials_[bin_of(vector_bytes)].calls > 0;
+bool WayTrials::is_about_to_begin(std::uint64_t vector_bytes) const {
+    const Trial& trial = trials_[bin_of(vector_bytes)];
+    return tries(vector_bytes) && trial.times == 0 && trial.is_mpis_turn();
 }
 
 TriedWay WayTrials::next(std::uint64_t vector_bytes) const {
-    if (tries(vector_bytes)) return way_of_turn(trials_[bin_of(vector_bytes)].calls);
-    return known_[bin_of(vector_bytes)] == TriedWay::mpi ? TriedWay::mpi : TriedWay::ours;
+    const std::size_t bin = bin_of(vector_bytes);
+    const bool by_mpi =
+        tries(vector_bytes) ? trials_[bin].is_mpis_turn() : known_[bin] == TriedWay::mpi;
+    return by_mpi ? TriedWay::mpi : TriedWay::ours;
+}
+
+double WayTrials::Trial::fastest_ns(TriedWay way) const {
+    double least = 0;
+    for (int i = way == TriedWay::mpi ? 0 : 1; i < times; i += 2) {
+        const double time = times_ns[static_cast<std::size_t>(i)];
+        if (least <= 0 || time < least) least = time;
+    }
+    return least;
 }
 
 Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t vector_bytes,
                                                  TriedWay way, std::uint64_t elapsed_ns) {
-    const std::size_t bin = bin_of(vector_bytes);
-    Trial& trial = trials_[bin];
-    if (!tries(vector_bytes) || way != way_of_turn(trial.calls)) return std::optional<TrialTimes>();
-    // Sizes of one bin differ.
-    trial.times_ns[static_cast<std::size_t>(trial.calls++)] =
+    constexpr auto nothing = std::optional<TrialTimes>();
+    Trial& trial = trials_[bin_of(vector_bytes)];
+    if (!tries(vector_bytes) || way != next(vector_bytes)) return nothing;
+    if (way == TriedWay::ours && trial.times % 2 == 0) {
+        ++trial.calls_before;
+        return nothing;
+    }
+    trial.times_ns[static_cast<std::size_t>(trial.times++)] =
         static_cast<double>(elapsed_ns) / static_cast<double>(vector_bytes);
-    if (trial.calls != most_calls / 2 && trial.calls != most_calls)
-        return std::optional<TrialTimes>();
+    if (way == TriedWay::mpi) return nothing;
+    trial.calls_before = 0;
+    if (trial.times != most_pairs && trial.times != 2 * most_pairs) return nothing;
 
-    std::array<double, most_calls> times = trial.times_ns;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, times.data(), trial.calls, MPI_DOUBLE, MPI_SUM, comm),
-                 "MPI_Allreduce"));
+    Trial sums = trial;
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Allreduce(MPI_IN_PLACE, sums.times_ns.data(), sums.times, MPI_DOUBLE, MPI_SUM, comm),
+        "MPI_Allreduce"));
     int ranks = 1;
     PMPI_Comm_size(comm, &ranks);
     const double to_ns = static_cast<double>(vector_bytes) / ranks;
-    const auto fastest = [&](TriedWay one) {
-        double least = 0;
-        for (int turn = 0; turn < trial.calls; ++turn) {
-            const double time = times[static_cast<std::size_t>(turn)];
-            if (way_of_turn(turn) == one && (least <= 0 || time < least)) least = time;
-        }
-        return least * to_ns;
-    };
-    const TrialTimes found{fastest(TriedWay::ours), fastest(TriedWay::mpi)};
+    const TrialTimes found{sums.fastest_ns(TriedWay::ours) * to_ns,
+                           sums.fastest_ns(TriedWay::mpi) * to_ns};
     const double gain = found.mpi_ns > 0 ? found.ours_ns / found.mpi_ns : 0;
     const bool is_clear = gain > clear || gain < 1 / clear;
-    if (trial.calls < most_calls && !is_clear) return std::optional<TrialTimes>();
-    known_[bin] = gain > worth_passing ? TriedWay::mpi : TriedWay::ours;
+    if (trial.times < 2 * most_pairs && !is_clear) return nothing;
+    known_[bin_of(vector_bytes)] = gain > worth_passing ? TriedWay::mpi : TriedWay::ours;
     return std::optional(found);
 }
 

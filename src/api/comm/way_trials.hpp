@@ -1,5 +1,6 @@
 // api/comm/way_trials.hpp - whether exact allreduces between hosts are faster our way or the
-// MPI library's: tried in turns in the first calls of each size, where the forecast does not say.
+// MPI library's: tried now and then in the first calls of each size, where the forecast does not
+// say.
 #pragma once
 
 #include <array>
@@ -30,8 +31,12 @@ class WayTrials {
   public:
     /// Shorter calls are not tried: times vary by more than there is to gain.
     static constexpr std::uint64_t least_bytes = 64 << 10;
-    /// In turns, the MPI library's first. After half of them a clear difference ends the trial.
-    static constexpr int most_calls = 8;
+    /// One call by the MPI library, and the next one our way. After half of these pairs a clear
+    /// difference ends the trial.
+    static constexpr int most_pairs = 4;
+    /// Before each pair so many others go our way, which pay for it: the MPI library may take twice
+    /// as long.
+    static constexpr int calls_before_pair = 32;
 
     /// With what is known; `tries`: whether the rest is tried.
     void begin(const TriedWays& known, bool tries);
@@ -43,7 +48,8 @@ class WayTrials {
     bool tries(std::uint64_t vector_bytes) const;
     /// Ours, without a trial.
     void settle(std::uint64_t vector_bytes) { known_[bin_of(vector_bytes)] = TriedWay::ours; }
-    bool has_begun(std::uint64_t vector_bytes) const;
+    /// Whether the next call of that size would be the first that goes the other way.
+    bool is_about_to_begin(std::uint64_t vector_bytes) const;
 
     /// The one that the next call of that size is to go.
     TriedWay next(std::uint64_t vector_bytes) const;
@@ -63,9 +69,14 @@ class WayTrials {
     static Size size_of(std::uint64_t vector_bytes);
 
   private:
+    /// This rank's times, a byte.
     struct Trial {
-        int calls = 0;
-        std::array<double, most_calls> times_ns{};  ///< this rank's
+        int calls_before = 0;
+        int times = 0;
+        std::array<double, 2 * most_pairs> times_ns{};
+
+        bool is_mpis_turn() const { return times % 2 == 0 && calls_before == calls_before_pair; }
+        double fastest_ns(TriedWay way) const;
     };
     static std::size_t bin_of(std::uint64_t vector_bytes);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "base/mpi/mpi.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
@@ -30,14 +31,22 @@ HostPlace place_of_this_rank() {
     return place;
 }
 
-Status measure(const Options& options, Tuning& tuning) {
-    const HostPlace place = place_of_this_rank();
+/// Everything once. `cores`: as many ranks as have a core each; rank 0 is among them.
+Status measure_once(const Options& options, const HostPlace& place, const Group& cores,
+                    Tuning& tuning) {
     tuning.cores = place.cores;
-    // As many as have a core each; rank 0 is among them.
-    const Group cores(MPI_COMM_WORLD, place.rank < place.cores);
     GRADCOLL_TRY(measure_kernels(options, cores, tuning));
     GRADCOLL_TRY(measure_links(options, MPI_COMM_WORLD, place, tuning));
     if (place.hosts == 1 && cores.size() > 1) measure_one_host(options, cores, tuning);
+    return {};
+}
+
+Status measure(const Options& options, Tuning& tuning) {
+    const HostPlace place = place_of_this_rank();
+    const Group cores(MPI_COMM_WORLD, place.rank < place.cores);
+    std::vector<Tuning> passes(static_cast<std::size_t>(options.passes()));
+    for (Tuning& pass : passes) GRADCOLL_TRY(measure_once(options, place, cores, pass));
+    tuning = together(passes);
     return {};
 }
 

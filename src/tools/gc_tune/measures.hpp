@@ -68,6 +68,10 @@ gradcoll::Status measure_links(const Options& options, MPI_Comm everybody, const
 /// Exact allreduces of the ranks of `group`, which are all of one host. Collective over everybody.
 void measure_one_host(const Options& options, const Group& group, gradcoll::Tuning& tuning);
 
+/// Of several measurements of everything: the fastest of each, as a disturbed machine is slower and
+/// never faster; the median of figures that are differences of times.
+gradcoll::Tuning together(const std::vector<gradcoll::Tuning>& passes);
+
 /// What was found, for people.
 std::string summary_of(const gradcoll::Tuning& tuning);
 

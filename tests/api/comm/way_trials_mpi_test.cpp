@@ -14,17 +14,20 @@ namespace {
 
 constexpr std::uint64_t vector_bytes = 3 << 20;
 constexpr std::uint64_t us = 1000;
+constexpr int calls_of_pair = WayTrials::calls_before_pair + 2;
+constexpr int half = calls_of_pair * WayTrials::most_pairs / 2;
+constexpr int all = 2 * half;
 
 class WayTrialsTest : public testing::Test {
   protected:
     void SetUp() override { trials_.begin({}, true); }
-    /// Calls that take so long each way; every rank's differ, and one call is disturbed. How many
-    /// it takes to know.
+    /// Calls that take so long each way; every rank's differ, and the first are disturbed. How
+    /// many it takes to know.
     int calls_until_known(std::uint64_t ours_us, std::uint64_t mpi_us) {
-        for (int call = 1; call <= 20; ++call) {
+        for (int call = 1; call <= 2 * all; ++call) {
             const TriedWay way = trials_.next(vector_bytes);
             const std::uint64_t here = way == TriedWay::mpi ? mpi_us : ours_us;
-            const std::uint64_t disturbed = call == 2 ? 10 * here : 0;
+            const std::uint64_t disturbed = call <= calls_of_pair ? 10 * here : 0;
             const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));
             const auto found =
                 trials_.add(MPI_COMM_WORLD, vector_bytes, way, (here + disturbed + rank) * us);
@@ -42,7 +45,7 @@ class WayTrialsTest : public testing::Test {
 
 TEST_F(WayTrialsTest, TheFasterWayIsKept) {
     EXPECT_TRUE(trials_.tries(vector_bytes));
-    EXPECT_EQ(calls_until_known(1000, 800), WayTrials::most_calls);
+    EXPECT_EQ(calls_until_known(1000, 850), all);
     EXPECT_FALSE(trials_.tries(vector_bytes));
     EXPECT_EQ(trials_.next(vector_bytes), TriedWay::mpi);
     EXPECT_EQ(trials_.next(vector_bytes + 1), TriedWay::mpi) << "of nearly the same size";
@@ -50,21 +53,29 @@ TEST_F(WayTrialsTest, TheFasterWayIsKept) {
 }
 
 TEST_F(WayTrialsTest, OursIsKeptIfThereIsLittleToGain) {
-    EXPECT_EQ(calls_until_known(1000, 980), WayTrials::most_calls);
+    EXPECT_EQ(calls_until_known(1000, 950), all);
     EXPECT_EQ(trials_.next(vector_bytes), TriedWay::ours);
 }
 
 TEST_F(WayTrialsTest, AClearDifferenceEndsTheTrial) {
-    EXPECT_EQ(calls_until_known(1000, 3000), WayTrials::most_calls / 2);
+    EXPECT_EQ(calls_until_known(1000, 3000), half);
     EXPECT_EQ(trials_.next(vector_bytes), TriedWay::ours);
 }
 
-TEST_F(WayTrialsTest, CallsThatWentAnotherWayDoNotCount) {
-    ASSERT_EQ(trials_.next(vector_bytes), TriedWay::mpi);
-    for (int call = 0; call < 20; ++call)
+TEST_F(WayTrialsTest, OtherCallsPayForIt) {
+    for (int call = 0; call < WayTrials::calls_before_pair; ++call) {
+        EXPECT_FALSE(trials_.is_about_to_begin(vector_bytes));
+        EXPECT_EQ(trials_.next(vector_bytes), TriedWay::ours);
         EXPECT_FALSE(*trials_.add(MPI_COMM_WORLD, vector_bytes, TriedWay::ours, us));
-    EXPECT_FALSE(trials_.has_begun(vector_bytes));
-    EXPECT_EQ(calls_until_known(1000, 3000), WayTrials::most_calls / 2);
+    }
+    EXPECT_TRUE(trials_.is_about_to_begin(vector_bytes));
+    EXPECT_EQ(trials_.next(vector_bytes), TriedWay::mpi);
+}
+
+TEST_F(WayTrialsTest, CallsThatWentAnotherWayDoNotCount) {
+    for (int call = 0; call < 2 * all; ++call)
+        EXPECT_FALSE(*trials_.add(MPI_COMM_WORLD, vector_bytes, TriedWay::mpi, us));
+    EXPECT_EQ(calls_until_known(1000, 3000), half);
 }
 
 TEST_F(WayTrialsTest, WhatIsKnownIsNotTried) {

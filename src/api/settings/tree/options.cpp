@@ -69,9 +69,10 @@ OptionInfo tune_option_row() {
             .default_value = "online",
             .allowed = "online, cache, off",
             .help =
-                "where GC_TOPOLOGY=auto finds no switches: online: the first long calls are timed, "
-                "the network is measured beside calls, and kept for later jobs; cache: what an "
-                "earlier job kept is used; off: neither"};
+                "with GC_TOPOLOGY=auto: online: the first long calls between hosts are "
+                "timed, the network is measured beside calls where no switches are known, "
+                "the MPI library's own way is tried beside ours, and all is kept for later "
+                "jobs; cache: what an earlier job kept is used; off: neither"};
 }
 
 OptionInfo reproducible_option_row() {

@@ -1,0 +1,52 @@
+// gc_tune/passes.cpp - what several measurements of the same say together.
+#include <algorithm>
+#include <vector>
+
+#include "measures.hpp"
+
+namespace gc_tune {
+namespace {
+
+using namespace gradcoll;
+
+/// All passes measure at the same points.
+void keep_faster(Speed& kept, const Speed& other) {
+    std::vector<Speed::Point> points = kept.points();
+    for (std::size_t i = 0; i < std::min(points.size(), other.points().size()); ++i)
+        points[i].gbytes_per_s = std::max(points[i].gbytes_per_s, other.points()[i].gbytes_per_s);
+    kept = Speed(std::move(points));
+}
+
+void keep_faster(LinkSpeed& kept, const LinkSpeed& other) {
+    keep_faster(kept.gbytes_per_s, other.gbytes_per_s);
+    kept.latency_us = std::min(kept.latency_us, other.latency_us);
+}
+
+void keep_fastest(Tuning& kept, const Tuning& other) {
+    for (const CodecId codec : all_codecs()) {
+        keep_faster(kept.codecs[codec].encode, other.codecs[codec].encode);
+        keep_faster(kept.codecs[codec].decode, other.codecs[codec].decode);
+        keep_faster(kept.codecs[codec].decode_sum, other.codecs[codec].decode_sum);
+    }
+    for (std::size_t kind = 0; kind < kept.links.size(); ++kind)
+        keep_faster(kept.links[kind], other.links[kind]);
+    keep_faster(kept.host_pass, other.host_pass);
+}
+
+double middle_of(const std::vector<Tuning>& passes, double Tuning::*figure) {
+    std::vector<double> values;
+    for (const Tuning& pass : passes) values.push_back(pass.*figure);
+    return median(std::move(values));
+}
+
+}  // namespace
+
+Tuning together(const std::vector<Tuning>& passes) {
+    Tuning kept = passes.front();
+    for (const Tuning& pass : passes) keep_fastest(kept, pass);
+    kept.message_us = middle_of(passes, &Tuning::message_us);
+    kept.turn_us = middle_of(passes, &Tuning::turn_us);
+    return kept;
+}
+
+}  // namespace gc_tune
