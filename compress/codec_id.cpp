@@ -54,7 +54,8 @@ std::string description_of(CodecId codec) {
 }
 
 bool codec_supports(CodecId codec, ElementType type) {
-    return entry_of(codec).stage->supports(type);
+    const CodecEntry& entry = entry_of(codec);
+    return entry.stage->supports(*entry.member, type);
 }
 
 std::string types_of(CodecId codec) {

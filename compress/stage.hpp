@@ -56,7 +56,7 @@ struct CodecStage {
     std::span<const CodecMember> members;
     /// For people, one line: "keeps the 2 largest magnitudes of every 4 adjacent values".
     std::string (*description)(const CodecMember& member) = nullptr;
-    bool (*supports)(ElementType type) = nullptr;
+    bool (*supports)(const CodecMember& member, ElementType type) = nullptr;
     /// Vectors are cut at multiples of this; it divides lossy_block_elems.
     std::size_t block_elems = 0;
     /// Whether every encoding is as long as the bound.

@@ -17,7 +17,7 @@ constexpr CodecStage bf16_stage{
     .members = bf16_members,
     .description =
         [](const CodecMember&) { return std::string("rounds to bfloat16, to nearest even"); },
-    .supports = [](ElementType type) { return type == ElementType::f32; },
+    .supports = [](const CodecMember&, ElementType type) { return type == ElementType::f32; },
     .block_elems = 512,
     .bound_bytes = [](const CodecMember&, std::size_t, std::size_t count) { return count * 2; },
     .kernels = {bf16_kernels<bf16_kernels_scalar>, bf16_kernels<bf16_kernels_avx2>,

@@ -21,7 +21,7 @@ constexpr CodecStage exact_stage{
         [](const CodecMember&) {
             return std::string("sends values as they are (also: off, none, 4:4)");
         },
-    .supports = [](ElementType) { return true; },
+    .supports = [](const CodecMember&, ElementType) { return true; },
     .block_elems = 1,
     .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                       std::size_t count) { return count * elem_bytes; },

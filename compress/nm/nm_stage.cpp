@@ -41,7 +41,7 @@ Kernels kernels_of_set(const CodecMember& member, ElementType type) {
 constexpr CodecStage stage{
     .members = members,
     .description = description,
-    .supports = [](ElementType type) { return is_floating(type); },
+    .supports = [](const CodecMember&, ElementType type) { return is_floating(type); },
     .block_elems = block_elems,
     .bound_bytes = bound,
     .kernels = {kernels_of_set<nm_kernels_scalar>, kernels_of_set<nm_kernels_avx2>,

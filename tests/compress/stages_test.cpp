@@ -15,7 +15,7 @@ constexpr CodecMember exact_only[] = {{.number = 0, .name = "exact", .aliases = 
 CodecStage stage_of(std::span<const CodecMember> members) {
     return {.members = members,
             .description = [](const CodecMember&) { return std::string("does something"); },
-            .supports = [](ElementType) { return true; },
+            .supports = [](const CodecMember&, ElementType) { return true; },
             .block_elems = 512,
             .bound_bytes = [](const CodecMember&, std::size_t elem_bytes,
                               std::size_t count) { return count * elem_bytes; },
@@ -57,8 +57,9 @@ TEST(Stages, EveryStageHasKernelsForEverySupportedTypeOfKnownSize) {
         for (int number = 0; number <= static_cast<int>(ElementType::u64); ++number) {
             const auto type = static_cast<ElementType>(number);
             const Kernels kernels = stage->kernels.scalar(*member, type);
-            EXPECT_EQ(kernels.encode != nullptr, stage->supports(type)) << member->name;
-            EXPECT_EQ(kernels.decode_sum != nullptr, stage->supports(type)) << member->name;
+            EXPECT_EQ(kernels.encode != nullptr, stage->supports(*member, type)) << member->name;
+            EXPECT_EQ(kernels.decode_sum != nullptr, stage->supports(*member, type))
+                << member->name;
         }
 }
 

@@ -150,7 +150,7 @@ constexpr CodecMember zeros_members[] = {{.number = 200, .name = "zeros"}};
 constexpr CodecStage zeros_stage{
     .members = zeros_members,
     .description = [](const CodecMember&) { return std::string("leaves zeros out"); },
-    .supports = [](ElementType type) { return type == ElementType::f32; },
+    .supports = [](const CodecMember&, ElementType type) { return type == ElementType::f32; },
     .block_elems = zeros_block_elems,
     .has_fixed_rate = false,
     .bound_bytes =
