@@ -18,6 +18,7 @@
 #include "compress/lanes/elementwise.hpp"
 #include "compress/nm/nm_lanes.hpp"
 #include "compress/nm/nm_layout.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::nm {
 namespace {
@@ -105,7 +106,7 @@ struct VectorBlock {
   private:
     using WideElem = typename Lanes::Format::Wide;
     using OneByOne = ScalarBlock<S, typename Lanes::Format>;
-    static constexpr Bits finite = largest_finite<typename Lanes::Format>();
+    static constexpr Bits finite = largest_finite_bits<typename Lanes::Format>();
     static constexpr std::size_t register_residual = Lanes::elems * sizeof(WideElem);
 
     [[gnu::cold, gnu::noinline]] static void encode_with_care(const std::byte* in, std::byte* out) {
@@ -195,7 +196,7 @@ struct ScalarBlock {
     static bool floods(const std::byte* group) {
         int not_finite = 0;
         for (int i = 0; i < S::M; ++i)
-            not_finite += magnitude(group, i) > largest_finite<T>() ? 1 : 0;
+            not_finite += magnitude(group, i) > largest_finite_bits<T>() ? 1 : 0;
         return not_finite > S::N;
     }
     static Bits magnitude(const std::byte* group, int i) {

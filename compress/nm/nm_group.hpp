@@ -10,6 +10,7 @@
 
 #include "compress/nm/nm_lanes.hpp"
 #include "compress/nm/nm_layout.hpp"
+#include "reduce/float_types.hpp"
 
 namespace gradcoll::nm {
 
@@ -55,7 +56,7 @@ struct Group {
     static constexpr bool floods(const Key (&key)[M]) {
         int not_finite = 0;
 #pragma unroll
-        for (int i = 0; i < M; ++i) not_finite += key[i] > largest_finite<Format>() ? 1 : 0;
+        for (int i = 0; i < M; ++i) not_finite += key[i] > largest_finite_bits<Format>() ? 1 : 0;
         return not_finite > N;
     }
 

@@ -12,14 +12,6 @@ inline constexpr std::size_t window_elems = 32;  // the elements of one mask wor
 inline constexpr std::size_t block_words = block_elems / window_elems;
 inline constexpr std::size_t block_mask_bytes = block_words * sizeof(std::uint32_t);
 
-/// The largest key of a finite value; above it are Inf and NaN.
-template <class Format>
-constexpr typename Format::Bits largest_finite() {
-    using Bits = typename Format::Bits;
-    return static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) -
-                             (Bits{1} << Format::fraction_bits));
-}
-
 /// What every element of a flooded group decodes to: a NaN. *Flooded* is a group with more than N
 /// values that are not finite; all M bits of its mask are 1, and its N kept values do not count.
 template <class Bits>

@@ -108,7 +108,7 @@ struct WarpForm {
         const std::uint32_t word =
             kept_word<WarpMachine<Warp, Key>, S>(static_cast<Key>(magnitude)) & groups;
         const std::uint32_t flood_lanes =
-            flooded<S>(Warp::ballot(magnitude > largest_finite<Format>()) & groups, word);
+            flooded<S>(Warp::ballot(magnitude > largest_finite_bits<Format>()) & groups, word);
         if (lane == 0 && place.grouped > 0)
             store_any<Warp>(job.out + place.mask_at, word | flood_lanes);
         const bool sent = put(job.out, place, word, value);

@@ -27,4 +27,13 @@ struct Fp64 {
     static constexpr int fraction_bits = 52;
 };
 
+/// The bits of the largest finite value. Of values without a sign, only Inf (the next) and NaN are
+/// above it, as integers.
+template <class Format>
+constexpr typename Format::Bits largest_finite_bits() {
+    using Bits = typename Format::Bits;
+    return static_cast<Bits>((static_cast<Bits>(~Bits{0}) >> 1) -
+                             (Bits{1} << Format::fraction_bits));
+}
+
 }  // namespace gradcoll
