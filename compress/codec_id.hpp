@@ -26,6 +26,9 @@ enum class CodecId : std::uint8_t {
     nm_4_8 = 5,
     nm_1_16 = 6,
     bf16 = 7,
+    int8 = 8,
+    int4 = 9,
+    int16 = 10,
 };
 
 /// A mark for some codecs, by number.

@@ -18,7 +18,7 @@ extern "C" {
  * not. */
 int GC_Comm_attach(MPI_Comm comm);
 
-/* The codec of every hop from now on: "exact", "2:4", "bf16" or another of GC_LIST_CODECS (which
+/* The codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS (which
  * gc_info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer than
  * gc_min_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);

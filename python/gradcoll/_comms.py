@@ -27,7 +27,7 @@ def attach(comm: Any = None) -> None:
 
 
 def set_codec(comm: Any, codec: str) -> None:
-    """The codec of the communicator from now on: "exact", "2:4", "1:4", "bf16", ... Collective.
+    """The codec of the communicator from now on: "exact", "2:4", "bf16", "int8", ... Collective.
 
     Sums of fewer than gc_min_bytes, other ops and integers stay exact.
     """

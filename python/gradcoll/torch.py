@@ -49,7 +49,7 @@ class State:
 
     comm: an mpi4py communicator whose ranks are those of the model's process group; None is
         MPI.COMM_WORLD. The state works on a duplicate of its own, so that settings of `comm` stay.
-    codec: "2:4", "1:4", "bf16", ...; "exact" for none.
+    codec: "2:4", "bf16", "int8", ...; "exact" for none.
     error_feedback: what a codec drops in one step is added in the next.
     min_bytes: smaller buckets are summed exactly.
     warmup_steps: exact sums in the first steps, when gradients are large and change quickly.

@@ -61,15 +61,6 @@ struct LaneFloat : FloatBits<Format> {
     static constexpr int shift = WideFloat::fraction_bits - Own::fraction_bits;
     static constexpr int sign_shift = 8 * (sizeof(WideBits) - sizeof(Bits));
 
-    /// Exact; the bits of NaN are the caller's business.
-    static constexpr Wide widen_number(Bits bits) {
-        if constexpr (sizeof(Bits) == sizeof(Wide))
-            return bits_as<Wide>(bits);
-        else if constexpr (std::is_same_v<Format, Fp16>)
-            return Warp::widen_f16(bits);
-        else
-            return bits_as<Wide>(static_cast<WideBits>(bits) << shift);
-    }
     static constexpr Bits narrow_number(Wide wide) {
         if constexpr (sizeof(Bits) == sizeof(Wide)) {
             return bits_as<Bits>(wide);
@@ -90,6 +81,16 @@ struct LaneFloat : FloatBits<Format> {
     }
 
   public:
+    /// Exact; the bits of NaN are the caller's business.
+    static constexpr Wide widen_number(Bits bits) {
+        if constexpr (sizeof(Bits) == sizeof(Wide))
+            return bits_as<Wide>(bits);
+        else if constexpr (std::is_same_v<Format, Fp16>)
+            return Warp::widen_f16(bits);
+        else
+            return bits_as<Wide>(static_cast<WideBits>(bits) << shift);
+    }
+
     static constexpr Bits narrow(Wide wide) {
         if constexpr (sizeof(Bits) == sizeof(Wide))
             return bits_as<Bits>(wide);

@@ -24,7 +24,8 @@ TEST(CodecId, ConstantsMeanTheCodecsOfTheirNames) {
     const std::pair<CodecId, std::string_view> named[] = {
         {CodecId::exact, "exact"},  {CodecId::nm_1_4, "1:4"}, {CodecId::nm_2_4, "2:4"},
         {CodecId::nm_1_8, "1:8"},   {CodecId::nm_2_8, "2:8"}, {CodecId::nm_4_8, "4:8"},
-        {CodecId::nm_1_16, "1:16"}, {CodecId::bf16, "bf16"}};
+        {CodecId::nm_1_16, "1:16"}, {CodecId::bf16, "bf16"},  {CodecId::int8, "int8"},
+        {CodecId::int4, "int4"},    {CodecId::int16, "int16"}};
     for (const auto& [codec, name] : named) EXPECT_EQ(name_of(codec), name);
     EXPECT_EQ(all_codecs().front(), CodecId::exact);
     EXPECT_FALSE(is_registered(static_cast<CodecId>(127)));
@@ -34,6 +35,8 @@ TEST(CodecId, TypesAreToldInWords) {
     EXPECT_EQ(types_of(CodecId::exact), "all types");
     EXPECT_EQ(types_of(CodecId::nm_2_4), "fp16, bf16, fp32, fp64");
     EXPECT_EQ(types_of(CodecId::bf16), "fp32");
+    EXPECT_EQ(types_of(CodecId::int8), "fp16, bf16, fp32, fp64");
+    EXPECT_EQ(types_of(CodecId::int16), "fp32, fp64");  // no gain for types of 16 bits
 }
 
 TEST(CodecId, UnknownNamesAreNamedWithTheAllowedOnes) {
@@ -51,6 +54,9 @@ TEST(CodecId, WireSizesOfOneBlockAreThoseOfTheSpecification) {
     EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 2, 512) * 64, 512 * 2 * 36u);
     EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 8, 512) * 256, 512 * 8 * 132u);
     EXPECT_EQ(bound_bytes(CodecId::bf16, 4, 512), 1024u);
+    EXPECT_EQ(bound_bytes(CodecId::int8, 4, 512), 2 * (8 + 256u));
+    EXPECT_EQ(bound_bytes(CodecId::int4, 2, 512), 2 * (8 + 128u));
+    EXPECT_EQ(bound_bytes(CodecId::int16, 8, 512), 2 * (16 + 512u));
     EXPECT_EQ(bound_bytes(CodecId::exact, 12, 7), 84u);
 }
 
@@ -67,7 +73,8 @@ TEST(CodecId, SizesOfTailsFollowTheLayout) {
     EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 0), 0u);
     EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 3), 12u);  // three left over
     EXPECT_EQ(bound_bytes(CodecId::nm_2_4, 4, 5),
-              4 + 8 + 4u);  // one word, two kept, one left over
+              4 + 8 + 4u);                                // one word, two kept, one left over
+    EXPECT_EQ(bound_bytes(CodecId::int4, 4, 3), 8 + 2u);  // half a byte left over
     EXPECT_EQ(bound_bytes(CodecId::nm_1_16, 8, 40), 4 + 2 * 8 + 8 * 8u);
     EXPECT_EQ(bound_bytes(CodecId::nm_4_8, 2, (1ull << 33) + 1),
               (1ull << 33) / 512 * (64 + 512) + 2);

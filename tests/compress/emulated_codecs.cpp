@@ -4,6 +4,7 @@
 #include "compress/codec_machine.hpp"
 #include "compress/exact/exact_lane_ops.hpp"
 #include "compress/nm/nm_job.hpp"
+#include "compress/quant/quant_job.hpp"
 #include "support/warp_emulator.hpp"
 
 namespace gradcoll::test {
@@ -42,6 +43,12 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
             return kernel_for<OnEmulatedWarps, nm::Shape<1, 16>>(type, work);
         case CodecId::bf16:
             return bf16_kernel<OnEmulatedWarps>(type, work);
+        case CodecId::int8:
+            return quant::kernel_for<OnEmulatedWarps, quant::Width<8>>(type, work);
+        case CodecId::int4:
+            return quant::kernel_for<OnEmulatedWarps, quant::Width<4>>(type, work);
+        case CodecId::int16:
+            return quant::kernel_for<OnEmulatedWarps, quant::Width<16>>(type, work);
     }
     return {};
 }

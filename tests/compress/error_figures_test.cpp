@@ -35,12 +35,13 @@ TEST_P(ErrorFigures, RelativeErrorOfGaussianValuesIsTheKnownOne) {
     EXPECT_NEAR(relative_error(codec, in), GetParam().relative_l2_error, 0.02);
 }
 
-INSTANTIATE_TEST_SUITE_P(Gaussian, ErrorFigures,
-                         testing::Values(Figure{CodecId::exact, 0}, Figure{CodecId::nm_2_4, 0.364},
-                                         Figure{CodecId::nm_4_8, 0.321},
-                                         Figure{CodecId::nm_2_8, 0.579},
-                                         Figure{CodecId::nm_1_4, 0.618},
-                                         Figure{CodecId::bf16, 0.0017}));
+INSTANTIATE_TEST_SUITE_P(
+    Gaussian, ErrorFigures,
+    testing::Values(Figure{CodecId::exact, 0}, Figure{CodecId::nm_2_4, 0.364},
+                    Figure{CodecId::nm_4_8, 0.321}, Figure{CodecId::nm_2_8, 0.579},
+                    Figure{CodecId::nm_1_4, 0.618}, Figure{CodecId::bf16, 0.0017},
+                    Figure{CodecId::int8, 0.0064}, Figure{CodecId::int4, 0.109},
+                    Figure{CodecId::int16, 0.00003}));
 
 }  // namespace
 }  // namespace gradcoll::test

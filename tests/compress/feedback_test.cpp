@@ -48,6 +48,8 @@ TEST_P(Feedback, EncodesAsEncodeDoesWhenNothingIsLeftOver) {
 
 TEST_P(Feedback, InputPlusOldResidualIsDecodedPlusNewResidual) {
     const std::size_t count = 1300;
+    // A quantizer's steps are not small integers: input + residual is rounded, and what is left.
+    const double rounding = is_quantizer(codec_.id) ? 0x1p-21 : 0;
     Bytes residual = zero_residual(count);
     for (std::uint32_t round = 0; round < 4; ++round) {
         const Bytes plain =
@@ -59,7 +61,7 @@ TEST_P(Feedback, InputPlusOldResidualIsDecodedPlusNewResidual) {
                                   value_of(residual_type_, element(before, residual_type_, i));
             const double accounted = value_of(codec_.type, element(decoded, codec_.type, i)) +
                                      value_of(residual_type_, element(residual, residual_type_, i));
-            ASSERT_EQ(wanted, accounted) << i;
+            ASSERT_NEAR(wanted, accounted, rounding) << i;
         }
     }
 }

@@ -1,6 +1,7 @@
 // The wire format is what the files under tests/golden/codecs say, byte for byte.
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -105,6 +106,20 @@ TEST(GoldenByHand, Fp32AsBf16RoundsToEvenAndKeepsNan) {
     std::byte out[10];
     codec_for(CodecId::bf16, ElementType::f32)->encode(in, 5, out);
     EXPECT_EQ(Bytes(out, out + 10), from_hex("803f803f823f807fc07f"));
+}
+
+/// The examples of compress/quant/README.md.
+TEST(GoldenByHand, QuantizedValuesWithAStepOfOne) {
+    std::byte out[13];
+    const float whole[] = {-2, 0, 1, 253, 7};
+    codec_for(CodecId::int8, ElementType::f32)->encode(whole, 5, out);
+    EXPECT_EQ(Bytes(out, out + 13), from_hex("0000803f0000fc428082837f89"));
+    const float with_specials[] = {NAN, 0, 252, INFINITY};
+    codec_for(CodecId::int8, ElementType::f32)->encode(with_specials, 4, out);
+    EXPECT_EQ(Bytes(out, out + 12), from_hex("000080bf0000fc4280827e7f"));
+    const float few[] = {0, 1, 2, 15, 7.4F};
+    codec_for(CodecId::int4, ElementType::f32)->encode(few, 5, out);
+    EXPECT_EQ(Bytes(out, out + 11), from_hex("0000803f00000041987a0f"));
 }
 
 }  // namespace

@@ -327,7 +327,7 @@ constexpr std::string_view call_filter_seeds[] = {"all",
                                                   "1-/18446744073709551615"};
 constexpr std::string_view list_seeds[] = {
     "exact",       "2:4",        "exact,2:4,bf16", "off,none,4:4",          "auto",        "ring",
-    "direct,ring", "exact,,2:4", "1:16,1:4,1:8",   "host=exact,switch=2:4", "between=bf16"};
+    "direct,ring", "exact,,2:4", "1:16,int8,1:8",  "host=exact,switch=2:4", "between=bf16"};
 constexpr std::string_view schedule_seeds[] = {"",
                                                "0:4:4,500:2:4,5000:1:4",
                                                "0:2:4",

@@ -29,7 +29,9 @@ void sum_with_codec(const OwnComm& comm, const std::string& codec, MPI_Datatype 
         GC_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count), type, MPI_SUM, comm),
         MPI_SUCCESS);
     EXPECT_TRUE(same_on_all_ranks(values, comm)) << codec << ", " << count << " elements";
-    for (const T value : values) ASSERT_LE(std::abs(value), comm.size() * 1.01);
+    // A value may come back half a step too large at each hop, and int4 has but 15 steps.
+    const double reach = codec == "int4" ? 1.3 : 1.01;
+    for (const T value : values) ASSERT_LE(std::abs(value), comm.size() * reach);
 }
 
 TEST(Codec, EveryRankEndsWithTheSameBitsOnEveryTree) {
@@ -54,6 +56,25 @@ TEST(Codec, TwoOfFourSendsAboutHalfAndTheStatisticsShowIt) {
     const double ratio =
         static_cast<double>(stats.bytes_sent_exact) / static_cast<double>(stats.bytes_sent);
     EXPECT_NEAR(ratio, 128.0 / 68.0, 0.02);
+}
+
+/// Each of at most 2 n encodings on an element's way is off by half a step, and a step is the range
+/// of a block over all codes; no sum is beyond -n to n.
+TEST(Codec, QuantizedSumsAreWithinTheirSteps) {
+    const std::pair<const char*, double> steps[] = {{"int16", 65535}, {"int8", 255}, {"int4", 15}};
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
+        for (const auto& [codec, steps_of_range] : steps) {
+            const OwnComm comm(tree);
+            ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+            std::vector<float> values = floats<float>(comm.rank(), 20000), exact(values.size());
+            MPI_Allreduce(values.data(), exact.data(), 20000, MPI_FLOAT, MPI_SUM, comm);
+            ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 20000, MPI_FLOAT, MPI_SUM, comm),
+                      MPI_SUCCESS);
+            EXPECT_TRUE(same_on_all_ranks(values, comm)) << codec << " on " << tree;
+            const double n = comm.size(), bound = 2 * n * (2 * n / steps_of_range) / 2 + 1e-5 * n;
+            for (std::size_t i = 0; i < values.size(); ++i)
+                ASSERT_NEAR(values[i], exact[i], bound) << codec << " on " << tree << ", " << i;
+        }
 }
 
 /// Values that have at most two nonzeros in any four survive every hop.
@@ -110,7 +131,7 @@ void expect_codecs(const OwnComm& comm, const std::string& levels, const std::st
 TEST(Codec, LevelsMayHaveTheirOwn) {
     const int n = size_of(MPI_COMM_WORLD);
     if (n < 3) GTEST_SKIP() << "one level only";
-    for (const char* levels : {"exact,2:4", "2:4,exact", "bf16,1:4"})
+    for (const char* levels : {"exact,2:4", "2:4,exact", "bf16,1:4", "int8,int4"})
         for (const char* down : {"same", "exact", "bf16"}) {
             const OwnComm comm("((0 1) (" + ranks_from(2, n) + "))");
             comm.set("gc_level_codecs", levels);

@@ -3,7 +3,9 @@
 
 The files pin wire format version 1: run this again only for a codec that is new. It was run once more when
 groups with more than N values that are not finite got a mask of their own (compress/nm/README.md)."""
+import math
 import pathlib
+import struct
 
 SIZES = {"fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8}
 INFINITY = {"fp16": 0x7C00, "bf16": 0x7F80, "fp32": 0x7F800000, "fp64": 0x7FF0000000000000}
@@ -11,6 +13,7 @@ ONE = {"fp16": 0x3C00, "bf16": 0x3F80, "fp32": 0x3F800000, "fp64": 0x3FF00000000
 SHAPES = {"1:4": (1, 4), "2:4": (2, 4), "1:8": (1, 8), "2:8": (2, 8), "4:8": (4, 8), "1:16": (1, 16)}
 SMALL_COUNTS = [1, 2, 3, 4, 5, 31, 32, 33]
 BLOCK_COUNTS = [511, 512, 513]
+CODE_BITS = {"int8": 8, "int4": 4, "int16": 16}
 
 
 def numbers(seed):
@@ -71,6 +74,76 @@ def encode_bf16(values):
     return out
 
 
+def moderate(kind, count):
+    """Finite values of both signs around 1, of one sign from count 33 up; now and then 0."""
+    one = ONE[kind]
+    source = numbers(count)
+    out = []
+    for _ in range(count):
+        draw = next(source)
+        fraction = {"fp16": 10, "bf16": 7, "fp32": 23, "fp64": 52}[kind]
+        bits = one - (draw % 4 << fraction) | draw >> 8 & ((1 << fraction) - 1) if draw % 16 else 0
+        sign = 0 if count >= 33 else draw >> 44 & 1
+        out.append(sign << (8 * SIZES[kind] - 1) | bits)
+    return out
+
+
+def value(kind, bits):
+    if kind == "bf16":
+        return value("fp32", bits << 16)
+    return struct.unpack({"fp16": "<e", "fp32": "<f", "fp64": "<d"}[kind], bits.to_bytes(SIZES[kind], "little"))[0]
+
+
+def rounded_to(kind):
+    """What rounds a result of fp64 to what the type is calculated in. Of one operation on fp32 this is its result."""
+    if kind == "fp64":
+        return lambda number: number
+
+    def to_fp32(number):
+        try:
+            return struct.unpack("<f", struct.pack("<f", number))[0]
+        except OverflowError:
+            return math.copysign(math.inf, number)
+
+    return to_fp32
+
+
+def encode_quantized_block(kind, block, bits):
+    r = rounded_to(kind)
+    values = [value(kind, v) for v in block]
+    finite = [v for v in values if math.isfinite(v)]
+    special = len(finite) < len(values)
+    first, last = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    nan, minus_inf, plus_inf = first, first + 1, last
+    if special:
+        first, last = first + 2, last - 1
+    low, high = min(finite, default=0.0), max(finite, default=0.0)
+    scale, inverse, offset = 0.0, 0.0, low + 0.0
+    if low < high:
+        smallest = 2.0**-1022 if kind == "fp64" else 2.0**-126
+        scale = max(r(r(high / 2 - low / 2) / ((last - first) / 2)), smallest)
+        inverse = r(1 / scale)
+        if low <= 0 <= high:
+            offset = 0.0 - r((first - round(r(low * inverse))) * scale)
+        else:
+            offset = r(low - r(first * scale))
+    codes = []
+    for v in values:
+        if math.isnan(v):
+            codes.append(nan)
+        elif math.isinf(v):
+            codes.append(plus_inf if v > 0 else minus_inf)
+        else:
+            codes.append(round(min(max(r(r(v - offset) * inverse), first), last)))
+    letter = "<dd" if kind == "fp64" else "<ff"
+    packed = sum((code & (2**bits - 1)) << (bits * i) for i, code in enumerate(codes))
+    return struct.pack(letter, -scale if special else scale, offset) + packed.to_bytes((len(codes) * bits + 7) // 8, "little")
+
+
+def encode_quantized(kind, values, bits):
+    return b"".join(encode_quantized_block(kind, values[at : at + 256], bits) for at in range(0, len(values), 256))
+
+
 def write(name, lines):
     path = pathlib.Path(__file__).with_name(name)
     path.write_text("# type, plain elements, encoding: bytes in hex\n" + "\n".join(lines) + "\n")
@@ -91,6 +164,16 @@ def main():
         values = elements("fp32", count)
         lines.append(f"fp32 {to_bytes('fp32', values).hex()} {encode_bf16(values).hex()}")
     write("bf16.txt", lines)
+    for codec, bits in CODE_BITS.items():
+        lines = []
+        for kind in SIZES if bits < 16 else ["fp32", "fp64"]:
+            for make, counts in (elements, SMALL_COUNTS), (moderate, SMALL_COUNTS), (moderate, [255, 256, 257]):
+                for count in counts:
+                    values = make(kind, count)
+                    lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_quantized(kind, values, bits).hex()}")
+            values = elements(kind, 513)
+            lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_quantized(kind, values, bits).hex()}")
+        write(codec + ".txt", lines)
 
 
 main()

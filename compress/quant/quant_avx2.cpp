@@ -1,0 +1,19 @@
+// compress/quant/quant_avx2.cpp - quantization with AVX2.
+#include "compress/quant/quant_avx2.hpp"
+
+#include "compress/quant/quant_table.hpp"
+#include "compress/quant/quant_vector_block.hpp"
+
+namespace gradcoll {
+namespace {
+
+template <class W, class Format>
+using Block = quant::VectorBlock<W, Avx2Lanes<Format>, quant::QuantAvx2>;
+
+}  // namespace
+
+Kernels quant_kernels_avx2(int bits, ElementType type) {
+    return quant::kernels_for<Block>(bits, type);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,19 @@
+// compress/quant/quant_avx512.cpp - quantization with AVX-512.
+#include "compress/quant/quant_avx512.hpp"
+
+#include "compress/quant/quant_table.hpp"
+#include "compress/quant/quant_vector_block.hpp"
+
+namespace gradcoll {
+namespace {
+
+template <class W, class Format>
+using Block = quant::VectorBlock<W, Avx512Lanes<Format>, quant::QuantAvx512>;
+
+}  // namespace
+
+Kernels quant_kernels_avx512(int bits, ElementType type) {
+    return quant::kernels_for<Block>(bits, type);
+}
+
+}  // namespace gradcoll

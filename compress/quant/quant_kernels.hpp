@@ -1,0 +1,16 @@
+// compress/quant/quant_kernels.hpp - the quantizing codecs by instruction set. Wire format:
+// compress/quant/README.md.
+#pragma once
+
+#include "compress/kernels.hpp"
+#include "reduce/element_type.hpp"
+
+namespace gradcoll {
+
+/// Codes of 4, 8 or 16 bits. Empty for other widths, and for types that quant_layout.hpp does not
+/// quantize to that width. Calling a kernel needs a CPU with its instruction set.
+Kernels quant_kernels_scalar(int bits, ElementType type);
+Kernels quant_kernels_avx2(int bits, ElementType type);
+Kernels quant_kernels_avx512(int bits, ElementType type);
+
+}  // namespace gradcoll

@@ -1,0 +1,14 @@
+// compress/quant/quant_kernels_cuda.hpp - the kernels of every width for the GPU, a file each so
+// that they compile beside one another.
+#pragma once
+
+#include "compress/device_codec.hpp"
+#include "warp/batch.hpp"
+
+namespace gradcoll {
+
+BatchKernel int4_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel int8_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel int16_kernel_cuda(ElementType type, CodecWork work);
+
+}  // namespace gradcoll

@@ -1,0 +1,54 @@
+// compress/quant/quant_layout.hpp - where scale, offset and codes lie, and which codes there are
+// (compress/quant/README.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "reduce/element_type.hpp"
+
+namespace gradcoll::quant {
+
+inline constexpr std::size_t block_elems = 256;
+
+/// From the smallest code of a value to the largest.
+struct CodeRange {
+    int lowest, highest;
+};
+
+/// Codes of so many bits, two's complement.
+template <int code_bits>
+struct Width {
+    static constexpr int bits = code_bits;
+    using Code = std::conditional_t<(bits > 8), std::int16_t, std::int8_t>;
+    static constexpr CodeRange all{-(1 << (bits - 1)), (1 << (bits - 1)) - 1};
+    /// In a block with NaN or Inf the outermost codes say which.
+    static constexpr int nan = all.lowest;
+    static constexpr int minus_inf = all.lowest + 1;
+    static constexpr int plus_inf = all.highest;
+    static constexpr CodeRange beside_specials{all.lowest + 2, all.highest - 1};
+};
+
+/// Scale and offset are fp32; fp64 for fp64.
+constexpr std::size_t header_bytes(std::size_t elem_bytes) {
+    return 2 * (elem_bytes == sizeof(double) ? sizeof(double) : sizeof(float));
+}
+
+/// The last block of a message may have fewer than block_elems elements.
+constexpr std::size_t block_bytes(int bits, std::size_t elem_bytes, std::size_t elems) {
+    return header_bytes(elem_bytes) + (elems * static_cast<std::size_t>(bits) + 7) / 8;
+}
+
+constexpr std::size_t encoded_bytes(int bits, std::size_t elem_bytes, std::size_t count) {
+    const std::size_t rest = count % block_elems;
+    return count / block_elems * block_bytes(bits, elem_bytes, block_elems) +
+           (rest == 0 ? 0 : block_bytes(bits, elem_bytes, rest));
+}
+
+/// Codes as wide as the element would only make a message longer.
+constexpr bool quantizes(int bits, ElementType type) {
+    return is_floating(type) && static_cast<std::size_t>(bits) < 8 * element_bytes(type);
+}
+
+}  // namespace gradcoll::quant

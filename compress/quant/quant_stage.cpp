@@ -1,0 +1,50 @@
+// compress/quant/quant_stage.cpp - what the quantizing codecs say of themselves.
+#include <fmt/format.h>
+
+#include "compress/quant/quant_kernels.hpp"
+#include "compress/quant/quant_layout.hpp"
+#include "compress/stage.hpp"
+
+namespace gradcoll::quant {
+namespace {
+
+/// Parameter: bits of a code. Rates: fp32, AVX-512, 64 MiB, as ratios to memcpy in the same run
+/// (docs/benchmarks.md, "Codec kernels"), times the 7.4 GB/s that memcpy had for other codecs.
+constexpr CodecMember members[] = {
+    {.number = 8, .name = "int8", .parameters = {8}},
+    {.number = 9, .name = "int4", .parameters = {4}},
+    {.number = 10, .name = "int16", .parameters = {16}},
+};
+
+template <Kernels (*kernels)(int, ElementType)>
+Kernels kernels_of_set(const CodecMember& member, ElementType type) {
+    return kernels(member.parameters[0], type);
+}
+
+constexpr CodecStage stage{
+    .members = members,
+    .description =
+        [](const CodecMember& member) {
+            return fmt::format("rounds to {} bits a value, with scale and zero point of {} values",
+                               member.parameters[0], block_elems);
+        },
+    .supports = [](const CodecMember& member,
+                   ElementType type) { return quantizes(member.parameters[0], type); },
+    .block_elems = block_elems,
+    .bound_bytes =
+        [](const CodecMember& member, std::size_t elem_bytes, std::size_t count) {
+            return encoded_bytes(member.parameters[0], elem_bytes, count);
+        },
+    .kernels = {kernels_of_set<quant_kernels_scalar>, kernels_of_set<quant_kernels_avx2>,
+                kernels_of_set<quant_kernels_avx512>}};
+
+}  // namespace
+}  // namespace gradcoll::quant
+
+namespace gradcoll {
+
+const CodecStage& quant_codec_stage() {
+    return quant::stage;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,142 @@
+// compress/quant/quant_vector_block.hpp - a whole block on vector registers.
+//
+// `Isa` (quant_avx2.hpp, quant_avx512.hpp) says what GNU vectors do not, of its Floats and Doubles:
+//   smaller, larger(a, b)               of each lane; no NaN comes in
+//   smallest, largest(vector)           of all lanes
+//   any(bits)                           whether a lane is not 0
+//   store_codes<Code>(to, vector)       to the nearest integers, of 8 or 16 bits
+//   load_codes<Code>(from, vector)      integers of 8 or 16 bits; `vector` only says the type
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compress/quant/quant_nibbles.hpp"
+#include "compress/quant/quant_scalar_block.hpp"
+#include "reduce/vector.hpp"
+
+namespace gradcoll::quant {
+namespace {
+
+template <class W, class LanesOfFormat, class Isa>
+class VectorBlock {
+    using T = typename LanesOfFormat::Format;
+    using Bits = typename T::Bits;
+    using Elem = typename T::Wide;
+    using Code = typename W::Code;
+    using Careful = ScalarBlock<W, T>;
+
+  public:
+    using Width = W;
+    using Lanes = LanesOfFormat;
+
+    static void encode(const std::byte* in, std::byte* out) {
+        const Extremes extremes = extremes_of(in);
+        if (extremes.has_specials) [[unlikely]]
+            return encode_with_care(in, out);
+        const Grid<Elem> grid = Grid<Elem>::over(extremes.lowest, extremes.highest, W::all);
+        write_grid(out, grid, false);
+        Room room;
+        std::byte* codes = room.codes_for(out + header_bytes(sizeof(Bits)));
+        const Part lowest = all_lanes(static_cast<Elem>(W::all.lowest));
+        const Part highest = all_lanes(static_cast<Elem>(W::all.highest));
+        const Part offset = all_lanes(grid.offset), inverse = all_lanes(grid.inverse);
+        for_parts(in, [&](std::size_t i, const Part(&parts)[4]) {
+            for (std::size_t k = 0; k < 4; ++k) {
+                const Part steps = (parts[k] - offset) * inverse;
+                Isa::template store_codes<Code>(codes + (i + k * part_elems) * sizeof(Code),
+                                                Isa::larger(Isa::smaller(steps, highest), lowest));
+            }
+        });
+        room.pack(out + header_bytes(sizeof(Bits)));
+    }
+
+    template <class Step>
+    static bool decode(const std::byte* in, Step step) {
+        const Grid<Elem> grid = read_grid<Elem>(in);
+        if (!is_plain(grid)) [[unlikely]]
+            return decode_with_care(in, step);
+        Room room;
+        const std::byte* codes = room.codes_of(in + header_bytes(sizeof(Bits)));
+        const Part offset = all_lanes(grid.offset), scale = all_lanes(grid.scale);
+        const auto part = [&](std::size_t i) {
+            return offset +
+                   Isa::template load_codes<Code>(codes + i * sizeof(Code), Part{}) * scale;
+        };
+        for (std::size_t i = 0; i < block_elems; i += Lanes::elems) {
+            if constexpr (is_pair)
+                step(Lanes{}, i, Lanes::narrow({part(i), part(i + part_elems)}));
+            else
+                step(Lanes{}, i, Lanes::narrow(part(i)));
+        }
+        return true;
+    }
+
+  private:
+    using Part = Vector<Elem, Isa::vector_bytes / sizeof(Elem)>;
+    static constexpr std::size_t part_elems = lanes_of<Part>;
+    static constexpr bool is_pair = sizeof(Bits) < sizeof(Elem);  // a register is two parts
+    using PartBits = Vector<typename WideFormat<Elem>::Bits, part_elems>;
+
+    /// Codes of 4 bits are codes of 8 bits on the stack; others lie in the message itself.
+    using Room = std::conditional_t<W::bits == 4, NibbleRoom<Isa>, NoRoom>;
+
+    struct Extremes {
+        Elem lowest, highest;
+        bool has_specials;
+    };
+
+    static Part all_lanes(Elem value) { return value - Part{}; }
+    static Part infinity() { return all_lanes(static_cast<Elem>(__builtin_inff())); }
+
+    [[gnu::cold, gnu::noinline]] static void encode_with_care(const std::byte* in, std::byte* out) {
+        Careful::encode(in, out);
+    }
+    template <class Step>
+    [[gnu::cold, gnu::noinline]] static bool decode_with_care(const std::byte* in, Step step) {
+        return Careful::decode(in, step);
+    }
+
+    /// Calls step(i, parts) for every four parts of the block.
+    template <class Step>
+    static void for_parts(const std::byte* in, Step step) {
+        for (std::size_t i = 0; i < block_elems; i += 4 * part_elems) {
+            Part parts[4];
+            for (std::size_t k = 0; k < 4; k += Lanes::elems / part_elems) {
+                const auto wide =
+                    Lanes::widen(Lanes::load(in + (i + k * part_elems) * sizeof(Bits)));
+                if constexpr (is_pair) {
+                    parts[k] = wide.low;
+                    parts[k + 1] = wide.high;
+                } else {
+                    parts[k] = wide;
+                }
+            }
+            step(i, parts);
+        }
+    }
+
+    static Extremes extremes_of(const std::byte* in) {
+        Part lowest = infinity(), highest = -infinity();
+        PartBits specials{};
+        for_parts(in, [&](std::size_t, const Part(&parts)[4]) {  // in pairs: shorter chains
+            lowest = Isa::smaller(lowest, Isa::smaller(Isa::smaller(parts[0], parts[1]),
+                                                       Isa::smaller(parts[2], parts[3])));
+            highest = Isa::larger(highest, Isa::larger(Isa::larger(parts[0], parts[1]),
+                                                       Isa::larger(parts[2], parts[3])));
+            for (const Part& part : parts)
+                specials |= bit_copy<PartBits>(part - part);  // 0, but for NaN and Inf
+        });
+        return {Isa::smallest(lowest), Isa::largest(highest), Isa::any(specials)};
+    }
+
+    /// Whether the codes are all values, and all of these are finite in the element type: rounding
+    /// keeps the order, so no value is beyond `reach`.
+    static bool is_plain(const Grid<Elem>& grid) {
+        const Elem reach = magnitude(grid.offset) + static_cast<Elem>(-W::all.lowest) * grid.scale;
+        return !is_negative(grid.scale) && reach <= ScalarLanes<T>::widen(largest_finite_bits<T>());
+    }
+};
+
+}  // namespace
+}  // namespace gradcoll::quant
