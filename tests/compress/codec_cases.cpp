@@ -60,10 +60,6 @@ std::optional<Group> group_of(CodecId codec) {
     return Group{std::stoul(name), std::stoul(name.substr(colon + 1))};
 }
 
-bool is_quantizer(CodecId codec) {
-    return name_of(codec).starts_with("int");
-}
-
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
     constexpr const char* isas[] = {"scalar", "avx2", "avx512", "best"};
     std::string name = std::string(name_of(info.param.codec)) + "_" +

@@ -28,8 +28,6 @@ struct Group {
     std::size_t keep, group;
 };
 std::optional<Group> group_of(CodecId codec);
-/// int8 and its like.
-bool is_quantizer(CodecId codec);
 /// "2_4_fp32_avx512".
 std::string case_name(const testing::TestParamInfo<CodecCase>& info);
 

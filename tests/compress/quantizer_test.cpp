@@ -5,6 +5,7 @@
 #include <random>
 
 #include "compress/codec_cases.hpp"
+#include "compress/quant_reference.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -32,7 +33,7 @@ constexpr Shape shapes[] = {
 
 std::vector<CodecCase> quantizer_cases() {
     std::vector<CodecCase> cases = all_codec_cases();
-    std::erase_if(cases, [](const CodecCase& c) { return !is_quantizer(c.codec); });
+    std::erase_if(cases, [](const CodecCase& c) { return quantizer_bits(c.codec) == 0; });
     return cases;
 }
 
@@ -75,9 +76,7 @@ class Quantizer : public testing::TestWithParam<CodecCase> {
         const ElementType wide = type() == ElementType::f64 ? type() : ElementType::f32;
         return std::fabs(value_of(wide, element(scale, wide, 0)));
     }
-    double codes() const {
-        return std::ldexp(1, std::stoi(std::string(name_of(codec_.id).substr(3))));
-    }
+    double codes() const { return std::ldexp(1, quantizer_bits(codec_.id)); }
     /// What compress/quant/README.md adds to half a step: of the largest magnitude of the block, or
     /// of half of what all codes span.
     double rounding(double largest) const {
