@@ -1,7 +1,10 @@
 // The executor's results, with ranks as threads.
 #include "runtime/executor.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "collectives/build/planner.hpp"
 #include "runtime/thread_ranks.hpp"
@@ -35,11 +38,35 @@ TEST(Executor, ExactSumOverLopsidedTreesEqualsTheReference) {
         }
 }
 
+/// Steps between the least and the largest value of a block.
+constexpr std::pair<CodecId, double> quantizers[] = {
+    {CodecId::int4, 15}, {CodecId::int8, 255}, {CodecId::int16, 65535}};
+
 TEST(Executor, EveryCodecGivesTheSumOfWhatItCanCarry) {
-    for (const CodecId codec : all_codecs())
+    for (const CodecId codec : all_codecs()) {
+        if (std::any_of(std::begin(quantizers), std::end(quantizers),
+                        [codec](const auto& quantizer) { return quantizer.first == codec; }))
+            continue;  // below
         for (const Exchange exchange : split_exchanges()) {
             SCOPED_TRACE(name_of(codec));
             expect_right(scenario("((0 1) (2 3 4))", 10'007, codec, exchange));
+        }
+    }
+}
+
+/// An element is encoded at most four times on its way up and once on its way down, and is off by
+/// half a step each time.
+TEST(Executor, QuantizersGiveTheSumWithinTheirSteps) {
+    for (const auto& [codec, steps] : quantizers)
+        for (const Exchange exchange : split_exchanges()) {
+            SCOPED_TRACE(name_of(codec));
+            const Scenario shape = scenario("((0 1) (2 3 4))", 10'007, codec, exchange);
+            const auto outcomes = allreduce(shape, sparse_input);
+            expect_all_equal(outcomes, outcomes[0].output);
+            const Floats expected = sum_of_all(sparse_input, 5, 10'007);
+            const float largest = *std::max_element(expected.begin(), expected.end());
+            for (std::size_t i = 0; i < expected.size(); ++i)
+                ASSERT_NEAR(outcomes[0].output[i], expected[i], largest * (2.5 / steps + 1e-5));
         }
 }
 
