@@ -97,7 +97,7 @@ constexpr int special_of(Wide value) {
 }
 template <class W>
 constexpr bool is_special(int code) {
-    return code < W::beside_specials.lowest || code > W::beside_specials.highest;
+    return code <= W::minus_inf || code >= W::plus_inf;
 }
 /// The element that it stands for; NaN is the positive quiet one without payload.
 template <class W, class Format>

@@ -22,12 +22,12 @@ template <int code_bits>
 struct Width {
     static constexpr int bits = code_bits;
     using Code = std::conditional_t<(bits > 8), std::int16_t, std::int8_t>;
-    static constexpr CodeRange all{-(1 << (bits - 1)), (1 << (bits - 1)) - 1};
+    static constexpr int lowest = -(1 << (bits - 1)), highest = (1 << (bits - 1)) - 1;
     /// In a block with NaN or Inf the outermost codes say which.
-    static constexpr int nan = all.lowest;
-    static constexpr int minus_inf = all.lowest + 1;
-    static constexpr int plus_inf = all.highest;
-    static constexpr CodeRange beside_specials{all.lowest + 2, all.highest - 1};
+    static constexpr int nan = lowest, minus_inf = lowest + 1, plus_inf = highest;
+
+    static constexpr CodeRange all() { return {lowest, highest}; }
+    static constexpr CodeRange beside_specials() { return {lowest + 2, highest - 1}; }
 };
 
 /// Scale and offset are fp32; fp64 for fp64.

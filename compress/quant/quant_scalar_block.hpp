@@ -78,7 +78,7 @@ class ScalarBlock {
             ++finite;
         }
         const bool has_specials = finite < elems;
-        const CodeRange range = has_specials ? W::beside_specials : W::all;
+        const CodeRange range = has_specials ? W::beside_specials() : W::all();
         const Grid<Wide> grid = Grid<Wide>::over(lowest, highest, range);
         write_grid(out, grid, has_specials);
         std::byte* codes = out + header_bytes(sizeof(Bits));

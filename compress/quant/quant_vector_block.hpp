@@ -34,12 +34,12 @@ class VectorBlock {
         const Extremes extremes = extremes_of(in);
         if (extremes.has_specials) [[unlikely]]
             return encode_with_care(in, out);
-        const Grid<Elem> grid = Grid<Elem>::over(extremes.lowest, extremes.highest, W::all);
+        const Grid<Elem> grid = Grid<Elem>::over(extremes.lowest, extremes.highest, W::all());
         write_grid(out, grid, false);
         Room room;
         std::byte* codes = room.codes_for(out + header_bytes(sizeof(Bits)));
-        const Part lowest = all_lanes(static_cast<Elem>(W::all.lowest));
-        const Part highest = all_lanes(static_cast<Elem>(W::all.highest));
+        const Part lowest = all_lanes(static_cast<Elem>(W::lowest));
+        const Part highest = all_lanes(static_cast<Elem>(W::highest));
         const Part offset = all_lanes(grid.offset), inverse = all_lanes(grid.inverse);
         for_parts(in, [&](std::size_t i, const Part(&parts)[4]) {
             for (std::size_t k = 0; k < 4; ++k) {
@@ -133,7 +133,7 @@ class VectorBlock {
     /// Whether the codes are all values, and all of these are finite in the element type: rounding
     /// keeps the order, so no value is beyond `reach`.
     static bool is_plain(const Grid<Elem>& grid) {
-        const Elem reach = magnitude(grid.offset) + static_cast<Elem>(-W::all.lowest) * grid.scale;
+        const Elem reach = magnitude(grid.offset) + static_cast<Elem>(-W::lowest) * grid.scale;
         return !is_negative(grid.scale) && reach <= ScalarLanes<T>::widen(largest_finite_bits<T>());
     }
 };

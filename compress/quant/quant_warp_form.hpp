@@ -32,7 +32,7 @@ struct WarpForm {
             }
         }
         const Extremes extremes = extremes_of(values, share.present);
-        const CodeRange range = extremes.has_specials ? W::beside_specials : W::all;
+        const CodeRange range = extremes.has_specials ? W::beside_specials() : W::all();
         const auto grid = Grid<Wide>::over(extremes.lowest, extremes.highest, range);
         std::byte* out = job.out + payload_at(block);
         if (Warp::lane() == 0) {
