@@ -50,7 +50,7 @@ struct CodeArray {
     }
     /// Whether the half byte behind an odd number of codes is 0.
     static bool ends_well(const std::byte* codes, std::size_t elems) {
-        return W::bits != 4 || elems % 2 == 0 || codes[elems / 2] >> 4 == std::byte{0};
+        return W::bits != 4 || elems % 2 == 0 || (codes[elems / 2] >> 4) == std::byte{0};
     }
 
   private:

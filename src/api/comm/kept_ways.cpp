@@ -21,12 +21,12 @@ constexpr std::pair<const char*, TriedWay> lists[] = {{"ours", TriedWay::ours},
 constexpr std::size_t most_trees = 1000;
 
 /// Alive while the process leaves.
-struct Kept {
+struct Shelf {
     std::mutex mutex;
     std::map<std::uint64_t, TriedWays> ways;
 };
-Kept& kept() {
-    static Kept& all = *new Kept;
+Shelf& shelf() {
+    static Shelf& all = *new Shelf;
     return all;
 }
 
@@ -79,9 +79,9 @@ void add_unknown(TriedWays& ways, const TriedWays& others) {
 
 TriedWays kept_ways(const Tree& tree) {
     const std::uint64_t key = key_of(tree);
-    const std::scoped_lock lock(kept().mutex);
-    const auto found = kept().ways.find(key);
-    if (found != kept().ways.end()) return found->second;
+    const std::scoped_lock lock(shelf().mutex);
+    const auto found = shelf().ways.find(key);
+    if (found != shelf().ways.end()) return found->second;
     const auto text = file_of(key).text();
     return text ? ways_in(*text) : TriedWays{};
 }
@@ -91,8 +91,8 @@ void keep_ways(const Tree& tree, const TriedWays& ways) {
     add_unknown(all, kept_ways(tree));
     const std::uint64_t key = key_of(tree);
     file_of(key).write(text_of(all));
-    const std::scoped_lock lock(kept().mutex);
-    if (kept().ways.size() < most_trees || kept().ways.contains(key)) kept().ways[key] = all;
+    const std::scoped_lock lock(shelf().mutex);
+    if (shelf().ways.size() < most_trees || shelf().ways.contains(key)) shelf().ways[key] = all;
 }
 
 }  // namespace gradcoll

@@ -13,7 +13,7 @@ namespace {
 
 /// Machines vary; ours is taken if there is no more to gain than that.
 constexpr double worth_passing = 1.1;
-/// Half of the calls are enough to tell.
+/// Half of the pairs are enough to tell; a forecast is, too.
 constexpr double clear = 1.25;
 
 }  // namespace
@@ -22,6 +22,7 @@ void WayTrials::begin(const TriedWays& known, bool tries) {
     *this = {};
     known_ = known;
     tries_ = tries;
+    if (tries) trials_.resize(known.size());
     is_on_ = tries || std::any_of(known.begin(), known.end(),
                                   [](TriedWay way) { return way == TriedWay::mpi; });
 }
@@ -40,8 +41,9 @@ bool WayTrials::tries(std::uint64_t vector_bytes) const {
 }
 
 bool WayTrials::is_about_to_begin(std::uint64_t vector_bytes) const {
+    if (!tries(vector_bytes)) return false;
     const Trial& trial = trials_[bin_of(vector_bytes)];
-    return tries(vector_bytes) && trial.times == 0 && trial.is_mpis_turn();
+    return trial.times == 0 && trial.is_mpis_turn();
 }
 
 TriedWay WayTrials::next(std::uint64_t vector_bytes) const {
@@ -63,8 +65,8 @@ double WayTrials::Trial::fastest_ns(TriedWay way) const {
 Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t vector_bytes,
                                                  TriedWay way, std::uint64_t elapsed_ns) {
     constexpr auto nothing = std::optional<TrialTimes>();
-    Trial& trial = trials_[bin_of(vector_bytes)];
     if (!tries(vector_bytes) || way != next(vector_bytes)) return nothing;
+    Trial& trial = trials_[bin_of(vector_bytes)];
     if (way == TriedWay::ours && trial.times % 2 == 0) {
         ++trial.calls_before;
         return nothing;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
@@ -83,7 +84,7 @@ class WayTrials {
     bool is_on_ = false;
     bool tries_ = false;
     TriedWays known_{};
-    std::array<Trial, std::tuple_size_v<TriedWays>> trials_{};
+    std::vector<Trial> trials_;  ///< as many as ways; none unless something is tried
 };
 
 /// Whether no allreduce of the MPI library can be nearly as fast, by the model: a ring through the
