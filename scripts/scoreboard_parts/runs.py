@@ -35,11 +35,12 @@ class Extent:
     lab_sizes: str
     lab_repeats: int
     kernel_repetitions: int
+    learning: tuple  # presets, ranks a host
 
 
 FULL = Extent(3, 5, tuple(4 << i for i in range(25)), (256 << 10, 4 << 20, 64 << 20), (1 << 10, 64 << 10, 1 << 20, 16 << 20),
-              "1M,4M,16M,64M", 3, 9)
-QUICK = Extent(1, 3, tuple(4 << i for i in range(0, 25, 2)), (4 << 20,), (64 << 10, 4 << 20), "1M,16M", 1, 3)
+              "1M,4M,16M,64M", 3, 9, ("pair,star,lopsided", "1,2"))
+QUICK = Extent(1, 3, tuple(4 << i for i in range(0, 25, 2)), (4 << 20,), (64 << 10, 4 << 20), "1M,16M", 1, 3, ("lopsided", "1"))
 
 
 def launcher_facts(build):
@@ -262,6 +263,15 @@ def measure_lab(board):
                                                str(board.extent.lab_repeats), "--csv", str(path)])
 
 
+def measure_learning(board):
+    folder = board.part("learning")
+    script = script_or_note(folder, "lab-learn")
+    builds = [word for build in board.builds.values() for word in ("--build", str(build))]
+    presets, ranks = board.extent.learning
+    path = folder / "learning.csv"
+    return script is None or store_once(path, [script, *builds, "--presets", presets, "--ppn", ranks, "--rounds", "1", "--csv", str(path)])
+
+
 def traced(build, path, ranks, settings):
     """The trace of rank 0 of exact allreduces from 64 KiB to 64 MiB, unless it is there."""
     found = path.with_name(f"{path.name}.r0.json")
@@ -301,7 +311,7 @@ def measure_warm(board):
 
 
 PARTS = {"host": measure_host, "codecs": measure_codecs, "peers": measure_peers, "kernels": measure_kernels, "warm": measure_warm,
-         "model": measure_model, "lab": measure_lab}
+         "model": measure_model, "lab": measure_lab, "learning": measure_learning}
 
 
 def measure_parts(board, names):

@@ -77,6 +77,18 @@ def lab_section(folder):
     return ["### Lab: 1 Gbit/s links, 500 Mbit/s uplink", "", *(table(head, rows) if rows else note(folder / "lab") or ["Not measured."]), ""]
 
 
+def learning_section(folder):
+    path = folder / "learning" / "learning.csv"
+    rows = [[row["preset"], row["ppn"], row["mpi"], size_text(int(row["size_bytes"])),
+             *(f"{figure(row, name):.2f}" if figure(row, name) else "-" for name in
+               ("auto_ms", "told_to_auto", "mpi_to_auto", "gloo_to_auto", "then_auto_ms", "then_auto_to_told"))]
+            for row in (read_rows(path) if path.exists() else [])]
+    head = ["lab", "ranks a host", "our MPI", "size", "calls 2-50, ms", "told / ours", "its MPI / ours", "Gloo / ours", "later calls, ms",
+            "later, ours / told"]
+    return ["### Lab: nothing set", "", "The preload alone, whose first calls learn the network; one round. \"Told\": with the lab's tree.", "",
+            *(table(head, rows) if rows else note(folder / "learning") or ["Not measured."]), ""]
+
+
 def verdict_section(folder):
     rows = [[verdict.what, verdict.aim, verdict.measured, MET[verdict.met]] for verdict in verdicts(folder)]
     return ["### Aims", "", *table(["what", "aim", "measured", ""], rows)]
@@ -92,7 +104,7 @@ def machine_section(state):
 
 def generated(folder, state):
     lines = [BEGIN, "", *machine_section(state), *verdict_section(folder), *host_section(folder), *codec_section(folder), *peer_section(folder),
-             *lab_section(folder), END]
+             *lab_section(folder), *learning_section(folder), END]
     return "\n".join(part for line in lines for part in wrapped(line))
 
 
