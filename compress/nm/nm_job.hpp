@@ -2,57 +2,37 @@
 // aligned memory by the vector form, all else by the warp form; and the table of kernels.
 #pragma once
 
+#include "compress/device_jobs.hpp"
 #include "compress/nm/nm_vector_form.hpp"
 #include "compress/nm/nm_warp_form.hpp"
 
 namespace gradcoll::nm {
 
-template <class S, class Format, CodecWork work>
-struct Job {
-    static constexpr std::size_t tile_elems = block_elems;
-    static constexpr std::size_t loose_elems = window_elems;
+template <class S, class Format>
+struct Jobs {
+    template <CodecWork work>
+    struct Job {
+        static constexpr std::size_t tile_elems = block_elems;
+        static constexpr std::size_t loose_elems = window_elems;
 
-    template <class Warp>
-    static constexpr void tile(const WarpJob& job, std::size_t index) {
-        run<VectorForm<Warp, S, Format>>(job, index);
-    }
-    template <class Warp>
-    static constexpr void loose(const WarpJob& job, std::size_t index) {
-        run<WarpForm<Warp, S, Format>>(job, job.tiles * block_words + index);
-    }
-
-  private:
-    template <class Form>
-    static constexpr void run(const WarpJob& job, std::size_t index) {
-        if constexpr (work == CodecWork::encode || work == CodecWork::encode_with_residual)
-            Form::template encode<work == CodecWork::encode_with_residual>(job, index);
-        else
-            Form::template decode<work == CodecWork::decode_sum>(job, index);
-    }
+        template <class Warp>
+        static constexpr void tile(const WarpJob& job, std::size_t index) {
+            do_work<work, VectorForm<Warp, S, Format>>(job, index);
+        }
+        template <class Warp>
+        static constexpr void loose(const WarpJob& job, std::size_t index) {
+            do_work<work, WarpForm<Warp, S, Format>>(job, job.tiles * block_words + index);
+        }
+    };
 };
-
-template <class Launcher, class S, class Format>
-BatchKernel kernel_for_work(CodecWork work) {
-    switch (work) {
-        case CodecWork::encode:
-            return Launcher::template kernel<Job<S, Format, CodecWork::encode>>();
-        case CodecWork::encode_with_residual:
-            return Launcher::template kernel<Job<S, Format, CodecWork::encode_with_residual>>();
-        case CodecWork::decode:
-            return Launcher::template kernel<Job<S, Format, CodecWork::decode>>();
-        case CodecWork::decode_sum:
-            return Launcher::template kernel<Job<S, Format, CodecWork::decode_sum>>();
-    }
-    return {};
-}
 
 /// The kernel that Launcher makes of a job; no launch if N:M is not defined for the type.
 template <class Launcher, class S>
 BatchKernel kernel_for(ElementType type, CodecWork work) {
-    if (type == ElementType::f16) return kernel_for_work<Launcher, S, Fp16>(work);
-    if (type == ElementType::bf16) return kernel_for_work<Launcher, S, Bf16>(work);
-    if (type == ElementType::f32) return kernel_for_work<Launcher, S, Fp32>(work);
-    if (type == ElementType::f64) return kernel_for_work<Launcher, S, Fp64>(work);
+    if (type == ElementType::f16) return kernel_for_work<Launcher, Jobs<S, Fp16>>(work);
+    if (type == ElementType::bf16) return kernel_for_work<Launcher, Jobs<S, Bf16>>(work);
+    if (type == ElementType::f32) return kernel_for_work<Launcher, Jobs<S, Fp32>>(work);
+    if (type == ElementType::f64) return kernel_for_work<Launcher, Jobs<S, Fp64>>(work);
     return {};
 }
 

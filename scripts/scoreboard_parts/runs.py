@@ -254,22 +254,22 @@ def script_or_note(folder, name):
     return str(script)
 
 
-def measure_lab(board):
-    folder = board.part("lab")
-    script = script_or_note(folder, "lab-bench")
+def measure_in_labs(board, part, name, arguments):
+    """What a script that takes --build and --csv says of labs, in the part's own CSV file."""
+    folder = board.part(part)
+    script = script_or_note(folder, name)
     builds = [word for build in board.builds.values() for word in ("--build", str(build))]
-    path = folder / "lab.csv"
-    return script is None or store_once(path, [script, *builds, "--sizes", board.extent.lab_sizes, "--repeats",
-                                               str(board.extent.lab_repeats), "--csv", str(path)])
+    path = folder / f"{part}.csv"
+    return script is None or store_once(path, [script, *builds, *arguments, "--csv", str(path)])
+
+
+def measure_lab(board):
+    return measure_in_labs(board, "lab", "lab-bench", ["--sizes", board.extent.lab_sizes, "--repeats", str(board.extent.lab_repeats)])
 
 
 def measure_learning(board):
-    folder = board.part("learning")
-    script = script_or_note(folder, "lab-learn")
-    builds = [word for build in board.builds.values() for word in ("--build", str(build))]
     presets, ranks = board.extent.learning
-    path = folder / "learning.csv"
-    return script is None or store_once(path, [script, *builds, "--presets", presets, "--ppn", ranks, "--rounds", "1", "--csv", str(path)])
+    return measure_in_labs(board, "learning", "lab-learn", ["--presets", presets, "--ppn", ranks, "--rounds", "1"])
 
 
 def traced(build, path, ranks, settings):

@@ -78,11 +78,10 @@ def lab_section(folder):
 
 
 def learning_section(folder):
-    path = folder / "learning" / "learning.csv"
     rows = [[row["preset"], row["ppn"], row["mpi"], size_text(int(row["size_bytes"])),
              *(f"{figure(row, name):.2f}" if figure(row, name) else "-" for name in
                ("auto_ms", "told_to_auto", "mpi_to_auto", "gloo_to_auto", "then_auto_ms", "then_auto_to_told"))]
-            for row in (read_rows(path) if path.exists() else [])]
+            for row in read_rows(folder / "learning" / "learning.csv")]
     head = ["lab", "ranks a host", "our MPI", "size", "calls 2-50, ms", "told / ours", "its MPI / ours", "Gloo / ours", "later calls, ms",
             "later, ours / told"]
     return ["### Lab: nothing set", "", "The preload alone, whose first calls learn the network; one round. \"Told\": with the lab's tree.", "",

@@ -53,8 +53,7 @@ Status run_in_memory(CommContext& context, const CallArguments& arguments, const
 Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape) {
     context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(),
                                       PassReason::being_tried);
-    const Outcome passed = pass_allreduce(arguments);
-    return passed.status.ok() ? from_mpi(passed.mpi_code, "MPI_Allreduce") : passed.status;
+    return pass_allreduce(arguments).as_status("MPI_Allreduce");
 }
 
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,

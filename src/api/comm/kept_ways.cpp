@@ -70,29 +70,30 @@ TriedWays ways_in(const std::string& text) {
     return ways;
 }
 
-void add_unknown(TriedWays& ways, const TriedWays& others) {
-    for (std::size_t bin = 0; bin < ways.size(); ++bin)
-        if (ways[bin] == TriedWay::unknown) ways[bin] = others[bin];
+/// In the process; at first what an earlier job kept. The lock of the shelf is held.
+TriedWays& ways_of(std::uint64_t key) {
+    auto& all = shelf().ways;
+    if (all.size() >= most_trees && !all.contains(key)) all.clear();
+    const auto [place, is_new] = all.try_emplace(key);
+    if (!is_new) return place->second;
+    if (const auto text = file_of(key).text()) place->second = ways_in(*text);
+    return place->second;
 }
 
 }  // namespace
 
 TriedWays kept_ways(const Tree& tree) {
-    const std::uint64_t key = key_of(tree);
     const std::scoped_lock lock(shelf().mutex);
-    const auto found = shelf().ways.find(key);
-    if (found != shelf().ways.end()) return found->second;
-    const auto text = file_of(key).text();
-    return text ? ways_in(*text) : TriedWays{};
+    return ways_of(key_of(tree));
 }
 
 void keep_ways(const Tree& tree, const TriedWays& ways) {
-    TriedWays all = ways;
-    add_unknown(all, kept_ways(tree));
     const std::uint64_t key = key_of(tree);
-    file_of(key).write(text_of(all));
     const std::scoped_lock lock(shelf().mutex);
-    if (shelf().ways.size() < most_trees || shelf().ways.contains(key)) shelf().ways[key] = all;
+    TriedWays& kept = ways_of(key);
+    for (std::size_t bin = 0; bin < ways.size(); ++bin)
+        if (ways[bin] != TriedWay::unknown) kept[bin] = ways[bin];
+    file_of(key).write(text_of(kept));
 }
 
 }  // namespace gradcoll

@@ -190,9 +190,7 @@ Status SeveralHosts::run_by_mpi(const Vector& vector) {
         CallArguments between = vector.arguments;
         between.comm = groups_->leaders->private_comm();
         if (engine_ != nullptr) between.sendbuf = MPI_IN_PLACE;
-        const Outcome passed = pass_allreduce(between);
-        const Status by_mpi =
-            passed.status.ok() ? from_mpi(passed.mpi_code, "MPI_Allreduce") : passed.status;
+        const Status by_mpi = pass_allreduce(between).as_status("MPI_Allreduce");
         if (status.ok()) status = by_mpi;
     }
     const Status spread = down(vector, 0, vector.count());

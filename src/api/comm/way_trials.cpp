@@ -21,7 +21,6 @@ constexpr double clear = 1.25;
 void WayTrials::begin(const TriedWays& known, bool tries) {
     *this = {};
     known_ = known;
-    tries_ = tries;
     if (tries) trials_.resize(known.size());
     is_on_ = tries || std::any_of(known.begin(), known.end(),
                                   [](TriedWay way) { return way == TriedWay::mpi; });
@@ -37,7 +36,7 @@ WayTrials::Size WayTrials::size_of(std::uint64_t vector_bytes) {
 }
 
 bool WayTrials::tries(std::uint64_t vector_bytes) const {
-    return tries_ && known_[bin_of(vector_bytes)] == TriedWay::unknown;
+    return !trials_.empty() && known_[bin_of(vector_bytes)] == TriedWay::unknown;
 }
 
 bool WayTrials::is_about_to_begin(std::uint64_t vector_bytes) const {

@@ -82,9 +82,8 @@ class WayTrials {
     static std::size_t bin_of(std::uint64_t vector_bytes);
 
     bool is_on_ = false;
-    bool tries_ = false;
     TriedWays known_{};
-    std::vector<Trial> trials_;  ///< as many as ways; none unless something is tried
+    std::vector<Trial> trials_;  ///< as many as ways; none: nothing is tried
 };
 
 /// Whether no allreduce of the MPI library can be nearly as fast, by the model: a ring through the

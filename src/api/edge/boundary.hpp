@@ -28,6 +28,10 @@ struct Outcome {
         outcome.mpi_code = code;
         return outcome;
     }
+    /// For whoever goes on: an error of the MPI call `call` becomes ours.
+    Status as_status(const char* call) const {
+        return status.ok() ? from_mpi(mpi_code, call) : status;
+    }
     /// For the handles that MPI has a class of its own for.
     static Outcome bad_request(std::string message) {
         Outcome outcome{Status(Code::invalid_argument, std::move(message))};

@@ -63,9 +63,7 @@ Status sum_exactly(MPI_Comm comm, const CallArguments& arguments, const void* in
     twin.sendbuf = input;
     twin.recvbuf = exact;
     twin.comm = comm;
-    const Outcome outcome = pass_allreduce(twin);
-    GRADCOLL_TRY(outcome.status);
-    return from_mpi(outcome.mpi_code, "MPI_Allreduce");
+    return pass_allreduce(twin).as_status("MPI_Allreduce");
 }
 
 }  // namespace

@@ -4,26 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "api/api_support.hpp"
+#include "api/comm/host_trees.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::test {
 namespace {
 
-Tree hosts(int ranks, double gbytes_per_s = 0) {
-    TreeSpec root;
-    for (int rank = 0; rank < ranks; ++rank) {
-        TreeSpec leaf;
-        leaf.rank = rank;
-        leaf.name = "host " + std::to_string(rank);
-        leaf.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
-        root.children.push_back(leaf);
-    }
-    return *Tree::make(root);
-}
-
 TEST(LinkTiming, KnowsHowOftenAVectorGoesThroughALink) {
     LinkTiming timing;
-    EXPECT_DOUBLE_EQ(timing.begin(hosts(4)), 1.5);
+    EXPECT_DOUBLE_EQ(timing.begin(hosts(4, VertexKind::group, 0)), 1.5);
     EXPECT_DOUBLE_EQ(timing.begin(Tree::flat(1)), 0);
 }
 
@@ -32,7 +21,7 @@ TEST(LinkTiming, AllRanksLearnTheHighestRate) {
     const int ranks = size_of(MPI_COMM_WORLD);
     const auto rank = static_cast<std::uint64_t>(rank_of(MPI_COMM_WORLD));
     LinkTiming timing;
-    timing.begin(hosts(2));
+    timing.begin(hosts(2, VertexKind::group, 0));
     for (int call = 1; call <= LinkTiming::calls; ++call) {
         const std::uint64_t bytes = call == 1 ? 1'000'000'000 : 1000 * (rank + 1);
         EXPECT_EQ(timing.add(bytes, 1000), call == LinkTiming::calls);

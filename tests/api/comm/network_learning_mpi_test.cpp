@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "api/api_support.hpp"
+#include "api/comm/host_trees.hpp"
 #include "topology/probe/cache.hpp"
 
 namespace gradcoll::test {
@@ -15,19 +16,6 @@ using Advice = NetworkLearning::Advice;
 constexpr std::uint64_t vector_bytes = 1 << 20;
 constexpr std::uint64_t ms = 1'000'000;
 constexpr int many_calls = 2000;
-
-Tree hosts(int ranks, VertexKind above, double gbytes_per_s, const char* name = "host ") {
-    TreeSpec root;
-    root.kind = above;
-    for (int rank = 0; rank < ranks; ++rank) {
-        TreeSpec leaf;
-        leaf.rank = rank;
-        leaf.name = name + std::to_string(rank);
-        leaf.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
-        root.children.push_back(leaf);
-    }
-    return *Tree::make(root);
-}
 
 class NetworkLearningTest : public testing::Test {
   protected:

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "api/api_support.hpp"
+#include "api/comm/host_trees.hpp"
 #include "api/comm/kept_ways.hpp"
 
 namespace gradcoll::test {
@@ -90,17 +91,8 @@ TEST_F(WayTrialsTest, WhatIsKnownIsNotTried) {
     EXPECT_FALSE(later.is_on());
 }
 
-Tree hosts(const char* name, double gbytes_per_s) {
-    TreeSpec root;
-    root.kind = VertexKind::fabric_switch;
-    for (int rank = 0; rank < 3; ++rank) {
-        TreeSpec leaf;
-        leaf.rank = rank;
-        leaf.name = name + std::to_string(rank);
-        leaf.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
-        root.children.push_back(leaf);
-    }
-    return *Tree::make(root);
+Tree three_hosts(const char* name, double gbytes_per_s) {
+    return hosts(3, VertexKind::fabric_switch, gbytes_per_s, name);
 }
 
 TEST(KeptWays, AreThoseOfTheSameHostsWhateverTheirRates) {
@@ -111,25 +103,25 @@ TEST(KeptWays, AreThoseOfTheSameHostsWhateverTheirRates) {
     TriedWays ways{};
     ways[20] = TriedWay::mpi;
     ways[16] = TriedWay::ours;
-    keep_ways(hosts("a", 1), ways);
-    EXPECT_EQ(kept_ways(hosts("a", 2)), ways);
-    EXPECT_EQ(kept_ways(hosts("b", 1)), TriedWays{});
+    keep_ways(three_hosts("a", 1), ways);
+    EXPECT_EQ(kept_ways(three_hosts("a", 2)), ways);
+    EXPECT_EQ(kept_ways(three_hosts("b", 1)), TriedWays{});
     TriedWays more{};
     more[20] = TriedWay::ours;
-    keep_ways(hosts("a", 1), more);
+    keep_ways(three_hosts("a", 1), more);
     ways[20] = TriedWay::ours;
-    EXPECT_EQ(kept_ways(hosts("a", 1)), ways) << "what is not said again stays";
+    EXPECT_EQ(kept_ways(three_hosts("a", 1)), ways) << "what is not said again stays";
     std::filesystem::remove_all(folder);
 }
 
 TEST(SurelyFaster, OnlyWhereARingWouldTakeLonger) {
-    const Tree star = hosts("a", 1);
+    const Tree star = three_hosts("a", 1);
     const Tuning tuning;
     // 2/3 of 3 MB twice over 1 GB/s take 4 ms.
     EXPECT_TRUE(is_surely_faster(star, tuning, 3'000'000, 3000));
     EXPECT_FALSE(is_surely_faster(star, tuning, 3'000'000, 3900));
     EXPECT_FALSE(is_surely_faster(star, tuning, 3'000'000, 0)) << "nothing is predicted";
-    EXPECT_FALSE(is_surely_faster(hosts("a", 0), tuning, 3'000'000, 1)) << "no rate is known";
+    EXPECT_FALSE(is_surely_faster(three_hosts("a", 0), tuning, 3'000'000, 1)) << "no rate is known";
 }
 
 }  // namespace
