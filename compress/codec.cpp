@@ -40,8 +40,7 @@ Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
                       fmt::format("codec {} is not defined for elements of type {}; allowed: {}{}",
                                   name_of(id), name_of(type), types_of(id),
                                   codec_supports(id, type) ? " of known size" : ""));
-    return Codec{
-        id, type, kernels.encode, kernels.encode_with_residual, kernels.decode, kernels.decode_sum};
+    return Codec{id, type, parameters_of(id), kernels};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/cpu.hpp"
 #include "base/status.hpp"
 #include "compress/codec_id.hpp"
+#include "compress/kernels.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
@@ -15,28 +16,36 @@ namespace gradcoll {
 /// not overlap; never allocates. Every instruction set gives the same bytes (tests/compress).
 /// Buffers need no alignment; 64 bytes is fastest.
 struct Codec {
+    /// Whether there are kernels; the others need it.
+    bool is_there() const { return kernels.encode != nullptr; }
     /// Writes to `out` and returns how many bytes: at most bound_bytes(id, element size, count),
     /// and as many as that if the codec has a fixed rate. Nothing behind the bound is touched.
-    using Encode = std::size_t (*)(const void* in, std::size_t count, std::byte* out);
-    /// Like Encode for the values in[i] + residual[i]; afterwards residual[i] is what the receiver
-    /// will not get (0 where that would be NaN or Inf). Residuals are fp32, for fp64 elements fp64.
-    using EncodeWithResidual = std::size_t (*)(const void* in, void* residual, std::size_t count,
-                                               std::byte* out);
+    std::size_t encode(const void* in, std::size_t count, std::byte* out) const {
+        return kernels.encode(parameters, in, count, out);
+    }
+    /// Like encode() for the values in[i] + residual[i]; afterwards residual[i] is what the
+    /// receiver will not get (0 where that would be NaN or Inf). Residuals are fp32, for fp64
+    /// elements fp64.
+    std::size_t encode_with_residual(const void* in, void* residual, std::size_t count,
+                                     std::byte* out) const {
+        return kernels.encode_with_residual(parameters, in, residual, count, out);
+    }
     /// `in` holds in_bytes bytes from a peer, untrusted: false if that is not the length of an
     /// encoding of `count` elements, or if the bytes are none (then `out` is unspecified). Whatever
     /// they are, nothing outside in[0, in_bytes) is read and nothing outside `out` is touched.
-    using Decode = bool (*)(const std::byte* in, std::size_t in_bytes, std::size_t count,
-                            void* out);
+    bool decode(const std::byte* in, std::size_t in_bytes, std::size_t count, void* out) const {
+        return kernels.decode(in, in_bytes, count, out);
+    }
     /// out[i] = base[i] + decoded[i]; `base` may be `out`.
-    using DecodeSum = bool (*)(const std::byte* in, std::size_t in_bytes, std::size_t count,
-                               const void* base, void* out);
+    bool decode_sum(const std::byte* in, std::size_t in_bytes, std::size_t count, const void* base,
+                    void* out) const {
+        return kernels.decode_sum(in, in_bytes, count, base, out);
+    }
 
     CodecId id = CodecId::exact;
     ElementType type = ElementType::f32;
-    Encode encode = nullptr;
-    EncodeWithResidual encode_with_residual = nullptr;
-    Decode decode = nullptr;
-    DecodeSum decode_sum = nullptr;
+    CodecParameters parameters;  ///< those of `id`, or what a call says
+    Kernels kernels;
 };
 
 /// The best kernels on this CPU. Errors: unsupported if the codec is not defined for the type.

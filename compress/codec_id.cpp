@@ -3,6 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "compress/codec_spec.hpp"
@@ -11,8 +16,54 @@
 namespace gradcoll {
 namespace {
 
-std::uint8_t number_of(CodecId codec) {
-    return static_cast<std::uint8_t>(codec);
+constexpr std::size_t most_kept = 255;
+constexpr int place_bits = 8;  // of CodecId: below is the number
+
+/// The codecs with parameters that this process has met. Entries stay where they are.
+class KeptCodecs {
+  public:
+    struct Entry {
+        CodecSpec spec;
+        std::string text;
+    };
+
+    /// Errors: out_of_memory if there is no room.
+    Result<CodecId> keep(const CodecSpec& spec) {
+        const std::scoped_lock lock(mutex_);
+        const std::size_t count = count_;
+        std::size_t place = 0;
+        while (place < count && entries_[place]->spec != spec) ++place;
+        if (place == most_kept)
+            return Status(Code::out_of_memory,
+                          fmt::format("codec {}: this process has used {} codecs with different "
+                                      "parameters; allowed: no more",
+                                      spec.text(), most_kept));
+        if (place == count) {
+            entries_[place] = Entry{spec, spec.text()};
+            count_.store(count + 1, std::memory_order_release);
+        }
+        return static_cast<CodecId>((place + 1) << place_bits | spec.number());
+    }
+    /// Null: nothing is kept there.
+    const Entry* find(CodecId codec) const {
+        const std::size_t place = static_cast<std::size_t>(codec) >> place_bits;
+        if (place == 0 || place > count_.load(std::memory_order_acquire)) return nullptr;
+        return &*entries_[place - 1];
+    }
+
+  private:
+    std::mutex mutex_;
+    std::array<std::optional<Entry>, most_kept> entries_;
+    std::atomic<std::size_t> count_{0};
+};
+
+KeptCodecs& kept_codecs() {
+    static KeptCodecs kept;
+    return kept;
+}
+
+bool has_parameters(CodecId codec) {
+    return codec != plain(codec);
 }
 
 const CodecEntry& entry_of(CodecId codec) {
@@ -32,20 +83,39 @@ std::span<const CodecId> all_codecs() {
 }
 
 bool is_registered(CodecId codec) {
-    return place_of_codec(number_of(codec)) != no_codec;
+    if (place_of_codec(number_of(codec)) == no_codec) return false;
+    if (!has_parameters(codec)) return true;
+    const KeptCodecs::Entry* const kept = kept_codecs().find(codec);
+    return kept != nullptr && kept->spec.number() == number_of(codec);
 }
 
 std::size_t index_of(CodecId codec) {
     return place_of_codec(number_of(codec));
 }
 
+namespace {
+
+Result<CodecId> id_of(const CodecSpec& spec) {
+    if (spec.parameters() == CodecParameters{}) return CodecId{spec.number()};
+    return kept_codecs().keep(spec);
+}
+
+}  // namespace
+
+Result<CodecId> codec_with(CodecId codec, const CodecParameters& parameters) {
+    return id_of(CodecSpec::of(number_of(codec)).with(parameters));
+}
+
+CodecParameters parameters_of(CodecId codec) {
+    return has_parameters(codec) ? kept_codecs().find(codec)->spec.parameters() : CodecParameters{};
+}
+
 Result<CodecId> codec_from_name(std::string_view name) {
-    const CodecSpec spec = GRADCOLL_VALUE(CodecSpec::parse(name));
-    return static_cast<CodecId>(spec.number());
+    return id_of(GRADCOLL_VALUE(CodecSpec::parse(name)));
 }
 
 std::string_view name_of(CodecId codec) {
-    return entry_of(codec).member->name;
+    return has_parameters(codec) ? kept_codecs().find(codec)->text : entry_of(codec).member->name;
 }
 
 std::string description_of(CodecId codec) {
@@ -73,6 +143,10 @@ std::string types_of(CodecId codec) {
 
 std::size_t codec_block_elems(CodecId codec) {
     return entry_of(codec).stage->block_elems;
+}
+
+bool takes_tolerance(CodecId codec) {
+    return entry_of(codec).member->takes_tolerance;
 }
 
 bool has_fixed_rate(CodecId codec) {

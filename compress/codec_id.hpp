@@ -1,5 +1,5 @@
 // compress/codec_id.hpp - the codecs by number, name and size: all that a planner needs to know of
-// them. What is told here comes from the table of stages.
+// them. What is told here comes from the table of stages. Thread safe.
 #pragma once
 
 #include <bitset>
@@ -15,9 +15,11 @@
 
 namespace gradcoll {
 
-/// A registered number; it travels on the wire and never changes its meaning. Any number of the
-/// table is one, also without a constant here: these are for code that means just that codec.
-enum class CodecId : std::uint8_t {
+/// A registered codec and its parameters. The low byte is the codec's number, which travels on the
+/// wire and never changes its meaning; any number of the table is one, also without a constant
+/// here: these are for code that means just that codec. The high byte is 0 without parameters, else
+/// where this process keeps them (codec_with): other processes may keep them elsewhere.
+enum class CodecId : std::uint16_t {
     exact = 0,
     nm_1_4 = 1,
     nm_2_4 = 2,
@@ -31,18 +33,32 @@ enum class CodecId : std::uint8_t {
     int16 = 10,
 };
 
-/// A mark for some codecs, by number.
+/// A mark for some codecs, by number_of().
 using CodecSet = std::bitset<256>;
 
-/// In the order of the table; the first is `exact`.
+constexpr std::uint8_t number_of(CodecId codec) {
+    return static_cast<std::uint8_t>(codec);
+}
+/// Without its parameters.
+constexpr CodecId plain(CodecId codec) {
+    return CodecId{number_of(codec)};
+}
+
+/// Without parameters, in the order of the table; the first is `exact`.
 std::span<const CodecId> all_codecs();
 bool is_registered(CodecId codec);
-/// Place in all_codecs(). This and what follows need a registered codec.
+/// Place of plain(codec) in all_codecs(). This and what follows need a registered codec.
 std::size_t index_of(CodecId codec);
 
-/// By name or other name. Errors: invalid_argument that names the value and lists what is allowed
-/// (compress/codec_spec.hpp).
+/// The same for the same parameters. Errors: out_of_memory if the process has used 255 different
+/// ones before.
+Result<CodecId> codec_with(CodecId codec, const CodecParameters& parameters);
+CodecParameters parameters_of(CodecId codec);
+
+/// From its text (compress/codec_spec.hpp). Errors: invalid_argument that names the value and lists
+/// what is allowed; those of codec_with().
 Result<CodecId> codec_from_name(std::string_view name);
+/// What codec_from_name() reads. Stays valid.
 std::string_view name_of(CodecId codec);
 /// For people: "keeps the 2 largest magnitudes of every 4 adjacent values".
 std::string description_of(CodecId codec);
@@ -56,6 +72,9 @@ std::string types_of(CodecId codec);
 /// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact; it
 /// divides lossy_block_elems.
 std::size_t codec_block_elems(CodecId codec);
+
+/// Whether it promises that no element is further off than it is told: CodecParameters::abs.
+bool takes_tolerance(CodecId codec);
 
 /// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
 bool has_fixed_rate(CodecId codec);

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <string>
 
 #include "base/text.hpp"
 
@@ -40,17 +44,69 @@ Status unknown(std::string_view text, std::string_view name) {
                                                 printable(name), whole, allowed_codecs())};
 }
 
+constexpr std::string_view abs_is = "abs=";
+
+/// What follows "/": one parameter. Errors: what is wrong with it, for people.
+Result<double> tolerance_from(std::string_view parameter) {
+    constexpr std::string_view allowed =
+        "allowed: abs=NUMBER, a positive number such as 1e-4: no element comes back further off";
+    const auto wrong = [&](std::string_view why) {
+        return Status(Code::invalid_argument, fmt::format("{}; {}", why, allowed));
+    };
+    if (!parameter.starts_with(abs_is)) return wrong("unknown parameter");
+    const std::string_view digits = parameter.substr(abs_is.size());
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size()) return wrong("no number");
+    if (!std::isfinite(value) || value <= 0) return wrong("not a positive number");
+    return value;
+}
+
+/// The parameters of a stage, the first one at `rest`.
+Result<CodecParameters> parameters_from(Rest rest, const CodecMember& member) {
+    if (!member.takes_tolerance)
+        return rest.refused(
+            fmt::format("{} takes no parameters; allowed: {}", member.name, member.name));
+    CodecParameters parameters;
+    while (rest.at < rest.text.size()) {
+        const std::size_t end = std::min(rest.text.find('/', rest.at + 1), rest.text.size());
+        const auto value = tolerance_from(rest.text.substr(rest.at + 1, end - rest.at - 1));
+        if (!value) return rest.refused(value.status().message());
+        if (parameters.abs != 0) return rest.refused("said twice; allowed: once");
+        parameters.abs = *value;
+        rest.at = end;
+    }
+    return parameters;
+}
+
 }  // namespace
+
+bool operator==(const CodecParameters& a, const CodecParameters& b) {
+    return std::bit_cast<std::uint64_t>(a.abs) == std::bit_cast<std::uint64_t>(b.abs);
+}
+
+std::string CodecSpec::text() const {
+    return parameters_.abs == 0
+               ? std::string(stage_.member->name)
+               : fmt::format("{}/{}{}", stage_.member->name, abs_is, parameters_.abs);
+}
 
 Result<CodecSpec> CodecSpec::parse(std::string_view text) {
     const std::string_view name = text.substr(0, text.find_first_of("+/"));
     const CodecEntry* entry = entry_named(name);
     if (entry == nullptr) return unknown(text, name);
     if (name.size() == text.size()) return CodecSpec(*entry);
-    const Rest rest{text, name.size()};
-    if (text[name.size()] == '+')
-        return rest.refused("chains of stages are not supported yet; allowed: one stage");
-    return rest.refused(fmt::format("{} takes no parameters; allowed: {}", name, name));
+    if (const std::size_t plus = text.find('+'); plus != std::string_view::npos)
+        return Rest{text, plus}.refused(
+            "chains of stages are not supported yet; allowed: one stage");
+    return CodecSpec(*entry).with(
+        GRADCOLL_VALUE(parameters_from({text, name.size()}, *entry->member)));
+}
+
+CodecSpec CodecSpec::with(const CodecParameters& parameters) const {
+    CodecSpec spec = *this;
+    spec.parameters_ = parameters;
+    return spec;
 }
 
 CodecSpec CodecSpec::of(std::uint8_t number) {

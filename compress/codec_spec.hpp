@@ -3,9 +3,9 @@
 //
 //   text       stage { "+" stage }
 //   stage      name { "/" parameter }
+//   parameter  "abs=" number        no element comes back further off than this
 //
-// Today a chain is one stage whose parameters are in its name ("2:4"): longer chains and parameters
-// are read, and refused.
+// Today a chain is one stage: longer ones are read, and refused.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,24 @@ class CodecSpec {
     static Result<CodecSpec> parse(std::string_view text);
     /// Precondition: a codec has the number.
     static CodecSpec of(std::uint8_t number);
+    /// The same stage with other parameters, which it takes.
+    CodecSpec with(const CodecParameters& parameters) const;
 
     /// What parse() reads; the registered name, not an alias.
-    std::string text() const { return std::string(stage_.member->name); }
+    std::string text() const;
     /// The number that travels on the wire.
     std::uint8_t number() const { return stage_.member->number; }
+    const CodecParameters& parameters() const { return parameters_; }
 
     friend bool operator==(const CodecSpec& a, const CodecSpec& b) {
-        return a.stage_.member == b.stage_.member;
+        return a.stage_.member == b.stage_.member && a.parameters_ == b.parameters_;
     }
 
   private:
     explicit CodecSpec(const CodecEntry& stage) : stage_(stage) {}
 
     CodecEntry stage_;  ///< the only one of the chain
+    CodecParameters parameters_;
 };
 
 }  // namespace gradcoll

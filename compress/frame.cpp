@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -26,7 +27,8 @@ enum Field : std::size_t {
     at_reserved = 9,
     at_count = 16,
     at_payload = 24,
-    at_rest = 32
+    at_tolerance = 32,
+    at_rest = 40
 };
 
 template <class T>
@@ -64,7 +66,9 @@ Status check_fixed_fields(const std::byte* header) {
         return wrong("magic", fmt::format("{:#010x}", get<std::uint32_t>(header, at_magic)),
                      "\"GCF1\"");
     const auto version = get<std::uint16_t>(header, at_version);
-    if (version != frame_version) return wrong("version", version, frame_version);
+    if (version != frame_version)
+        return wrong("version", version,
+                     fmt::format("{}; all ranks must run the same Gradcoll", frame_version));
     if (!all_zero(header, at_reserved, at_count) || !all_zero(header, at_rest, frame_header_bytes))
         return wrong("a reserved byte", "not zero", "zero");
     return {};
@@ -72,7 +76,7 @@ Status check_fixed_fields(const std::byte* header) {
 
 Status check_codec_and_type(const std::byte* header) {
     const unsigned codec = get<std::uint8_t>(header, at_codec);
-    const auto codec_id = static_cast<CodecId>(codec);
+    const auto codec_id = CodecId{static_cast<std::uint8_t>(codec)};
     if (!is_registered(codec_id)) return wrong("codec", codec, "the number of " + allowed_codecs());
     const unsigned type = get<std::uint8_t>(header, at_type);
     const unsigned last_type = static_cast<unsigned>(ElementType::opaque);
@@ -116,12 +120,13 @@ void write_frame_header(const FrameHeader& header, std::byte* out) {
     std::memset(out, 0, frame_header_bytes);
     std::memcpy(out + at_magic, magic, sizeof magic);
     put(out, at_version, frame_version);
-    put(out, at_codec, static_cast<std::uint8_t>(header.codec));
+    put(out, at_codec, number_of(header.codec));
     put(out, at_type, static_cast<std::uint8_t>(header.type));
     const std::uint8_t failed = header.sender_failed ? flag_sender_failed : std::uint8_t{0};
     put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_rate(header.codec)));
     put(out, at_count, header.count_elems);
     put(out, at_payload, header.payload_bytes);
+    put(out, at_tolerance, std::bit_cast<std::uint64_t>(header.parameters.abs));
 }
 
 Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t message_bytes) {
@@ -131,8 +136,9 @@ Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t mess
     if (Status status = check_fixed_fields(message); !status) return status;
     if (Status status = check_codec_and_type(message); !status) return status;
     FrameHeader header;
-    header.codec = static_cast<CodecId>(get<std::uint8_t>(message, at_codec));
+    header.codec = CodecId{get<std::uint8_t>(message, at_codec)};
     if (Status status = check_flags(message, header.codec); !status) return status;
+    header.parameters.abs = std::bit_cast<double>(get<std::uint64_t>(message, at_tolerance));
     header.type = static_cast<ElementType>(get<std::uint8_t>(message, at_type));
     header.sender_failed = (get<std::uint8_t>(message, at_flags) & flag_sender_failed) != 0;
     header.count_elems = get<std::uint64_t>(message, at_count);
@@ -148,6 +154,8 @@ Status check_frame(const FrameHeader& got, const FrameHeader& expected) {
         return {Code::peer_failed, "message header: the sender failed in this operation"};
     if (got.codec != expected.codec)
         return wrong("codec", name_of(got.codec), name_of(expected.codec));
+    if (got.parameters != expected.parameters)
+        return wrong("tolerance", got.parameters.abs, expected.parameters.abs);
     if (got.type != expected.type) return wrong("type", name_of(got.type), name_of(expected.type));
     if (got.count_elems != expected.count_elems)
         return wrong("count", got.count_elems, expected.count_elems);

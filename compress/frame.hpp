@@ -16,7 +16,8 @@ namespace gradcoll {
 /// encodes block by block (codec_block_elems()), and the payload begins with the length of each
 /// block.
 struct FrameHeader {
-    CodecId codec = CodecId::exact;
+    CodecId codec = CodecId::exact;  ///< plain()
+    CodecParameters parameters;      ///< of its encoder
     ElementType type = ElementType::f32;
     bool sender_failed =
         false;  ///< the sender met an error earlier in this operation: the payload is void
@@ -25,7 +26,7 @@ struct FrameHeader {
 };
 inline constexpr std::size_t frame_header_bytes =
     64;  // one cache line, so that the payload stays aligned
-inline constexpr std::uint16_t frame_version = 1;
+inline constexpr std::uint16_t frame_version = 2;
 
 void write_frame_header(const FrameHeader& header, std::byte* out);
 

@@ -8,11 +8,19 @@
 
 namespace gradcoll {
 
+/// What an encoder is told besides the values. Decoders need none of it.
+struct CodecParameters {
+    double abs = 0;  ///< every element is to come back within this; 0: not said
+};
+bool operator==(const CodecParameters& a, const CodecParameters& b);
+
 /// Function pointers with the meaning that codec.hpp gives to them; all null if the codec is not
 /// defined for the type.
 struct Kernels {
-    std::size_t (*encode)(const void* in, std::size_t count, std::byte* out) = nullptr;
-    std::size_t (*encode_with_residual)(const void* in, void* residual, std::size_t count,
+    std::size_t (*encode)(const CodecParameters& parameters, const void* in, std::size_t count,
+                          std::byte* out) = nullptr;
+    std::size_t (*encode_with_residual)(const CodecParameters& parameters, const void* in,
+                                        void* residual, std::size_t count,
                                         std::byte* out) = nullptr;
     bool (*decode)(const std::byte* in, std::size_t in_bytes, std::size_t count,
                    void* out) = nullptr;

@@ -26,6 +26,8 @@ struct CodecRates {
     double encode = 1;
     double decode = 1;
     double decode_sum = 1;
+    /// Of a variable rate: which part of the bound usual data take.
+    double part_of_bound = 1;
 };
 
 /// One registered codec: a stage with its parameters set.
@@ -39,6 +41,8 @@ struct CodecMember {
     std::span<const std::string_view> aliases = {};
     std::array<int, 2> parameters = {};  ///< what they mean is the stage's business: N and M
     CodecRates rates = {};
+    /// Whether its encoders do what CodecParameters::abs says; told nothing, they lose nothing.
+    bool takes_tolerance = false;
 };
 
 /// The kernels of a member for a type; none: it is not defined for the type, or not by this set.

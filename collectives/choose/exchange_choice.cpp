@@ -29,7 +29,8 @@ constexpr double hidden_up_to = 1.25;
 
 double encoded(CodecId codec, const PlanSpec& call, std::int64_t count_elems) {
     return static_cast<double>(
-        bound_bytes(codec, call.elem_bytes, static_cast<std::size_t>(count_elems)));
+               bound_bytes(codec, call.elem_bytes, static_cast<std::size_t>(count_elems))) *
+           rates_of(codec).part_of_bound;
 }
 
 /// What direct exchange loses to many senders at once is a guess. Where it is so much that even as

@@ -24,11 +24,16 @@ Status refused(std::string_view entry, std::string_view why) {
                                                 printable(entry), why, kinds_allowed)};
 }
 
+/// Where "=" ends a kind of link, which a parameter of a codec has, too; npos: there is no kind.
+std::size_t end_of_kind(std::string_view entry) {
+    return entry.substr(0, entry.find('/')).find('=');
+}
+
 /// "host=exact" and its like, one after another.
 class LinkCodecs {
   public:
     Status add(std::string_view entry) {
-        const std::size_t sign = entry.find('=');
+        const std::size_t sign = end_of_kind(entry);
         if (sign == std::string_view::npos)
             return refused(entry, "a list is by level or by kind of link, not both");
         const std::string_view kind = entry.substr(0, sign);
@@ -124,7 +129,7 @@ std::string HopCodecs::text() const {
 Result<HopCodecs> hop_codecs_from(std::string_view text) {
     const std::vector<std::string_view> entries = split_at_commas(text);
     const bool by_link = std::any_of(entries.begin(), entries.end(), [](std::string_view entry) {
-        return entry.find('=') != std::string_view::npos;
+        return end_of_kind(entry) != std::string_view::npos;
     });
     if (by_link) {
         LinkCodecs links;

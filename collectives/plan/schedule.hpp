@@ -51,12 +51,12 @@ struct Slot {
 };
 
 struct Step {
-    StepKind kind = StepKind::copy;
-    std::uint8_t level = 0;  ///< height of the vertex - 1: 0 is nearest the leaves
+    StepKind kind : 7 = StepKind::copy;
+    std::uint8_t from_input : 1 = 0;  ///< 1: X is the user's input (see StepKind)
+    std::uint8_t level = 0;           ///< height of the vertex - 1: 0 is nearest the leaves
     /// Of the bytes in scratch; for send and recv: lossy means "framed".
     CodecId codec = CodecId::exact;
-    std::uint8_t from_input = 0;  ///< 1: X is the user's input (see StepKind)
-    std::int32_t peer = -1;       ///< rank in the communicator; -1 for local steps
+    std::int32_t peer = -1;  ///< rank in the communicator; -1 for local steps
     Slot from;
     Slot to;
     Range range;  ///< elements, relative to the chunk; for a message in scratch [0, its elements)

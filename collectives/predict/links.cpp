@@ -56,8 +56,7 @@ class Loads {
     bool is_merged(int vertex) const { return gradcoll::is_merged(tree_, spec_.choices, vertex); }
 
     double bytes_of(CodecId codec) const {
-        return static_cast<double>(
-            bound_bytes(codec, spec_.elem_bytes, static_cast<std::size_t>(spec_.count_elems)));
+        return wire_bytes(spec_, codec, static_cast<double>(spec_.count_elems));
     }
 
     void load(int id) {

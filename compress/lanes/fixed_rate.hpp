@@ -16,12 +16,13 @@ namespace {
 ///   decode(in, count, out), decode_sum(in, count, base, out)   read so many; false: no encoding
 template <class Coder>
 struct FixedRate {
-    static std::size_t encode(const void* in, std::size_t count, std::byte* out) {
+    static std::size_t encode(const CodecParameters&, const void* in, std::size_t count,
+                              std::byte* out) {
         Coder::encode(in, count, out);
         return Coder::bytes(count);
     }
-    static std::size_t encode_with_residual(const void* in, void* residual, std::size_t count,
-                                            std::byte* out) {
+    static std::size_t encode_with_residual(const CodecParameters&, const void* in, void* residual,
+                                            std::size_t count, std::byte* out) {
         Coder::encode_with_residual(in, residual, count, out);
         return Coder::bytes(count);
     }

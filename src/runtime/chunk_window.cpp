@@ -35,18 +35,6 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
-/// Those of the local steps. Errors: unsupported for the plan's type.
-Result<CodecTable> codecs_for(const Plan& plan) {
-    CodecTable codecs;
-    for (const Schedule* schedule : {&plan.body, &plan.tail})
-        for (const Step& step : schedule->steps) {
-            Codec& codec = codecs[step.codec];
-            if (!uses_codec(step.kind) || codec.encode) continue;
-            GRADCOLL_TRY(take(codec, codec_for(step.codec, plan.spec.type)));
-        }
-    return codecs;
-}
-
 }  // namespace
 
 std::size_t ChunkWindow::Parts::steps() const {
@@ -96,7 +84,7 @@ Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Pla
     const Result<TagLayout> tags =
         TagLayout::make(channel.tag_limit(), plan->stage_count * messages_a_step(options));
     if (!tags.ok()) return tags.status();
-    const Result<CodecTable> codecs = codecs_for(*plan);
+    const Result<CodecsInUse> codecs = CodecsInUse::of(*plan);
     if (!codecs.ok()) return codecs.status();
     Result<Parts> parts = parts_for(std::move(plan), channel, options,
                                     std::min(options.chunks_in_flight, tags->chunk_count()));

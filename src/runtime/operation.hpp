@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "collectives/plan/plan.hpp"
-#include "compress/by_codec.hpp"
 #include "compress/codec.hpp"
 #include "runtime/binding.hpp"
+#include "runtime/codecs_in_use.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
 #include "runtime/trace.hpp"
@@ -15,14 +15,11 @@
 
 namespace gradcoll {
 
-/// Those that are not used are empty.
-using CodecTable = ByCodec<Codec>;
-
 struct Operation {
     const Plan& plan;
     Lane& lane;
     TagLayout tags;
-    CodecTable codecs;
+    CodecsInUse codecs;
     bool timed = false;      ///< local steps are measured: for the statistics or the trace
     Trace* trace = nullptr;  ///< gets spans; null: nobody looks
     Binding binding = {};

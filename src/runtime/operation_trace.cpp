@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "base/units.hpp"
 #include "collectives/build/builder.hpp"
 #include "runtime/program.hpp"
@@ -9,16 +11,14 @@
 namespace gradcoll {
 namespace {
 
-/// Of the messages, in the order of the table, so exact first.
+/// Of the messages, by number, so exact first.
 std::string codecs_of(const Plan& plan) {
-    CodecSet used;
+    std::set<CodecId> used;
     for (const Schedule* schedule : {&plan.body, &plan.tail})
         for (const Step& step : schedule->steps)
-            if (is_message(step.kind)) used.set(static_cast<std::size_t>(step.codec));
+            if (is_message(step.kind)) used.insert(step.codec);
     std::string text;
-    for (const CodecId codec : all_codecs())
-        if (used[static_cast<std::size_t>(codec)])
-            text.append(text.empty() ? " " : "+").append(name_of(codec));
+    for (const CodecId codec : used) text.append(text.empty() ? " " : "+").append(name_of(codec));
     return text;
 }
 

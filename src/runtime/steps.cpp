@@ -43,7 +43,8 @@ void copy(const Step& step, const ChunkView& view, const Operation& operation) {
 }
 
 FrameHeader header_of(const Step& step, std::size_t message_bytes, const Operation& operation) {
-    return {.codec = step.codec,
+    return {.codec = plain(step.codec),
+            .parameters = operation.codec(step.codec).parameters,
             .type = operation.plan.spec.type,
             .count_elems = static_cast<std::uint64_t>(step.range.size()),
             .payload_bytes = message_bytes - frame_header_bytes};

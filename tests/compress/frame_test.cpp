@@ -10,7 +10,7 @@ namespace gradcoll {
 namespace {
 
 FrameHeader example() {
-    return {CodecId::nm_2_4, ElementType::f32, false, 5, 16};
+    return {CodecId::nm_2_4, {}, ElementType::f32, false, 5, 16};
 }
 
 std::vector<std::byte> message_of(const FrameHeader& header) {
@@ -25,16 +25,17 @@ Result<FrameHeader> read(const std::vector<std::byte>& message) {
 
 TEST(Frame, HasTheBytesThatTheReadmeShows) {
     const unsigned char expected[frame_header_bytes] = {
-        'G', 'C', 'F', '1', 1, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
+        'G', 'C', 'F', '1', 2, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
     EXPECT_EQ(std::memcmp(message_of(example()).data(), expected, frame_header_bytes), 0);
 }
 
 TEST(Frame, ReadsWhatWasWritten) {
     for (const CodecId codec : all_codecs()) {
-        FrameHeader header{codec, ElementType::f32, index_of(codec) % 2 == 0, 77, 300};
+        FrameHeader header{codec, {1e-4}, ElementType::f32, index_of(codec) % 2 == 0, 77, 300};
         const Result<FrameHeader> got = read(message_of(header));
         ASSERT_TRUE(got.ok()) << got.status().message();
         EXPECT_EQ(got->codec, header.codec);
+        EXPECT_EQ(got->parameters, header.parameters);
         EXPECT_EQ(got->type, header.type);
         EXPECT_EQ(got->sender_failed, header.sender_failed);
         EXPECT_EQ(got->count_elems, header.count_elems);
@@ -63,6 +64,20 @@ struct BadHeader {
     std::size_t at;
     unsigned char value;
 };
+
+TEST(Frame, AnotherToleranceIsRefusedWithBothValues) {
+    FrameHeader header = example();
+    header.parameters.abs = 0.25;
+    EXPECT_EQ(check_frame(header, example()).message(),
+              "message header: tolerance is 0.25, expected 0");
+}
+
+TEST(Frame, AnOlderVersionIsRefusedInClearWords) {
+    std::vector<std::byte> message = message_of(example());
+    message[4] = std::byte{1};
+    EXPECT_EQ(read(message).status().message(),
+              "message header: version is 1, expected 2; all ranks must run the same Gradcoll");
+}
 
 TEST(Frame, NamesTheFieldThatIsWrong) {
     const BadHeader bad[] = {{"magic", 0, 'X'},  {"version", 4, 9},   {"codec", 6, 200},

@@ -74,7 +74,7 @@ TEST_F(DeviceKernels, EncodingsAreThoseOfTheCpuWithAndWithoutResidual) {
                 ASSERT_TRUE(succeeds(
                     plugin_->launch_codec(launch(CodecWork::encode, codec->id, type), {&job, 1})));
                 ASSERT_EQ(content_of(*to), want) << name_of(codec->id) << ' ' << name_of(type);
-                if (codec->encode_with_residual == nullptr) continue;
+                if (codec->kernels.encode_with_residual == nullptr) continue;
                 Bytes residual(count * residual_bytes(type));
                 const auto residual_there = on_device(residual);
                 codec->encode_with_residual(in.data(), residual.data(), count, want.data());
@@ -108,7 +108,7 @@ TEST_F(DeviceKernels, DecodingsAreThoseOfTheCpuAndSumOnTop) {
                 ASSERT_TRUE(succeeds(plugin_->launch_codec(
                     launch(CodecWork::decode, codec->id, type, flag), {&job, 1})));
                 ASSERT_EQ(content_of(*to), want) << name_of(codec->id) << ' ' << name_of(type);
-                if (codec->decode_sum != nullptr) {
+                if (codec->kernels.decode_sum != nullptr) {
                     ASSERT_TRUE(codec->decode_sum(payload.data(), payload.size(), count,
                                                   base.data(), want.data()));
                     const CodecJob sum{from->data(), nullptr, under->data(), under->data(), count};

@@ -70,13 +70,13 @@ std::size_t encode_values(Value value, std::size_t count, std::byte* out) {
 }
 
 template <bool is_variable>
-std::size_t encode(const void* in, std::size_t count, std::byte* out) {
+std::size_t encode(const CodecParameters&, const void* in, std::size_t count, std::byte* out) {
     return encode_values<is_variable>([=](std::size_t i) { return upper(at(in, i)); }, count, out);
 }
 
 template <bool is_variable>
-std::size_t encode_with_residual(const void* in, void* residual, std::size_t count,
-                                 std::byte* out) {
+std::size_t encode_with_residual(const CodecParameters&, const void* in, void* residual,
+                                 std::size_t count, std::byte* out) {
     auto* rest = static_cast<float*>(residual);
     const auto wanted = [=](std::size_t i) { return at(in, i) + rest[i]; };
     const std::size_t size =
@@ -133,9 +133,11 @@ bool decode_sum(const std::byte* in, std::size_t in_bytes, std::size_t count, co
 
 template <bool is_variable>
 Codec kernels() {
-    return {test_codec,          ElementType::f32,
-            encode<is_variable>, encode_with_residual<is_variable>,
-            decode<is_variable>, decode_sum<is_variable>};
+    return {test_codec,
+            ElementType::f32,
+            {},
+            {encode<is_variable>, encode_with_residual<is_variable>, decode<is_variable>,
+             decode_sum<is_variable>}};
 }
 
 }  // namespace

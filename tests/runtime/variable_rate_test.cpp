@@ -307,11 +307,11 @@ TEST(VariableRate, RandomLengthsNeverLeadOutsideTheMessage) {
 TEST(VariableRate, FrameHasTheBytesThatTheReadmeShows) {
     use_variable_rate(true);
     std::vector<std::byte> message(frame_front_bytes(test_codec, 600) + 13);
-    write_frame_header({test_codec, ElementType::f32, false, 600, message.size() - 64},
+    write_frame_header({test_codec, {}, ElementType::f32, false, 600, message.size() - 64},
                        message.data());
     write_block_length(10, message.data() + 64);
     write_block_length(3, message.data() + 68);
-    const unsigned char expected[72] = {'G', 'C', 'F', '1',  1, 0, 5, 2, 2, 0, 0, 0, 0,
+    const unsigned char expected[72] = {'G', 'C', 'F', '1',  2, 0, 5, 2, 2, 0, 0, 0, 0,
                                         0,   0,   0,   0x58, 2, 0, 0, 0, 0, 0, 0, 21};
     unsigned char whole[72];
     std::memcpy(whole, expected, sizeof whole);
@@ -320,9 +320,9 @@ TEST(VariableRate, FrameHasTheBytesThatTheReadmeShows) {
     EXPECT_EQ(std::memcmp(message.data(), whole, sizeof whole), 0);
     const auto got = read_frame_header(message.data(), message.size());
     ASSERT_TRUE(got.ok()) << got.status().message();
-    EXPECT_TRUE(check_frame(*got, {test_codec, ElementType::f32, false, 600, 21}).ok());
-    EXPECT_TRUE(check_frame(*got, {test_codec, ElementType::f32, false, 600, 400}).ok());
-    EXPECT_EQ(check_frame(*got, {test_codec, ElementType::f32, false, 600, 20}).code(),
+    EXPECT_TRUE(check_frame(*got, {test_codec, {}, ElementType::f32, false, 600, 21}).ok());
+    EXPECT_TRUE(check_frame(*got, {test_codec, {}, ElementType::f32, false, 600, 400}).ok());
+    EXPECT_EQ(check_frame(*got, {test_codec, {}, ElementType::f32, false, 600, 20}).code(),
               Code::corrupt);
 }
 

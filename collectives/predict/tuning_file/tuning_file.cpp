@@ -114,7 +114,7 @@ class Reader {
 
     Status codec(const Json& json, const std::string& place, CodecId id) {
         CodecSpeed& speed = tuning.codecs[id];
-        tuning.codecs_said.set(static_cast<std::size_t>(id));
+        tuning.codecs_said.set(number_of(id));
         return members(json, place,
                        {{"encode", speed_into(speed.encode)},
                         {"decode", speed_into(speed.decode)},

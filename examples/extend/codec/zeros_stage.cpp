@@ -111,13 +111,14 @@ bool zeros_decode_all(ZerosInput in, std::size_t count, Element element) {
     return in.left == 0;
 }
 
-std::size_t zeros_encode(const void* in, std::size_t count, std::byte* out) {
+std::size_t zeros_encode(const CodecParameters&, const void* in, std::size_t count,
+                         std::byte* out) {
     return zeros_encode_all([in](std::size_t i) { return ZerosArray{in}[i]; }, count, out);
 }
 
 /// Everything is sent, so nothing is left over.
-std::size_t zeros_encode_with_residual(const void* in, void* residual, std::size_t count,
-                                       std::byte* out) {
+std::size_t zeros_encode_with_residual(const CodecParameters&, const void* in, void* residual,
+                                       std::size_t count, std::byte* out) {
     const auto wanted = [in, residual](std::size_t i) {
         return std::bit_cast<std::uint32_t>(ZerosArray{in}.value(i) +
                                             ZerosArray{residual}.value(i));

@@ -110,7 +110,7 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
     const std::vector<double> few{sets.front(), sets.back()};
     for (const CodecId id : all_codecs()) {
         if (!codec_supports(id, ElementType::f32)) continue;
-        tuning.codecs_said.set(static_cast<std::size_t>(id));
+        tuning.codecs_said.set(number_of(id));
         if (id == CodecId::exact) continue;
         const Result<Codec> codec = codec_for(id, ElementType::f32);
         if (!codec.ok()) return codec.status();

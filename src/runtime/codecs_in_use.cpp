@@ -1,0 +1,24 @@
+#include "runtime/codecs_in_use.hpp"
+
+#include "runtime/program.hpp"
+
+namespace gradcoll {
+
+Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
+    CodecsInUse used;
+    for (const Schedule* schedule : {&plan.body, &plan.tail})
+        for (const Step& step : schedule->steps) {
+            if (!uses_codec(step.kind) && step.codec == CodecId::exact) continue;
+            if (!used.has(step.codec))
+                used.codecs_.push_back(GRADCOLL_VALUE(codec_for(step.codec, plan.spec.type)));
+        }
+    return used;
+}
+
+void CodecsInUse::tell_tolerance(double abs) {
+    for (Codec& codec : codecs_)
+        if (takes_tolerance(codec.id) && parameters_of(codec.id) == CodecParameters{})
+            codec.parameters.abs = abs;
+}
+
+}  // namespace gradcoll

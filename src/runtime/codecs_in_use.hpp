@@ -1,0 +1,39 @@
+// runtime/codecs_in_use.hpp - the codecs of a plan, with their kernels on this CPU.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/status.hpp"
+#include "collectives/plan/plan.hpp"
+#include "compress/codec.hpp"
+
+namespace gradcoll {
+
+/// Few, so that looking one up is quick. Allocates only when made.
+class CodecsInUse {
+  public:
+    /// Those of every step that encodes, decodes, or moves what is encoded. Errors: unsupported for
+    /// the plan's type.
+    static Result<CodecsInUse> of(const Plan& plan);
+
+    /// What the encodings of an operation that begins may lose, where the plan leaves it to the
+    /// call. The same on every rank, or frames do not check out.
+    void tell_tolerance(double abs);
+
+    /// Precondition: a step of the plan has it.
+    const Codec& operator[](CodecId id) const {
+        return *std::find_if(codecs_.begin(), codecs_.end(),
+                             [id](const Codec& codec) { return codec.id == id; });
+    }
+
+  private:
+    bool has(CodecId id) const {
+        return std::any_of(codecs_.begin(), codecs_.end(),
+                           [id](const Codec& codec) { return codec.id == id; });
+    }
+
+    std::vector<Codec> codecs_;
+};
+
+}  // namespace gradcoll
