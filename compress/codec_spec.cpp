@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <string>
 
 #include "base/text.hpp"
@@ -54,12 +52,8 @@ Result<double> tolerance_from(std::string_view parameter) {
         return Status(Code::invalid_argument, fmt::format("{}; {}", why, allowed));
     };
     if (!parameter.starts_with(abs_is)) return wrong("unknown parameter");
-    const std::string_view digits = parameter.substr(abs_is.size());
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size()) return wrong("no number");
-    if (!std::isfinite(value) || value <= 0) return wrong("not a positive number");
-    return value;
+    const Result<double> value = parse_positive(parameter.substr(abs_is.size()));
+    return value.ok() ? value : wrong("not a positive number");
 }
 
 /// The parameters of a stage, the first one at `rest`.

@@ -110,6 +110,21 @@ Status check_levels(const Tree& tree, const Schedule& schedule) {
 
 }  // namespace
 
+std::int64_t most_encodings(const Tree& tree, const PlanSpec& spec) {
+    if (!is_lossy(spec)) return 0;
+    // Of other builders only that no encoding is encoded again: so each is an operand of a sum, or
+    // the result's.
+    if (spec.builder != Builder::flexreduce) return 2 * std::int64_t{tree.rank_count()} - 1;
+    std::int64_t up = 0;
+    for (const int vertex : tree.inner_vertices())
+        if (spec.choices.of(vertex).codec != CodecId::exact)
+            up += static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1;
+    const std::int64_t down = spec.down_codec != CodecId::exact ? 1 : 0;
+    return spec.collective == Collective::allgather
+               ? down
+               : up + (spec.collective == Collective::allreduce ? down : 0);
+}
+
 Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
     GRADCOLL_TRY(check_spec(tree, spec));
     const BuilderRow* row = find_builder(spec.builder);
@@ -123,7 +138,8 @@ Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
         return Status(Code::unsupported,
                       fmt::format("{} takes {} stages on this tree: at most {}", row->name,
                                   builder->stage_count(), max_stages));
-    return Planner(tree, std::move(spec), std::move(builder));
+    const std::int64_t encodings = most_encodings(tree, spec);
+    return Planner(tree, std::move(spec), std::move(builder), encodings);
 }
 
 Result<Schedule> Planner::schedule(int rank, std::int64_t chunk_elems) const {
@@ -142,6 +158,7 @@ Result<Plan> Planner::plan(int rank) const {
     plan.rank = rank;
     plan.rank_count = rank_count;
     plan.stage_count = stage_count();
+    plan.encodings = encodings_;
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);

@@ -30,15 +30,24 @@ class Planner {
     std::uint32_t stage_count() const { return builder_->stage_count(); }
 
   private:
-    Planner(const Tree& tree, PlanSpec spec, std::shared_ptr<const TreeBuilder> builder)
-        : tree_(&tree), spec_(std::move(spec)), builder_(std::move(builder)) {}
+    Planner(const Tree& tree, PlanSpec spec, std::shared_ptr<const TreeBuilder> builder,
+            std::int64_t encodings)
+        : tree_(&tree),
+          spec_(std::move(spec)),
+          builder_(std::move(builder)),
+          encodings_(encodings) {}
 
     Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
 
     const Tree* tree_;
     PlanSpec spec_;
     std::shared_ptr<const TreeBuilder> builder_;
+    std::int64_t encodings_;
 };
+
+/// Plan::encodings of such plans. Where the branches of a vertex sum up, all but one send what they
+/// have, and each is encoded once more than its parts were.
+std::int64_t most_encodings(const Tree& tree, const PlanSpec& spec);
 
 /// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
 /// together.

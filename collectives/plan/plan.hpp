@@ -124,6 +124,9 @@ struct Plan {
     Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
     /// Messages' stage numbers are below this, the same on all ranks.
     std::uint32_t stage_count = 0;
+    /// Lossy encodings that the error of any element of the result adds up, at most: all that its
+    /// contributions go through on the way up, and one on the way down. Proved by verify().
+    std::int64_t encodings = 0;
 
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;

@@ -20,14 +20,16 @@ using RankSet = std::vector<std::uint64_t>;  ///< one bit a rank
 /// term, and every reduction one for its two operands, so equal terms are equal bits.
 struct Term {
     RankSet ranks;
-    bool encoded = false;  ///< nothing was added since it was last encoded with a lossy codec
+    bool encoded = false;        ///< nothing was added since it was last encoded with a lossy codec
+    std::int64_t encodings = 0;  ///< lossy ones, of all that was added up
     Contents parts;  ///< instead of ranks, where one block of a codec holds values of several terms
 };
 
 class Interpreter {
   public:
     explicit Interpreter(const Ensemble& all) : all_(all) {
-        for (int rank = 0; rank < all.rank_count; ++rank) terms_.push_back({only(rank), false, {}});
+        for (int rank = 0; rank < all.rank_count; ++rank)
+            terms_.push_back({only(rank), false, 0, {}});
         everybody_ = everybody();
         for (int rank = 0; rank < all.rank_count; ++rank) {
             memory_.emplace_back(area_count, Memory(all.spec.elem_bytes));
@@ -168,10 +170,20 @@ class Interpreter {
                      (values[i].elems.begin - step.range.begin) % block_elems != 0);
             encoded.push_back(
                 {{unit.front().elems.begin, unit.back().elems.end}, step.codec, next_term()});
-            terms_.push_back({terms_[unit.front().term].ranks, lossy, {}});
+            terms_.push_back({terms_[unit.front().term].ranks,
+                              lossy,
+                              most_encodings_of(unit) + (lossy ? 1 : 0),
+                              {}});
             if (unit.size() > 1) terms_.back().parts = std::move(unit);
         }
         return write(event.rank, step, encoded);
+    }
+
+    std::int64_t most_encodings_of(const Contents& contents) const {
+        std::int64_t most = 0;
+        for (const Content& content : contents)
+            most = std::max(most, terms_[content.term].encodings);
+        return most;
     }
 
     std::uint32_t next_term() const { return static_cast<std::uint32_t>(terms_.size()); }
@@ -202,7 +214,7 @@ class Interpreter {
             return "adds values of which parts have different contributions";
         const auto [known, is_new] = sums_.try_emplace({a, b}, next_term());
         if (is_new) {
-            Term sum{terms_[a].ranks, false, {}};
+            Term sum{terms_[a].ranks, false, terms_[a].encodings + terms_[b].encodings, {}};
             if (!merge(sum.ranks, terms_[b].ranks))
                 return "adds a contribution that is there already";
             terms_.push_back(std::move(sum));
@@ -252,6 +264,11 @@ class Interpreter {
                     return {Code::internal,
                             fmt::format("rank {}: element {} of its output lacks contributions",
                                         rank, content.elems.begin)};
+            if (const std::int64_t most = most_encodings_of(*output); most > all_.encodings)
+                return {Code::internal,
+                        fmt::format("rank {}: its output went through {} lossy encodings, the plan "
+                                    "says {}",
+                                    rank, most, all_.encodings)};
             if (one_block) continue;
             if (rank == 0) first = joined(*output);
             if (!same(first, joined(*output)))

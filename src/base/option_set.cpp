@@ -70,7 +70,7 @@ void OptionSet::settle() {
     }
 }
 
-void OptionSet::leave_out_what_fails(Check check) {
+void OptionSet::leave_out_what_fails(const Check& check) {
     struct LeftOut {
         OptionId id;
         OptionValue value;

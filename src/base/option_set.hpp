@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,9 +48,9 @@ class OptionSet {
     OptionSet(std::span<const std::string_view> environment, const ConfigFile& file);
 
     /// Whether a text is a value of the option; the message says what is allowed.
-    using Check = Status (*)(OptionId id, std::string_view text);
+    using Check = std::function<Status(OptionId id, std::string_view text)>;
     /// Leaves out every value that `check` refuses, with a complaint: the next weaker one holds.
-    void leave_out_what_fails(Check check);
+    void leave_out_what_fails(const Check& check);
 
     const OptionValue& operator[](OptionId id) const { return values_[index(id)]; }
     const std::string& text(OptionId id) const { return values_[index(id)].text; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -129,6 +130,14 @@ Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std:
     const auto [rest, error] = std::from_chars(text.data(), end, number);
     if (error == std::errc{} && rest == end && number >= min && number <= max) return number;
     return bad_value("number", text, fmt::format("whole numbers from {} to {}", min, max));
+}
+
+Result<double> parse_positive(std::string_view text) {
+    double number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc{} && rest == end && std::isfinite(number) && number > 0) return number;
+    return bad_value("number", text, "positive numbers such as 0.001 or 1e-3");
 }
 
 Result<bool> parse_switch(std::string_view text) {

@@ -47,6 +47,8 @@ Status bad_value(std::string_view name, std::string_view value, std::string_view
 Result<std::uint64_t> parse_bytes(std::string_view text);
 /// Decimal, min <= value <= max.
 Result<std::int64_t> parse_integer(std::string_view text, std::int64_t min, std::int64_t max);
+/// Decimal or scientific, finite, more than 0: "0.001", "1e-3".
+Result<double> parse_positive(std::string_view text);
 /// 0/1, on/off, yes/no, true/false, in any case.
 Result<bool> parse_switch(std::string_view text);
 

@@ -142,10 +142,10 @@ void Report::add_call(CommId comm, const CallRecord& call) {
     if (GrowingEntry* entry = impl_->find(comm)) entry->cell(call.kind, bin).add(call);
 }
 
-void Report::add_error(CommId comm, std::uint64_t bytes, double max_abs, double relative_l2) {
+void Report::add_error(CommId comm, std::uint64_t bytes, const SumError& error) {
     const auto bin = static_cast<std::size_t>(size_bin_of(bytes));
     const std::scoped_lock lock(impl_->mutex);
-    if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(max_abs, relative_l2);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(error);
 }
 
 void Report::add_left_out(CommId comm, const CodecLeftOut& codec) {

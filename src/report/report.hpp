@@ -31,7 +31,7 @@ class Report {
     void add_call(CommId comm, const CallRecord& call);
     /// A compressed call's result compared with the exact sums: largest absolute difference, and
     /// the relative L2 difference.
-    void add_error(CommId comm, std::uint64_t bytes, double max_abs, double relative_l2);
+    void add_error(CommId comm, std::uint64_t bytes, const SumError& error);
 
     /// Once for a size, level and codec on each communicator.
     void add_left_out(CommId comm, const CodecLeftOut& codec);

@@ -59,6 +59,11 @@ OrderedJson json_of(const ErrorCell& cell) {
     add_size(object, cell.size_bin);
     object["measurements"] = cell.measurements;
     object["max_abs"] = cell.max_abs;
+    if (cell.promises > 0) {
+        object["promises"] = cell.promises;
+        object["least_promised_abs"] = cell.least_promised;
+        object["most_of_promise"] = cell.most_of_promise;
+    }
     object["max_relative_l2"] = cell.max_relative_l2;
     object["mean_relative_l2"] = cell.mean_relative_l2();
     return object;

@@ -126,6 +126,11 @@ void write_errors(const CommEntry& comm, Out out) {
         fmt::format_to(out, "  {:>8}{:>9}{:>17.3g}{:>24.3g}{:>24.3g}\n",
                        size_bin_label(error.size_bin), count_text(error.measurements),
                        error.max_abs, error.max_relative_l2, error.mean_relative_l2());
+    for (const ErrorCell& error : comm.errors)
+        if (error.promises > 0)
+            fmt::format_to(
+                out, "  {:>8}: at most {:.3g} of what gc_tolerance promised, {:.3g} or more\n",
+                size_bin_label(error.size_bin), error.most_of_promise, error.least_promised);
 }
 
 void write_left_out(const CommEntry& comm, Out out) {

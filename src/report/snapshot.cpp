@@ -72,11 +72,15 @@ std::optional<double> CallCell::saved_seconds() const {
            1e-9;
 }
 
-void ErrorCell::add(double abs, double relative_l2) {
+void ErrorCell::add(const SumError& error) {
     ++measurements;
-    max_abs = std::max(max_abs, abs);
-    max_relative_l2 = std::max(max_relative_l2, relative_l2);
-    sum_relative_l2 += relative_l2;
+    max_abs = std::max(max_abs, error.max_abs);
+    max_relative_l2 = std::max(max_relative_l2, error.relative_l2);
+    sum_relative_l2 += error.relative_l2;
+    if (error.promised <= 0) return;
+    least_promised = promises == 0 ? error.promised : std::min(least_promised, error.promised);
+    ++promises;
+    most_of_promise = std::max(most_of_promise, error.max_abs / error.promised);
 }
 
 ReportTotal total_of(const ReportSnapshot& report) {

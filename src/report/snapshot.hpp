@@ -100,15 +100,25 @@ struct CallCell {
     std::optional<double> saved_seconds() const;
 };
 
+/// How far one sum is off.
+struct SumError {
+    double max_abs = 0;
+    double relative_l2 = 0;
+    double promised = 0;  ///< max_abs is at most this; 0: nothing was promised
+};
+
 /// Measured errors of one size bin.
 struct ErrorCell {
     int size_bin = 0;
     std::uint64_t measurements = 0;
     double max_abs = 0;
+    std::uint64_t promises = 0;  ///< measurements of sums with one
+    double least_promised = 0;   ///< of those
+    double most_of_promise = 0;  ///< largest max_abs / promised of one: above 1 it was broken
     double max_relative_l2 = 0;
     double sum_relative_l2 = 0;
 
-    void add(double abs, double relative_l2);
+    void add(const SumError& error);
     double mean_relative_l2() const {
         return measurements > 0 ? sum_relative_l2 / static_cast<double>(measurements) : 0;
     }

@@ -18,8 +18,8 @@ struct Binding {
     void* residual = nullptr;
     Reducer reducer;  ///< must be a sum if the plan has a lossy codec: the caller checks
     ReduceOp op = ReduceOp::sum;  ///< the reducer's, for executors whose data are on a device
-    /// What each encoding may lose at most, for codecs of the plan that take a tolerance and have
-    /// none; 0: nothing. The same on all ranks.
+    /// What all encodings of an element together may lose at most, where codecs of the plan take a
+    /// tolerance and have none: each gets the same share. 0: nothing. The same on all ranks.
     double tolerance = 0;
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
     /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.

@@ -196,7 +196,8 @@ Status Executor::start(const Binding& binding) {
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
-    impl.operation.codecs.tell_tolerance(binding.tolerance);
+    impl.operation.codecs.tell_tolerance(
+        binding.tolerance / static_cast<double>(std::max<std::int64_t>(impl.plan.encodings, 1)));
     if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();
     impl.number = std::move(number);
     if (impl.operation.trace) impl.begin_ns = now_ns();

@@ -238,13 +238,17 @@ TEST(Report, TreesAreListedOnceEachAndBounded) {
 TEST(Report, ErrorsKeepTheWorstAndTheMean) {
     Report report(process());
     const auto comm = report.add_comm("c", 4);
-    report.add_error(comm, 1000, 0.5, 0.1);
-    report.add_error(comm, 1000, 0.25, 0.3);
-    report.add_error(comm, 1 << 20, std::numeric_limits<double>::infinity(), 1);
+    report.add_error(comm, 1000, {0.5, 0.1, 0});
+    report.add_error(comm, 1000, {0.25, 0.3, 0.5});
+    report.add_error(comm, 1 << 20, {std::numeric_limits<double>::infinity(), 1, 0});
     const Json errors = Json::parse(report.json()).at("communicators").at(0).at("errors");
     ASSERT_EQ(errors.size(), 2U);
     EXPECT_EQ(errors[0].at("measurements"), 2);
     EXPECT_EQ(errors[0].at("max_abs"), 0.5);
+    EXPECT_EQ(errors[0].at("promises"), 1);
+    EXPECT_EQ(errors[0].at("least_promised_abs"), 0.5);
+    EXPECT_EQ(errors[0].at("most_of_promise"), 0.5);
+    EXPECT_FALSE(errors[1].contains("promises"));
     EXPECT_EQ(errors[0].at("max_relative_l2"), 0.3);
     EXPECT_NEAR(errors[0].at("mean_relative_l2").get<double>(), 0.2, 1e-15);
     EXPECT_TRUE(errors[1].at("max_abs").is_null());  // JSON has no infinity
@@ -308,7 +312,7 @@ TEST(Report, SlowCodecsCostTime) {
 TEST(Report, NumbersThatWereNotGivenOutAreIgnored) {
     Report report(process());
     report.add_call(17, {});
-    report.add_error(17, 1, 1, 1);
+    report.add_error(17, 1, {1, 1, 0});
     report.set_tree(17, "0", "");
     EXPECT_EQ(total_of(report.snapshot()).sums.calls, 0U);
 }
@@ -323,7 +327,7 @@ TEST(Report, ThreadsAddAndReadAtTheSameTime) {
             for (int i = 0; i < calls; ++i) {
                 const auto comm = report.add_comm("comm " + std::to_string(i % 300), 2);
                 report.add_call(comm, random_call(random));
-                report.add_error(comm, 100, 1, 1);
+                report.add_error(comm, 100, {1, 1, 0});
                 report.set_tree(comm, "(0 1)", "written");
                 if (i % 500 == 0) {
                     EXPECT_TRUE(Json::accept(report.json()));

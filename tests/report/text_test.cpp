@@ -77,8 +77,8 @@ CommEntry world_with_calls() {
     world.calls.push_back(cell(tree_call(CallKind::persistent, 1 << 20, true), 7));
     ErrorCell error;
     error.size_bin = large.size_bin;
-    error.add(0.0123, 0.21);
-    error.add(0.0045, 0.19);
+    error.add({0.0123, 0.21, 0});
+    error.add({0.0045, 0.19, 0.01});
     world.errors.push_back(error);
     world.left_out = {{300'000, -1, "2:4", 120.5, 42.0}, {1 << 20, 1, "bf16", 1812.0, 1640.0}};
     world.left_out_not_listed = 3;

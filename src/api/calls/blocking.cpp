@@ -4,6 +4,7 @@
 
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/gapped_allreduce.hpp"
+#include "api/calls/tolerance.hpp"
 
 namespace gradcoll {
 namespace {
@@ -41,49 +42,54 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
 
 /// Through the memory of one host or of several: of the host, or by a copy there.
 Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                     const Route& route, DeviceSide* device) {
+                     const KeptTolerance& kept, DeviceSide* device) {
     const auto run = [&](const CallArguments& there) {
-        return route.hosts ? context.several_hosts().allreduce(there, shape, route.key)
-                           : context.one_host().allreduce(binding_of(there, shape), shape);
+        return kept.route.hosts ? context.several_hosts().allreduce(there, shape, kept.route.key,
+                                                                    kept.for_encodings)
+                                : context.one_host().allreduce(binding_of(there, shape), shape);
     };
     return device != nullptr ? run_on_copy(arguments, shape, *device, run) : run(arguments);
 }
 
 /// By the MPI library, as a call that passes.
-Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape) {
-    context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(),
-                                      PassReason::being_tried);
+Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                  PassReason reason) {
+    context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(), reason);
     return pass_allreduce(arguments).as_status("MPI_Allreduce");
 }
 
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                  const Route& route, const BlockingExtras& extras) {
-    if (route.one_host) return run_in_memory(context, arguments, shape, route, extras.device.get());
+                  const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Route& route = kept.route;
+    if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
+    if (route.one_host) return run_in_memory(context, arguments, shape, kept, extras.device.get());
     if (route.tries_mpi)
         return run_timed(
-            context, shape, route.key, [&] { return run_by_mpi(context, arguments, shape); },
+            context, shape, route.key,
+            [&] { return run_by_mpi(context, arguments, shape, PassReason::being_tried); },
             TriedWay::mpi);
     return run_timed(context, shape, route.key, [&] {
-        if (route.hosts)
-            return run_in_memory(context, arguments, shape, route, extras.device.get());
-        return run_blocking(context, CallKind::allreduce, route.key, binding_of(arguments, shape),
-                            extras);
+        if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras.device.get());
+        Binding binding = binding_of(arguments, shape);
+        binding.tolerance = kept.for_encodings;
+        return run_blocking(context, CallKind::allreduce, route.key, binding, extras);
     });
 }
 
 /// Also measures the error of a compressed call, if it is its turn.
 Status run_measured(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                    const Route& route, const BlockingExtras& extras) {
+                    const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Route& route = kept.route;
     if (!route.key.compress || route.key.feedback || !context.error_sampling().takes_next())
-        return run_routed(context, arguments, shape, route, extras);
+        return run_routed(context, arguments, shape, kept, extras);
     const Binding binding = binding_of(arguments, shape);
     DeviceSide* const side = extras.device.get();
     const auto input = host_copy(side, binding.input, shape.size_bytes());
     if (!input) return input.status();
-    GRADCOLL_TRY(run_routed(context, arguments, shape, route, extras));
+    GRADCOLL_TRY(run_routed(context, arguments, shape, kept, extras));
     const auto result = host_copy(side, binding.output, shape.size_bytes());
     if (!result) return result.status();
-    return measure_error(context.identity().private_comm(), arguments, shape, input->data(),
+    return measure_error(context.identity().private_comm(), shape, kept.promised, input->data(),
                          result->data());
 }
 
@@ -98,10 +104,12 @@ Status run_allreduce(const Call& call) {
     if (!placed) return placed.status();
     Route settled = call.route;
     settled.key.in_place = is_in_place(placed->arguments);
+    const auto kept =
+        keep_tolerance(context, placed->arguments, call.shape, settled, placed->device == nullptr);
+    if (!kept) return kept.status();
     Residual* const residual =
         call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
-    return run_measured(context, placed->arguments, call.shape, settled,
-                        {residual, placed->device});
+    return run_measured(context, placed->arguments, call.shape, *kept, {residual, placed->device});
 }
 
 }  // namespace gradcoll

@@ -159,6 +159,7 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         .step = context.settings().step(),
         .sums = gathers || shape.sums(),
         .always_exact = manner.always_exact,
+        .waited = manner.blocking,
         .one_host =
             fits && !is_slower_on_one_host(kind, shape, ranks) &&
             (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&

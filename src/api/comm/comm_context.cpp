@@ -353,12 +353,22 @@ ExactReason CommContext::left_out(const Settings& settings, const Route& route,
     if (!asked) return ExactReason::none;
     // A request has settings of its own.
     if (&settings != &settings_.current()) return codec_use(*asked).left_out;
-    const CodecUse* known = codec_uses_.find(asked->key);
-    if (known == nullptr) {
-        known = &codec_uses_.add(asked->key, codec_use(*asked));
-        tell_codec_use(*asked, *known);
-    }
-    return known->left_out;
+    return codec_use_of(*asked).left_out;
+}
+
+/// Under the settings of the communicator.
+const CodecUse& CommContext::codec_use_of(const CodecQuestion& asked) {
+    if (const CodecUse* known = codec_uses_.find(asked.key)) return *known;
+    const CodecUse& use = codec_uses_.add(asked.key, codec_use(asked));
+    tell_codec_use(asked, use);
+    return use;
+}
+
+std::int64_t CommContext::encodings_of(const Settings& settings, const Route& route) {
+    const auto asked = codec_question(settings, route, route.question);
+    if (!asked) return 0;
+    return &settings == &settings_.current() ? codec_use_of(*asked).encodings
+                                             : codec_use(*asked).encodings;
 }
 
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {

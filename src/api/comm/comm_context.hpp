@@ -114,6 +114,8 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Where a call goes under `settings` (those of the communicator, or of a request). Counts it
     /// if it is compressible, so every rank asks for its calls in the same order, once for each.
     Route route(const Settings& settings, const CallShape& shape, RouteQuestion question);
+    /// Plan::encodings of the call whose compressed route that is. Pure but for what it remembers.
+    std::int64_t encodings_of(const Settings& settings, const Route& route);
     /// Where the next such call would go; counts nothing.
     Route foreseen_route(const CallShape& shape, RouteQuestion question) const;
 
@@ -140,6 +142,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     Status take_measured();
     Status take_tree(std::shared_ptr<const DiscoveredTree> tree);
     Status take_learnt(Tree tree, const std::string& what);
+    const CodecUse& codec_use_of(const CodecQuestion& asked);
     void tell_codec_use(const CodecQuestion& question, const CodecUse& use) const;
     void tell() const;
     void tell_learnt() const;

@@ -21,6 +21,8 @@ constexpr const char* texts[] = {
     "gc_compress_calls leaves the call exact",
     "no level of this tree has a lossy codec",
     "its codec would take longer than it saves (gc_compress_if=pays)",
+    "gc_tolerance compresses blocking allreduces only, which can look at all inputs first",
+    "gc_tolerance leaves too little for a codec to be worth it",
 };
 static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
 
@@ -29,6 +31,9 @@ ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& 
     // Every codec is defined for fp32.
     if (!settings.compresses(ElementType::f32, question.step)) return ExactReason::no_lossy_codec;
     if (question.always_exact) return ExactReason::never_compressed;
+    const bool may_look =
+        question.waited && !question.feedback && question.collective == Collective::allreduce;
+    if (settings.tolerance && !may_look) return ExactReason::tolerance_needs_a_look;
     if (!question.sums) return ExactReason::not_a_sum;
     if (!settings.compresses(shape.type, question.step)) return ExactReason::codec_not_defined;
     if (shape.size_bytes() < settings.min_bytes) return ExactReason::below_min_bytes;
@@ -55,6 +60,7 @@ PassReason reason_if_short(ExactReason exact) {
         case ExactReason::call_left_out:
             return PassReason::short_in_exact_call;
         case ExactReason::does_not_pay:
+        case ExactReason::tolerance_too_small:
             return PassReason::short_without_codec;
         default:
             return PassReason::short_vector;
@@ -94,6 +100,7 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     const bool compress = exact == ExactReason::none;
 
     Route route;
+    route.question = question;
     route.exact_reason = exact;
     route.key.collective = question.collective;
     route.key.type = shape.type;
@@ -112,6 +119,13 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     else if (shape.size_bytes() < settings.tree_min_bytes)
         route.pass_reason = reason_if_short(exact);
     return route;
+}
+
+Route exact_route(const Settings& settings, const CallShape& shape, const Route& route,
+                  ExactReason reason) {
+    RouteQuestion question = route.question;
+    question.left_out = reason;
+    return route_of(settings, shape, question);
 }
 
 }  // namespace gradcoll

@@ -25,6 +25,8 @@ enum class ExactReason : std::uint8_t {
     call_left_out,
     no_lossy_level,
     does_not_pay,
+    tolerance_needs_a_look,
+    tolerance_too_small,
     count
 };
 /// For explanations; static. Null for `none`.
@@ -39,6 +41,7 @@ struct RouteQuestion {
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
     bool always_exact = false;      ///< a kind of call that is never compressed
     bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
+    bool waited = true;             ///< its caller waits in it
     bool one_host = false;          ///< a call that is waited for, and OneHost is open
     bool hosts = false;             ///< the same, and SeveralHosts takes it if it is exact
     bool hosts_if_lossy = false;    ///< ... and takes it if it is compressed
@@ -54,6 +57,7 @@ struct Route {
     bool hosts = false;      ///< through the memory of each host, and between hosts
     bool tries_mpi = false;  ///< by the MPI library, whose time is taken (way_trials.hpp)
     CallKey key;
+    RouteQuestion question;  ///< that it answers
 
     /// Whether the tree of all ranks serves it.
     bool needs_tree() const { return !passes() && !one_host && !hosts && !tries_mpi; }
@@ -84,6 +88,10 @@ bool allows_one_host(const SettingsText& text, const Settings& settings);
 
 /// `shape.count` counts the whole vector.
 Route route_of(const Settings& settings, const CallShape& shape, const RouteQuestion& question);
+
+/// The same call without a codec.
+Route exact_route(const Settings& settings, const CallShape& shape, const Route& route,
+                  ExactReason reason);
 
 /// The same of a call that is compressed only if `left_out_of(route)`, asked where it would be,
 /// finds no reason against it.

@@ -157,10 +157,11 @@ SeveralHosts::Takes SeveralHosts::takes(const CallShape& shape) const {
 }
 
 Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& shape,
-                               const CallKey& key) {
+                               const CallKey& key, double tolerance) {
     const bool is_long = shape.size_bytes() >= settings_.current().tree_min_bytes;
-    const Vector vector{arguments, shape, key, binding_of(arguments, shape),
-                        takes_long() && (key.compress || is_long)};
+    Vector vector{arguments, shape, key, binding_of(arguments, shape),
+                  takes_long() && (key.compress || is_long)};
+    vector.binding.tolerance = tolerance;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     const LeadersTraffic before = leaders_ != nullptr ? leaders_->traffic() : LeadersTraffic();
     const Status mine = vector.over_tree ? run_over_tree(vector) : run_by_mpi(vector);

@@ -52,9 +52,11 @@ class SeveralHosts {
     /// Whether exact vectors are taken whatever their length.
     bool takes_long() const { return between_ != nullptr; }
 
-    /// Only what it takes. Counts the call. `arguments`: buffers in host memory. Errors: those of
+    /// Only what it takes. Counts the call. `arguments`: buffers in host memory. `tolerance`: as in
+    /// a Binding. Errors: those of
     /// the ways; the leader of a host has its own, and its host learns that there is one.
-    Status allreduce(const CallArguments& arguments, const CallShape& shape, const CallKey& key);
+    Status allreduce(const CallArguments& arguments, const CallShape& shape, const CallKey& key,
+                     double tolerance = 0);
 
     /// How leaders are connected, and with what settings they plan. The same on all ranks.
     struct Between {

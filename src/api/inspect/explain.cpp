@@ -59,7 +59,8 @@ std::vector<OptionId> deciding_options() {
                                  OptionId::compress_comms,   OptionId::compress_calls,
                                  OptionId::exchange,         OptionId::chunk_bytes,
                                  OptionId::chunks_in_flight, OptionId::shm_bytes,
-                                 OptionId::compress_if,      OptionId::tuning_file};
+                                 OptionId::compress_if,      OptionId::tolerance,
+                                 OptionId::tuning_file};
     for (const OptionInfo& option : option_table()) {
         const SettingRow& row = setting_of(option.id);
         if (row.read != nullptr && row.shapes_calls &&
@@ -190,6 +191,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
     out.codecs = decision.codecs;
+    out.encodings = plan->encodings;
     return out;
 }
 

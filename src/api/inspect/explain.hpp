@@ -14,7 +14,6 @@
 #include "api/comm/route.hpp"
 #include "api/edge/request.hpp"
 #include "api/settings/settings.hpp"
-#include "compress/by_codec.hpp"
 #include "runtime/tags.hpp"
 #include "topology/sources/job/discover.hpp"
 
@@ -26,8 +25,8 @@ struct ExplainedLevel {
     int vertices = 0;
     int least_branches = 0;
     int most_branches = 0;
-    std::map<Exchange, int> with;  ///< vertices by exchange
-    ByCodec<int> codecs;           ///< vertices by codec
+    std::map<Exchange, int> with;   ///< vertices by exchange
+    std::map<CodecId, int> codecs;  ///< vertices by codec
     int most_encodings_up = 0;  ///< of a contribution on its way up through a lossy vertex of these
 };
 
@@ -57,6 +56,7 @@ struct ExplainedPlan {
     double predicted_us = 0;
     std::vector<ExplainedTerm> terms;
     std::vector<CodecVerdict> codecs;  ///< what was weighed with gc_compress_if=pays
+    std::int64_t encodings = 0;        ///< Plan::encodings
     SendingCost sends;
 };
 

@@ -35,9 +35,7 @@ std::string exchange_text(const ExplainedLevel& level) {
 /// "2:4", or "exact at 3, 2:4 at 1" where the kind of link decides.
 std::string codec_text(const ExplainedLevel& level) {
     std::string text;
-    for (const CodecId codec : all_codecs()) {
-        const int vertices = level.codecs[codec];
-        if (vertices == 0) continue;
+    for (const auto& [codec, vertices] : level.codecs) {
         if (vertices == level.vertices) return std::string(name_of(codec));
         text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", name_of(codec), vertices);
     }
@@ -70,7 +68,11 @@ std::string sends_text(const Explanation& e) {
         text +=
             fmt::format("; exact it would be {} bytes, {:.3g} times as many", sends.exact_bytes,
                         static_cast<double>(sends.exact_bytes) / static_cast<double>(sends.bytes));
-    return text + "\n";
+    text += "\n";
+    if (e.plan.encodings > 0)
+        text += fmt::format("  the error of an element's sum is that of at most {} together\n",
+                            counted(e.plan.encodings, "encoding", "encodings"));
+    return text;
 }
 
 std::string codecs_text(const ExplainedPlan& plan, std::string_view indent = "") {
@@ -181,6 +183,7 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
         {"builder_why", plan.builder_refusal},
         {"levels", levels},
         {"down_codec", name_of(plan.down_codec)},
+        {"encodings", plan.encodings},
         {"granule_elems", plan.granule_elems},
         {"chunk_elems", plan.chunk_elems},
         {"chunks", plan.chunk_count},

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "api/observe/observe.hpp"
@@ -15,6 +18,7 @@ namespace gradcoll {
 namespace {
 
 struct HalfValue {
+    static constexpr double largest = 65504;
     std::uint16_t bits;
     explicit operator double() const {
         return std::bit_cast<float>(f32_bits_from_f16_bits<float, std::uint32_t>(bits));
@@ -22,9 +26,18 @@ struct HalfValue {
 };
 
 struct BrainValue {
+    static constexpr double largest = 0x1.fep127;
     std::uint16_t bits;
     explicit operator double() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
+
+template <class T>
+constexpr double largest_of() {
+    if constexpr (std::is_floating_point_v<T>)
+        return std::numeric_limits<T>::max();
+    else
+        return T::largest;
+}
 
 template <class T>
 double value_at(const void* values, std::size_t index) {
@@ -34,13 +47,13 @@ double value_at(const void* values, std::size_t index) {
 }
 
 template <class T>
-Difference difference(const void* result, const void* exact, std::size_t count) {
+Difference difference(const void* result, std::span<const double> exact) {
     Difference out;
     double squares = 0;
     double exact_squares = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        const double right = value_at<T>(exact, i);
-        if (!std::isfinite(right)) continue;
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+        const double right = exact[i];
+        if (!(std::abs(right) <= largest_of<T>())) continue;
         double off = std::abs(value_at<T>(result, i) - right);
         if (std::isnan(off)) off = HUGE_VAL;  // as far away as can be
         out.max_abs = std::max(out.max_abs, off);
@@ -51,6 +64,11 @@ Difference difference(const void* result, const void* exact, std::size_t count) 
     return out;
 }
 
+template <class T>
+void widen(const void* values, std::vector<double>& out) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = value_at<T>(values, i);
+}
+
 /// Without a report nobody reads the errors.
 std::uint64_t wanted_period() {
     if (!report_is_wanted()) return 0;
@@ -58,28 +76,25 @@ std::uint64_t wanted_period() {
         parse_integer(option_text(OptionId::report_error), 0, 1'000'000).value());
 }
 
-Status sum_exactly(MPI_Comm comm, const CallArguments& arguments, const void* input, void* exact) {
-    CallArguments twin = arguments;
-    twin.sendbuf = input;
-    twin.recvbuf = exact;
-    twin.comm = comm;
-    return pass_allreduce(twin).as_status("MPI_Allreduce");
+/// Calls work(a value of the C++ type).
+template <class Work>
+auto with_type(ElementType type, Work work) {
+    switch (type) {
+        case ElementType::f64:
+            return work(double{});
+        case ElementType::f16:
+            return work(HalfValue{});
+        case ElementType::bf16:
+            return work(BrainValue{});
+        default:
+            return work(float{});
+    }
 }
 
 }  // namespace
 
-Difference difference_of(ElementType type, const void* result, const void* exact,
-                         std::size_t count) {
-    switch (type) {
-        case ElementType::f64:
-            return difference<double>(result, exact, count);
-        case ElementType::f16:
-            return difference<HalfValue>(result, exact, count);
-        case ElementType::bf16:
-            return difference<BrainValue>(result, exact, count);
-        default:
-            return difference<float>(result, exact, count);
-    }
+Difference difference_of(ElementType type, const void* result, std::span<const double> exact) {
+    return with_type(type, [&](auto value) { return difference<decltype(value)>(result, exact); });
 }
 
 Result<ErrorSampling> ErrorSampling::make(MPI_Comm comm) {
@@ -89,13 +104,19 @@ Result<ErrorSampling> ErrorSampling::make(MPI_Comm comm) {
     return sampling;
 }
 
-Status measure_error(MPI_Comm comm, const CallArguments& arguments, const CallShape& shape,
-                     const std::byte* input, const std::byte* result) {
-    std::vector<std::byte> exact(shape.size_bytes());
-    GRADCOLL_TRY(sum_exactly(comm, arguments, input, exact.data()));
-    const Difference found =
-        difference_of(shape.type, result, exact.data(), static_cast<std::size_t>(shape.count));
-    observe_error(comm, shape.size_bytes(), found.max_abs, found.relative_l2);
+Status measure_error(MPI_Comm comm, const CallShape& shape, double promised, const std::byte* input,
+                     const std::byte* result) {
+    std::vector<double> exact(static_cast<std::size_t>(shape.count));
+    with_type(shape.type, [&](auto value) { widen<decltype(value)>(input, exact); });
+    for (std::size_t at = 0; at < exact.size();) {
+        const std::size_t count = std::min<std::size_t>(exact.size() - at, INT_MAX);
+        GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, exact.data() + at,
+                                             static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm),
+                              "MPI_Allreduce"));
+        at += count;
+    }
+    const Difference found = difference_of(shape.type, result, exact);
+    observe_error(comm, shape.size_bytes(), {found.max_abs, found.relative_l2, promised});
     return {};
 }
 

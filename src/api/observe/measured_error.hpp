@@ -4,19 +4,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "api/edge/request.hpp"
 
 namespace gradcoll {
 
-/// Differences of two vectors. Values that are not finite in the exact vector do not count.
+/// Differences from a vector. Values there that the type has no number for do not count.
 struct Difference {
     double max_abs = 0;
     double relative_l2 = 0;  ///< length of the difference over that of the exact vector
 };
 /// For floating-point types.
-Difference difference_of(ElementType type, const void* result, const void* exact,
-                         std::size_t count);
+Difference difference_of(ElementType type, const void* result, std::span<const double> exact);
 
 /// Which compressed blocking allreduces of a communicator are measured: the first, and then every
 /// so many.
@@ -34,10 +34,10 @@ class ErrorSampling {
     std::uint64_t calls_ = 0;
 };
 
-/// Makes the exact sum with the MPI library on `comm`, private, and tells the report how far
-/// `result` is from it. Collective. `input` and `result`: of this rank, in host memory. Errors:
-/// those of MPI_Allreduce.
-Status measure_error(MPI_Comm comm, const CallArguments& arguments, const CallShape& shape,
-                     const std::byte* input, const std::byte* result);
+/// Makes the sum in fp64 with the MPI library on `comm`, private, and tells the report how far
+/// `result` is from it, and what was promised (0: nothing). Collective. `input` and `result`: of
+/// this rank, in host memory. Errors: those of MPI_Allreduce.
+Status measure_error(MPI_Comm comm, const CallShape& shape, double promised, const std::byte* input,
+                     const std::byte* result);
 
 }  // namespace gradcoll

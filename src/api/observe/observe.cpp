@@ -282,10 +282,10 @@ void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
     if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
 }
 
-void observe_error(MPI_Comm comm, std::uint64_t bytes, double max_abs, double relative_l2) {
+void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error) {
     Report* report = active_report();
     if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_error(*id, bytes, max_abs, relative_l2);
+    if (const auto id = comm_id(*report, comm)) report->add_error(*id, bytes, error);
 }
 
 Trace* process_trace() {

@@ -17,10 +17,24 @@ SettingsText SettingsText::defaults() {
     return text;
 }
 
-SettingsText SettingsText::from_environment() {
+namespace {
+
+SettingsText texts_of(const OptionSet& options) {
     SettingsText text;
-    for (const OptionInfo& row : option_table()) text.set(row.id, checked_options().text(row.id));
+    for (const OptionInfo& row : option_table()) text.set(row.id, options.text(row.id));
     return text;
+}
+
+/// Those that can be right one by one and wrong together.
+bool says_codec(OptionId id) {
+    return info_of(id).says == Says::the_codec || id == OptionId::down_codec ||
+           id == OptionId::tolerance;
+}
+
+}  // namespace
+
+SettingsText SettingsText::from_environment() {
+    return texts_of(checked_options());
 }
 
 Result<OptionId> option_of_key(std::string_view info_key) {
@@ -62,6 +76,10 @@ const OptionSet& checked_options() {
             return {status.code(), fmt::format("{}={}: {}", info_of(id).variable, printable(text),
                                                status.message())};
         });
+        const Status together = Settings::parse(texts_of(*set)).status();
+        set->leave_out_what_fails([&](OptionId id, std::string_view) -> Status {
+            return together.ok() || !says_codec(id) ? Status() : together;
+        });
         return *set;
     }();
     return settings;
@@ -71,6 +89,28 @@ void warn_about_settings() {
     static std::once_flag once;
     std::call_once(once, [] { warn_about_options(checked_options()); });
 }
+
+namespace {
+
+/// With a tolerance every lossy codec must keep it; without, those that need to be told must be.
+Status check_tolerances(const Settings& settings) {
+    for (const CodecId codec : settings.named_codecs()) {
+        const bool can_be_told = takes_tolerance(codec) && codec == plain(codec);
+        if (settings.tolerance && codec != CodecId::exact && !can_be_told)
+            return {Code::invalid_argument,
+                    fmt::format("codec \"{}\" cannot be told to keep gc_tolerance; allowed with "
+                                "it: exact, bound, or no codec",
+                                name_of(codec))};
+        if (!settings.tolerance && can_be_told)
+            return {Code::invalid_argument,
+                    fmt::format("codec \"{0}\" needs a tolerance; allowed: {0}/abs=NUMBER, or {0} "
+                                "with gc_tolerance",
+                                name_of(codec))};
+    }
+    return {};
+}
+
+}  // namespace
 
 Result<Settings> Settings::parse(const SettingsText& text) {
     Settings out;
@@ -83,7 +123,21 @@ Result<Settings> Settings::parse(const SettingsText& text) {
                 fmt::format("setting {}: {}", row.info_key.empty() ? row.variable : row.info_key,
                             status.message()));
     }
+    GRADCOLL_TRY(check_tolerances(out));
+    if (out.tolerance) {
+        out.feedback = false;  // what is left over would be added to a later result
+        if (!out.ever_lossy())
+            out.level_codecs = HopCodecs::by_link(CodecId::exact, CodecId::bound);
+    }
     return out;
+}
+
+std::vector<CodecId> Settings::named_codecs() const {
+    std::vector<CodecId> named = level_codecs.named();
+    named.push_back(codec);
+    if (down_codec) named.push_back(*down_codec);
+    for (const CodecSchedule::Phase& phase : schedule.phases()) named.push_back(phase.codec);
+    return named;
 }
 
 const Settings& process_settings() {

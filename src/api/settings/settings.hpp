@@ -64,12 +64,24 @@ enum class InsideHosts : std::uint8_t { memory, messages };
 /// Whether the library may learn while a job runs, and use what earlier jobs learnt.
 enum class Tune : std::uint8_t { online, cache, off };
 
+/// How far results may be off.
+struct ResultTolerance {
+    enum class Kind : std::uint8_t {
+        abs,   ///< `value`
+        range  ///< `value` times what lies between the smallest and the largest input of all ranks
+    };
+    Kind kind = Kind::abs;
+    double value = 0;  ///< more than 0
+    friend bool operator==(const ResultTolerance&, const ResultTolerance&) = default;
+};
+
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
 /// above.
 struct Settings {
     CodecId codec = CodecId::exact;
-    HopCodecs level_codecs;             ///< empty: `codec` everywhere
-    std::optional<CodecId> down_codec;  ///< none: that of the highest lossy level
+    HopCodecs level_codecs;                    ///< empty: `codec` everywhere
+    std::optional<CodecId> down_codec;         ///< none: that of the highest lossy level
+    std::optional<ResultTolerance> tolerance;  ///< none: whatever the codecs do
     std::uint64_t min_bytes = 0;
     std::optional<std::uint64_t> max_bytes;  ///< none: no limit
     NameFilter compress_comms;
@@ -105,6 +117,8 @@ struct Settings {
     bool ever_compresses(ElementType type) const;
     /// Whether some codec is lossy at some step, whatever the type.
     bool ever_lossy() const;
+    /// Every codec that is named somewhere; not all are in use.
+    std::vector<CodecId> named_codecs() const;
     /// Whether the user chose exchanges, builder or chunks.
     bool chooses_plan() const;
     /// Of vectors that are worth timing.

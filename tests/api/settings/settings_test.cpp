@@ -49,6 +49,60 @@ TEST(Settings, CodecsMayBeSaidByKindOfLink) {
     EXPECT_NE(unknown.message().find("'numa' is no kind of link"), std::string::npos);
 }
 
+std::string refusal(std::initializer_list<std::pair<OptionId, const char*>> said) {
+    SettingsText text = SettingsText::defaults();
+    for (const auto& [id, value] : said) text.set(id, value);
+    return Settings::parse(text).status().message();
+}
+
+TEST(Settings, AToleranceNeedsNoCodecAndThenIsForLinksBetweenHosts) {
+    SettingsText text = SettingsText::defaults();
+    text.set(OptionId::tolerance, "range=1e-4");
+    const auto settings = Settings::parse(text);
+    ASSERT_TRUE(settings.ok()) << settings.status().message();
+    EXPECT_EQ(settings->tolerance, (ResultTolerance{ResultTolerance::Kind::range, 1e-4}));
+    EXPECT_EQ(settings->codecs(), HopCodecs::by_link(CodecId::exact, CodecId::bound));
+    EXPECT_FALSE(settings->feedback);
+}
+
+TEST(Settings, ATolerancesTextIsCheckedWherever) {
+    for (const char* bad : {"abs", "abs=", "abs=0", "abs=-1", "abs=nan", "abs=1e-3x", "1e-3",
+                            "rel=1e-3", "abs=1e-3,range=1e-3", "range=1e999"})
+        EXPECT_FALSE(check_setting(OptionId::tolerance, bad).ok()) << bad;
+    EXPECT_NE(check_setting(OptionId::tolerance, "rel=1e-3")
+                  .message()
+                  .find("'rel=1e-3' is not allowed: per-hop; abs=NUMBER; range=NUMBER"),
+              std::string::npos);
+}
+
+TEST(Settings, CodecsAndToleranceMustFitTogether) {
+    EXPECT_EQ(refusal({{OptionId::codec, "bound"}}),
+              "codec \"bound\" needs a tolerance; allowed: bound/abs=NUMBER, or bound with "
+              "gc_tolerance");
+    EXPECT_EQ(refusal({{OptionId::codec, "bound/abs=1e-3"}}), "");
+    EXPECT_EQ(refusal({{OptionId::codec, "bound"}, {OptionId::tolerance, "abs=1e-3"}}), "");
+    EXPECT_EQ(refusal({{OptionId::level_codecs, "exact,bound"},
+                       {OptionId::down_codec, "exact"},
+                       {OptionId::tolerance, "abs=1e-3"}}),
+              "");
+    EXPECT_EQ(refusal({{OptionId::schedule, "0:2:4"}, {OptionId::tolerance, "abs=1e-3"}}),
+              "codec \"2:4\" cannot be told to keep gc_tolerance; allowed with it: exact, bound, "
+              "or no codec");
+    EXPECT_NE(refusal({{OptionId::codec, "bound/abs=1e-3"}, {OptionId::tolerance, "abs=1e-3"}}),
+              "");
+    EXPECT_NE(refusal({{OptionId::down_codec, "bf16"}, {OptionId::tolerance, "abs=1e-3"}}), "");
+}
+
+TEST(Settings, ParametersOfCodecsMayStandInEveryList) {
+    SettingsText text = SettingsText::defaults();
+    text.say(OptionId::level_codecs, "host=exact,switch=bound/abs=1e-3");
+    EXPECT_EQ(Settings::parse(text)->codecs().text(), "between=bound/abs=0.001");
+    text.say(OptionId::level_codecs, "exact,bound/abs=1e-3,bound/abs=2e-3");
+    EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,bound/abs=0.001,bound/abs=0.002");
+    text.say(OptionId::schedule, "0:exact,500:bound/abs=1e-3");
+    EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "bound/abs=0.001");
+}
+
 TEST(Settings, OfTheThreeWaysToSayTheCodecTheLastWins) {
     SettingsText text = SettingsText::defaults();
     text.say(OptionId::schedule, "0:2:4");

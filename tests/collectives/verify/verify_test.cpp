@@ -2,6 +2,9 @@
 // one.
 #include "collectives/verify/verify.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "collectives/shapes.hpp"
 
 namespace gradcoll {
@@ -49,6 +52,61 @@ TEST(Verify, AcceptsVectorsBeyond2To31Elements) {
     EXPECT_EQ(verify(tree, plans_of(tree, spec)).message(), "");
     spec.chunk_elems = 1 << 20;
     EXPECT_EQ(verify(tree, plans_of(tree, spec)).message(), "");
+}
+
+// ---- how many encodings an element goes through
+
+PlanSpec lossy_at(const Tree& tree, std::initializer_list<int> levels, CodecId down) {
+    std::vector<VertexChoice> choices(static_cast<std::size_t>(tree.vertex_count()));
+    for (const int vertex : tree.inner_vertices())
+        if (std::find(levels.begin(), levels.end(), tree.vertex(vertex).height - 1) != levels.end())
+            choices[static_cast<std::size_t>(vertex)].codec = CodecId::nm_2_4;
+    PlanSpec spec;
+    spec.count_elems = 1 << 14;
+    spec.granule_elems = 512;
+    spec.choices = std::move(choices);
+    spec.down_codec = down;
+    return spec;
+}
+
+TEST(Verify, ElementsGoThroughAsManyEncodingsAsThePlanSaysAndNotFewer) {
+    const Tree tree = two_level_tree({2, 3, 4});
+    const struct {
+        std::initializer_list<int> levels;
+        CodecId down;
+        std::int64_t encodings;
+    } cases[] = {{{}, CodecId::exact, 0},
+                 {{1}, CodecId::exact, 2},
+                 {{1}, CodecId::nm_2_4, 3},
+                 {{0, 1}, CodecId::exact, 8},
+                 {{0, 1}, CodecId::nm_2_4, 9}};
+    for (const auto& one : cases)
+        for (const Exchange exchange : split_exchanges()) {
+            PlanSpec spec = lossy_at(tree, one.levels, one.down);
+            std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
+            for (VertexChoice& choice : choices) choice.exchange = exchange;
+            spec.choices = std::move(choices);
+            std::vector<Plan> plans = plans_of(tree, spec);
+            EXPECT_EQ(plans.front().encodings, one.encodings);
+            EXPECT_EQ(verify(tree, plans).message(), "");
+            if (one.encodings == 0) continue;
+            for (Plan& plan : plans) --plan.encodings;
+            EXPECT_NE(verify(tree, plans).message().find("lossy encodings, the plan says"),
+                      std::string::npos);
+        }
+}
+
+TEST(Verify, InBlockCollectivesOnlyOneWayIsEncoded) {
+    const Tree tree = two_level_tree({2, 3});
+    PlanSpec spec = lossy_at(tree, {0, 1}, CodecId::nm_2_4);
+    spec.count_elems = 5 * 1024;
+    for (const auto& [collective, encodings] :
+         {std::pair{Collective::reduce_scatter_block, 4}, std::pair{Collective::allgather, 1}}) {
+        spec.collective = collective;
+        const std::vector<Plan> plans = plans_of(tree, spec);
+        EXPECT_EQ(plans.front().encodings, encodings);
+        EXPECT_EQ(verify(tree, plans).message(), "");
+    }
 }
 
 /// Puts `added` behind step `index` and makes it wait for it.

@@ -33,6 +33,18 @@ OptionInfo down_codec_option_row() {
         .help = "codec of the way down (allgather phase); same: that of the highest lossy level"};
 }
 
+OptionInfo tolerance_option_row() {
+    return {.variable = "GC_TOLERANCE",
+            .info_key = "gc_tolerance",
+            .default_value = "per-hop",
+            .allowed = "per-hop; abs=NUMBER; range=NUMBER",
+            .help =
+                "how far a sum may be off because of compression and of rounding, in every "
+                "element on every rank: at most abs, or range times what lies between the "
+                "smallest and the largest input; with no codec named, bound between hosts. "
+                "per-hop: nothing is promised of sums, but what each codec promises of a hop"};
+}
+
 OptionInfo compress_if_option_row() {
     return {.variable = "GC_COMPRESS_IF",
             .info_key = "gc_compress_if",

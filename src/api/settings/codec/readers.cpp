@@ -1,7 +1,10 @@
 // api/settings/codec/readers.cpp - how data is compressed.
+#include <fmt/format.h>
+
 #include "api/settings/read_text.hpp"
 #include "api/settings/setting_table.hpp"
 #include "api/settings/settings.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -16,6 +19,19 @@ Result<std::optional<CodecId>> parse_down_codec(std::string_view text) {
     const auto codec = codec_from_name(text);
     if (!codec) return codec.status();
     return std::optional<CodecId>(*codec);
+}
+
+Result<std::optional<ResultTolerance>> parse_tolerance(std::string_view text) {
+    using Kind = ResultTolerance::Kind;
+    if (text == "per-hop") return std::optional<ResultTolerance>();
+    const std::size_t number = text.find('=') + 1;
+    const std::string_view word = text.substr(0, number);
+    if (word != "abs=" && word != "range=")
+        return Status(Code::invalid_argument,
+                      fmt::format("'{}' is not allowed: {}", printable(text),
+                                  info_of(OptionId::tolerance).allowed));
+    const double value = GRADCOLL_VALUE(parse_positive(text.substr(number)));
+    return std::optional(ResultTolerance{word == "abs=" ? Kind::abs : Kind::range, value});
 }
 
 Result<CompressIf> parse_compress_if(std::string_view word) {
@@ -40,6 +56,12 @@ SettingRow level_codecs_setting_row() {
 SettingRow down_codec_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         return take(out.down_codec, parse_down_codec(text));
+    }};
+}
+
+SettingRow tolerance_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.tolerance, parse_tolerance(text));
     }};
 }
 

@@ -1,0 +1,204 @@
+// gc_tolerance: no element of any sum is further off than promised, on any rank.
+#include <limits>
+
+#include "api/api_support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+constexpr std::size_t lengths[] = {1, 511, 5000, 100003};
+
+/// The value that a rank brings.
+using Value = double (*)(int rank, std::size_t index);
+
+double evenly(int rank, std::size_t index) {
+    return value_at(rank, index);
+}
+/// Mostly small, now and then large.
+double heavy_tailed(int rank, std::size_t index) {
+    const double value = value_at(rank, index);
+    return value / (1.0001 - std::abs(value));
+}
+double smooth(int rank, std::size_t index) {
+    return 100 + std::sin(1e-3 * static_cast<double>(index) + rank);
+}
+double constant(int rank, std::size_t) {
+    return rank + 0.1;
+}
+constexpr Value distributions[] = {evenly, heavy_tailed, smooth, constant};
+
+template <class T>
+MPI_Datatype datatype() {
+    return std::is_same_v<T, float> ? MPI_FLOAT : MPI_DOUBLE;
+}
+
+template <class T>
+std::vector<T> values_of(Value value, int rank, std::size_t count) {
+    std::vector<T> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(value(rank, i));
+    return values;
+}
+
+/// What all ranks bring together.
+template <class T>
+struct Whole {
+    std::vector<long double> sums;
+    long double range = 0;
+
+    Whole(Value value, int ranks, std::size_t count) : sums(count) {
+        long double lowest = HUGE_VALL, highest = -HUGE_VALL;
+        for (int rank = 0; rank < ranks; ++rank)
+            for (std::size_t i = 0; i < count; ++i) {
+                const long double one = static_cast<T>(value(rank, i));
+                sums[i] += one;
+                lowest = std::min(lowest, one);
+                highest = std::max(highest, one);
+            }
+        range = highest - lowest;
+    }
+};
+
+template <class T>
+void expect_kept(const OwnComm& comm, Value value, std::size_t count, const std::string& kind,
+                 double tolerance) {
+    comm.set("gc_tolerance", (kind + std::to_string(tolerance)).c_str());
+    const Whole<T> whole(value, comm.size(), count);
+    std::vector<T> values = values_of<T>(value, comm.rank(), count);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count), datatype<T>(),
+                           MPI_SUM, comm),
+              MPI_SUCCESS);
+    EXPECT_TRUE(same_on_all_ranks(values, comm));
+    const long double promised = kind == "abs="
+                                     ? std::stold(std::to_string(tolerance))
+                                     : whole.range * std::stold(std::to_string(tolerance));
+    for (std::size_t i = 0; i < count; ++i)
+        ASSERT_LE(std::abs(static_cast<long double>(values[i]) - whole.sums[i]), promised)
+            << kind << tolerance << ", element " << i << " of " << count;
+}
+
+TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_tolerance", "abs=1");
+        ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+        for (const Value value : distributions)
+            for (const std::size_t count : lengths)
+                for (const double tolerance : {0.5, 0.01, 0.0005, 0.00001}) {
+                    expect_kept<float>(comm, value, count, "abs=", tolerance);
+                    expect_kept<double>(comm, value, count, "abs=", tolerance);
+                    expect_kept<float>(comm, value, count, "range=", tolerance);
+                    expect_kept<double>(comm, value, count, "range=", tolerance);
+                }
+    }
+}
+
+TEST(Tolerance, SendsFewerBytesTheMoreItAllows) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_tolerance", "abs=1");
+    ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+    double last_ratio = 1;
+    for (const double tolerance : {0.001, 0.05, 2.0}) {
+        const GC_Stats before = comm.stats();
+        expect_kept<float>(comm, evenly, 100003, "abs=", tolerance);
+        const GC_Stats after = comm.stats();
+        EXPECT_EQ(after.calls_compressed, before.calls_compressed + 1);
+        const double ratio = static_cast<double>(after.bytes_sent_exact - before.bytes_sent_exact) /
+                             static_cast<double>(after.bytes_sent - before.bytes_sent);
+        EXPECT_GT(ratio, last_ratio * 1.2) << tolerance;
+        last_ratio = ratio;
+    }
+}
+
+TEST(Tolerance, ThatLeavesCodecsTooLittleMakesTheCallExact) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    comm.set("gc_tolerance", "abs=1e-9");
+    ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+    std::vector<float> values = floats<float>(comm.rank(), 5000), exact(values.size());
+    MPI_Allreduce(values.data(), exact.data(), 5000, MPI_FLOAT, MPI_SUM, comm);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 5000, MPI_FLOAT, MPI_SUM, comm),
+              MPI_SUCCESS);
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], exact[i], 1e-5);
+    EXPECT_EQ(comm.stats().calls_compressed, 0U);
+    expect_kept<double>(comm, evenly, 5000, "abs=", 0.00001);
+    EXPECT_EQ(comm.stats().calls_compressed, comm.size() > 1 ? 1U : 0U) << "fp64 has more bits";
+}
+
+TEST(Tolerance, NanAndInfinityComeThrough) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        const OwnComm comm(tree);
+        comm.set("gc_tolerance", "abs=0.01");
+        ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+        std::vector<float> values = floats<float>(comm.rank(), 5000);
+        if (comm.rank() == comm.size() - 1) {
+            values[7] = std::nanf("");
+            values[600] = std::numeric_limits<float>::infinity();
+            values[4999] = -std::numeric_limits<float>::infinity();
+        }
+        const Whole<float> whole(evenly, comm.size(), 5000);
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 5000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        EXPECT_TRUE(same_on_all_ranks(values, comm));
+        EXPECT_TRUE(std::isnan(values[7]));
+        EXPECT_EQ(values[600], std::numeric_limits<float>::infinity());
+        EXPECT_EQ(values[4999], -std::numeric_limits<float>::infinity());
+        for (std::size_t i = 8; i < 600; ++i) ASSERT_NEAR(values[i], double(whole.sums[i]), 0.01);
+    }
+}
+
+TEST(Tolerance, CallsThatCannotLookAtAllInputsFirstAreExact) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    comm.set("gc_tolerance", "abs=0.5");
+    ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+    const auto expect_exact = [&](std::vector<double>& values) {
+        const Whole<double> whole(evenly, comm.size(), values.size());
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_NEAR(values[i], double(whole.sums[i]), 1e-14);
+        values = floats<double>(comm.rank(), values.size());
+    };
+    std::vector<double> values = floats<double>(comm.rank(), 5000);
+    MPI_Request started = MPI_REQUEST_NULL;
+    ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, values.data(), 5000, MPI_DOUBLE, MPI_SUM, comm, &started),
+              MPI_SUCCESS);
+    ASSERT_EQ(MPI_Wait(&started, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    expect_exact(values);
+    GC_Request request = GC_REQUEST_NULL;
+    ASSERT_EQ(GC_Allreduce_init(MPI_IN_PLACE, values.data(), 5000, MPI_DOUBLE, MPI_SUM, comm,
+                                MPI_INFO_NULL, &request),
+              MPI_SUCCESS);
+    ASSERT_EQ(GC_Start(&request), MPI_SUCCESS);
+    ASSERT_EQ(GC_Wait(&request), MPI_SUCCESS);
+    ASSERT_EQ(GC_Request_free(&request), MPI_SUCCESS);
+    expect_exact(values);
+    EXPECT_EQ(comm.stats().calls_compressed, 0U);
+}
+
+TEST(Tolerance, OfOneHopIsACodecsParameter) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    ASSERT_EQ(GC_Comm_set_codec(comm, "bound/abs=0.01"), MPI_SUCCESS);
+    const Whole<float> whole(evenly, comm.size(), 5000);
+    std::vector<float> values = floats<float>(comm.rank(), 5000);
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 5000, MPI_FLOAT, MPI_SUM, comm),
+              MPI_SUCCESS);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_NEAR(values[i], double(whole.sums[i]), 0.01 * (comm.size() + 1));
+    if (comm.size() > 1) {
+        EXPECT_EQ(comm.stats().calls_compressed, 1U);
+        EXPECT_NE(explained_sum(comm, 5000, MPI_FLOAT).find("bound/abs=0.01"), std::string::npos);
+    }
+}
+
+TEST(Tolerance, CodecsThatCannotKeepItAreRefused) {
+    const PlainComm comm;
+    EXPECT_NE(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+    ASSERT_EQ(GC_Comm_set_option(comm, "gc_tolerance", "abs=0.01"), MPI_SUCCESS);
+    EXPECT_NE(GC_Comm_set_codec(comm, "2:4"), MPI_SUCCESS);
+    EXPECT_NE(GC_Comm_set_codec(comm, "bound/abs=0.1"), MPI_SUCCESS);
+    EXPECT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+    EXPECT_NE(GC_Comm_set_option(comm, "gc_tolerance", "per-hop"), MPI_SUCCESS)
+        << "bound needs one";
+}
+
+}  // namespace
+}  // namespace gradcoll::test
