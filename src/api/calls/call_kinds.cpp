@@ -184,6 +184,7 @@ Route foreseen_blocking_route(const CommContext& context, const CallShape& shape
     const Route route = context.foreseen_route(
         shape, {.step = context.settings().step(),
                 .sums = shape.sums(),
+                .waited = true,
                 .one_host = context.one_host().may_open() && context.one_host().takes(shape),
                 .hosts = hosts.exact,
                 .hosts_if_lossy = hosts.lossy});
