@@ -31,6 +31,7 @@ enum class CodecId : std::uint16_t {
     int8 = 8,
     int4 = 9,
     int16 = 10,
+    bound = 11,
 };
 
 /// A mark for some codecs, by number_of().
