@@ -12,6 +12,7 @@ struct Avx2 : Avx2Vectors {
     static constexpr bool streams = false;  // measured: slower by way of the stack
     using Words = Vector<std::uint16_t, 16>;
     using Lanes32 = Vector<std::uint32_t, 8>;
+    using Doubles = Vector<double, 4>;
 
     static Half lower(Words words) {
         return bit_copy<Half>(_mm256_castsi256_si128(bit_copy<__m256i>(words)));
@@ -34,7 +35,45 @@ struct Avx2 : Avx2Vectors {
         return self == self ? wide : Wide{};
     }
 
+    static Floats smaller(Floats a, Floats b) {
+        return bit_copy<Floats>(_mm256_min_ps(bit_copy<__m256>(a), bit_copy<__m256>(b)));
+    }
+    static Floats larger(Floats a, Floats b) {
+        return bit_copy<Floats>(_mm256_max_ps(bit_copy<__m256>(a), bit_copy<__m256>(b)));
+    }
+    static Doubles smaller(Doubles a, Doubles b) {
+        return bit_copy<Doubles>(_mm256_min_pd(bit_copy<__m256d>(a), bit_copy<__m256d>(b)));
+    }
+    static Doubles larger(Doubles a, Doubles b) {
+        return bit_copy<Doubles>(_mm256_max_pd(bit_copy<__m256d>(a), bit_copy<__m256d>(b)));
+    }
+    template <class V>
+    static auto smallest(V a) {
+        return folded(a, [](V x, V y) { return smaller(x, y); });
+    }
+    template <class V>
+    static auto largest(V a) {
+        return folded(a, [](V x, V y) { return larger(x, y); });
+    }
+
+    template <class V>
+    static bool any(V bits) {
+        const auto words = bit_copy<__m256i>(bits);
+        return _mm256_testz_si256(words, words) == 0;
+    }
+
   private:
+    /// Half of the lanes ahead.
+    template <int ahead>
+    struct Ahead {
+        static constexpr int from(int i, int lanes) { return (i + ahead) % lanes; }
+    };
+    template <class V, class Combine>
+    static auto folded(V a, Combine combine) {
+        if constexpr (lanes_of<V> == 8) a = combine(a, shuffled<Ahead<4>>(a));
+        a = combine(a, shuffled<Ahead<2>>(a));
+        return combine(a, shuffled<Ahead<1>>(a))[0];
+    }
     static Lanes32 spread(Half words) {
         return bit_copy<Lanes32>(_mm256_cvtepu16_epi32(bit_copy<__m128i>(words))) << 16;
     }

@@ -45,6 +45,29 @@ struct Avx512 : Avx512Vectors {
             _mm512_mask_mov_pd(bit_copy<__m512d>(wide), not_finite, _mm512_setzero_pd()));
     }
 
+    static Floats smaller(Floats a, Floats b) {
+        return bit_copy<Floats>(_mm512_min_ps(bit_copy<__m512>(a), bit_copy<__m512>(b)));
+    }
+    static Floats larger(Floats a, Floats b) {
+        return bit_copy<Floats>(_mm512_max_ps(bit_copy<__m512>(a), bit_copy<__m512>(b)));
+    }
+    static Doubles smaller(Doubles a, Doubles b) {
+        return bit_copy<Doubles>(_mm512_min_pd(bit_copy<__m512d>(a), bit_copy<__m512d>(b)));
+    }
+    static Doubles larger(Doubles a, Doubles b) {
+        return bit_copy<Doubles>(_mm512_max_pd(bit_copy<__m512d>(a), bit_copy<__m512d>(b)));
+    }
+    static float smallest(Floats a) { return _mm512_reduce_min_ps(bit_copy<__m512>(a)); }
+    static float largest(Floats a) { return _mm512_reduce_max_ps(bit_copy<__m512>(a)); }
+    static double smallest(Doubles a) { return _mm512_reduce_min_pd(bit_copy<__m512d>(a)); }
+    static double largest(Doubles a) { return _mm512_reduce_max_pd(bit_copy<__m512d>(a)); }
+
+    template <class V>
+    static bool any(V bits) {
+        const auto words = bit_copy<__m512i>(bits);
+        return _mm512_test_epi32_mask(words, words) != 0;
+    }
+
   private:
     static constexpr int nan_or_inf = 0x01 | 0x08 | 0x10 | 0x80;  // classes of vfpclass
 

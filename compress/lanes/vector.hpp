@@ -9,6 +9,9 @@
 //   spread_low, spread_high             half the words become the upper halves of lanes of 32 bits
 //   rounded(bits)                       to nearest even into the upper halves, but for NaN
 //   finite_or_zero(floats)
+//   smaller, larger(a, b)               of each lane; no NaN comes in
+//   smallest, largest(vector)           of all lanes
+//   any(bits)                           whether a lane is not 0
 #pragma once
 
 #include <cstddef>

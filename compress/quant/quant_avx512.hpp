@@ -8,32 +8,6 @@ namespace gradcoll::quant {
 namespace {
 
 struct QuantAvx512 : Avx512 {
-    using Ints = Vector<std::uint32_t, 16>;
-    using LongInts = Vector<std::uint64_t, 8>;
-
-    static Floats smaller(Floats a, Floats b) {
-        return bit_copy<Floats>(_mm512_min_ps(bit_copy<__m512>(a), bit_copy<__m512>(b)));
-    }
-    static Floats larger(Floats a, Floats b) {
-        return bit_copy<Floats>(_mm512_max_ps(bit_copy<__m512>(a), bit_copy<__m512>(b)));
-    }
-    static Doubles smaller(Doubles a, Doubles b) {
-        return bit_copy<Doubles>(_mm512_min_pd(bit_copy<__m512d>(a), bit_copy<__m512d>(b)));
-    }
-    static Doubles larger(Doubles a, Doubles b) {
-        return bit_copy<Doubles>(_mm512_max_pd(bit_copy<__m512d>(a), bit_copy<__m512d>(b)));
-    }
-    static float smallest(Floats a) { return _mm512_reduce_min_ps(bit_copy<__m512>(a)); }
-    static float largest(Floats a) { return _mm512_reduce_max_ps(bit_copy<__m512>(a)); }
-    static double smallest(Doubles a) { return _mm512_reduce_min_pd(bit_copy<__m512d>(a)); }
-    static double largest(Doubles a) { return _mm512_reduce_max_pd(bit_copy<__m512d>(a)); }
-
-    template <class V>
-    static bool any(V bits) {
-        const auto words = bit_copy<__m512i>(bits);
-        return _mm512_test_epi32_mask(words, words) != 0;
-    }
-
     template <class Code>
     static void store_codes(std::byte* to, Floats steps) {
         const __m512i codes = _mm512_cvtps_epi32(bit_copy<__m512>(steps));

@@ -1,9 +1,7 @@
 // compress/quant/quant_vector_block.hpp - a whole block on vector registers.
 //
-// `Isa` (quant_avx2.hpp, quant_avx512.hpp) says what GNU vectors do not, of its Floats and Doubles:
-//   smaller, larger(a, b)               of each lane; no NaN comes in
-//   smallest, largest(vector)           of all lanes
-//   any(bits)                           whether a lane is not 0
+// `Isa` (quant_avx2.hpp, quant_avx512.hpp) says what neither GNU vectors nor lanes do, of Floats
+// and Doubles:
 //   store_codes<Code>(to, vector)       to the nearest integers, of 8 or 16 bits
 //   load_codes<Code>(from, vector)      integers of 8 or 16 bits; `vector` only says the type
 #pragma once

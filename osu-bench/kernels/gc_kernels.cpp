@@ -1,9 +1,8 @@
 // osu-bench/kernels/gc_kernels.cpp - codec kernels against memcpy.
 //
 //   gc_kernels                        every kernel as a Google Benchmark (use --benchmark_filter)
-//   gc_kernels --table [--codec 2:4] [--type fp32] [--isa avx512] [--size 67108864] [--repetitions
-//   9]
-//                                     one line a codec, type, instruction set and size, in Markdown
+//   gc_kernels --table [--codec 2:4] [--type fp32] [--isa avx512] [--size 67108864] [--call 512]
+//              [--repetitions 9]      one line a codec, type, instruction set and size, in Markdown
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -32,23 +31,26 @@ struct Case {
 struct Selection {
     std::string codec, type, isa;
     std::size_t bytes = 0;
+    std::size_t call_elems = 0;
     int repetitions = 9;
 
-    bool takes(CodecId codec_id, ElementType type_id, InstructionSet isa_id,
-               std::size_t size) const {
-        return (codec.empty() || codec == gradcoll::name_of(codec_id)) &&
-               (type.empty() || type == gradcoll::name_of(type_id)) &&
+    std::vector<CodecId> codecs() const {
+        if (codec.empty()) return {all_codecs().begin(), all_codecs().end()};
+        return {*codec_from_name(codec)};
+    }
+    bool takes(ElementType type_id, InstructionSet isa_id, std::size_t size) const {
+        return (type.empty() || type == gradcoll::name_of(type_id)) &&
                (isa.empty() || isa == name_of(isa_id)) && (bytes == 0 || bytes == size);
     }
 };
 
 std::vector<Case> cases(const Selection& selection) {
     std::vector<Case> out;
-    for (const CodecId codec_id : all_codecs())
+    for (const CodecId codec_id : selection.codecs())
         for (const ElementType type : types)
             for (const InstructionSet isa : isas)
                 for (const std::size_t size : sizes) {
-                    if (!selection.takes(codec_id, type, isa, size)) continue;
+                    if (!selection.takes(type, isa, size)) continue;
                     const Result<Codec> codec = codec_for(codec_id, type, isa);
                     if (codec.ok()) out.push_back({*codec, isa, size});
                 }
@@ -73,7 +75,8 @@ void print_table(const Selection& selection) {
                    gradcoll::name_of(c.codec.type), name_of(c.isa), size_text(c.bytes));
         double memcpy_gb_s = 0;
         for (const Kernel kernel : all_kernels) {
-            const Rates rates = measure(c.codec, kernel, c.bytes, selection.repetitions);
+            const Rates rates =
+                measure(c.codec, kernel, c.bytes, selection.repetitions, selection.call_elems);
             fmt::print(" {:.1f} ({:.2f}x) |", rates.kernel_gb_s, rates.ratio());
             memcpy_gb_s = rates.memcpy_gb_s;
         }
@@ -92,7 +95,7 @@ void register_all() {
                                          [c, kernel](benchmark::State& state) {
                                              Rates rates;
                                              for (auto _ : state) {
-                                                 rates = measure(c.codec, kernel, c.bytes, 9);
+                                                 rates = measure(c.codec, kernel, c.bytes, 9, 0);
                                                  state.SetIterationTime(rates.kernel_s);
                                              }
                                              state.counters["GB/s"] = rates.kernel_gb_s;
@@ -114,11 +117,17 @@ int main(int argc, char** argv) {
     Selection selection;
     bool table = false;
     app.add_flag("--table", table, "print a Markdown table");
-    app.add_option("--codec", selection.codec, "only this codec in the table");
+    app.add_option("--codec", selection.codec, "only this codec in the table, as bound/abs=1e-3")
+        ->check([](const std::string& text) {
+            const auto codec = gradcoll::codec_from_name(text);
+            return codec.ok() ? std::string() : codec.status().message();
+        });
     app.add_option("--type", selection.type, "only this element type in the table");
     app.add_option("--isa", selection.isa, "only this instruction set in the table");
     app.add_option("--size", selection.bytes,
                    "only this size in bytes: 262144, 4194304 or 67108864");
+    app.add_option("--call", selection.call_elems,
+                   "elements a call, 0: all; a runtime calls codecs of variable rate with 512");
     app.add_option("--repetitions", selection.repetitions, "turns of kernel and memcpy")
         ->check(CLI::Range(1, 1000));
     CLI11_PARSE(app, argc, argv);

@@ -66,41 +66,64 @@ void fill_normal(ElementType type, std::byte* out, std::size_t count) {
     }
 }
 
+/// What a call of a kernel works on.
+struct Piece {
+    std::size_t first, elems, payload, payload_bytes;
+};
+
 struct Job {
-    Job(const Codec& with, std::size_t plain_bytes)
+    Job(const Codec& with, std::size_t plain_bytes, std::size_t call_elems)
         : codec(with),
-          count(plain_bytes / element_bytes(with.type)),
+          elem_bytes(element_bytes(with.type)),
+          count(plain_bytes / elem_bytes),
           in(make_buffer(plain_bytes)),
           other(make_buffer(plain_bytes)),
           residual(make_buffer(count * sizeof(double))),
-          encoded(make_buffer(bound_bytes(with.id, element_bytes(with.type), count))) {
+          encoded(make_buffer(bound_bytes(with.id, elem_bytes, count))) {
         fill_normal(with.type, in.get(), count);
-        payload_bytes = codec.encode(in.get(), count, encoded.get());
+        std::size_t payload = 0;
+        for (std::size_t first = 0; first < count;) {
+            const std::size_t left = count - first;
+            Piece piece{first, call_elems == 0 ? left : std::min(call_elems, left), payload, 0};
+            piece.payload_bytes =
+                codec.encode(in.get() + first * elem_bytes, piece.elems, encoded.get() + payload);
+            first += piece.elems;
+            payload += piece.payload_bytes;
+            pieces.push_back(piece);
+        }
     }
 
     void run(Kernel kernel) const {
+        for (const Piece& piece : pieces) run(kernel, piece);
+    }
+    void run(Kernel kernel, const Piece& piece) const {
+        const std::byte* from = in.get() + piece.first * elem_bytes;
+        std::byte* to = other.get() + piece.first * elem_bytes;
+        std::byte* payload = encoded.get() + piece.payload;
         switch (kernel) {
             case Kernel::encode:
-                codec.encode(in.get(), count, encoded.get());
+                codec.encode(from, piece.elems, payload);
                 return;
             case Kernel::encode_with_residual:
-                codec.encode_with_residual(in.get(), residual.get(), count, encoded.get());
+                codec.encode_with_residual(from, residual_of(piece), piece.elems, payload);
                 return;
             case Kernel::decode:
-                return must(codec.decode(encoded.get(), payload_bytes, count, other.get()));
+                return must(codec.decode(payload, piece.payload_bytes, piece.elems, to));
             case Kernel::decode_sum:
-                return must(codec.decode_sum(encoded.get(), payload_bytes, count, other.get(),
-                                             other.get()));
+                return must(codec.decode_sum(payload, piece.payload_bytes, piece.elems, to, to));
         }
+    }
+    std::byte* residual_of(const Piece& piece) const {
+        return residual.get() + piece.first * (elem_bytes == 8 ? sizeof(double) : sizeof(float));
     }
     static void must(bool valid) {
         if (!valid) std::abort();  // our own encoding was refused
     }
 
     Codec codec;
-    std::size_t count;
+    std::size_t elem_bytes, count;
     Buffer in, other, residual, encoded;
-    std::size_t payload_bytes = 0;  ///< of `encoded`
+    std::vector<Piece> pieces;
 };
 
 double seconds_per_call(int calls, const std::function<void()>& call) {
@@ -116,8 +139,9 @@ std::string_view name_of(Kernel kernel) {
     return names[static_cast<std::size_t>(kernel)];
 }
 
-Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions) {
-    const Job job(codec, plain_bytes);
+Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions,
+              std::size_t call_elems) {
+    const Job job(codec, plain_bytes, call_elems);
     const Buffer copy = make_buffer(plain_bytes);
     const int calls = static_cast<int>(std::clamp<std::size_t>((4u << 20) / plain_bytes, 1, 64));
     std::vector<double> kernel_s, copy_s;

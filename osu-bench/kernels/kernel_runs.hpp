@@ -24,7 +24,8 @@ struct Rates {
 };
 
 /// Runs kernel and memcpy by turns, `repetitions` times each; small inputs several calls at a time.
-/// Input: normal deviates.
-Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions);
+/// Input: normal deviates; all of them a call of the kernel, or `call_elems` if that is not 0.
+Rates measure(const Codec& codec, Kernel kernel, std::size_t plain_bytes, int repetitions,
+              std::size_t call_elems);
 
 }  // namespace gradcoll::bench

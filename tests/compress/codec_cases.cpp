@@ -1,6 +1,7 @@
 #include "compress/codec_cases.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <random>
 
 namespace gradcoll::test {
@@ -36,9 +37,19 @@ std::uint64_t special_bits(ElementType type, std::uint32_t choice) {
 
 }  // namespace
 
+std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolerances) {
+    std::vector<CodecId> codecs;
+    for (const CodecId codec : all_codecs()) {
+        codecs.push_back(codec);
+        if (!takes_tolerance(codec)) continue;
+        for (const double abs : tolerances) codecs.push_back(*codec_with(codec, {abs}));
+    }
+    return codecs;
+}
+
 std::vector<CodecCase> all_codec_cases() {
     std::vector<CodecCase> cases;
-    for (const CodecId codec : all_codecs())
+    for (const CodecId codec : codecs_with_tolerances({1e-7, 1e-3, 0.5}))
         for (const ElementType type : types_of_size)
             for (const InstructionSet isa :
                  {InstructionSet::scalar, InstructionSet::avx2, InstructionSet::avx512})
@@ -65,7 +76,9 @@ std::string case_name(const testing::TestParamInfo<CodecCase>& info) {
     std::string name = std::string(name_of(info.param.codec)) + "_" +
                        std::string(name_of(info.param.type)) + "_" +
                        isas[static_cast<std::size_t>(info.param.isa)];
-    std::replace(name.begin(), name.end(), ':', '_');
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
     return name;
 }
 

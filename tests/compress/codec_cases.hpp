@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct CodecCase {
     ElementType type;
     InstructionSet isa;
 };
+/// All codecs, those that take a tolerance also with each of these.
+std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolerances);
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();
 /// Of an N:M codec: N and M, as its name says.

@@ -49,7 +49,7 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
             return quant::kernel_for<OnEmulatedWarps, quant::Width<4>>(type, work);
         case CodecId::int16:
             return quant::kernel_for<OnEmulatedWarps, quant::Width<16>>(type, work);
-        case CodecId::bound:  // its rate is variable: none on devices
+        case CodecId::bound:  // devices run codecs of fixed rate
             break;
     }
     return {};

@@ -49,8 +49,9 @@ TEST_P(Feedback, EncodesAsEncodeDoesWhenNothingIsLeftOver) {
 
 TEST_P(Feedback, InputPlusOldResidualIsDecodedPlusNewResidual) {
     const std::size_t count = 1300;
-    // A quantizer's steps are not small integers: input + residual is rounded, and what is left.
-    const double rounding = quantizer_bits(codec_.id) != 0 ? 0x1p-21 : 0;
+    // Steps are not small integers: input + residual is rounded, and what is left.
+    const bool has_steps = quantizer_bits(codec_.id) != 0 || takes_tolerance(codec_.id);
+    const double rounding = has_steps ? 0x1p-21 : 0;
     Bytes residual = zero_residual(count);
     for (std::uint32_t round = 0; round < 4; ++round) {
         const Bytes plain =

@@ -48,9 +48,10 @@ class DeviceKernels : public DeviceTest {
     Bytes content_of(const DeviceBuffer& buffer) {
         return content(buffer.data(), buffer.size_bytes());
     }
-    /// A launch of no jobs says whether there are kernels. Those of the library's own codecs are
-    /// everywhere; a stage from outside may have none.
+    /// A launch of no jobs says whether there are kernels. Those of the library's own codecs of
+    /// fixed rate are everywhere; a stage from outside may have none.
     bool is_served(CodecId codec, ElementType type) {
+        if (!has_fixed_rate(codec)) return false;
         const bool is_own = static_cast<int>(codec) < 128;
         return is_own || plugin_->launch_codec(launch(CodecWork::encode, codec, type), {}).ok();
     }

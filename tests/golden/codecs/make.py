@@ -14,6 +14,7 @@ SHAPES = {"1:4": (1, 4), "2:4": (2, 4), "1:8": (1, 8), "2:8": (2, 8), "4:8": (4,
 SMALL_COUNTS = [1, 2, 3, 4, 5, 31, 32, 33]
 BLOCK_COUNTS = [511, 512, 513]
 CODE_BITS = {"int8": 8, "int4": 4, "int16": 16}
+TOLERANCES = [0.001, 0.25]
 
 
 def numbers(seed):
@@ -144,6 +145,108 @@ def encode_quantized(kind, values, bits):
     return b"".join(encode_quantized_block(kind, values[at : at + 256], bits) for at in range(0, len(values), 256))
 
 
+def nearest(kind, number):
+    """The bits of the value of the type that is nearest; Inf if there is none."""
+    if kind == "bf16":
+        bits = int.from_bytes(struct.pack("<f", number), "little")
+        return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    try:
+        return int.from_bytes(struct.pack({"fp16": "<e", "fp32": "<f", "fp64": "<d"}[kind], number), "little")
+    except OverflowError:
+        return INFINITY[kind] | (1 << (8 * SIZES[kind] - 1) if number < 0 else 0)
+
+
+def curve(kind, count):
+    """Close to its neighbours; all but the same from count 33 up."""
+    size = 0.0004 if count == 33 else 3.0
+    return [nearest(kind, 1.5 + size * math.sin(i / 40) + i % 3 * 1e-4) for i in range(count)]
+
+
+def packed_lanes(codes, width):
+    """Element i is the (i // 16)th of lane i % 16; a lane's words lie 16 words apart."""
+    words = (-(-len(codes) // 16) * width + 31) // 32
+    lanes = [0] * 16
+    for i, code in enumerate(codes):
+        lanes[i % 16] |= code << (i // 16 * width)
+    return b"".join((lane >> 32 * word & 0xFFFFFFFF).to_bytes(4, "little") for word in range(words) for lane in lanes)
+
+
+def step_for(kind, most, tolerance):
+    """The largest one that keeps the tolerance whatever is rounded; 0.0 if there is none."""
+    wide = kind == "fp64"
+    u = 2.0**-53 if wide else 2.0**-24
+    fraction, smallest = {"fp16": (10, 2.0**-25), "bf16": (7, 2.0**-134)}.get(kind, (None, None))
+    narrowing = 0.0
+    if fraction is not None:
+        narrowing = min(max(2.0 ** (math.frexp(most + tolerance)[1] - 2 - fraction), smallest), tolerance / 2)
+    step = 2 * (tolerance - narrowing - 4 * u * most) * (1 - 16 * u)
+    if step < (2.0**-1022 if wide else 2.0**-126) or most > step * (2.0**30 if wide else 2.0**20):
+        return 0.0
+    return rounded_to(kind)(step)
+
+
+def bits_of(span):
+    return max(1, span.bit_length())
+
+
+def encode_bounded_block(kind, block, tolerance):
+    r = rounded_to(kind)
+    wide = kind == "fp64"
+    number = "<d" if wide else "<f"
+    plain = struct.pack("<I", 0xFF) + to_bytes(kind, block)
+    values = [value(kind, v) for v in block]
+
+    def encoding(width, differences, start, step, least, codes):
+        word = width | (0x40 if differences else 0)
+        head = struct.pack("<Ii", word, start) if wide else struct.pack("<I", word | (start & 0xFFFFFF) << 8)
+        tail = struct.pack("<i", least) if differences else b""
+        return head + struct.pack(number, step) + tail + (packed_lanes(codes, width) if width else b"")
+
+    constant = encoding(0, False, 0, 0.0, 0, [])
+    if not all(map(math.isfinite, values)) or len(constant) >= len(plain):
+        return plain
+    limit = r(tolerance * (1 - 4 * (2.0**-53 if wide else 2.0**-24)))
+    low, high = min(values), max(values)
+
+    def holds(middle):
+        return abs(r(low - middle)) <= limit and abs(r(high - middle)) <= limit
+
+    def sent(number_):
+        return value(kind, nearest(kind, number_))
+
+    if low == high:
+        return encoding(0, False, 0, low + 0.0, 0, [])
+    if holds(0.0):
+        return constant
+    middle = sent(r(low + r(r(high - low) / 2)))
+    if (low > 0 or high < 0) and holds(middle):
+        return encoding(0, False, 0, middle, 0, [])
+    step = step_for(kind, max(abs(low), abs(high)), tolerance)
+    if step == 0:
+        return plain
+    inverse = r(1 / step)
+    codes = [round(r(v * inverse)) for v in values]
+    if any(abs(r(v - sent(r(code * step)))) > limit for v, code in zip(values, codes)):
+        return plain
+    lowest = min(codes)
+    width = bits_of(max(codes) - lowest)
+    normal = encoding(width, False, lowest, step, 0, [code - lowest for code in codes])
+    if len(normal) >= len(plain):
+        return plain
+    before = 2 * codes[0] - codes[1]
+    changes = [code - last for code, last in zip(codes, [before] + codes)]
+    least = min(changes)
+    short = bits_of(max(changes) - least)
+    if width < 32 and bits_of(max(changes[:64]) - min(changes[:64])) < width:
+        other = encoding(short, True, before, step, least, [change - least for change in changes])
+        return min(normal, other, key=len)
+    return normal
+
+
+def encode_bounded(kind, values, tolerance):
+    return b"".join(encode_bounded_block(kind, values[at : at + 512], tolerance) for at in range(0, len(values), 512))
+
+
 def write(name, lines):
     path = pathlib.Path(__file__).with_name(name)
     path.write_text("# type, plain elements, encoding: bytes in hex\n" + "\n".join(lines) + "\n")
@@ -174,6 +277,15 @@ def main():
             values = elements(kind, 513)
             lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_quantized(kind, values, bits).hex()}")
         write(codec + ".txt", lines)
+    for tolerance in TOLERANCES:
+        lines = []
+        for kind in SIZES:
+            few, many = SMALL_COUNTS + [100], [512, 513]
+            for make, counts in (elements, [3, 33, 513]), (moderate, few + many), (curve, few + many):
+                for count in counts:
+                    values = make(kind, count)
+                    lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_bounded(kind, values, tolerance).hex()}")
+        write(f"bound_abs_{tolerance}.txt", lines)
 
 
 main()

@@ -1,0 +1,2 @@
+gradcoll_kernels(bound)
+gradcoll_extension(codec bound SOURCES bound_stage.cpp bound_scalar.cpp ${kernels})

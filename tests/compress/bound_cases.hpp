@@ -1,0 +1,47 @@
+// tests/compress/bound_cases.hpp - what the tests of the codec with a bound on the error share: an
+// exact look at an error, and values that are hard for it.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "compress/codec_cases.hpp"
+
+namespace gradcoll::test {
+
+/// How much work the tests do: 1, or what GC_TEST_BOUND_FACTOR says.
+std::size_t bound_factor();
+
+/// All instruction sets of this CPU, told the tolerance; scalar first.
+std::vector<Codec> bound_codecs(ElementType type, double abs);
+
+/// Whether |x - sent| <= abs in real numbers, or x is not finite and comes back bit by bit, as all
+/// do that may lose nothing.
+class ExactLook {
+  public:
+    ExactLook(ElementType type, double abs);
+    bool allows(std::uint64_t x, std::uint64_t sent) const;
+    /// The same for a value that need not be one of the type.
+    bool allows_value(double x, double sent) const;
+    double value(std::uint64_t bits) const;
+
+  private:
+    ElementType type_;
+    double abs_;
+};
+
+/// Values by name: draws of a generator made into the value at place i.
+struct BoundShape {
+    const char* name;
+    std::uint64_t (*element)(ElementType type, std::mt19937_64& draw, std::size_t i);
+};
+std::vector<BoundShape> bound_shapes();
+Bytes elements_of(const BoundShape& shape, ElementType type, std::size_t count,
+                  std::mt19937_64& draw);
+
+inline constexpr ElementType float_types[] = {ElementType::f16, ElementType::bf16, ElementType::f32,
+                                              ElementType::f64};
+std::string type_name(const testing::TestParamInfo<ElementType>& info);
+
+}  // namespace gradcoll::test
