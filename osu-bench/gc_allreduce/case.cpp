@@ -228,7 +228,7 @@ Row measure(const Contest& contest, std::size_t size_bytes) {
     if (contest.options.check) {
         const bool lossy = row.path == "compressed";
         row.verdict = one.check(!lossy);
-        row.peer_rel_l2_err = one.check_peer().rel_l2_err;
+        row.peer_verdict = one.check_peer();
         row.unlike_host_ranks = one.unlike_host_ranks();
         // Exact sums in host memory may be added up in another order.
         row.verdict->passed &= !lossy || row.unlike_host_ranks.value_or(0) == 0;

@@ -100,10 +100,9 @@ int measure_all(const Options& options, Memory& memory) {
         generate(options.data, *options.element, max_count, options.seed, my_rank());
     Buffer input_there(memory, input.size());
     memory.copy(input_there.data(), input.data(), input.size());
-    const std::unique_ptr<Peer> peer = within_reach(
-        find_peer(options.peer)
-            ->make({options.element, options.op, options.in_place, options.sizes_bytes.front()}),
-        memory, *options.element, input.size());
+    const std::unique_ptr<Peer> peer =
+        within_reach(find_peer(options.peer)->make(options.peer_workload()), memory,
+                     *options.element, input.size());
     Reporter reporter(options, *peer, my_rank() == 0);
     for (const std::string& codec : options.codecs) {
         const Subject subject(options, codec);

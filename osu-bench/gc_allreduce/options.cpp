@@ -59,6 +59,10 @@ void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
         ->capture_default_str();
     app.add_option("--peer", options.peer, "what is measured beside: " + peers_of_this_build())
         ->capture_default_str();
+    app.add_option("--peer-error-bound", options.peer_error_bound,
+                   "absolute error of one compression, for peers that compress (zccl)")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
     app.add_option("-d,--device", options.device,
                    "where the vectors lie: host, cuda (each rank takes a device of its host, round "
                    "and round), or another device plug-in by its name and GC_DEVICE=PATH; the peer "
@@ -136,8 +140,7 @@ Problem problem_with_peer(const Options& options) {
     if (kind == nullptr) {
         return fmt::format("--peer {}: must be one of {}", options.peer, peers_of_this_build());
     }
-    return kind->refusal(
-        {options.element, options.op, options.in_place, options.sizes_bytes.front()});
+    return kind->refusal(options.peer_workload());
 }
 
 // What is wrong with the values as a whole, or nothing.
@@ -173,6 +176,10 @@ Problem resolve(const CLI::App& app, const Raw& raw, Options& options) {
 }
 
 }  // namespace
+
+PeerWorkload Options::peer_workload() const {
+    return {element, op, in_place, sizes_bytes.front(), peer_error_bound};
+}
 
 int Options::iterations_for(std::size_t size_bytes) const {
     struct Step {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "element.hpp"
+#include "peers/peer.hpp"
 #include "start_line.hpp"
 #include "tools/command_line/command_line.hpp"
 
@@ -22,7 +23,8 @@ struct Options {
     int repeats = 9;
     Sync sync = Sync::none;
     std::string peer = "mpi";
-    std::string device = "host";  ///< where the vectors lie, as open_memory() takes it
+    double peer_error_bound = 1e-3;  ///< of one compression of the peer
+    std::string device = "host";     ///< where the vectors lie, as open_memory() takes it
     const Element* element = nullptr;
     std::string op = "sum";
     std::vector<std::string> codecs{"exact"};
@@ -38,6 +40,7 @@ struct Options {
     std::string csv_path;
     std::string json_path;
 
+    PeerWorkload peer_workload() const;
     int iterations_for(std::size_t size_bytes) const;
     int warmup_for(std::size_t size_bytes) const;
     int batch_for(std::size_t size_bytes) const;

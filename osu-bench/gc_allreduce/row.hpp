@@ -29,8 +29,8 @@ struct Row {
     double wire_sum_bytes = 0;  ///< sent a call by all ranks
     std::string path;           ///< "compressed", "tree" or "mpi" (passed to the MPI library)
     std::string pass_reason;
-    std::optional<Verdict> verdict;         ///< with --check
-    std::optional<double> peer_rel_l2_err;  ///< with --check
+    std::optional<Verdict> verdict;       ///< with --check
+    std::optional<Verdict> peer_verdict;  ///< with --check
     /// With --check, and vectors on a device: ranks whose result differs in any bit from the same
     /// call on vectors in host memory.
     std::optional<int> unlike_host_ranks;

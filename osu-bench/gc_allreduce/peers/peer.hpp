@@ -18,6 +18,7 @@ struct PeerWorkload {
     std::string op;
     bool in_place = false;
     std::size_t min_bytes = 0;  ///< of the shortest vector
+    double error_bound = 1e-3;  ///< of one compression, for peers that compress
 };
 
 /// An allreduce over MPI_COMM_WORLD. Collective to make, call and destroy; ends the job where the

@@ -173,18 +173,18 @@ void UccPeer::allreduce(const void* send, void* recv, std::size_t count) {
     require(ucc_collective_finalize(request), "ucc_collective_finalize");
 }
 
-std::optional<std::string> refusal(const PeerWorkload& /*workload*/) {
+std::optional<std::string> ucc_refusal(const PeerWorkload& /*workload*/) {
     return std::nullopt;
 }
 
-std::unique_ptr<Peer> make(const PeerWorkload& workload) {
+std::unique_ptr<Peer> make_ucc(const PeerWorkload& workload) {
     return std::make_unique<UccPeer>(workload);
 }
 
 }  // namespace
 
 PeerKind ucc_peer() {
-    return {"ucc", refusal, make};
+    return {"ucc", ucc_refusal, make_ucc};
 }
 
 }  // namespace gradcoll::bench

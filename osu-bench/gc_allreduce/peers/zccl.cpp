@@ -14,31 +14,34 @@ extern "C" int MPI_Allreduce_ZCCL_RI2_st_oa_record(const void* sendbuf, void* re
 namespace gradcoll::bench {
 namespace {
 
-// The absolute error that a compression may make; the parameter is called a ratio there. Both
-// figures are those of ZCCL's own example.
-constexpr float error_bound = 1e-3f;
-constexpr int block_elems = 36;
+constexpr int zccl_block_elems = 36;  // that of ZCCL's own example
 constexpr float unused_tolerance = 0;
 // Pieces of shorter vectors may grow when they are compressed, and do not fit the peer's buffers.
 constexpr std::size_t min_bytes = 1024;
 
 class ZcclPeer : public Peer {
   public:
+    explicit ZcclPeer(double error_bound) : error_bound_(static_cast<float>(error_bound)) {}
+
     void allreduce(const void* send, void* recv, std::size_t count) override {
         const int code = MPI_Allreduce_ZCCL_RI2_st_oa_record(
-            send, recv, error_bound, unused_tolerance, block_elems, static_cast<MPI_Aint>(count),
-            MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            send, recv, error_bound_, unused_tolerance, zccl_block_elems,
+            static_cast<MPI_Aint>(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         if (code != MPI_SUCCESS) {
             end_job(fmt::format("--peer zccl: error {}", code));
         }
     }
     std::string description() const override {
         return fmt::format("MPI_Allreduce_ZCCL_RI2_st_oa_record of ZCCL, LOSSY: error bound {:g}",
-                           error_bound);
+                           error_bound_);
     }
+
+  private:
+    /// The absolute error that a compression may make; the parameter is called a ratio there.
+    float error_bound_;
 };
 
-std::optional<std::string> refusal(const PeerWorkload& workload) {
+std::optional<std::string> zccl_refusal(const PeerWorkload& workload) {
     if (workload.element->name != "float" || workload.op != "sum" || workload.in_place) {
         return "--peer zccl: sums of float out of place only";
     }
@@ -49,14 +52,14 @@ std::optional<std::string> refusal(const PeerWorkload& workload) {
     return std::nullopt;
 }
 
-std::unique_ptr<Peer> make(const PeerWorkload& /*workload*/) {
-    return std::make_unique<ZcclPeer>();
+std::unique_ptr<Peer> make_zccl(const PeerWorkload& workload) {
+    return std::make_unique<ZcclPeer>(workload.error_bound);
 }
 
 }  // namespace
 
 PeerKind zccl_peer() {
-    return {"zccl", refusal, make};
+    return {"zccl", zccl_refusal, make_zccl};
 }
 
 }  // namespace gradcoll::bench

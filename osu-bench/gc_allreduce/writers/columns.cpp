@@ -72,8 +72,9 @@ void add_verdict(Columns& columns, const Row& row) {
     columns.emplace_back("wrong_ranks", known ? integer(verdict->wrong_ranks) : Value());
     columns.emplace_back("check",
                          known ? Value(std::string(verdict->passed ? "pass" : "fail")) : Value());
-    columns.emplace_back("peer_rel_l2_err",
-                         row.peer_rel_l2_err ? Value(*row.peer_rel_l2_err) : Value());
+    const std::optional<Verdict>& peer = row.peer_verdict;
+    columns.emplace_back("peer_max_abs_err", peer ? Value(peer->max_abs_err) : Value());
+    columns.emplace_back("peer_rel_l2_err", peer ? Value(peer->rel_l2_err) : Value());
     columns.emplace_back("unlike_host_ranks",
                          row.unlike_host_ranks ? integer(*row.unlike_host_ranks) : Value());
 }

@@ -55,7 +55,9 @@ void add_verdict(Cells& cells, const Row& row) {
     cells.push_back({"rel_L2", 10, fmt::format("{:.2e}", verdict.rel_l2_err)});
     cells.push_back({"#wrong", 7, fmt::format("{}", verdict.wrong_ranks)});
     cells.push_back({"check", 6, verdict.passed ? "pass" : "FAIL"});
-    cells.push_back({"peer_L2", 10, fmt::format("{:.2e}", row.peer_rel_l2_err.value_or(0))});
+    const Verdict peer = row.peer_verdict.value_or(Verdict{});
+    cells.push_back({"peer_max", 10, fmt::format("{:.2e}", peer.max_abs_err)});
+    cells.push_back({"peer_L2", 10, fmt::format("{:.2e}", peer.rel_l2_err)});
 }
 
 Cells cells_of(const Options& options, const Row& row) {
