@@ -24,6 +24,7 @@ def allreduce(
     out: Optional[Array] = None,
     codec: Optional[str] = None,
     residual: Optional[Residual] = None,
+    tolerance: Optional[str] = None,
 ) -> Array:
     """The reduction of every rank's `array`, on every rank. Collective.
 
@@ -35,6 +36,9 @@ def allreduce(
     codec: for this call alone; None is the communicator's. The plans of the communicator are made
         anew before and after, which takes longer than a small sum: for many calls use set_codec.
     residual: keeps what the codec dropped, and adds it in the next call with the same residual.
+    tolerance: "abs=1e-4" or "range=1e-4", for this call alone, as costly as `codec`: no element of the
+        result is further off, or off by more than that part of the range of all inputs. Without a
+        codec it is kept by `bound`, between hosts.
 
     Returns `out`, or the new array. Errors: TypeError and ValueError naming the argument; Error.
     """
@@ -45,11 +49,14 @@ def allreduce(
     if residual is not None:
         _check_residual(residual, comm, source)
     arguments = (comm, source, target, op_handle, residual)
-    if codec is None:
+    if codec is None and tolerance is None:
         _reduce(*arguments)
     else:
-        check_codec(codec, source, op)
-        with codec_for_a_while(comm, codec):
+        if codec is not None:
+            check_codec(codec, source, op)
+        if tolerance is not None:
+            check_tolerance(tolerance, source, op)
+        with codec_for_a_while(comm, codec, tolerance):
             _reduce(*arguments)
     return target.array if out is None else out
 
@@ -57,14 +64,23 @@ def allreduce(
 def check_codec(codec: Any, source: Buffer, op: Any) -> None:
     """A codec that was asked for and could not be used would be a surprise."""
     text_argument("codec", codec)
-    if codec in EXACT:
-        return
+    if codec not in EXACT:
+        _check_lossy("codec", codec, source, op)
+
+
+def check_tolerance(tolerance: Any, source: Buffer, op: Any) -> None:
+    text_argument("tolerance", tolerance)
+    if tolerance != "per-hop":
+        _check_lossy("tolerance", tolerance, source, op)
+
+
+def _check_lossy(argument: str, value: str, source: Buffer, op: Any) -> None:
     if not source.is_floating:
         raise ValueError(
-            f"codec is {codec!r}, but array is of {source.type_name}; lossy codecs are for floating-point sums"
+            f"{argument} is {value!r}, but array is of {source.type_name}; lossy codecs are for floating-point sums"
         )
     if op != "sum" and op != MPI.SUM:
-        raise ValueError(f"codec is {codec!r}, but op is {show(op)}; lossy codecs are for op='sum'")
+        raise ValueError(f"{argument} is {value!r}, but op is {show(op)}; lossy codecs are for op='sum'")
 
 
 def _check_residual(residual: Any, comm: MPI.Comm, source: Buffer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 from mpi4py import MPI
 
@@ -113,22 +113,42 @@ def tree(comm: Any = None, format: str = "text") -> str:
 
 
 _CODEC_KEYS = ("gc_schedule", "gc_level_codecs", "gc_codec")  # of which the one set last holds
+_CodecAndTolerance = Tuple[Tuple[str, str], str]  # key and value; gc_tolerance
 
 
 class codec_for_a_while:
-    """Sets the communicator's codec, and puts back what held before. Collective, unless it holds already."""
+    """Sets the communicator's codec, its tolerance or both, and puts back what held before. Collective, unless they
+    hold already."""
 
-    def __init__(self, comm: MPI.Comm, codec: str) -> None:
+    def __init__(self, comm: MPI.Comm, codec: Optional[str], tolerance: Optional[str] = None) -> None:
         self._comm = comm
-        self._codec = codec
-        self._before = ("gc_codec", codec)
+        self._before = (self._said_codec(), get_option(comm, "gc_tolerance"))
+        wanted = codec if codec is not None else "exact" if tolerance is not None else None
+        self._wanted = (
+            self._before[0] if wanted is None else ("gc_codec", wanted),
+            self._before[1] if tolerance is None else tolerance,
+        )
 
     def __enter__(self) -> None:
-        values = [(key, get_option(self._comm, key)) for key in _CODEC_KEYS]
-        self._before = next(((key, value) for key, value in values if value), self._before)
-        if self._before != ("gc_codec", self._codec):
-            set_codec(self._comm, self._codec)
+        try:
+            self._go(self._before, self._wanted)
+        except BaseException:
+            self._go(None, self._before)
+            raise
 
     def __exit__(self, *failure: Any) -> None:
-        if self._before != ("gc_codec", self._codec):
-            set_option(self._comm, *self._before)
+        self._go(self._wanted, self._before)
+
+    def _said_codec(self) -> Tuple[str, str]:
+        values = [(key, get_option(self._comm, key)) for key in _CODEC_KEYS]
+        return next(((key, value) for key, value in values if value), ("gc_codec", "exact"))
+
+    def _go(self, held: Optional[_CodecAndTolerance], wanted: _CodecAndTolerance) -> None:
+        """A codec and a tolerance must fit at every moment, and exact fits all."""
+        if held == wanted:
+            return
+        (key, codec), tolerance = wanted
+        if held is None or held[1] != tolerance:
+            set_codec(self._comm, "exact")
+            set_option(self._comm, "gc_tolerance", tolerance)
+        set_option(self._comm, key, codec)

@@ -137,6 +137,28 @@ class Compressed(unittest.TestCase):
                 self.assertGreater(error, 0.05)
                 self.assertLess(error, 0.8)
 
+    def test_no_element_is_further_off_than_the_tolerance(self):
+        for dtype in ["float32", "float64"]:
+            array = random_vector(2 * COMPRESSIBLE, dtype)
+            exact = of_mpi4py(array.astype("float64"), MPI.SUM)
+            for codec in [None, "bound"]:
+                for tolerance in [0.01, 0.0001]:
+                    got = gradcoll.allreduce(array, codec=codec, tolerance=f"abs={tolerance}")
+                    self.assertTrue(is_same_on_all_ranks(got))
+                    self.assertLessEqual(numpy.abs(got.astype("float64") - exact).max(), tolerance)
+
+    def test_the_tolerance_of_one_call_leaves_no_trace(self):
+        comm = WORLD.Dup()
+        gradcoll.set_codec(comm, "2:4")
+        gradcoll.allreduce(random_vector(COMPRESSIBLE), comm, tolerance="abs=0.01")
+        self.assertEqual(gradcoll.get_option(comm, "gc_codec"), "2:4")
+        self.assertEqual(gradcoll.get_option(comm, "gc_tolerance"), "per-hop")
+        gradcoll.set_codec(comm, "exact")
+        gradcoll.set_option(comm, "gc_tolerance", "range=0.001")
+        gradcoll.allreduce(random_vector(COMPRESSIBLE), comm, codec="2:4", tolerance="per-hop")
+        self.assertEqual(gradcoll.get_option(comm, "gc_tolerance"), "range=0.001")
+        comm.Free()
+
     def test_the_codec_of_one_call_leaves_no_trace(self):
         comm = WORLD.Dup()
         array = random_vector(COMPRESSIBLE)

@@ -61,6 +61,14 @@ class Arguments(unittest.TestCase):
         self.refuses(ValueError, ["codec is '2:4'", "int32"], numpy.zeros(4, "int32"), codec="2:4")
         self.refuses(ValueError, ["codec is '2:4'", "'max'"], numpy.zeros(4), op="max", codec="2:4")
 
+    def test_tolerances(self):
+        self.refuses(gradcoll.Error, ["gc_tolerance", "rel=1e-3", "abs=NUMBER"], random_vector(100), tolerance="rel=1e-3")
+        self.refuses(gradcoll.Error, ["2:4", "gc_tolerance"], random_vector(100), codec="2:4", tolerance="abs=1e-3")
+        self.refuses(TypeError, ["tolerance is 0.1"], random_vector(100), tolerance=0.1)
+        self.refuses(ValueError, ["tolerance is 'abs=1'", "int32"], numpy.zeros(4, "int32"), tolerance="abs=1")
+        self.refuses(ValueError, ["tolerance is 'abs=1'", "'max'"], numpy.zeros(4), op="max", tolerance="abs=1")
+        self.assertEqual(gradcoll.get_option(WORLD, "gc_tolerance"), "per-hop")
+
     def test_residuals(self):
         array = random_vector(COMPRESSIBLE)
         with gradcoll.Residual(None, array) as residual:
