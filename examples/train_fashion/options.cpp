@@ -45,6 +45,8 @@ void add_training_options(CLI::App& app, Options& options) {
 void add_output_options(CLI::App& app, Options& options) {
     app.add_option("--csv", options.csv,
                    "write step, epoch, loss, accuracy, bytes and seconds to this file");
+    app.add_option("--save-gradients", options.save_gradients,
+                   "write the summed gradients of the last step to this file, as raw floats");
     app.add_option("--table-row", options.table_row, "append one summary row to this CSV file");
     app.add_flag("--quiet", options.quiet, "print the last line only");
 }

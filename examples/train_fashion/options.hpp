@@ -28,6 +28,7 @@ struct Options {
     std::string data = "/usr/share/datasets/fashion-mnist";
     // output
     std::string csv;
+    std::string save_gradients;
     std::string table_row;
     bool quiet = false;
 

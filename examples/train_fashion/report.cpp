@@ -78,6 +78,7 @@ Report::Report(const Options& options, int rank, int ranks)
     csv_ = open_for_writing(options.csv, std::ios::trunc);
     if (csv_.is_open())
         csv_ << "step,epoch,loss,test_accuracy,wire_bytes,wire_bytes_exact,sum_seconds\n";
+    gradients_ = open_for_writing(options.save_gradients, std::ios::trunc | std::ios::binary);
     table_ = open_for_writing(options.table_row, std::ios::app);
     if (table_.is_open() && std::filesystem::file_size(options.table_row) == 0)
         table_ << "ranks,codec,schedule,feedback,level_codecs,down_codec,steps,batch,lr,momentum,"
@@ -119,6 +120,13 @@ void Report::epoch(const EpochReport& report) {
         std::fflush(stdout);
     }
     write_csv(report);
+}
+
+void Report::gradients(const std::vector<Parameter>& parameters) {
+    if (!gradients_.is_open()) return;
+    for (const Parameter& parameter : parameters)
+        gradients_.write(reinterpret_cast<const char*>(parameter.gradient.data()),
+                         static_cast<std::streamsize>(parameter.gradient.size() * sizeof(float)));
 }
 
 void Report::write_csv(const EpochReport& report) {

@@ -42,6 +42,8 @@ class Report {
     void progress(std::size_t step, std::size_t steps);
     void epoch(const EpochReport& report);
     void sum_checks(const std::vector<SumCheck>& checks, bool lossy);
+    /// What Options::save_gradients asks for.
+    void gradients(const std::vector<Parameter>& parameters);
     void end(const EpochReport& last, std::uint64_t weights_hash, bool identical);
 
   private:
@@ -56,6 +58,7 @@ class Report {
     bool heading_printed_ = false;
     std::ofstream csv_;
     std::ofstream table_;
+    std::ofstream gradients_;
 };
 
 }  // namespace train

@@ -60,6 +60,7 @@ bool Trainer::run(Report& report) {
         last = run_epoch(done / steps_per_epoch, done, steps, report);
         report.epoch(last);
     }
+    report.gradients(network_.parameters());
     const std::uint64_t hash = hash_weights(network_.parameters());
     const bool identical = same_on_all_ranks(hash, comm_);
     report.end(last, hash, identical);

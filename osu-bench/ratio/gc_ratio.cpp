@@ -1,0 +1,141 @@
+// osu-bench/ratio/gc_ratio.cpp - how few bits a value need at an equal largest error, and how fast:
+// the codec `bound`, the same packed once more by zstd, and zfp. One core, fp32.
+//
+//   gc_ratio --data normal,t3,file:GRADIENTS --range 1e-2,1e-3,1e-4
+//
+// A tolerance is told as a part of the data's range. Who is cautious (zfp keeps errors well below
+// what it is told) is told twice as much as long as its largest error is within the tolerance.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "generators.hpp"
+#include "packers.hpp"
+#include "reduce/extent.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+struct Selection {
+    std::vector<std::string> data = {"gradient", "normal", "t3"};
+    std::vector<double> ranges = {1e-2, 1e-3, 1e-4};
+    std::size_t count = std::size_t{1} << 22;
+    int repetitions = 5;
+};
+
+struct Result {
+    double bits = 0;  ///< a value
+    double largest_error = 0;
+    double pack_gb_s = 0;  ///< of plain values
+    double unpack_gb_s = 0;
+};
+
+std::vector<float> values_of(const std::string& data, std::size_t count) {
+    const std::vector<std::byte> bytes = generate(data, *find_element("float"), count, 1, 0);
+    std::vector<float> values(count);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+    double largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        largest = std::max(largest, std::abs(double{a[i]} - double{b[i]}));
+    return largest;
+}
+
+/// The fastest of several runs.
+template <class Work>
+double gb_s(const Selection& selection, Work work) {
+    double fastest_s = HUGE_VAL;
+    for (int i = 0; i < selection.repetitions; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        fastest_s = std::min(fastest_s, took.count());
+    }
+    return static_cast<double>(selection.count * sizeof(float)) / fastest_s * 1e-9;
+}
+
+double error_of(Packer& packer, const std::vector<float>& values, double told) {
+    std::vector<float> back;
+    packer.pack(values, told);
+    packer.unpack(back);
+    return largest_difference(values, back);
+}
+
+Result measure(const Selection& selection, Packer& packer, const std::vector<float>& values,
+               double abs) {
+    double told = abs;
+    while (packer.is_cautious() && error_of(packer, values, 2 * told) <= abs) told *= 2;
+    Result result;
+    result.largest_error = error_of(packer, values, told);
+    result.bits = 8.0 * static_cast<double>(packer.pack(values, told).size()) /
+                  static_cast<double>(values.size());
+    std::vector<float> back;
+    result.pack_gb_s = gb_s(selection, [&] { packer.pack(values, told); });
+    result.unpack_gb_s = gb_s(selection, [&] { packer.unpack(back); });
+    return result;
+}
+
+std::vector<std::unique_ptr<Packer>> all_packers() {
+    std::vector<std::unique_ptr<Packer>> packers;
+    for (auto* make : {bound_packer, bound_and_zstd_packer, zfp_packer})
+        if (auto packer = make()) packers.push_back(std::move(packer));
+    return packers;
+}
+
+void print_table(const Selection& selection) {
+    fmt::print(
+        "| data | tolerance / range | packer | bits a value | ratio | largest error / "
+        "tolerance | pack, GB/s | unpack, GB/s |\n|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& data : selection.data) {
+        const std::vector<float> values = values_of(data, selection.count);
+        const Extent extent = extent_of(ElementType::f32, values.data(), values.size());
+        for (const double part : selection.ranges)
+            for (const auto& packer : all_packers()) {
+                const double abs = part * extent.range();
+                const Result result = measure(selection, *packer, values, abs);
+                fmt::print("| {} | {:g} | {} | {:.2f} | {:.2f} | {:.2f} | {:.2f} | {:.2f} |\n",
+                           data, part, packer->name(), result.bits, 32 / result.bits,
+                           result.largest_error / abs, result.pack_gb_s, result.unpack_gb_s);
+                std::fflush(stdout);
+            }
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll::bench
+
+int main(int argc, char** argv) {
+    using namespace gradcoll::bench;
+    CLI::App app{"Bits a value at an equal largest error"};
+    Selection selection;
+    app.add_option("--data", selection.data, data_names())->delimiter(',');
+    app.add_option("--range", selection.ranges, "tolerances, as parts of the data's range")
+        ->delimiter(',')
+        ->check(CLI::PositiveNumber);
+    app.add_option("--count", selection.count, "values")->check(CLI::PositiveNumber);
+    app.add_option("--repetitions", selection.repetitions, "the fastest counts")
+        ->check(CLI::PositiveNumber);
+    CLI11_PARSE(app, argc, argv);
+    for (const std::string& data : selection.data)
+        if (!is_data_name(data)) {
+            fmt::print(stderr, "gc_ratio: --data {}: must be one of {}\n", data, data_names());
+            return 2;
+        }
+    try {
+        print_table(selection);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gc_ratio: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}
