@@ -30,10 +30,11 @@ Decision decision_for(const Tree& tree, const Settings& settings, const CallKey&
 
 /// What one rank sends for a call: message by message what its executor counts.
 struct SendingCost {
-    std::uint64_t bytes = 0;        ///< headers included
+    std::uint64_t bytes = 0;        ///< headers included; a bound if `depends_on_data`
     std::uint64_t exact_bytes = 0;  ///< the same call with every codec exact
     std::uint64_t messages = 0;
-    bool lossy = false;  ///< any message of any rank is lossy
+    bool lossy = false;            ///< any message of any rank is lossy
+    bool depends_on_data = false;  ///< some codec has a variable rate
 };
 /// Errors: what make_plan says.
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan);

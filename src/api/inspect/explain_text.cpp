@@ -61,10 +61,14 @@ std::string chunk_text(const ExplainedPlan& plan) {
 
 std::string sends_text(const Explanation& e) {
     const SendingCost& sends = e.plan.sends;
-    std::string text = fmt::format(
-        "  rank {} sends {} bytes ({}) in {}", e.rank, sends.bytes, bytes_text(sends.bytes),
-        counted(static_cast<std::int64_t>(sends.messages), "message", "messages"));
-    if (sends.lossy && sends.bytes > 0)
+    std::string text =
+        fmt::format("  rank {} sends {}{} bytes ({}) in {}", e.rank,
+                    sends.depends_on_data ? "at most " : "", sends.bytes, bytes_text(sends.bytes),
+                    counted(static_cast<std::int64_t>(sends.messages), "message", "messages"));
+    if (sends.depends_on_data)
+        text += fmt::format("; how many depends on the data; exact it would be {} bytes",
+                            sends.exact_bytes);
+    else if (sends.lossy && sends.bytes > 0)
         text +=
             fmt::format("; exact it would be {} bytes, {:.3g} times as many", sends.exact_bytes,
                         static_cast<double>(sends.exact_bytes) / static_cast<double>(sends.bytes));
@@ -231,6 +235,7 @@ std::string json_of(const Explanation& e) {
         {"sends",
          {{"bytes", e.plan.sends.bytes},
           {"exact_bytes", e.plan.sends.exact_bytes},
+          {"depends_on_data", e.plan.sends.depends_on_data},
           {"messages", e.plan.sends.messages}}}};
     if (!e.leaders_tree.empty()) json["leaders_tree"] = e.leaders_tree;
     if (on_tree) json["plan"] = plan_json(e.plan);
