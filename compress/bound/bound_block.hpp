@@ -136,7 +136,7 @@ template <class Block, class Step>
 inline void decode_constant(typename Block::Lanes::Format::Wide value, std::size_t elems,
                             Step step) {
     using T = typename Block::Lanes::Format;
-    typename T::Bits copies[sizeof(typename Block::Lanes::Reg) / sizeof(typename T::Bits)];
+    typename T::Bits copies[Block::Lanes::elems];
     for (auto& copy : copies) copy = ScalarLanes<T>::narrow(value);
     for_lanes<typename Block::Lanes>(
         elems, [&](auto lanes, std::size_t i) { step(lanes, i, decltype(lanes)::load(copies)); });

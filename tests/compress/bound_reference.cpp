@@ -213,7 +213,7 @@ Bytes decode_bound_block(ElementType type, const Bytes& in, std::size_t& at, std
         at += 4;
     }
     for (const std::int64_t packed : packed_at(in, at, width, elems)) {
-        const std::int64_t own = code + packed + least;
+        const std::int64_t own = static_cast<std::int32_t>(code + packed + least);
         if (differences) code = own;
         const Float value = width == 0 ? step : static_cast<Float>(own) * step;
         append_element(out, type, bits_of(type, value));

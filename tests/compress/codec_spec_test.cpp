@@ -57,5 +57,20 @@ TEST(CodecSpec, ChainsAndParametersAreRefusedAtTheirPlace) {
         EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
 }
 
+TEST(CodecSpec, ToleranceIsReadAndPrinted) {
+    EXPECT_EQ(CodecSpec::parse("bound/abs=1e-3")->text(), "bound/abs=0.001");
+    EXPECT_EQ(CodecSpec::parse("bound/abs=0.001")->text(), "bound/abs=0.001");
+    EXPECT_EQ(CodecSpec::parse("bound")->text(), "bound");
+    EXPECT_EQ(*codec_from_name("bound/abs=1e-3"), *codec_from_name("bound/abs=0.001"));
+    EXPECT_NE(*codec_from_name("bound/abs=1e-3"), *codec_from_name("bound"));
+}
+
+TEST(CodecSpec, TolerancesThatAreNoPositiveNumbersAreRefused) {
+    for (const char* text : {"bound/", "bound/abs", "bound/abs=", "bound/abs=0", "bound/abs=-1",
+                             "bound/abs=inf", "bound/abs=nan", "bound/abs=1e-3x", "bound/rel=1",
+                             "bound/abs=1/abs=1", "bound/abs=1e999"})
+        EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace gradcoll

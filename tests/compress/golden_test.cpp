@@ -128,5 +128,20 @@ TEST(GoldenByHand, QuantizedValuesWithAStepOfOne) {
     EXPECT_EQ(Bytes(out, out + 11), from_hex("0000803f00000041987a0f"));
 }
 
+/// The examples of compress/bound/README.md.
+TEST(GoldenByHand, TwentyWholeNumbersAndNearlyEqualOnesWithinAQuarter) {
+    const Codec codec = *codec_for(*codec_from_name("bound/abs=0.25"), ElementType::f32);
+    float in[20];
+    for (int i = 0; i < 20; ++i) in[i] = static_cast<float>(i - 3);
+    std::byte out[84];
+    ASSERT_EQ(codec.encode(in, 20, out), 72u);
+    EXPECT_EQ(Bytes(out, out + 24), from_hex("06fafffff0feff3e00080000820800000409000086090000"));
+    EXPECT_EQ(Bytes(out + 68, out + 72), from_hex("1e000000"));
+    for (float& value : in) value = 2.5F;
+    in[7] = 2.6F;
+    ASSERT_EQ(codec.encode(in, 20, out), 8u);
+    EXPECT_EQ(Bytes(out, out + 8), from_hex("0000000033332340"));
+}
+
 }  // namespace
 }  // namespace gradcoll::test
