@@ -32,6 +32,9 @@ enum class CodecId : std::uint16_t {
     int4 = 9,
     int16 = 10,
     bound = 11,
+    nm_2_4_int8 = 12,
+    nm_1_4_int8 = 13,
+    nm_2_4_int4 = 14,
 };
 
 /// A mark for some codecs, by number_of().

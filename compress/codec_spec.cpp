@@ -1,4 +1,4 @@
-// compress/codec_spec.cpp - from text to stages.
+// compress/codec_spec.cpp - from text to codecs.
 #include "compress/codec_spec.hpp"
 
 #include <fmt/format.h>
@@ -34,12 +34,30 @@ struct Rest {
     }
 };
 
+/// For messages: "2:4+int8, 1:4+int8".
+std::string allowed_chains() {
+    std::string text;
+    for (const auto& [stage, member] : codec_entries())
+        if (member->name.find('+') != std::string_view::npos)
+            fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ", ",
+                           member->name);
+    return text;
+}
+
+/// Of a chain the longest beginning that is a codec was right.
 Status unknown(std::string_view text, std::string_view name) {
-    const std::string whole = name.size() == text.size()
+    constexpr std::size_t none = std::string_view::npos;
+    for (std::size_t plus = name.rfind('+'); plus != none && plus != 0;
+         plus = name.rfind('+', plus - 1))
+        if (entry_named(name.substr(0, plus)) != nullptr)
+            return Rest{text, plus}.refused(
+                fmt::format("no such chain; allowed: {}", allowed_chains()));
+    const std::string_view first = name.substr(0, name.find('+'));
+    const std::string whole = first.size() == text.size()
                                   ? std::string()
                                   : fmt::format(", character 1 of \"{}\",", printable(text));
     return {Code::invalid_argument, fmt::format("codec \"{}\"{} is unknown; allowed: {}",
-                                                printable(name), whole, allowed_codecs())};
+                                                printable(first), whole, allowed_codecs())};
 }
 
 constexpr std::string_view abs_is = "abs=";
@@ -81,18 +99,15 @@ bool operator==(const CodecParameters& a, const CodecParameters& b) {
 
 std::string CodecSpec::text() const {
     return parameters_.abs == 0
-               ? std::string(stage_.member->name)
-               : fmt::format("{}/{}{}", stage_.member->name, abs_is, parameters_.abs);
+               ? std::string(chain_.member->name)
+               : fmt::format("{}/{}{}", chain_.member->name, abs_is, parameters_.abs);
 }
 
 Result<CodecSpec> CodecSpec::parse(std::string_view text) {
-    const std::string_view name = text.substr(0, text.find_first_of("+/"));
+    const std::string_view name = text.substr(0, text.find('/'));
     const CodecEntry* entry = entry_named(name);
     if (entry == nullptr) return unknown(text, name);
     if (name.size() == text.size()) return CodecSpec(*entry);
-    if (const std::size_t plus = text.find('+'); plus != std::string_view::npos)
-        return Rest{text, plus}.refused(
-            "chains of stages are not supported yet; allowed: one stage");
     return CodecSpec(*entry).with(
         GRADCOLL_VALUE(parameters_from({text, name.size()}, *entry->member)));
 }

@@ -1,11 +1,11 @@
 // compress/codec_spec.hpp - how the elements of a hop are encoded, as a value: a chain of stages
 // with their parameters, and its text.
 //
-//   text       stage { "+" stage }
-//   stage      name { "/" parameter }
+//   text       chain { "/" parameter }
+//   chain      stage { "+" stage }
 //   parameter  "abs=" number        no element comes back further off than this
 //
-// Today a chain is one stage: longer ones are read, and refused.
+// The chains are those of the table, each a codec with a number and kernels of its own.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,23 @@ class CodecSpec {
     static Result<CodecSpec> parse(std::string_view text);
     /// Precondition: a codec has the number.
     static CodecSpec of(std::uint8_t number);
-    /// The same stage with other parameters, which it takes.
+    /// The same chain with other parameters, which it takes.
     CodecSpec with(const CodecParameters& parameters) const;
 
     /// What parse() reads; the registered name, not an alias.
     std::string text() const;
     /// The number that travels on the wire.
-    std::uint8_t number() const { return stage_.member->number; }
+    std::uint8_t number() const { return chain_.member->number; }
     const CodecParameters& parameters() const { return parameters_; }
 
     friend bool operator==(const CodecSpec& a, const CodecSpec& b) {
-        return a.stage_.member == b.stage_.member && a.parameters_ == b.parameters_;
+        return a.chain_.member == b.chain_.member && a.parameters_ == b.parameters_;
     }
 
   private:
-    explicit CodecSpec(const CodecEntry& stage) : stage_(stage) {}
+    explicit CodecSpec(const CodecEntry& chain) : chain_(chain) {}
 
-    CodecEntry stage_;  ///< the only one of the chain
+    CodecEntry chain_;
     CodecParameters parameters_;
 };
 

@@ -35,8 +35,8 @@ struct CodecMember {
     /// Travels on the wire and never changes its meaning. 0 to 127 are for the project, 128 to 255
     /// for stages from outside.
     std::uint8_t number = 0;
-    /// Without blanks or any of , + / = and ", which separate names in settings. So are the
-    /// aliases.
+    /// Without blanks or any of , / = and ", which separate names in settings; "+" only in a chain,
+    /// between names of codecs that come before it in the table. So are the aliases.
     std::string_view name;
     std::span<const std::string_view> aliases = {};
     std::array<int, 2> parameters = {};  ///< what they mean is the stage's business: N and M

@@ -23,7 +23,7 @@ constexpr std::uint8_t no_place = std::numeric_limits<std::uint8_t>::max();
 
 bool is_spelled_well(std::string_view name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return c > ' ' && c < 127 && std::string_view(",+/=\"").find(c) == std::string_view::npos;
+        return c > ' ' && c < 127 && std::string_view(",/=\"").find(c) == std::string_view::npos;
     });
 }
 
@@ -51,12 +51,26 @@ class TableCheck {
         if (!is_spelled_well(name))
             return fmt::format(
                 "\"{}\", a name of codec {}: allowed are printable characters but "
-                "blanks and , + / = \"",
+                "blanks and , / = \"",
                 name, member.number);
+        if (!is_chain_of_known(name))
+            return fmt::format(
+                "\"{}\", a name of codec {}: allowed beside + are names of codecs before it", name,
+                member.number);
         const auto [at, is_new] = names_.emplace(name, member.number);
         return is_new ? std::string()
                       : fmt::format("codecs {} and {} are both named {}", at->second, member.number,
                                     name);
+    }
+
+    /// One stage, or stages that are there already.
+    bool is_chain_of_known(std::string_view name) const {
+        if (name.find('+') == std::string_view::npos) return true;
+        for (std::size_t at = 0, end = 0; at <= name.size(); at = end + 1) {
+            end = std::min(name.find('+', at), name.size());
+            if (names_.count(name.substr(at, end - at)) == 0) return false;
+        }
+        return true;
     }
 
     std::map<unsigned, std::string_view> numbers_;

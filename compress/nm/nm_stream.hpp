@@ -64,6 +64,14 @@ class Stream {
         return decode_all<AddTo>(in, count, base, out);
     }
 
+    /// One whole block, with Block::overrun_bytes of room behind its encoding.
+    static bool decode_block(const std::byte* in, std::byte* out) {
+        return restore_block<Assign>(in, nullptr, out);
+    }
+    static bool sum_block(const std::byte* in, const std::byte* base, std::byte* out) {
+        return restore_block<AddTo>(in, base, out);
+    }
+
     /// The whole blocks that a coder may take from (or put to) the message itself.
     static std::size_t direct_blocks(std::size_t count) {
         const std::size_t whole = count / block_elems;
@@ -126,21 +134,29 @@ class Stream {
         std::byte* to = static_cast<std::byte*>(out);
         const std::size_t direct = direct_blocks(count);
         for (std::size_t b = 0; b < count / block_elems; ++b) {
-            if (!is_legal(in)) [[unlikely]] {
-                if (!is_legal_but_for_floods(in)) return false;
-                Restore::template block<OneByOne>(in, from, to);
-            } else if (b < direct) {
-                Restore::template block<Block>(in, from, to);
+            if (b < direct) {
+                if (!restore_block<Restore>(in, from, to)) return false;
             } else {
                 CodedBlock coded;
                 std::memcpy(coded.bytes, in, coded_bytes);
-                Restore::template block<Block>(coded.bytes, from, to);
+                if (!restore_block<Restore>(coded.bytes, from, to)) return false;
             }
             in += coded_bytes;
             to += plain_bytes;
             if constexpr (Restore::reads_base) from += plain_bytes;
         }
         return decode_tail<Restore>(in, count % block_elems, from, to);
+    }
+
+    template <class Restore>
+    static bool restore_block(const std::byte* in, const std::byte* base, std::byte* out) {
+        if (is_legal(in)) [[likely]] {
+            Restore::template block<Block>(in, base, out);
+            return true;
+        }
+        if (!is_legal_but_for_floods(in)) return false;
+        Restore::template block<OneByOne>(in, base, out);
+        return true;
     }
 
     /// Whether all mask words of a block are legal.
@@ -181,17 +197,14 @@ class Stream {
             std::memset(plain.bytes + grouped_bytes, 0, plain_bytes - grouped_bytes);
             base += grouped_bytes;
         }
-        if (is_legal(coded.bytes))
-            Restore::template block<Block>(coded.bytes, plain.bytes, plain.bytes);
-        else
-            Restore::template block<OneByOne>(coded.bytes, plain.bytes, plain.bytes);
+        if (!restore_block<Restore>(coded.bytes, plain.bytes, plain.bytes)) return false;
         std::memcpy(out, plain.bytes, grouped_bytes);
         Restore::rest(in, base, out + grouped_bytes, tail.rest);
         return true;
     }
 
-    /// Copies the tail's mask and fills it up to a block's with legal groups; false if it is not
-    /// legal itself.
+    /// Copies the tail's mask and fills it up to a block's with legal groups; false if a bit is set
+    /// behind its own.
     static bool complete_mask(const std::byte* mask, const Tail& tail, std::byte* out) {
         for (std::size_t w = 0; w < block_words; ++w) {
             const bool present = w < tail.mask_words;
@@ -200,7 +213,7 @@ class Stream {
             if ((word & ~used) != 0) return false;
             write_word(out, w, word | (S::first_kept & ~used));
         }
-        return is_legal(out) || is_legal_but_for_floods(out);
+        return true;
     }
 };
 

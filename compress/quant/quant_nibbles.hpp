@@ -11,20 +11,20 @@
 namespace gradcoll::quant {
 namespace {
 
-template <class Isa>
+template <class Isa, std::size_t block>
 class NibbleRoom {
   public:
     /// Where to put a block's codes as bytes; then pack() them.
     std::byte* codes_for(std::byte*) { return bytes_; }
     void pack(std::byte* out) const {
-        for (std::size_t at = 0; at < block_elems; at += 2 * Isa::vector_bytes)
+        for (std::size_t at = 0; at < block; at += 2 * Isa::vector_bytes)
             store_vector(
                 out + at / 2,
                 shuffled<EvenBytes>(paired(bytes_ + at), paired(bytes_ + at + Isa::vector_bytes)));
     }
     /// The codes of a message as bytes.
     const std::byte* codes_of(const std::byte* in) {
-        for (std::size_t at = 0; at < block_elems; at += 2 * Isa::vector_bytes) {
+        for (std::size_t at = 0; at < block; at += 2 * Isa::vector_bytes) {
             const auto packed = load_vector<Bytes>(in + at / 2);
             store_vector(bytes_ + at, split(shuffled<LowerTwice>(packed)));
             store_vector(bytes_ + at + Isa::vector_bytes, split(shuffled<UpperTwice>(packed)));
@@ -59,7 +59,7 @@ class NibbleRoom {
         return (nibbles ^ 8) - 8;
     }
 
-    alignas(64) std::byte bytes_[block_elems];
+    alignas(64) std::byte bytes_[block];
 };
 
 /// For codes of whole bytes, which are used where they are.

@@ -2,9 +2,15 @@
 #include "compress/quant/quant_table.hpp"
 
 namespace gradcoll {
+namespace {
+
+template <class W, class Format>
+using Block = quant::ScalarBlock<W, Format>;
+
+}  // namespace
 
 Kernels quant_kernels_scalar(int bits, ElementType type) {
-    return quant::kernels_for<quant::ScalarBlock>(bits, type);
+    return quant::kernels_for<Block>(bits, type);
 }
 
 }  // namespace gradcoll

@@ -57,7 +57,8 @@ struct CodeArray {
     using Code = typename W::Code;
 };
 
-template <class W, class T>
+/// `block` elements are a whole one.
+template <class W, class T, std::size_t block = block_elems>
 class ScalarBlock {
     using Bits = typename T::Bits;
     using Wide = typename T::Wide;
@@ -67,7 +68,7 @@ class ScalarBlock {
     using Width = W;
     using Lanes = ScalarLanes<T>;
 
-    static void encode(const std::byte* in, std::byte* out, std::size_t elems = block_elems) {
+    static void encode(const std::byte* in, std::byte* out, std::size_t elems = block) {
         Wide lowest = 0, highest = 0;
         std::size_t finite = 0;
         for (std::size_t i = 0; i < elems; ++i) {
@@ -91,7 +92,7 @@ class ScalarBlock {
 
     /// Calls step(lanes, i, element). False: no encoding.
     template <class Step>
-    static bool decode(const std::byte* in, Step step, std::size_t elems = block_elems) {
+    static bool decode(const std::byte* in, Step step, std::size_t elems = block) {
         Grid<Wide> grid = read_grid<Wide>(in);
         const std::byte* codes = in + header_bytes(sizeof(Bits));
         const bool has_specials = is_negative(grid.scale);

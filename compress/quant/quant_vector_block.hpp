@@ -1,4 +1,5 @@
-// compress/quant/quant_vector_block.hpp - a whole block on vector registers.
+// compress/quant/quant_vector_block.hpp - a whole block on vector registers: 256 elements, or as
+// many as the caller's blocks have, a multiple of 128.
 //
 // `Isa` (quant_avx2.hpp, quant_avx512.hpp) says what neither GNU vectors nor lanes do, of Floats
 // and Doubles:
@@ -16,13 +17,13 @@
 namespace gradcoll::quant {
 namespace {
 
-template <class W, class LanesOfFormat, class Isa>
+template <class W, class LanesOfFormat, class Isa, std::size_t block = block_elems>
 class VectorBlock {
     using T = typename LanesOfFormat::Format;
     using Bits = typename T::Bits;
     using Elem = typename T::Wide;
     using Code = typename W::Code;
-    using Careful = ScalarBlock<W, T>;
+    using Careful = ScalarBlock<W, T, block>;
 
   public:
     using Width = W;
@@ -61,7 +62,7 @@ class VectorBlock {
             return offset +
                    Isa::template load_codes<Code>(codes + i * sizeof(Code), Part{}) * scale;
         };
-        for (std::size_t i = 0; i < block_elems; i += Lanes::elems) {
+        for (std::size_t i = 0; i < block; i += Lanes::elems) {
             if constexpr (is_pair)
                 step(Lanes{}, i, Lanes::narrow({part(i), part(i + part_elems)}));
             else
@@ -77,7 +78,7 @@ class VectorBlock {
     using PartBits = Vector<typename WideFormat<Elem>::Bits, part_elems>;
 
     /// Codes of 4 bits are codes of 8 bits on the stack; others lie in the message itself.
-    using Room = std::conditional_t<W::bits == 4, NibbleRoom<Isa>, NoRoom>;
+    using Room = std::conditional_t<W::bits == 4, NibbleRoom<Isa, block>, NoRoom>;
 
     struct Extremes {
         Elem lowest, highest;
@@ -98,7 +99,7 @@ class VectorBlock {
     /// Calls step(i, parts) for every four parts of the block.
     template <class Step>
     static void for_parts(const std::byte* in, Step step) {
-        for (std::size_t i = 0; i < block_elems; i += 4 * part_elems) {
+        for (std::size_t i = 0; i < block; i += 4 * part_elems) {
             Part parts[4];
             for (std::size_t k = 0; k < 4; k += Lanes::elems / part_elems) {
                 const auto wide =

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <random>
 
+#include "compress/chain_reference.hpp"
+
 namespace gradcoll::test {
 namespace {
 
@@ -69,6 +71,10 @@ std::optional<Group> group_of(CodecId codec) {
     const std::size_t colon = name.find(':');
     if (colon == std::string::npos) return std::nullopt;
     return Group{std::stoul(name), std::stoul(name.substr(colon + 1))};
+}
+
+bool runs_on_devices(CodecId codec) {
+    return is_own(codec) && has_fixed_rate(codec) && !chain_of(codec);
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {

@@ -26,11 +26,13 @@ struct CodecCase {
 std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolerances);
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();
-/// Of an N:M codec: N and M, as its name says.
+/// Of an N:M codec, or of a chain that begins with one: N and M, as its name says.
 struct Group {
     std::size_t keep, group;
 };
 std::optional<Group> group_of(CodecId codec);
+/// Of the library's own codecs all but those of variable rate and the chains.
+bool runs_on_devices(CodecId codec);
 /// "2_4_fp32_avx512".
 std::string case_name(const testing::TestParamInfo<CodecCase>& info);
 

@@ -21,11 +21,21 @@ TEST(CodecId, EveryNameLeadsBackToItsCodec) {
 }
 
 TEST(CodecId, ConstantsMeanTheCodecsOfTheirNames) {
-    const std::pair<CodecId, std::string_view> named[] = {
-        {CodecId::exact, "exact"},  {CodecId::nm_1_4, "1:4"},  {CodecId::nm_2_4, "2:4"},
-        {CodecId::nm_1_8, "1:8"},   {CodecId::nm_2_8, "2:8"},  {CodecId::nm_4_8, "4:8"},
-        {CodecId::nm_1_16, "1:16"}, {CodecId::bf16, "bf16"},   {CodecId::int8, "int8"},
-        {CodecId::int4, "int4"},    {CodecId::int16, "int16"}, {CodecId::bound, "bound"}};
+    const std::pair<CodecId, std::string_view> named[] = {{CodecId::exact, "exact"},
+                                                          {CodecId::nm_1_4, "1:4"},
+                                                          {CodecId::nm_2_4, "2:4"},
+                                                          {CodecId::nm_1_8, "1:8"},
+                                                          {CodecId::nm_2_8, "2:8"},
+                                                          {CodecId::nm_4_8, "4:8"},
+                                                          {CodecId::nm_1_16, "1:16"},
+                                                          {CodecId::bf16, "bf16"},
+                                                          {CodecId::int8, "int8"},
+                                                          {CodecId::int4, "int4"},
+                                                          {CodecId::int16, "int16"},
+                                                          {CodecId::bound, "bound"},
+                                                          {CodecId::nm_2_4_int8, "2:4+int8"},
+                                                          {CodecId::nm_1_4_int8, "1:4+int8"},
+                                                          {CodecId::nm_2_4_int4, "2:4+int4"}};
     for (const auto& [codec, name] : named) EXPECT_EQ(name_of(codec), name);
     EXPECT_EQ(all_codecs().front(), CodecId::exact);
     EXPECT_FALSE(is_registered(static_cast<CodecId>(127)));
@@ -58,6 +68,9 @@ TEST(CodecId, WireSizesOfOneBlockAreThoseOfTheSpecification) {
     EXPECT_EQ(bound_bytes(CodecId::int4, 2, 512), 2 * (8 + 128u));
     EXPECT_EQ(bound_bytes(CodecId::int16, 8, 512), 2 * (16 + 512u));
     EXPECT_EQ(bound_bytes(CodecId::bound, 4, 512), 4 + 512 * 4u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4_int8, 4, 512), 48 + 8 + 256u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_1_4_int8, 2, 512), 48 + 8 + 128u);
+    EXPECT_EQ(bound_bytes(CodecId::nm_2_4_int4, 8, 512), 48 + 16 + 128u);
     EXPECT_EQ(bound_bytes(CodecId::exact, 12, 7), 84u);
 }
 

@@ -39,21 +39,38 @@ TEST(CodecSpec, UnknownNamesAreToldTheWholeTable) {
         EXPECT_NE(message_of("zip").find(member->name), std::string::npos) << member->name;
     EXPECT_EQ(
         message_of("9:4").find("codec \"9:4\" is unknown; allowed: exact (off, none, 4:4), "
-                               "1:4, 2:4, 1:8, 2:8, 4:8, 1:16, bf16, int8, int4, int16, bound"),
+                               "1:4, 2:4, 1:8, 2:8, 4:8, 1:16, bf16, int8, int4, int16, bound, "
+                               "2:4+int8, 1:4+int8, 2:4+int4"),
         0U);
 }
 
-TEST(CodecSpec, ChainsAndParametersAreRefusedAtTheirPlace) {
+TEST(CodecSpec, ChainsAreFoundByTheirWholeText) {
+    EXPECT_EQ(CodecSpec::parse("2:4+int8")->number(), number_of(CodecId::nm_2_4_int8));
+    EXPECT_EQ(CodecSpec::parse("2:4+int8")->text(), "2:4+int8");
+    EXPECT_NE(*CodecSpec::parse("2:4+int8"), *CodecSpec::parse("2:4"));
+}
+
+TEST(CodecSpec, UnknownChainsAreRefusedBehindWhatIsOne) {
     EXPECT_EQ(message_of("2:4+bf16"),
-              "codec \"2:4+bf16\": \"+bf16\" at character 4: chains of stages are not supported "
-              "yet; allowed: one stage");
+              "codec \"2:4+bf16\": \"+bf16\" at character 4: no such chain; allowed: 2:4+int8, "
+              "1:4+int8, 2:4+int4");
+    EXPECT_EQ(message_of("2:4+int8+int4/abs=1")
+                  .find("codec \"2:4+int8+int4/abs=1\": \"+int4/abs=1\" at character 9: no such"),
+              0U);
+    EXPECT_EQ(message_of("off+int8").find("codec \"off+int8\": \"+int8\" at character 4: no"), 0U);
+}
+
+TEST(CodecSpec, ParametersAndUnknownStagesAreRefusedAtTheirPlace) {
+    EXPECT_EQ(message_of("2:4+int8/abs=1"),
+              "codec \"2:4+int8/abs=1\": \"/abs=1\" at character 9: 2:4+int8 takes no parameters; "
+              "allowed: 2:4+int8");
     EXPECT_EQ(message_of("bf16/abs=1e-4"),
               "codec \"bf16/abs=1e-4\": \"/abs=1e-4\" at character 5: bf16 takes no parameters; "
               "allowed: bf16");
     EXPECT_EQ(message_of("zip+bf16")
                   .find("codec \"zip\", character 1 of \"zip+bf16\", is unknown; allowed: exact"),
               0U);
-    for (const char* text : {"+", "/", "2:4+", "2:4/", "+2:4", "2:4+2:4+2:4"})
+    for (const char* text : {"+", "/", "2:4+", "2:4/", "+2:4", "2:4+2:4+2:4", "++"})
         EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
 }
 

@@ -49,7 +49,10 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
             return quant::kernel_for<OnEmulatedWarps, quant::Width<4>>(type, work);
         case CodecId::int16:
             return quant::kernel_for<OnEmulatedWarps, quant::Width<16>>(type, work);
-        case CodecId::bound:  // devices run codecs of fixed rate
+        case CodecId::bound:        // devices run codecs of fixed rate,
+        case CodecId::nm_2_4_int8:  // and no chains yet
+        case CodecId::nm_1_4_int8:
+        case CodecId::nm_2_4_int4:
             break;
     }
     return {};

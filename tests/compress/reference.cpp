@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "compress/bound_reference.hpp"
+#include "compress/chain_reference.hpp"
 #include "compress/codec.hpp"
 #include "compress/quant_reference.hpp"
 
@@ -217,6 +218,7 @@ Bytes reference_encode(CodecId codec, ElementType type, const Bytes& plain) {
     if (const int bits = quantizer_bits(codec); bits != 0)
         return encode_quantized(bits, type, plain);
     if (is_bound(codec)) return encode_bound(parameters_of(codec).abs, type, plain);
+    if (const auto chain = chain_of(codec)) return encode_chain(*chain, type, plain);
     if (codec != CodecId::bf16) return encode_nm(type, plain, granularity_of(codec));
     Bytes out;
     for (std::size_t i = 0; i < elements_in(plain, type); ++i) {
@@ -240,6 +242,7 @@ Bytes reference_decode(CodecId codec, ElementType type, const Bytes& encoded, st
     if (const int bits = quantizer_bits(codec); bits != 0)
         return decode_quantized(bits, type, encoded, count);
     if (is_bound(codec)) return decode_bound(type, encoded, count);
+    if (const auto chain = chain_of(codec)) return decode_chain(*chain, type, encoded, count);
     if (codec != CodecId::bf16) return decode_nm(type, encoded, count, granularity_of(codec));
     Bytes out;
     for (std::size_t i = 0; i < count; ++i)

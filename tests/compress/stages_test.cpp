@@ -80,6 +80,19 @@ TEST(Stages, NamesThatSettingsCannotSpellAreAFault) {
         EXPECT_NE(fault_with(CodecMember{.number = 200, .name = name}), "") << name;
 }
 
+TEST(Stages, ChainsAreOfCodecsThatComeBeforeThem) {
+    const auto fault_of_chain = [](std::string_view name) {
+        const CodecMember members[] = {{.number = 200, .name = "mine"},
+                                       {.number = 201, .name = name}};
+        return fault_with(stage_of(members));
+    };
+    EXPECT_EQ(fault_of_chain("mine+plain"), "");
+    EXPECT_EQ(fault_of_chain("mine+zip"),
+              "\"mine+zip\", a name of codec 201: allowed beside + are names of codecs before it");
+    for (const char* name : {"+", "mine+", "+mine", "mine++mine"})
+        EXPECT_NE(fault_of_chain(name), "") << name;
+}
+
 TEST(Stages, StagesThatLackSomethingAreAFault) {
     const CodecMember mine[] = {{.number = 200, .name = "mine"}};
     CodecStage no_kernels = stage_of(mine), odd_block = stage_of(mine);

@@ -14,6 +14,7 @@ SHAPES = {"1:4": (1, 4), "2:4": (2, 4), "1:8": (1, 8), "2:8": (2, 8), "4:8": (4,
 SMALL_COUNTS = [1, 2, 3, 4, 5, 31, 32, 33]
 BLOCK_COUNTS = [511, 512, 513]
 CODE_BITS = {"int8": 8, "int4": 4, "int16": 16}
+CHAINS = {"2:4+int8": (2, 8), "1:4+int8": (1, 8), "2:4+int4": (2, 4)}
 TOLERANCES = [0.001, 0.25]
 
 
@@ -61,6 +62,29 @@ def encode_nm(kind, values, keep, group):
                 kept.append(block[i])
         out += mask.to_bytes((whole + 31) // 32 * 4, "little")
         out += to_bytes(kind, kept + block[whole:])
+    return out
+
+
+def packed_masks(masks):
+    """Three bits a group; the last four of sixteen words lie in the fourth bits of the others."""
+    words = struct.unpack("<16I", masks)
+    out = []
+    for k in range(3):
+        for word, last in zip(words[4 * k : 4 * k + 4], words[12:]):
+            out.append(word & 0x77777777 | (last >> k & 0x11111111) << 3)
+    return struct.pack("<12I", *out)
+
+
+def encode_chain(kind, values, keep, bits):
+    out = b""
+    for start in range(0, len(values), 512):
+        block = values[start : start + 512]
+        chosen = encode_nm(kind, block, keep, 4)
+        size = SIZES[kind]
+        mask_bytes = (len(block) // 4 * 4 + 31) // 32 * 4
+        masks, kept = chosen[:mask_bytes], chosen[mask_bytes:]
+        out += packed_masks(masks) if len(block) == 512 else masks
+        out += encode_quantized(kind, [int.from_bytes(kept[at : at + size], "little") for at in range(0, len(kept), size)], bits)
     return out
 
 
@@ -277,6 +301,15 @@ def main():
             values = elements(kind, 513)
             lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_quantized(kind, values, bits).hex()}")
         write(codec + ".txt", lines)
+    for codec, (keep, bits) in CHAINS.items():
+        lines = []
+        for kind in SIZES:
+            few = [3, 5, 33, 513]
+            for make, counts in (elements, few), (moderate, few + BLOCK_COUNTS[:2] if kind in ("fp16", "fp32") else few):
+                for count in counts:
+                    values = make(kind, count)
+                    lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_chain(kind, values, keep, bits).hex()}")
+        write(codec.replace(":", "_").replace("+", "_") + ".txt", lines)
     for tolerance in TOLERANCES:
         lines = []
         for kind in SIZES:

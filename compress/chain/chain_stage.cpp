@@ -1,0 +1,53 @@
+// compress/chain/chain_stage.cpp - what the chains say of themselves.
+#include <fmt/format.h>
+
+#include "compress/chain/chain_kernels.hpp"
+#include "compress/chain/chain_layout.hpp"
+#include "compress/stage.hpp"
+
+namespace gradcoll::chain {
+namespace {
+
+/// Parameters: N (of 4), bits of a code. Rates: fp32, AVX-512, 64 MiB, as ratios to memcpy in the
+/// same run (README.md), times the 7.4 GB/s that memcpy had for other codecs.
+constexpr CodecMember members[] = {
+    {.number = 12, .name = "2:4+int8", .parameters = {2, 8}, .rates = {7, 7, 7}},
+    {.number = 13, .name = "1:4+int8", .parameters = {1, 8}, .rates = {7, 7, 7}},
+    {.number = 14, .name = "2:4+int4", .parameters = {2, 4}, .rates = {7, 7, 7}},
+};
+
+std::string description(const CodecMember& member) {
+    const auto [keep, bits] = member.parameters;
+    return fmt::format("keeps the {} of every {} adjacent values, rounded to {} bits each",
+                       keep == 1 ? "largest magnitude" : "2 largest magnitudes", group, bits);
+}
+
+template <Kernels (*kernels)(int, int, ElementType)>
+Kernels kernels_of_set(const CodecMember& member, ElementType type) {
+    return kernels(member.parameters[0], member.parameters[1], type);
+}
+
+constexpr CodecStage stage{
+    .members = members,
+    .description = description,
+    .supports = [](const CodecMember& member,
+                   ElementType type) { return quant::quantizes(member.parameters[1], type); },
+    .block_elems = block_elems,
+    .bound_bytes =
+        [](const CodecMember& member, std::size_t elem_bytes, std::size_t count) {
+            return encoded_bytes(static_cast<std::size_t>(member.parameters[0]),
+                                 member.parameters[1], elem_bytes, count);
+        },
+    .kernels = {kernels_of_set<chain_kernels_scalar>, kernels_of_set<chain_kernels_avx2>,
+                kernels_of_set<chain_kernels_avx512>}};
+
+}  // namespace
+}  // namespace gradcoll::chain
+
+namespace gradcoll {
+
+const CodecStage& chain_codec_stage() {
+    return chain::stage;
+}
+
+}  // namespace gradcoll
