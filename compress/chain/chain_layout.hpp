@@ -34,8 +34,9 @@ constexpr std::size_t block_bytes(std::size_t keep, int bits, std::size_t elem_b
     return packed_mask_bytes + quant::block_bytes(bits, elem_bytes, block_elems / group * keep);
 }
 
-constexpr std::size_t encoded_bytes(std::size_t keep, int bits, std::size_t elem_bytes,
-                                    std::size_t count) {
+[[gnu::always_inline]] constexpr std::size_t encoded_bytes(std::size_t keep, int bits,
+                                                           std::size_t elem_bytes,
+                                                           std::size_t count) {
     const Tail tail = Tail::of(keep, count % block_elems);
     return count / block_elems * block_bytes(keep, bits, elem_bytes) + tail.mask_bytes +
            quant::encoded_bytes(bits, elem_bytes, tail.values);
