@@ -86,8 +86,14 @@ class Stream {
             Stream::encode(in, count, out);
         }
         /// The bytes are our own, so restoring cannot fail.
-        static void restore(const std::byte* in, std::size_t count, void* out) {
-            (void)Stream::decode(in, count, out);
+        template <class Step>
+        static void restore_each(const std::byte* in, std::size_t count, Step step) {
+            if (count < block_elems)
+                return decode_to_stack<Lanes, block_elems>(
+                    count, [&](void* out) { (void)Stream::decode(in, count, out); }, step);
+            Chosen chosen;
+            (void)dequantize_block(in, chosen);
+            (void)Nm::each_of_block(chosen.bytes, step);
         }
     };
 

@@ -25,10 +25,22 @@ inline void encode_elements_with_residual(LoadInput load_input, void* residual, 
     });
 }
 
+/// Calls step(lanes, i, values) for what decode(out) writes: at most `piece` elements, on the
+/// stack.
+template <class Lanes, std::size_t piece, class Decode, class Step>
+inline void decode_to_stack(std::size_t elems, Decode decode, Step step) {
+    alignas(64) typename Lanes::Format::Bits decoded[piece];
+    decode(decoded);
+    for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
+        step(lanes, i, decltype(lanes)::load(decoded + i));
+    });
+}
+
 /// For codecs that choose among the elements of a block of `piece`. Whole blocks are the codec's
 /// own business where it can do them in registers (fuses_feedback). The others are worked on on the
 /// stack, so that nothing leaves the first-level cache: wanted = in + residual, encode, decode,
-/// residual = wanted - decoded.
+/// residual = wanted - decoded. For the last two, restore_each(encoded, elems, step) calls
+/// step(lanes, i, values) for the decoded elements.
 template <class Codec, class Lanes, std::size_t piece>
 struct BlockFeedback {
     using Bits = typename Lanes::Format::Bits;
@@ -39,7 +51,6 @@ struct BlockFeedback {
     struct Buffers {
         alignas(64) WideElem wanted[piece];
         alignas(64) Bits rounded[rounds ? piece : 1];  // otherwise `wanted` is what the codec takes
-        alignas(64) Bits sent[piece];
 
         const void* input() const {
             if constexpr (rounds) return rounded;
@@ -74,11 +85,9 @@ struct BlockFeedback {
             if constexpr (rounds) L::store(buffers.rounded + i, L::narrow(wanted));
         });
         Codec::encode(buffers.input(), elems, out);
-        Codec::restore(out, elems, buffers.sent);
-        for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
+        Codec::restore_each(out, elems, [&](auto lanes, std::size_t i, auto sent) {
             using L = decltype(lanes);
-            const auto unsent =
-                L::subtract(L::load_wide(buffers.wanted + i), L::widen(L::load(buffers.sent + i)));
+            const auto unsent = L::subtract(L::load_wide(buffers.wanted + i), L::widen(sent));
             L::store_wide(element_at<WideElem>(residual, i), L::finite_or_zero(unsent));
         });
     }

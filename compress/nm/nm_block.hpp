@@ -8,6 +8,7 @@
 //   decode(in, out)       the mask words are legal already; no group is flooded, but for the
 //                         scalar reference, which knows those, too
 //   sum(in, base, out)    out = base + decoded; `base` may be `out`
+//   each(in, step)        calls step(lanes, i, values) for the decoded elements
 //   encode_with_residual(in, residual, out)   if fuses_feedback: with error feedback, in one pass
 #pragma once
 
@@ -92,15 +93,28 @@ struct VectorBlock {
     }
 
     static void decode(const std::byte* in, std::byte* out) {
-        for_windows(in, [out](std::size_t offset, typename Lanes::Reg values) {
-            Lanes::store(out + offset, values);
+        each(in, [out](auto, std::size_t i, typename Lanes::Reg values) {
+            Lanes::store(out + i * sizeof(Bits), values);
         });
     }
 
     static void sum(const std::byte* in, const std::byte* base, std::byte* out) {
-        for_windows(in, [base, out](std::size_t offset, typename Lanes::Reg values) {
-            Lanes::store(out + offset, sum_of<Lanes>(Lanes::load(base + offset), values));
+        each(in, [base, out](auto, std::size_t i, typename Lanes::Reg values) {
+            const typename Lanes::Reg base_values = Lanes::load(base + i * sizeof(Bits));
+            Lanes::store(out + i * sizeof(Bits), sum_of<Lanes>(base_values, values));
         });
+    }
+
+    /// Every register of the decoded block.
+    template <class Step>
+    static void each(const std::byte* in, Step step) {
+        for (std::size_t w = 0; w < block_words; ++w) {
+            const std::byte* kept = in + block_mask_bytes + w * kept_bytes;
+            const typename Window::Values values =
+                Window::template unpack<S>(kept, read_word(in, w));
+            for (int k = 0; k < Window::registers; ++k)
+                step(Lanes{}, w * window_elems + k * Lanes::elems, values.r[k]);
+        }
     }
 
   private:
@@ -127,18 +141,6 @@ struct VectorBlock {
             wanted.rounded.r[k] = Lanes::narrow(wanted.wide[k]);
         }
         return wanted;
-    }
-
-    /// Calls step(byte offset in the block, values) for every register of the decoded block.
-    template <class Step>
-    static void for_windows(const std::byte* in, Step step) {
-        for (std::size_t w = 0; w < block_words; ++w) {
-            const std::byte* kept = in + block_mask_bytes + w * kept_bytes;
-            const typename Window::Values values =
-                Window::template unpack<S>(kept, read_word(in, w));
-            for (int k = 0; k < Window::registers; ++k)
-                step(w * window_bytes + k * sizeof values.r[0], values.r[k]);
-        }
     }
 };
 
@@ -170,15 +172,34 @@ struct ScalarBlock {
     }
 
     static void decode(const std::byte* in, std::byte* out) {
-        for_elements(in, [out](std::size_t offset, Bits value) {
-            std::memcpy(out + offset, &value, sizeof value);
+        each(in, [out](auto, std::size_t i, Bits value) {
+            std::memcpy(out + i * sizeof value, &value, sizeof value);
         });
     }
 
     static void sum(const std::byte* in, const std::byte* base, std::byte* out) {
-        for_elements(in, [base, out](std::size_t offset, Bits value) {
-            Lanes::store(out + offset, sum_of<Lanes>(Lanes::load(base + offset), value));
+        each(in, [base, out](auto, std::size_t i, Bits value) {
+            const Bits base_value = Lanes::load(base + i * sizeof value);
+            Lanes::store(out + i * sizeof value, sum_of<Lanes>(base_value, value));
         });
+    }
+
+    template <class Step>
+    static void each(const std::byte* in, Step step) {
+        const std::byte* kept = in + block_mask_bytes;
+        for (std::size_t i = 0; i < block_elems; ++i) {
+            const std::uint32_t word = read_word(in, i / window_elems);
+            const std::uint32_t lane = 1u << i % window_elems;
+            Bits value = 0;
+            if ((S::full_groups_of(word) & lane) != 0) {
+                value = flood<Bits>();
+                if (i % S::M < S::N) kept += sizeof value;
+            } else if ((word & lane) != 0) {
+                std::memcpy(&value, kept, sizeof value);
+                kept += sizeof value;
+            }
+            step(Lanes{}, i, value);
+        }
     }
 
   private:
@@ -202,24 +223,6 @@ struct ScalarBlock {
     static Bits magnitude(const std::byte* group, int i) {
         constexpr Bits all_but_sign = static_cast<Bits>(~Bits{0}) >> 1;
         return static_cast<Bits>(Lanes::load(group + i * sizeof(Bits)) & all_but_sign);
-    }
-
-    template <class Step>
-    static void for_elements(const std::byte* in, Step step) {
-        const std::byte* kept = in + block_mask_bytes;
-        for (std::size_t i = 0; i < block_elems; ++i) {
-            const std::uint32_t word = read_word(in, i / window_elems);
-            const std::uint32_t lane = 1u << i % window_elems;
-            Bits value = 0;
-            if ((S::full_groups_of(word) & lane) != 0) {
-                value = flood<Bits>();
-                if (i % S::M < S::N) kept += sizeof value;
-            } else if ((word & lane) != 0) {
-                std::memcpy(&value, kept, sizeof value);
-                kept += sizeof value;
-            }
-            step(i * sizeof value, value);
-        }
     }
 };
 

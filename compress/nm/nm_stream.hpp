@@ -72,6 +72,18 @@ class Stream {
         return restore_block<AddTo>(in, base, out);
     }
 
+    /// Calls step(lanes, i, values) for its elements.
+    template <class Step>
+    static bool each_of_block(const std::byte* in, Step step) {
+        if (is_legal(in)) [[likely]] {
+            Block::each(in, step);
+            return true;
+        }
+        if (!is_legal_but_for_floods(in)) return false;
+        OneByOne::each(in, step);
+        return true;
+    }
+
     /// The whole blocks that a coder may take from (or put to) the message itself.
     static std::size_t direct_blocks(std::size_t count) {
         const std::size_t whole = count / block_elems;

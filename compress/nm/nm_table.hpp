@@ -24,8 +24,10 @@ struct FeedbackCodec : Stream<Block> {
         Block::encode_with_residual(in, residual, out);
     }
     /// The bytes are our own, so restoring cannot fail.
-    static void restore(const std::byte* in, std::size_t count, void* out) {
-        (void)Stream<Block>::decode(in, count, out);
+    template <class Step>
+    static void restore_each(const std::byte* in, std::size_t count, Step step) {
+        decode_to_stack<typename Block::Lanes, block_elems>(
+            count, [&](void* out) { (void)Stream<Block>::decode(in, count, out); }, step);
     }
 };
 

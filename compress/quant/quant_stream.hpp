@@ -63,8 +63,9 @@ class Stream {
             Stream::encode(in, count, out);
         }
         /// The bytes are our own, so restoring cannot fail.
-        static void restore(const std::byte* in, std::size_t count, void* out) {
-            (void)Stream::decode(in, count, out);
+        template <class Step>
+        static void restore_each(const std::byte* in, std::size_t count, Step step) {
+            (void)Stream::decode_all(in, count, step);
         }
     };
 
