@@ -5,12 +5,12 @@ namespace gradcoll {
 namespace {
 
 template <class W, class Format>
-using Block = quant::ScalarBlock<W, Format>;
+using WholeBlock = quant::ScalarBlock<W, Format>;
 
 }  // namespace
 
 Kernels quant_kernels_scalar(int bits, ElementType type) {
-    return quant::kernels_for<Block>(bits, type);
+    return quant::kernels_for<WholeBlock>(bits, type);
 }
 
 }  // namespace gradcoll
