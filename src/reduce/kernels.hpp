@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "base/cpu.hpp"
 #include "reduce/element_type.hpp"
@@ -12,10 +13,17 @@ namespace gradcoll {
 
 constexpr std::size_t element_type_count = static_cast<std::size_t>(ElementType::opaque);
 
+/// Of bits that are ordered as the values are (extent.cpp).
+struct ExtentKeys {
+    std::int64_t lowest, highest;  ///< of finite elements; if there are none lowest > highest
+};
+using ExtentFunction = ExtentKeys (*)(const void* data, std::size_t count);
+
 /// Null where the op is not defined for the type, or has no kernel of its own.
 struct KernelTable {
     ReduceFunction function[reduce_op_count][element_type_count];
     ReduceManyFunction sum_of_many[element_type_count];
+    ExtentFunction extent[element_type_count];  ///< floating-point types
 };
 
 /// One per file kernels_*.cpp. Call only what cpu_has() the set of.

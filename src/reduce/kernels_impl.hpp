@@ -328,6 +328,61 @@ constexpr void add_sums_of_many(KernelTable& table) {
     add_sum_of_many<Target, ElementType::u64, Native<Target, std::uint64_t>>(table);
 }
 
+/// Magnitudes of negative elements are turned round, so that integers compare as the values do,
+/// whatever NaN there is. Vectors of 64 bytes are what the compiler makes of them for the set.
+/// `infinity`: its bits.
+template <class Target, class Int, Int infinity>
+class ExtentLoop {
+    static constexpr Int magnitude = static_cast<Int>(~(Int{1} << (8 * sizeof(Int) - 1)));
+    static constexpr Int least = static_cast<Int>(~magnitude);
+    using Lanes [[gnu::vector_size(64)]] = Int;
+    static constexpr std::size_t lanes = sizeof(Lanes) / sizeof(Int);
+
+  public:
+    static ExtentKeys run(const void* data, std::size_t count) {
+        const auto* bytes = static_cast<const unsigned char*>(data);
+        Lanes lowest = Lanes{} + magnitude, highest = Lanes{} + least;
+        std::size_t left = count;
+        for (; left >= lanes; left -= lanes, bytes += sizeof(Lanes)) {
+            Lanes bits;
+            __builtin_memcpy(&bits, bytes, sizeof bits);
+            take(bits, lowest, highest);
+        }
+        if (left > 0) {
+            Lanes bits = Lanes{} + infinity;  // which does not count
+            __builtin_memcpy(&bits, bytes, left * sizeof(Int));
+            take(bits, lowest, highest);
+        }
+        ExtentKeys keys{magnitude, least};
+        for (std::size_t i = 0; i < lanes; ++i) {
+            keys.lowest = lowest[i] < keys.lowest ? lowest[i] : keys.lowest;
+            keys.highest = highest[i] > keys.highest ? highest[i] : keys.highest;
+        }
+        return keys;
+    }
+
+  private:
+    [[gnu::always_inline]] static void take(const Lanes& bits, Lanes& lowest, Lanes& highest) {
+        const Lanes finite = (bits & magnitude) < infinity;  // all bits, or none
+        const Lanes key = bits ^ ((bits < 0) & magnitude);
+        const Lanes low = (key & finite) | (magnitude & ~finite);
+        const Lanes high = (key & finite) | (least & ~finite);
+        lowest = low < lowest ? low : lowest;
+        highest = high > highest ? high : highest;
+    }
+};
+
+template <class Target>
+constexpr void add_extents(KernelTable& table) {
+    const auto at = [&](ElementType type) -> ExtentFunction& {
+        return table.extent[static_cast<std::size_t>(type)];
+    };
+    at(ElementType::f16) = ExtentLoop<Target, std::int16_t, 0x7c00>::run;
+    at(ElementType::bf16) = ExtentLoop<Target, std::int16_t, 0x7f80>::run;
+    at(ElementType::f32) = ExtentLoop<Target, std::int32_t, 0x7f800000>::run;
+    at(ElementType::f64) = ExtentLoop<Target, std::int64_t, 0x7ff0000000000000>::run;
+}
+
 template <class Target>
 constexpr KernelTable make_kernel_table() {
     KernelTable table{};
@@ -348,6 +403,7 @@ constexpr KernelTable make_kernel_table() {
     add_signless<Target, Bor>(table, ReduceOp::bor);
     add_signless<Target, Bxor>(table, ReduceOp::bxor);
     add_sums_of_many<Target>(table);
+    add_extents<Target>(table);
     return table;
 }
 

@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "reduce/kernels.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -41,6 +43,25 @@ void expect_as_by_value(ElementType type) {
 TEST(Extent, OfAnyBitsIsThatOfTheFiniteValues) {
     expect_as_by_value<float, std::uint32_t>(ElementType::f32);
     expect_as_by_value<double, std::uint64_t>(ElementType::f64);
+}
+
+TEST(Extent, IsTheSameWithEveryInstructionSet) {
+    std::mt19937_64 random(2);
+    for (const ElementType type :
+         {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64})
+        for (std::size_t count = 0; count < 200; ++count) {
+            std::vector<std::uint64_t> bits(count + 1);
+            for (std::uint64_t& one : bits) one = random();
+            const auto keys_with = [&](InstructionSet set) {
+                return kernels_of(set).extent[static_cast<std::size_t>(type)](bits.data(), count);
+            };
+            const ExtentKeys scalar = keys_with(InstructionSet::scalar);
+            for (const InstructionSet set : {InstructionSet::avx2, InstructionSet::avx512}) {
+                if (!cpu_has(set)) continue;
+                EXPECT_EQ(keys_with(set).lowest, scalar.lowest) << name_of(type) << ' ' << count;
+                EXPECT_EQ(keys_with(set).highest, scalar.highest) << name_of(type) << ' ' << count;
+            }
+        }
 }
 
 TEST(Extent, KnowsThe16BitFloats) {
