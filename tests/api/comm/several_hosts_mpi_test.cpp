@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,9 +51,10 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
   protected:
     void SetUp() override { use("exact"); }
 
-    void use(const char* codec) {
+    void use(const char* codec, const char* tolerance = "per-hop") {
         SettingsText text = SettingsText::from_environment();
         text.say(OptionId::codec, codec);
+        text.set(OptionId::tolerance, tolerance);
         text.set(OptionId::tree_min_bytes, "16K");
         text.set(OptionId::min_bytes, "16K");
         settings_.take(text, *Settings::parse(text));
@@ -71,7 +73,8 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
         return values;
     }
 
-    Status run(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, bool compress) {
+    Status run(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, bool compress,
+               double tolerance = 0) {
         const CallArguments arguments{in, out, count, type, op, MPI_COMM_WORLD};
         const CallShape shape = classify(count, type, op).shape;
         const SeveralHosts::Takes takes = way_.takes(shape);
@@ -81,7 +84,7 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
         key.elem_bytes = static_cast<std::uint32_t>(shape.elem_bytes);
         key.count = shape.count;
         key.compress = compress;
-        return way_.allreduce(arguments, shape, key);
+        return way_.allreduce(arguments, shape, key, tolerance);
     }
 
     IdentifiedComm comm_;
@@ -136,6 +139,27 @@ TEST_P(SeveralHostsTest, CompressedSumsAreAlikeOnAllRanksAndSparse) {
     const GC_Stats stats = statistics_.read();
     EXPECT_EQ(stats.calls_compressed, 3U);
     EXPECT_LE(stats.bytes_sent, stats.bytes_sent_exact);
+}
+
+/// Vectors of several pieces, each with a plan and a count of encodings of its own.
+TEST_P(SeveralHostsTest, CompressedSumsAreWithinTheTolerance) {
+    use("bound", "abs=1");
+    if (way_.between()->tree->tree.rank_count() == 1) GTEST_SKIP() << "needs two hosts";
+    for (const int count : {20000, (3 << 20) + 5}) {
+        std::vector<double> in(static_cast<std::size_t>(count)), exact(in.size()), out(in.size());
+        for (std::size_t i = 0; i < in.size(); ++i)
+            in[i] = std::sin(static_cast<double>(i * 31 % 8191) + rank_);
+        MPI_Allreduce(in.data(), exact.data(), count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (const double tolerance : {0.1, 1e-5}) {
+            ASSERT_TRUE(
+                run(in.data(), out.data(), count, MPI_DOUBLE, MPI_SUM, true, tolerance).ok());
+            double farthest = 0;
+            for (std::size_t i = 0; i < out.size(); ++i)
+                farthest = std::max(farthest, std::abs(out[i] - exact[i]));
+            EXPECT_LE(farthest, tolerance * (1 + 1e-9));
+            EXPECT_GT(farthest, tolerance / 20) << "nothing was lost, so nothing was encoded";
+        }
+    }
 }
 
 TEST_P(SeveralHostsTest, CallsAreCountedOnceOnEveryRank) {
