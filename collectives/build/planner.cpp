@@ -120,9 +120,9 @@ std::int64_t most_encodings(const Tree& tree, const PlanSpec& spec) {
         if (spec.choices.of(vertex).codec != CodecId::exact)
             up += static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1;
     const std::int64_t down = spec.down_codec != CodecId::exact ? 1 : 0;
-    return spec.collective == Collective::allgather
-               ? down
-               : up + (spec.collective == Collective::allreduce ? down : 0);
+    if (spec.collective == Collective::allgather) return down;
+    if (spec.collective == Collective::reduce_scatter_block) return up;
+    return up + down;
 }
 
 Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {

@@ -27,12 +27,6 @@ constexpr double slowest_from = 0.9;
 /// time of the slowest link.
 constexpr double hidden_up_to = 1.25;
 
-double encoded(CodecId codec, const PlanSpec& call, std::int64_t count_elems) {
-    return static_cast<double>(
-               bound_bytes(codec, call.elem_bytes, static_cast<std::size_t>(count_elems))) *
-           rates_of(codec).part_of_bound;
-}
-
 /// What direct exchange loses to many senders at once is a guess. Where it is so much that even as
 /// many rounds as there are other branches, with one sender each, are faster, then one sender at a
 /// time is right; few rounds alone are no reason for it. Of equally fast ones the last in the
@@ -100,13 +94,13 @@ void exchange_directly_where_hidden(const Tree& tree, const PlanSpec& call,
     double slowest_us = 0;
     for (const int vertex : tree.inner_vertices()) {
         const auto at = static_cast<std::size_t>(vertex);
-        links_us[at] =
-            phase_link_us(tree, tuning, vertex, encoded(choices[at].codec, call, chunk_elems));
+        links_us[at] = phase_link_us(tree, tuning, vertex,
+                                     usual_bytes(choices[at].codec, call.elem_bytes, chunk_elems));
         slowest_us = std::max(slowest_us, links_us[at]);
     }
     for (const int vertex : tree.inner_vertices()) {
         const auto at = static_cast<std::size_t>(vertex);
-        const double bytes = encoded(choices[at].codec, call, chunk_elems);
+        const double bytes = usual_bytes(choices[at].codec, call.elem_bytes, chunk_elems);
         if (options.may_choose_exchange_at(tree.vertex(vertex).height - 1) &&
             links_us[at] < slowest_from * slowest_us &&
             phase_us(tree, tuning, vertex, Exchange::direct, bytes) < hidden_up_to * slowest_us)
@@ -125,7 +119,7 @@ std::vector<VertexChoice> vertex_choices(const Tree& tree, const PlanSpec& call,
         VertexChoice& choice = choices[static_cast<std::size_t>(vertex)];
         choice.codec = options.codecs.of(tree, vertex);
         const ExchangeWish wish = options.exchange_at(level);
-        const double bytes = encoded(choice.codec, call, count_elems);
+        const double bytes = usual_bytes(choice.codec, call.elem_bytes, count_elems);
         const auto safe = safe_exchange(tree, vertex, choice.codec, bytes);
         if (!wish)
             choice.exchange = safe ? *safe
@@ -151,7 +145,7 @@ std::vector<ExchangeCosts> exchange_costs(const Tree& tree, const Tuning& tuning
     for (const int vertex : tree.inner_vertices()) {
         const VertexChoice choice = spec.choices.of(vertex);
         if (choice.exchange == Exchange::merged) continue;
-        const double bytes = encoded(choice.codec, spec, spec.count_elems);
+        const double bytes = usual_bytes(choice.codec, spec.elem_bytes, spec.count_elems);
         ExchangeCosts& here = costs.emplace_back(ExchangeCosts{vertex, {}});
         for (const ExchangeRow* row : exchange_table())
             if (row->automatic)

@@ -7,6 +7,7 @@
 #include "base/index.hpp"
 #include "collectives/build/merge.hpp"
 #include "collectives/exchange/exchange.hpp"
+#include "collectives/predict/tuning.hpp"
 #include "compress/codec_id.hpp"
 
 namespace gradcoll {
@@ -56,7 +57,7 @@ class Loads {
     bool is_merged(int vertex) const { return gradcoll::is_merged(tree_, spec_.choices, vertex); }
 
     double bytes_of(CodecId codec) const {
-        return wire_bytes(spec_, codec, static_cast<double>(spec_.count_elems));
+        return usual_bytes(codec, spec_.elem_bytes, spec_.count_elems);
     }
 
     void load(int id) {

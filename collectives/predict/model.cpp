@@ -102,8 +102,8 @@ BusiestLink busiest_link(const Tree& tree, const Tuning& tuning, const std::vect
 }
 
 double wire_bytes(const PlanSpec& spec, CodecId codec, double elems) {
-    const auto bound = static_cast<double>(bound_bytes(codec, spec.elem_bytes, lossy_block_elems));
-    return elems / static_cast<double>(lossy_block_elems) * bound * rates_of(codec).part_of_bound;
+    return elems / static_cast<double>(lossy_block_elems) *
+           usual_bytes(codec, spec.elem_bytes, lossy_block_elems);
 }
 
 double encode_us(const Tuning& tuning, CodecId codec, double plain_bytes,

@@ -33,4 +33,10 @@ const Tuning& shipped_tuning() {
     return tuning;
 }
 
+double usual_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems) {
+    return static_cast<double>(
+               bound_bytes(codec, elem_bytes, static_cast<std::size_t>(count_elems))) *
+           rates_of(codec).part_of_bound;
+}
+
 }  // namespace gradcoll

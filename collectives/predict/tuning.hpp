@@ -118,4 +118,7 @@ struct Tuning {
 /// Without a tuning file. Thread safe.
 const Tuning& shipped_tuning();
 
+/// What usual data of so many elements encode to: of a variable rate less than the bound.
+double usual_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems);
+
 }  // namespace gradcoll

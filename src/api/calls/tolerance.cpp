@@ -6,12 +6,21 @@
 namespace gradcoll {
 namespace {
 
-/// Of all ranks together. Ranks without a finite element count as if they had zeros.
-Result<Extent> extent_of_all(const CommContext& context, const Extent& mine) {
-    double farthest[] = {mine.highest, -mine.lowest};
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, farthest, 2, MPI_DOUBLE, MPI_MAX,
+/// Of all ranks together. Ranks without a finite element count as if they had zeros. `values`: null
+/// if they cannot be read, which only this rank knows: then no rank goes on.
+Result<Extent> extent_of_all(const CommContext& context, const CallShape& shape,
+                             const void* values) {
+    const Extent mine = values != nullptr
+                            ? extent_of(shape.type, values, static_cast<std::size_t>(shape.count))
+                            : Extent();
+    double farthest[] = {mine.highest, -mine.lowest, values == nullptr ? 1.0 : 0.0};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, farthest, 3, MPI_DOUBLE, MPI_MAX,
                                          context.identity().private_comm()),
                           "MPI_Allreduce"));
+    if (farthest[2] > 0)
+        return Status(Code::unsupported,
+                      "gc_tolerance: the vector of some rank is on a device; allowed: vectors in "
+                      "host memory");
     return Extent{-farthest[1], farthest[0]};
 }
 
@@ -22,12 +31,8 @@ Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& 
     const Settings& settings = context.settings().current();
     KeptTolerance kept{route};
     if (!settings.tolerance || !route.key.compress) return kept;
-    if (!on_host)
-        return Status(Code::unsupported,
-                      "gc_tolerance: the vector is on a device; allowed: vectors in host memory");
     const Extent inputs = GRADCOLL_VALUE(
-        extent_of_all(context, extent_of(shape.type, binding_of(arguments, shape).input,
-                                         static_cast<std::size_t>(shape.count))));
+        extent_of_all(context, shape, on_host ? binding_of(arguments, shape).input : nullptr));
     const LossBudget budget =
         loss_budget_of(*settings.tolerance, inputs, shape.type, context.tree());
     const std::int64_t encodings = context.encodings_of(settings, route);
