@@ -23,8 +23,7 @@ Status LeadersExchange::start(Sum& sum, const CallKey& key, Binding binding) {
     return sum.lease.executor->start(binding);
 }
 
-/// True if one of them did something.
-bool LeadersExchange::advance_all() {
+bool LeadersExchange::advance() {
     bool advanced = false;
     for (std::size_t number = finished_; number < begun_; ++number) {
         Sum& sum = sum_at(number);
@@ -44,7 +43,7 @@ Status LeadersExchange::finish_oldest() {
     const std::uint64_t begin_ns = observing_calls() ? now_ns() : 0;
     Sum& oldest = sum_at(finished_);
     while (!oldest.is_over) {
-        if (advance_all() || advance_started_calls())
+        if (advance() || advance_started_calls())
             idle_turns = idle_start;
         else if (++idle_turns > idle_turns_before_yield)
             sched_yield();

@@ -42,6 +42,8 @@ class LeadersExchange {
     /// Begins a sum, of which less than most_under_way are under way. An error is told by
     /// finish_oldest(), so that whoever pairs the two does so anyway.
     void begin(const CallKey& key, const Binding& binding);
+    /// All sums under way do what they can do now; true if one of them did something.
+    bool advance();
     /// Waits for the sum that was begun first of those not finished; all go on meanwhile. Errors:
     /// those of planning and of the executor.
     Status finish_oldest();
@@ -58,7 +60,6 @@ class LeadersExchange {
     };
     Sum& sum_at(std::size_t number) { return sums_[number % most_under_way]; }
     Status start(Sum& sum, const CallKey& key, Binding binding);
-    bool advance_all();
     void end(Sum& sum);
 
     const CommIdentity& comm_;

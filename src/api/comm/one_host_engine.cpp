@@ -273,7 +273,8 @@ std::size_t OneHostEngine::least_bytes() const {
 bool OneHostEngine::let_others_go_on() const {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
-    return advance_started_calls();
+    const bool beside = beside_ != nullptr && beside_(beside_context_);
+    return advance_started_calls() || beside;
 }
 
 }  // namespace gradcoll

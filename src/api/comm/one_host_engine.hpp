@@ -61,11 +61,16 @@ class OneHostEngine {
 
     /// From now on it is this one's, whose ranks are those of the first.
     void serve(const CommIdentity& comm) { private_comm_ = comm.private_comm(); }
+    /// Another thing that goes on while calls wait; null: nothing any more.
+    void go_on_beside(Waiter::Progress beside, void* context) {
+        beside_ = beside;
+        beside_context_ = context;
+    }
     /// The same number on ranks that have made the same calls.
     std::uint64_t state() const;
 
     Status allreduce(const Binding& binding, const CallShape& shape);
-    /// Progress of MPI and of what has started; true if there was any.
+    /// Progress of MPI, of what has started and of what is beside; true if there was any.
     bool let_others_go_on() const;
     /// Begins one that nobody waits for: advance_allreduce() until it is complete or fails, before
     /// the next call.
@@ -121,6 +126,8 @@ class OneHostEngine {
     std::size_t served_bytes_ = 0;   ///< who wants blocks of so many bytes wants no larger ones
     ReservedMemory reserved_;
     MPI_Comm private_comm_ = MPI_COMM_NULL;
+    Waiter::Progress beside_ = nullptr;
+    void* beside_context_ = nullptr;
 };
 
 }  // namespace gradcoll

@@ -27,6 +27,25 @@ std::size_t piece_bytes_of(std::size_t vector_bytes) {
     return std::clamp(rounded_up(vector_bytes / 8, std::size_t{64} << 10), least, most);
 }
 
+/// While a leader waits for the ranks of its host, its messages to other leaders go on.
+class MessagesBeside {
+  public:
+    MessagesBeside(OneHostEngine* engine, LeadersExchange* leaders)
+        : engine_(leaders != nullptr ? engine : nullptr) {
+        if (engine_ != nullptr) engine_->go_on_beside(advance, leaders);
+    }
+    ~MessagesBeside() {
+        if (engine_ != nullptr) engine_->go_on_beside(nullptr, nullptr);
+    }
+    MessagesBeside(const MessagesBeside&) = delete;
+    MessagesBeside& operator=(const MessagesBeside&) = delete;
+
+  private:
+    static bool advance(void* leaders) { return static_cast<LeadersExchange*>(leaders)->advance(); }
+
+    OneHostEngine* engine_;
+};
+
 /// Ok on all ranks, or on none.
 Status agreed(const CommIdentity& comm, const Status& mine) {
     int good = mine.ok() ? 1 : 0;
@@ -216,6 +235,7 @@ Status SeveralHosts::run_over_tree(const Vector& vector) {
         if (status.ok()) status = step;
     };
     if (is_leader() && leaders_ == nullptr) note(open_between());
+    const MessagesBeside beside(engine_.get(), leaders_.get());
     const std::size_t piece = piece_bytes_of(vector.shape.size_bytes()) / vector.shape.elem_bytes;
     const std::size_t pieces = divided_up(vector.count(), piece);
     const auto count_of = [&](std::size_t i) {

@@ -67,7 +67,10 @@ bool Waiter::yield(const SharedWord& word, std::uint64_t value) const {
 void Waiter::sleep(const SharedWord& word, std::uint64_t value, Sleepers& sleepers) const {
     timespec patience{0, shortest_sleep_ns};
     while (!reached(word, value)) {
-        if (go_on()) continue;
+        if (go_on()) {
+            patience.tv_nsec = shortest_sleep_ns;
+            continue;
+        }
         sleepers.count.fetch_add(1, std::memory_order_seq_cst);
         const std::uint64_t seen = word.load(std::memory_order_seq_cst);
         if (seen < value)
