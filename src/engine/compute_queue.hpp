@@ -1,0 +1,58 @@
+// engine/compute_queue.hpp - threads that run the local steps (encode, decode, add, copy) of all sums
+// of an engine.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "runtime/local_step.hpp"
+
+namespace gradcoll {
+
+/// Steps of higher priority first, of equals those that came first. Allocates only while it has
+/// more steps than ever before.
+class ComputeQueue {
+  public:
+    struct Returned {
+        LocalStep step;
+        LocalResult result;
+    };
+
+    /// Without threads nothing is run.
+    explicit ComputeQueue(int threads);
+    /// Runs what it still has.
+    ~ComputeQueue();
+    ComputeQueue(const ComputeQueue&) = delete;
+    ComputeQueue& operator=(const ComputeQueue&) = delete;
+
+    bool has_threads() const { return !threads_.empty(); }
+    void give(std::span<const LocalStep> steps, std::int32_t priority);
+    /// What has been run since the last call, in place of what is in `out`.
+    void take_back(std::vector<Returned>& out);
+
+  private:
+    struct Waiting {
+        LocalStep step;
+        std::int32_t priority;
+        std::uint64_t order;
+    };
+    static bool goes_after(const Waiting& a, const Waiting& b) {
+        return a.priority != b.priority ? a.priority < b.priority : a.order > b.order;
+    }
+    void work();
+    bool next(LocalStep& step);
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<Waiting> waiting_;    ///< a heap; guarded by mutex_, as what follows
+    std::vector<Returned> returned_;
+    std::uint64_t given_ = 0;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,331 @@
+#include "engine/engine.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "runtime/executor.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t steps_a_turn = 16;
+/// Idle turns before the core is given away, and before the thread sleeps between looks.
+constexpr int turns_before_yield = 200;
+constexpr int turns_before_sleep = 4000;
+constexpr std::chrono::microseconds look_again{20};
+/// Without anything handed in here: for what others say (rank 0), and stalls.
+constexpr std::chrono::milliseconds look_for_others{100};
+
+}  // namespace
+
+Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
+    : options_(options),
+      negotiation_(std::move(negotiation)),
+      compute_(options.compute_threads) {
+    if (options_.own_thread) thread_ = std::thread([this] { run(); });
+}
+
+Result<std::unique_ptr<Engine>> Engine::make(Channel& channel, const EngineOptions& options) {
+    auto negotiation = Negotiation::make(channel);
+    if (!negotiation) return negotiation.status();
+    return std::unique_ptr<Engine>(new Engine(std::move(negotiation).value(), options));
+}
+
+Engine::~Engine() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stopping_ = true;
+    }
+    submitted_now_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+Gradient& Engine::gradient(std::string_view name) {
+    const std::scoped_lock lock(mutex_);
+    auto& at = gradients_[std::string(name)];
+    if (at == nullptr) at = std::make_unique<Gradient>(std::string(name));
+    return *at;
+}
+
+Status Engine::submit(Gradient& gradient, const Submission& submission) {
+    {
+        const std::scoped_lock lock(mutex_);
+        GRADCOLL_TRY(failure_);
+        gradient.shape_ = submission.shape;
+        gradient.shape_text_ = submission.shape_text;
+        gradient.bytes_ = submission.bytes;
+        gradient.priority_ = submission.priority;
+        gradient.outcome_ = {};
+        gradient.state_.store(Gradient::State::submitted, std::memory_order_release);
+        under_way_.fetch_add(1, std::memory_order_acq_rel);
+        submitted_.push_back(&gradient);
+    }
+    if (options_.own_thread)
+        submitted_now_.notify_one();
+    else
+        look_after();
+    return {};
+}
+
+Status Engine::take_outcome(Gradient& gradient) {
+    Status outcome = std::move(gradient.outcome_);
+    gradient.outcome_ = {};
+    gradient.state_.store(Gradient::State::idle, std::memory_order_release);
+    return outcome;
+}
+
+// ---- who waits
+
+void Engine::look_after() {
+    if (!options_.own_thread) turn();
+}
+
+void Engine::wait(const Gradient& gradient) {
+    for (int i = 0; i < turns_before_yield && !gradient.is_complete(); ++i) look_after();
+    while (!gradient.is_complete()) {
+        if (options_.own_thread) {
+            std::unique_lock lock(mutex_);
+            completed_now_.wait(lock, [&] { return gradient.is_complete(); });
+        } else if (!turn()) {
+            sched_yield();
+        }
+    }
+}
+
+void Engine::flush() {
+    std::vector<const Gradient*> pending;
+    {
+        const std::scoped_lock lock(mutex_);
+        for (const auto& [name, gradient] : gradients_)
+            if (gradient->is_busy()) pending.push_back(gradient.get());
+    }
+    for (const Gradient* gradient : pending)
+        if (gradient->is_busy()) wait(*gradient);
+}
+
+void Engine::settle() {
+    const auto is_settled = [this] {
+        const std::scoped_lock lock(turn_mutex_);
+        return has_failed() || negotiation_->is_settled();
+    };
+    while (!is_settled())
+        if (!turn()) sched_yield();
+}
+
+// ---- the transfer loop
+
+void Engine::run() {
+    int idle_turns = 0;
+    for (;;) {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (stopping_) return;
+        }
+        if (turn())
+            idle_turns = 0;
+        else
+            rest(idle_turns);
+    }
+}
+
+void Engine::rest(int& idle_turns) {
+    ++idle_turns;
+    if (under_way() == 0) {
+        std::unique_lock lock(mutex_);
+        submitted_now_.wait_for(lock, look_for_others,
+                                [this] { return stopping_ || !submitted_.empty(); });
+        idle_turns = 0;
+    } else if (idle_turns > turns_before_sleep) {
+        std::this_thread::sleep_for(look_again);
+    } else if (options_.yields || idle_turns > turns_before_yield) {
+        sched_yield();
+    }
+}
+
+/// True if anything went on. Who cannot make a turn because another does waits for it. Sums that
+/// have begun go on when ranks can agree on no more.
+bool Engine::turn() {
+    const std::scoped_lock lock(turn_mutex_);
+    const std::uint64_t now = now_ns();
+    bool went_on = false;
+    if (!has_failed()) {
+        const auto agreed = agree(now);
+        if (!agreed.ok()) fail(agreed.status());
+        went_on = agreed.ok() && *agreed;
+    }
+    went_on = take_back() || went_on;
+    return advance_running() || went_on;
+}
+
+bool Engine::has_failed() const {
+    const std::scoped_lock lock(mutex_);
+    return !failure_.ok();
+}
+
+Result<bool> Engine::agree(std::uint64_t now_ns) {
+    GRADCOLL_TRY(announce(now_ns));
+    negotiation_->release(room_bytes());
+    const bool went_on = GRADCOLL_VALUE(negotiation_->advance(now_ns));
+    GRADCOLL_TRY(hear_verdicts());
+    tell_stalls(now_ns);
+    return went_on;
+}
+
+Status Engine::announce(std::uint64_t now_ns) {
+    announced_.clear();
+    {
+        const std::scoped_lock lock(mutex_);
+        std::swap(announced_, submitted_);
+    }
+    for (Gradient* gradient : announced_) GRADCOLL_TRY(tell(*gradient, now_ns));
+    return {};
+}
+
+Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
+    Ready ready;
+    ready.number = gradient.number_;
+    ready.priority = gradient.priority_;
+    ready.bytes = gradient.bytes_;
+    ready.shape = gradient.shape_;
+    if (gradient.number_ == unnumbered) ready.name = gradient.name_;
+    if (gradient.number_ == unnumbered || gradient.told_shape_ != gradient.shape_)
+        ready.shape_text = gradient.shape_text_;
+    gradient.told_shape_ = gradient.shape_;
+    gradient.is_told_ = true;
+    return negotiation_->say(ready, now_ns);
+}
+
+/// One sum may be larger than all that may be under way.
+std::uint64_t Engine::room_bytes() const {
+    if (running_.empty()) return UINT64_MAX;
+    return options_.most_bytes - std::min(options_.most_bytes, running_bytes_);
+}
+
+/// A verdict names a gradient that this rank has said to be ready, or the coordinator is wrong.
+Result<Gradient*> Engine::found(const Verdict& verdict) {
+    if (!verdict.name.empty() && verdict.number == by_number_.size()) {
+        const std::scoped_lock lock(mutex_);
+        const auto at = gradients_.find(verdict.name);
+        by_number_.push_back(at != gradients_.end() ? at->second.get() : nullptr);
+    }
+    Gradient* const gradient =
+        verdict.number < by_number_.size() ? by_number_[verdict.number] : nullptr;
+    if (gradient == nullptr || !gradient->is_told_)
+        return Status(
+            Code::corrupt,
+            fmt::format("rank 0 begins gradient {} \"{}\", which this rank has not handed in",
+                        verdict.number, printable(verdict.name)));
+    gradient->number_ = verdict.number;
+    gradient->is_told_ = false;
+    return gradient;
+}
+
+Status Engine::hear_verdicts() {
+    Verdict verdict;
+    while (negotiation_->hear(verdict)) {
+        Gradient* const gradient = GRADCOLL_VALUE(found(verdict));
+        if (verdict.error.empty())
+            begin(*gradient);
+        else
+            complete(*gradient, {Code::invalid_argument, verdict.error});
+    }
+    return {};
+}
+
+void Engine::begin(Gradient& gradient) {
+    if (Status status = gradient.work->start(); !status.ok())
+        return complete(gradient, std::move(status));
+    gradient.is_running_ = true;
+    running_bytes_ += gradient.bytes_;
+    const auto at = std::find_if(
+        running_.begin(), running_.end(),
+        [&](const Gradient* other) { return other->priority_ < gradient.priority_; });
+    running_.insert(at, &gradient);
+}
+
+bool Engine::advance_running() {
+    bool went_on = false;
+    for (std::size_t i = 0; i < running_.size();) {
+        Gradient& gradient = *running_[i];
+        went_on = advance(gradient) || went_on;
+        if (i < running_.size() && running_[i] == &gradient) ++i;
+    }
+    return went_on;
+}
+
+bool Engine::advance(Gradient& gradient) {
+    const auto progress = gradient.work->advance();
+    if (progress.ok() && *progress != Progress::complete) {
+        hand_out(gradient);
+        return *progress == Progress::advanced;
+    }
+    running_.erase(std::find(running_.begin(), running_.end(), &gradient));
+    running_bytes_ -= gradient.bytes_;
+    gradient.is_running_ = false;
+    complete(gradient, progress.status());
+    return true;
+}
+
+void Engine::hand_out(Gradient& gradient) {
+    std::array<LocalStep, steps_a_turn> steps;
+    const std::size_t most = compute_.has_threads() ? steps.size() : 1;
+    const std::size_t count = gradient.work->take_local(std::span(steps).first(most));
+    if (compute_.has_threads())
+        return compute_.give(std::span(steps).first(count), gradient.priority_);
+    for (const LocalStep& step : std::span(steps).first(count))
+        returned_.push_back({step, run_step(step)});
+}
+
+/// Steps come back to their executors.
+bool Engine::take_back() {
+    if (compute_.has_threads()) compute_.take_back(returned_);
+    const bool any = !returned_.empty();
+    for (ComputeQueue::Returned& back : returned_) {
+        const Status status = back.step.executor->finish_local(back.step, std::move(back.result));
+        if (!status.ok()) log(LogLevel::error, "{}", status.message());
+    }
+    returned_.clear();
+    return any;
+}
+
+void Engine::complete(Gradient& gradient, Status outcome) {
+    {
+        const std::scoped_lock lock(mutex_);
+        gradient.outcome_ = std::move(outcome);
+        under_way_.fetch_sub(1, std::memory_order_acq_rel);
+        gradient.state_.store(Gradient::State::complete, std::memory_order_release);
+    }
+    completed_now_.notify_all();
+}
+
+/// Ranks cannot agree any more: what has not begun ends with the error, and nothing is taken.
+void Engine::fail(const Status& status) {
+    std::vector<Gradient*> ended;
+    {
+        const std::scoped_lock lock(mutex_);
+        failure_ = status;
+        submitted_.clear();
+        for (const auto& [name, gradient] : gradients_)
+            if (gradient->is_busy() && !gradient->is_complete() && !gradient->is_running_)
+                ended.push_back(gradient.get());
+    }
+    for (Gradient* gradient : ended) complete(*gradient, status);
+}
+
+void Engine::tell_stalls(std::uint64_t now_ns) {
+    constexpr std::uint64_t between_looks_ns = 1'000'000'000;
+    if (now_ns - looked_ns_ < between_looks_ns) return;
+    looked_ns_ = now_ns;
+    for (const std::string& text : negotiation_->stalls(now_ns, options_.stall_ns))
+        log(LogLevel::warn, "{}", text);
+}
+
+}  // namespace gradcoll

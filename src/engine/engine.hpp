@@ -1,0 +1,152 @@
+// engine/engine.hpp - sums of named gradients: handed in at any time and in any order, begun in one
+// order on all ranks, run beside one another and beside the program.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.hpp"
+#include "engine/compute_queue.hpp"
+#include "engine/negotiation.hpp"
+#include "engine/work.hpp"
+#include "transport/channel.hpp"
+
+namespace gradcoll {
+
+struct EngineOptions {
+    /// That run local steps; 0: whoever makes the turns does.
+    int compute_threads = 1;
+    /// Whether a thread of the engine's own makes the turns, else those who submit, test and wait.
+    bool own_thread = true;
+    bool yields = false;            ///< ranks outnumber cores
+    std::uint64_t most_bytes = 0;   ///< of vectors whose sums are under way at once, but one is
+    std::uint64_t stall_ns = 0;     ///< after which it is told who has not handed in a gradient
+};
+
+/// One gradient, by its name. It stays as long as the engine.
+class Gradient {
+  public:
+    explicit Gradient(std::string name) : name_(std::move(name)) {}
+
+    const std::string& name() const { return name_; }
+    /// Handed in, and its outcome not taken yet.
+    bool is_busy() const { return state_.load(std::memory_order_acquire) != State::idle; }
+    /// Its sum has ended.
+    bool is_complete() const { return state_.load(std::memory_order_acquire) == State::complete; }
+    /// How it is summed. The owner changes it only while it is not busy.
+    std::unique_ptr<Work> work;
+
+  private:
+    friend class Engine;
+    enum class State : std::uint8_t { idle, submitted, complete };
+
+    std::string name_;
+    std::atomic<State> state_{State::idle};
+    Status outcome_;
+    std::uint32_t number_ = unnumbered;  ///< by whoever makes the turns, as the next three
+    std::uint64_t told_shape_ = 0;
+    bool is_told_ = false;  ///< to the coordinator, who has not answered
+    bool is_running_ = false;
+    std::int32_t priority_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t shape_ = 0;
+    std::string shape_text_;
+};
+
+/// What is handed in besides the gradient itself.
+struct Submission {
+    std::uint64_t shape = 0;  ///< hash of all that ranks must have alike
+    std::string_view shape_text;
+    std::uint64_t bytes = 0;
+    std::int32_t priority = 0;  ///< higher goes first
+};
+
+/// Thread safe. A warm sum (name and shape seen before) allocates nothing per step.
+///
+/// Each turn of the transfer loop hears what ranks have ready, begins what all have, moves the
+/// messages of all sums that are under way, hands their local steps to the compute threads and
+/// takes them back. So messages of one gradient are on the wire while another is encoded or added.
+class Engine {
+  public:
+    /// The channel carries what ranks tell each other; nobody else uses it, and it outlives the
+    /// engine. Errors: those of Negotiation::make().
+    static Result<std::unique_ptr<Engine>> make(Channel& channel, const EngineOptions& options);
+    /// Sums that are under way are dropped.
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    /// The gradient of that name, new if there was none.
+    Gradient& gradient(std::string_view name);
+    /// Its work is set, and it is not busy. Never waits for other ranks. Errors: what ended the
+    /// engine.
+    Status submit(Gradient& gradient, const Submission& submission);
+    /// Makes a turn if the engine has no thread for it; then is_complete() is up to date.
+    void look_after();
+    /// Until it is complete.
+    void wait(const Gradient& gradient);
+    /// Until all that was handed in before is complete.
+    void flush();
+    /// Until other ranks know all that they wait to hear from this one: before the engine ends.
+    void settle();
+    /// Of a complete gradient, which may then be handed in again.
+    Status take_outcome(Gradient& gradient);
+    /// Handed in, and not complete.
+    std::size_t under_way() const { return under_way_.load(std::memory_order_acquire); }
+
+  private:
+    Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
+    void run();
+    void rest(int& idle_turns);
+    bool turn();
+    Status announce(std::uint64_t now_ns);
+    Status tell(Gradient& gradient, std::uint64_t now_ns);
+    Status hear_verdicts();
+    Result<Gradient*> found(const Verdict& verdict);
+    void begin(Gradient& gradient);
+    bool advance_running();
+    bool advance(Gradient& gradient);
+    void hand_out(Gradient& gradient);
+    bool take_back();
+    void complete(Gradient& gradient, Status outcome);
+    Result<bool> agree(std::uint64_t now_ns);
+    void fail(const Status& status);
+    bool has_failed() const;
+    void tell_stalls(std::uint64_t now_ns);
+    std::uint64_t room_bytes() const;
+
+    EngineOptions options_;
+    std::unique_ptr<Negotiation> negotiation_;
+    ComputeQueue compute_;
+
+    std::mutex turn_mutex_;  ///< whoever makes a turn has it
+    // Of the turns:
+    std::vector<Gradient*> announced_;  ///< in this turn
+    std::vector<Gradient*> running_;    ///< those of higher priority first
+    std::vector<Gradient*> by_number_;
+    std::vector<ComputeQueue::Returned> returned_;
+    std::uint64_t running_bytes_ = 0;
+    std::uint64_t looked_ns_ = 0;  ///< for stalls
+
+    mutable std::mutex mutex_;
+    std::condition_variable submitted_now_;
+    std::condition_variable completed_now_;
+    // Guarded by mutex_:
+    std::unordered_map<std::string, std::unique_ptr<Gradient>> gradients_;
+    std::vector<Gradient*> submitted_;  ///< since the last turn
+    Status failure_;                    ///< why nothing goes on
+    bool stopping_ = false;
+
+    std::atomic<std::size_t> under_way_{0};
+    std::thread thread_;
+};
+
+}  // namespace gradcoll

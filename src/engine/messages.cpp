@@ -1,0 +1,45 @@
+#include "engine/messages.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::string_view cut(std::string_view text, std::size_t most_bytes) {
+    return text.substr(0, most_bytes);
+}
+
+Status too_short(const char* what) {
+    return {Code::corrupt,
+            std::string("a message of an engine ends within ") + what + ", or it is too long"};
+}
+
+}  // namespace
+
+void write(const Ready& ready, ByteWriter& out) {
+    out.number(ready.number);
+    out.number(ready.priority);
+    out.number(ready.bytes);
+    out.number(ready.shape);
+    out.text(cut(ready.name, most_name_bytes));
+    out.text(cut(ready.shape_text, most_shape_bytes));
+}
+
+void write(const Verdict& verdict, ByteWriter& out) {
+    out.number(verdict.number);
+    out.text(cut(verdict.name, most_name_bytes));
+    out.text(cut(verdict.error, most_error_bytes));
+}
+
+Status read(ByteReader& in, Ready& out) {
+    const bool whole = in.number(out.number) && in.number(out.priority) && in.number(out.bytes) &&
+                       in.number(out.shape) && in.text(out.name, most_name_bytes) &&
+                       in.text(out.shape_text, most_shape_bytes);
+    return whole ? Status() : too_short("what a rank has ready");
+}
+
+Status read(ByteReader& in, Verdict& out) {
+    const bool whole = in.number(out.number) && in.text(out.name, most_name_bytes) &&
+                       in.text(out.error, most_error_bytes);
+    return whole ? Status() : too_short("what all ranks begin");
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,55 @@
+// engine/messages.hpp - what ranks tell the coordinator of an engine, and what it tells them: bytes
+// of a message are records one after another. What is read comes from a peer and is not believed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "topology/bytes.hpp"
+
+namespace gradcoll {
+
+/// Of one message; a rank that has more to say sends another when the first has gone.
+inline constexpr std::size_t control_message_bytes = 16384;
+inline constexpr std::size_t most_name_bytes = 255;
+inline constexpr std::size_t most_shape_bytes = 255;
+inline constexpr std::size_t most_error_bytes = 2048;
+
+/// The number of a gradient that the coordinator has not numbered.
+inline constexpr std::uint32_t unnumbered = 0xffffffffU;
+
+/// A rank has a gradient to sum. On the wire, little endian: u32 number, i32 priority, u64 bytes,
+/// u64 shape, then name and shape text, each as u32 length and bytes.
+struct Ready {
+    std::uint32_t number = unnumbered;
+    std::int32_t priority = 0;  ///< higher goes first
+    std::uint64_t bytes = 0;    ///< of the vector
+    std::uint64_t shape = 0;    ///< hash of all that ranks must have alike
+    std::string name;           ///< empty if it has a number
+    std::string shape_text;     ///< for people; empty if the rank has sent it for this gradient
+};
+
+/// All ranks begin this sum now, or give it up. On the wire: u32 number, then name and error, each
+/// as u32 length and bytes.
+struct Verdict {
+    std::uint32_t number = 0;
+    std::string name;   ///< the first time only: from now on this is its number
+    std::string error;  ///< why it is given up; empty: it begins
+};
+
+/// Texts are cut at their most bytes.
+void write(const Ready& ready, ByteWriter& out);
+void write(const Verdict& verdict, ByteWriter& out);
+/// Most bytes that write() adds.
+inline constexpr std::size_t most_record_bytes = 64 + most_name_bytes + most_error_bytes;
+static_assert(most_shape_bytes <= most_error_bytes);
+static_assert(most_record_bytes <= control_message_bytes);
+
+/// Errors: corrupt if the bytes end too early or a text is too long.
+Status read(ByteReader& in, Ready& out);
+Status read(ByteReader& in, Verdict& out);
+
+}  // namespace gradcoll

@@ -1,0 +1,32 @@
+// engine/work.hpp - what the engine runs: the sum of one gradient, whoever knows how it is done.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "base/status.hpp"
+#include "runtime/local_step.hpp"
+#include "runtime/progress.hpp"
+
+namespace gradcoll {
+
+/// Used by the thread that makes the engine's turns, but for the local steps that it gives out
+/// (docs/threads.md#local-steps-on-other-threads).
+class Work {
+  public:
+    Work() = default;
+    virtual ~Work() = default;
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+
+    /// Begins; never waits. Every rank starts the same sums in the same order. After an error
+    /// nothing is running.
+    virtual Status start() = 0;
+    /// Messages that can leave or have come. Complete, or an error, is the end. Never waits.
+    virtual Result<Progress> advance() = 0;
+    /// Local steps that are ready: moved to the front of `out`; returns how many. They come back
+    /// through their executor.
+    virtual std::size_t take_local(std::span<LocalStep> out) = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,113 @@
+// Which gradient begins when, and what is said of those that cannot.
+#include "engine/coordinator.hpp"
+
+#include <gtest/gtest.h>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::uint64_t any_room = UINT64_MAX;
+
+Ready ready_as(std::string name, std::int32_t priority = 0, std::uint64_t shape = 7,
+               std::string shape_text = "7 elements") {
+    return {unnumbered, priority, 100, shape, std::move(name), std::move(shape_text)};
+}
+
+Ready ready_as(std::uint32_t number) {
+    return {number, 0, 100, 7, "", ""};
+}
+
+/// Names, or numbers of those that have one, in the order in which they begin.
+std::vector<std::string> begun(Coordinator& coordinator) {
+    std::vector<std::string> names;
+    Verdict verdict;
+    while (coordinator.next(any_room, verdict))
+        names.push_back(verdict.name.empty() ? std::to_string(verdict.number) : verdict.name);
+    return names;
+}
+
+TEST(Coordinator, BeginsWhatAllRanksHaveInWhateverOrderTheyHandItIn) {
+    Coordinator coordinator(3);
+    const std::vector<std::vector<std::string>> orders{
+        {"a", "b", "c"}, {"c", "a", "b"}, {"b", "c", "a"}};
+    for (std::size_t step = 0; step < 3; ++step) {
+        EXPECT_TRUE(begun(coordinator).empty() || step == 2);
+        for (std::size_t rank = 0; rank < 3; ++rank)
+            ASSERT_TRUE(coordinator.add(static_cast<int>(rank), ready_as(orders[rank][step]), 0).ok());
+    }
+    EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"c", "b", "a"}));
+}
+
+TEST(Coordinator, HighestPriorityOfAnyRankGoesFirst) {
+    Coordinator coordinator(2);
+    for (const int rank : {0, 1}) {
+        ASSERT_TRUE(coordinator.add(rank, ready_as("late", 0), 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, ready_as("early", rank == 1 ? 5 : 0), 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, ready_as("never", -2), 0).ok());
+    }
+    EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"early", "late", "never"}));
+}
+
+TEST(Coordinator, NumbersFollowTheFirstVerdictAndServeFromThenOn) {
+    Coordinator coordinator(2);
+    for (const int rank : {0, 1}) {
+        ASSERT_TRUE(coordinator.add(rank, ready_as("x"), 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, ready_as("y", 1), 0).ok());
+    }
+    EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"y", "x"}));
+    for (const int rank : {0, 1}) {
+        ASSERT_TRUE(coordinator.add(rank, ready_as(1), 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, ready_as(0), 0).ok());
+    }
+    EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"1", "0"}));
+}
+
+TEST(Coordinator, ShapesThatDifferAreAnErrorThatNamesBoth) {
+    Coordinator coordinator(3);
+    ASSERT_TRUE(coordinator.add(1, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
+    ASSERT_TRUE(coordinator.add(0, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
+    ASSERT_TRUE(coordinator.add(2, ready_as("w", 0, 2, "11 elements of fp32"), 0).ok());
+    Verdict verdict;
+    ASSERT_TRUE(coordinator.next(any_room, verdict));
+    EXPECT_EQ(verdict.error,
+              "gradient \"w\": rank 1 has 10 elements of fp32, rank 2 has 11 elements of fp32");
+    for (const int rank : {0, 1, 2}) ASSERT_TRUE(coordinator.add(rank, ready_as(0), 0).ok());
+    ASSERT_TRUE(coordinator.next(any_room, verdict));
+    EXPECT_EQ(verdict.error, "");
+}
+
+TEST(Coordinator, WaitsForRoom) {
+    Coordinator coordinator(1);
+    ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
+    Verdict verdict;
+    EXPECT_FALSE(coordinator.next(99, verdict));
+    EXPECT_TRUE(coordinator.next(100, verdict));
+}
+
+TEST(Coordinator, WhatCannotBeIsCorrupt) {
+    Coordinator coordinator(2);
+    EXPECT_EQ(coordinator.add(0, ready_as(std::uint32_t{0}), 0).code(), Code::corrupt);
+    EXPECT_EQ(coordinator.add(0, ready_as(""), 0).code(), Code::corrupt);
+    ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
+    const Status twice = coordinator.add(0, ready_as("a"), 0);
+    EXPECT_EQ(twice.code(), Code::corrupt);
+    EXPECT_EQ(twice.message(), "rank 0 has gradient \"a\" ready twice");
+}
+
+TEST(Coordinator, SaysWhoIsMissingAndForHowLong) {
+    constexpr std::uint64_t second = 1'000'000'000;
+    Coordinator coordinator(4);
+    ASSERT_TRUE(coordinator.add(2, ready_as("late"), 5 * second).ok());
+    ASSERT_TRUE(coordinator.add(0, ready_as("late"), 9 * second).ok());
+    EXPECT_TRUE(coordinator.stalls(64 * second, 60 * second).empty());
+    EXPECT_EQ(coordinator.stalls(66 * second, 60 * second),
+              (std::vector<std::string>{"gradient \"late\" waits for 2 of 4 ranks since 61 s: 1, 3"}));
+    EXPECT_TRUE(coordinator.stalls(67 * second, 60 * second).empty());
+    EXPECT_EQ(coordinator.stalls(126 * second, 60 * second).size(), 1U);
+    ASSERT_TRUE(coordinator.add(1, ready_as("late"), 0).ok());
+    ASSERT_TRUE(coordinator.add(3, ready_as("late"), 0).ok());
+    EXPECT_TRUE(coordinator.stalls(1000 * second, 60 * second).empty());
+}
+
+}  // namespace
+}  // namespace gradcoll

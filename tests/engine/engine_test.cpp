@@ -1,0 +1,224 @@
+// Ranks as threads hand in gradients in orders of their own: every sum is right, with the same bits
+// on all ranks, whoever makes the turns.
+#include "engine/engine.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "runtime/operation_numbers.hpp"
+#include "runtime/thread_ranks.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// What one rank has of a gradient.
+struct Owned {
+    Floats input;
+    Floats output;
+};
+
+/// A sum over a plan of its own.
+class PlannedWork final : public Work {
+  public:
+    PlannedWork(const Scenario& shape, Channel& channel, OperationNumbers& numbers, Owned& data)
+        : executor_(make_executor(shape, channel)), numbers_(numbers), data_(data) {}
+
+    Status start() override {
+        Binding binding = binding_of(data_.input, data_.output);
+        binding.numbers = &numbers_;
+        return executor_->start(binding);
+    }
+    Result<Progress> advance() override { return executor_->advance_messages(); }
+    std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
+
+  private:
+    std::unique_ptr<Executor> executor_;
+    OperationNumbers& numbers_;
+    Owned& data_;
+};
+
+struct Job {
+    std::string tree = "((0 1) 2)";
+    std::vector<std::int64_t> counts;  ///< of the gradients
+    CodecId codec = CodecId::exact;
+    EngineOptions options{.compute_threads = 1, .own_thread = true, .yields = true,
+                          .most_bytes = 1 << 20, .stall_ns = 60'000'000'000};
+    int steps = 2;
+    bool flushes = false;
+};
+
+Floats input_of(const Job& job, int rank, std::size_t gradient, int step) {
+    Floats values = job.codec == CodecId::exact
+                        ? whole_input(rank, job.counts[gradient])
+                        : dense_input(rank, job.counts[gradient]);
+    for (float& value : values) value *= static_cast<float>(1 + step);
+    return values;
+}
+
+std::string name_of_gradient(std::size_t gradient) {
+    return "layer." + std::to_string(gradient);
+}
+
+/// One rank's part: all gradients, in an order of its own in every step.
+class RankOfJob {
+  public:
+    RankOfJob(const Job& job, Channel& data, Channel& control)
+        : job_(job),
+          data_(data),
+          numbers_(*TagLayout::make(data.tag_limit(), 1)),
+          owned_(job.counts.size()),
+          engine_(Engine::make(control, job.options).value()),
+          random_(static_cast<unsigned>(data.rank()) + 1) {}
+
+    /// By step, by gradient.
+    std::vector<std::vector<Floats>> run() {
+        std::vector<std::vector<Floats>> results;
+        for (int step = 0; step < job_.steps; ++step) {
+            for (const std::size_t gradient : order()) submit(gradient, step);
+            if (job_.flushes) engine_->flush();
+            results.emplace_back(owned_.size());
+            for (const std::size_t gradient : order()) {
+                Gradient& it = engine_->gradient(name_of_gradient(gradient));
+                engine_->wait(it);
+                const Status outcome = engine_->take_outcome(it);
+                EXPECT_TRUE(outcome.ok()) << outcome.message();
+                results.back()[gradient] = owned_[gradient].output;
+            }
+            EXPECT_EQ(engine_->under_way(), 0U);
+        }
+        engine_->settle();
+        return results;
+    }
+
+  private:
+    std::vector<std::size_t> order() {
+        std::vector<std::size_t> order(job_.counts.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::shuffle(order.begin(), order.end(), random_);
+        return order;
+    }
+    void submit(std::size_t gradient, int step) {
+        if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+        Owned& mine = owned_[gradient];
+        mine.input = input_of(job_, data_.rank(), gradient, step);
+        mine.output.assign(mine.input.size(), -99.0F);
+        Gradient& it = engine_->gradient(name_of_gradient(gradient));
+        if (it.work == nullptr)
+            it.work = std::make_unique<PlannedWork>(
+                scenario(job_.tree, job_.counts[gradient], job_.codec), data_, numbers_, mine);
+        const auto count = static_cast<std::uint64_t>(job_.counts[gradient]);
+        EXPECT_TRUE(engine_
+                        ->submit(it, {.shape = count,
+                                      .shape_text = std::to_string(count) + " elements",
+                                      .bytes = count * 4,
+                                      .priority = static_cast<std::int32_t>(gradient % 3)})
+                        .ok());
+    }
+
+    const Job& job_;
+    Channel& data_;
+    OperationNumbers numbers_;
+    std::vector<Owned> owned_;
+    std::unique_ptr<Engine> engine_;
+    std::mt19937 random_;
+};
+
+std::vector<std::vector<std::vector<Floats>>> results_of(const Job& job) {
+    const int ranks = scenario(job.tree, 1).rank_count();
+    LoopbackWorld data(ranks, {.delay_probability = 0.2, .seed = 9});
+    LoopbackWorld control(ranks, {.delay_probability = 0.2, .seed = 4});
+    std::vector<std::vector<std::vector<Floats>>> results(static_cast<std::size_t>(ranks));
+    on_all_ranks(data, ranks, [&](Channel& channel) {
+        RankOfJob rank(job, channel, control.channel(channel.rank()));
+        results[static_cast<std::size_t>(channel.rank())] = rank.run();
+    });
+    return results;
+}
+
+void expect_right(const Job& job) {
+    const auto results = results_of(job);
+    for (int step = 0; step < job.steps; ++step)
+        for (std::size_t gradient = 0; gradient < job.counts.size(); ++gradient) {
+            Floats sum(static_cast<std::size_t>(job.counts[gradient]), 0.0F);
+            for (std::size_t rank = 0; rank < results.size(); ++rank) {
+                const Floats one = input_of(job, static_cast<int>(rank), gradient, step);
+                for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i];
+            }
+            const auto at = static_cast<std::size_t>(step);
+            for (const auto& rank : results) {
+                EXPECT_EQ(rank[at][gradient], results[0][at][gradient]) << gradient;
+                if (job.codec == CodecId::exact) {
+                    EXPECT_EQ(rank[at][gradient], sum) << gradient;
+                }
+            }
+        }
+}
+
+const std::vector<std::int64_t> some_counts{1, 70'000, 3, 512, 0, 20'000, 64, 5'000, 1'024, 40'000};
+
+TEST(Engine, SumsAreRightInWhateverOrderTheyAreHandedIn) {
+    for (const char* tree : {"(0 1)", "((0 1) 2)", "((0 (1 2)) 3 (4 5))"})
+        expect_right({.tree = tree, .counts = some_counts});
+}
+
+TEST(Engine, RunsOnTheThreadsOfTheProgramToo) {
+    for (const int threads : {0, 2}) {
+        Job job{.counts = some_counts};
+        job.options.own_thread = false;
+        job.options.compute_threads = threads;
+        expect_right(job);
+    }
+}
+
+TEST(Engine, LossyCodecsGiveAllRanksTheSameBits) {
+    for (const CodecId codec : {CodecId::nm_2_4, CodecId::int8})
+        expect_right({.tree = "((0 1) (2 3))", .counts = some_counts, .codec = codec});
+}
+
+TEST(Engine, FlushWaitsForAll) {
+    expect_right({.counts = some_counts, .flushes = true});
+}
+
+/// No sum has room beside another; each is begun when there is none.
+TEST(Engine, BeginsNoMoreThanThereIsRoomFor) {
+    Job job{.counts = some_counts};
+    job.options.most_bytes = 1;
+    expect_right(job);
+}
+
+TEST(Engine, OneRankNeedsNobody) {
+    LoopbackWorld world(1);
+    EngineOptions options;
+    options.most_bytes = 1;
+    const auto engine = Engine::make(world.channel(0), options).value();
+    EXPECT_EQ(engine->under_way(), 0U);
+    engine->flush();
+}
+
+/// Both ranks learn what is wrong, and go on.
+TEST(Engine, ShapesThatDifferFailOnAllRanks) {
+    LoopbackWorld data(2);
+    LoopbackWorld control(2);
+    on_all_ranks(data, 2, [&](Channel& channel) {
+        const int rank = channel.rank();
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        const auto engine = Engine::make(control.channel(rank), {.most_bytes = 1 << 20}).value();
+        Owned mine{Floats(10, 1.0F), Floats(10)};
+        Gradient& it = engine->gradient("w");
+        it.work = std::make_unique<PlannedWork>(scenario("(0 1)", 10), channel, numbers, mine);
+        const auto sum = [&](std::uint64_t count) {
+            EXPECT_TRUE(engine->submit(it, {.shape = count, .shape_text = std::to_string(count)}).ok());
+            engine->wait(it);
+            return engine->take_outcome(it);
+        };
+        const Status differs = sum(rank == 0 ? 10 : 11);
+        EXPECT_EQ(differs.code(), Code::invalid_argument);
+        EXPECT_NE(differs.message().find("rank 0 has 10"), std::string::npos) << differs.message();
+        EXPECT_TRUE(sum(10).ok());
+        EXPECT_EQ(mine.output, Floats(10, 2.0F));
+        engine->settle();
+    });
+}
+
+}  // namespace
+}  // namespace gradcoll

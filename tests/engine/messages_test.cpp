@@ -1,0 +1,69 @@
+// Records of ranks and coordinator: what is written is read, and whatever else is refused.
+#include "engine/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace gradcoll {
+namespace {
+
+template <class Record>
+std::string bytes_of(const Record& record) {
+    ByteWriter writer;
+    write(record, writer);
+    return writer.take();
+}
+
+TEST(EngineMessages, AreReadAsTheyWereWritten) {
+    const Ready ready{5, -3, 4096, 0x0123456789abcdefU, "layer.0", "1024 elements"};
+    const std::string bytes = bytes_of(ready);
+    EXPECT_EQ(bytes.size(), 24U + 4 + 7 + 4 + 13);
+    Ready back;
+    ByteReader reader(bytes);
+    ASSERT_TRUE(read(reader, back).ok());
+    EXPECT_EQ(reader.size_left(), 0U);
+    EXPECT_EQ(back.number, 5U);
+    EXPECT_EQ(back.priority, -3);
+    EXPECT_EQ(back.bytes, 4096U);
+    EXPECT_EQ(back.shape, ready.shape);
+    EXPECT_EQ(back.name, "layer.0");
+    EXPECT_EQ(back.shape_text, "1024 elements");
+}
+
+TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
+    const Verdict verdict{1, std::string(1000, 'n'), std::string(9000, 'e')};
+    const std::string bytes = bytes_of(verdict);
+    EXPECT_LE(bytes.size(), most_record_bytes);
+    Verdict back;
+    ByteReader reader(bytes);
+    ASSERT_TRUE(read(reader, back).ok());
+    EXPECT_EQ(back.name.size(), most_name_bytes);
+    EXPECT_EQ(back.error.size(), most_error_bytes);
+}
+
+TEST(EngineMessages, ThatEndTooEarlyAreCorrupt) {
+    const std::string bytes = bytes_of(Ready{unnumbered, 0, 1, 2, "name", "shape"});
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        Ready back;
+        ByteReader reader(std::string_view(bytes).substr(0, size));
+        EXPECT_EQ(read(reader, back).code(), Code::corrupt) << size;
+    }
+}
+
+TEST(EngineMessages, OfRandomBytesNeverReadTooFar) {
+    std::mt19937 random(3);
+    for (int i = 0; i < 20'000; ++i) {
+        std::string bytes(random() % 80, '\0');
+        for (char& byte : bytes) byte = static_cast<char>(random() % 4 == 0 ? random() : 0);
+        Ready ready;
+        ByteReader first(bytes);
+        while (first.size_left() > 0 && read(first, ready).ok()) EXPECT_LE(ready.name.size(), most_name_bytes);
+        Verdict verdict;
+        ByteReader second(bytes);
+        while (second.size_left() > 0 && read(second, verdict).ok()) EXPECT_LE(verdict.error.size(), most_error_bytes);
+    }
+}
+
+}  // namespace
+}  // namespace gradcoll
