@@ -19,7 +19,7 @@
  * GC_ call on it (or GC_Comm_attach) and freed with it. No GC_ call may be made before MPI_Init or
  * after MPI_Finalize.
  *
- * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual) are
+ * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual, GC_Engine) are
  * freed by their own calls, before their communicator.
  */
 #ifndef GRADCOLL_GRADCOLL_H
@@ -27,6 +27,7 @@
 
 #include <gradcoll/base.h>
 #include <gradcoll/collectives.h>
+#include <gradcoll/engine.h>
 #include <gradcoll/inspect.h>
 #include <gradcoll/persistent.h>
 #include <gradcoll/residual.h>

@@ -9,7 +9,7 @@
 namespace gradcoll {
 
 template <class Handle>
-Handle handle_of(GC_Handle bits) {
+Handle handle_of(GC_Mpi_handle bits) {
     if constexpr (std::is_pointer_v<Handle>)
         return reinterpret_cast<Handle>(bits);  // NOLINT: what bits_of() made
     else
@@ -17,11 +17,11 @@ Handle handle_of(GC_Handle bits) {
 }
 
 template <class Handle>
-GC_Handle bits_of(Handle handle) {
+GC_Mpi_handle bits_of(Handle handle) {
     if constexpr (std::is_pointer_v<Handle>)
-        return reinterpret_cast<GC_Handle>(handle);
+        return reinterpret_cast<GC_Mpi_handle>(handle);
     else
-        return static_cast<GC_Handle>(handle);
+        return static_cast<GC_Mpi_handle>(handle);
 }
 
 }  // namespace gradcoll

@@ -21,7 +21,7 @@ extern "C" {
 #define GC_INTERPOSER_VERSION 4u
 
 /* The bits of an MPI handle, whether the MPI has pointers or ints for handles. */
-typedef intptr_t GC_Handle;
+typedef intptr_t GC_Mpi_handle;
 
 /* What can be offered. `start` stands for MPI_Start and MPI_Startall, `complete` for everything by
  * which a program completes requests: MPI_Wait, MPI_Testsome, ... */
@@ -83,9 +83,9 @@ static inline int gc_passes(GC_Attach_account* account, uint64_t size_bytes) {
  * because its communicator is not attached. Others of the same communicator, datatype and op need
  * not be offered as long as their account lets them pass. All zero at first. */
 typedef struct {
-    GC_Handle comm;
-    GC_Handle datatype;
-    GC_Handle op;
+    GC_Mpi_handle comm;
+    GC_Mpi_handle datatype;
+    GC_Mpi_handle op;
     uint64_t item_bytes;
     uint64_t end_bytes;         /* vectors of so many bytes and more are offered */
     const uint64_t* changes;    /* what the core's threads know of communicators is over: */
@@ -97,27 +97,27 @@ typedef struct {
     const void* sendbuf;
     void* recvbuf;
     int64_t count; /* of a block for reduce_scatter_block; unused for reduce_scatter */
-    GC_Handle datatype;
-    GC_Handle op;
-    GC_Handle comm;
+    GC_Mpi_handle datatype;
+    GC_Mpi_handle op;
+    GC_Mpi_handle comm;
 } GC_Reduce_call;
 
 typedef struct {
     const void* sendbuf;
     int64_t sendcount;
-    GC_Handle sendtype;
+    GC_Mpi_handle sendtype;
     void* recvbuf;
     int64_t recvcount;
-    GC_Handle recvtype;
-    GC_Handle comm;
+    GC_Mpi_handle recvtype;
+    GC_Mpi_handle comm;
 } GC_Gather_call;
 
 typedef struct {
     void* buffer;
     int64_t count;
-    GC_Handle datatype;
+    GC_Mpi_handle datatype;
     int root;
-    GC_Handle comm;
+    GC_Mpi_handle comm;
 } GC_Bcast_call;
 
 typedef struct {
@@ -125,13 +125,13 @@ typedef struct {
     int (*allreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, int* code);
     /* `request` points to an MPI_Request, which is written only if the call is served. */
     int (*iallreduce)(const GC_Reduce_call* call, GC_Passed_call* passed, void* request, int* code);
-    int (*allreduce_init)(const GC_Reduce_call* call, GC_Handle info, void* request, int* code);
+    int (*allreduce_init)(const GC_Reduce_call* call, GC_Mpi_handle info, void* request, int* code);
     int (*reduce_scatter_block)(const GC_Reduce_call* call, int* code);
     /* `recvcounts`: one integer of `count_bytes` (4 or 8) bytes a rank. */
     int (*reduce_scatter)(const GC_Reduce_call* call, const void* recvcounts, size_t count_bytes,
                           int* code);
     int (*allgather)(const GC_Gather_call* call, int* code);
-    int (*barrier)(GC_Handle comm, int* code);
+    int (*barrier)(GC_Mpi_handle comm, int* code);
     int (*bcast)(const GC_Bcast_call* call, int* code);
     int (*reduce)(const GC_Reduce_call* call, int root, int* code);
 
@@ -146,16 +146,16 @@ typedef struct {
 
     /* After MPI has put `info` on `comm` (MPI_Comm_set_info, MPI_Comm_dup_with_info): takes its
      * gc_* keys. A bad value is a warning. Collective, as those calls are. */
-    void (*info_was_set)(GC_Handle comm, GC_Handle info);
+    void (*info_was_set)(GC_Mpi_handle comm, GC_Mpi_handle info);
     /* MPI_Pcontrol: 0 off (every call passes), 1 on, 2 write the report now. */
     void (*pcontrol)(int level);
 
     /* Handles of Fortran. */
-    GC_Handle (*comm_of_fortran)(int handle);
-    GC_Handle (*datatype_of_fortran)(int handle);
-    GC_Handle (*op_of_fortran)(int handle);
-    GC_Handle (*info_of_fortran)(int handle);
-    GC_Handle (*request_of_fortran)(int handle);
+    GC_Mpi_handle (*comm_of_fortran)(int handle);
+    GC_Mpi_handle (*datatype_of_fortran)(int handle);
+    GC_Mpi_handle (*op_of_fortran)(int handle);
+    GC_Mpi_handle (*info_of_fortran)(int handle);
+    GC_Mpi_handle (*request_of_fortran)(int handle);
     int (*request_to_fortran)(const void* request);
 } GC_Interposer_table;
 

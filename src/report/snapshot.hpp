@@ -21,20 +21,22 @@ enum class CallKind : std::uint8_t {
     allgather,
     barrier,
     bcast,
-    reduce
+    reduce,
+    submitted  ///< to an engine
 };
-inline constexpr int call_kind_count = static_cast<int>(CallKind::reduce) + 1;
+inline constexpr int call_kind_count = static_cast<int>(CallKind::submitted) + 1;
 
 /// Whether the caller waits in the call.
 constexpr bool is_blocking(CallKind kind) {
     return kind != CallKind::iallreduce && kind != CallKind::persistent &&
-           kind != CallKind::allreduce_init;
+           kind != CallKind::allreduce_init && kind != CallKind::submitted;
 }
 
 constexpr std::string_view name_of(CallKind kind) {
     constexpr std::string_view names[] = {
         "allreduce",      "iallreduce", "persistent", "allreduce_init", "reduce_scatter_block",
-        "reduce_scatter", "allgather",  "barrier",    "bcast",          "reduce"};
+        "reduce_scatter", "allgather",  "barrier",    "bcast",          "reduce",
+        "submitted"};
     static_assert(std::size(names) == call_kind_count);
     return names[static_cast<int>(kind)];
 }

@@ -15,7 +15,7 @@
 #define SLOW(Shape, kind, count, offer, ...)                               \
     do {                                                                   \
         int code = 0;                                                      \
-        GC_Handle made = 0; /* a request, where there is one */            \
+        GC_Mpi_handle made = 0; /* a request, where there is one */            \
         const GC_Interposer_table* const core = enter(kind, count, &code); \
         (void)made;                                                        \
         if (core != NULL && (offer)) {                                     \
@@ -51,7 +51,7 @@ static int offer_allreduce(const GC_Interposer_table* core, const GC_Reduce_call
 }
 
 /* A served call made this request. MPI_Requests of Open MPI are pointers. */
-static int make_request(const GC_Interposer_table* core, GC_Handle made, int* request) {
+static int make_request(const GC_Interposer_table* core, GC_Mpi_handle made, int* request) {
     *request = core->request_to_fortran(&made);
     return 1;
 }

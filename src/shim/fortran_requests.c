@@ -43,12 +43,12 @@ DEFINE_SPELLINGS(mpi_init_thread, MPI_INIT_THREAD, mpi_init_thread_named,
 
 /* An MPI_Request of C in memory. */
 typedef union {
-    GC_Handle pointer;
+    GC_Mpi_handle pointer;
     int number;
 } C_request;
 
 static C_request c_request(const GC_Interposer_table* core, int fortran) {
-    const GC_Handle handle = core->request_of_fortran(fortran);
+    const GC_Mpi_handle handle = core->request_of_fortran(fortran);
     C_request request = {.pointer = handle};
     if (built_for.handle_bytes == sizeof(int)) request.number = (int)handle;
     return request;

@@ -71,7 +71,7 @@ extern _Thread_local GC_Passed_call last_passed __attribute__((tls_model("initia
 #define MOST_COUNT ((uint64_t)1 << 40)
 
 /* Counts an allreduce that passes as the last one did, without a question to the core. */
-static inline bool passes_like_last(GC_Handle comm, GC_Handle datatype, GC_Handle op,
+static inline bool passes_like_last(GC_Mpi_handle comm, GC_Mpi_handle datatype, GC_Mpi_handle op,
                                     int64_t count) {
     const GC_Passed_call* const last = &last_passed;
     if (last->comm != comm || last->datatype != datatype || last->op != op) return false;

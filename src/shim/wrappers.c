@@ -68,7 +68,7 @@
 
 #define ALLREDUCE_INIT(name, Count)                                                    \
     WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                       \
-            (REDUCE_PARAMETERS(Count), GC_Handle info, void* request), GC_Reduce_call, \
+            (REDUCE_PARAMETERS(Count), GC_Mpi_handle info, void* request), GC_Reduce_call, \
             (REDUCE_ARGUMENTS), core->allreduce_init(&call, info, request, &code),     \
             REDUCE_ARGUMENTS, info, request)
 
@@ -129,11 +129,11 @@ BCAST(MPI_Bcast_c, int64_t)
 REDUCE(MPI_Reduce_c, int64_t)
 #endif
 
-static SLOW_HALF int slow_MPI_Barrier(GC_Handle comm) {
+static SLOW_HALF int slow_MPI_Barrier(GC_Mpi_handle comm) {
     SLOW(MPI_Barrier, GC_CALL_BARRIER, 0, core->barrier(comm, &code), comm);
 }
 
-int MPI_Barrier(GC_Handle comm) {
+int MPI_Barrier(GC_Mpi_handle comm) {
     FAST(MPI_Barrier, GC_CALL_BARRIER, 0, comm);
 }
 
@@ -230,9 +230,9 @@ TEST(MPI_Testany, (int count, void* requests, int* index, int* flag, void* statu
      index, flag, status)
 TEST(MPI_Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses), count,
      requests, outcount, indices, statuses)
-TEST(MPI_Request_get_status, (GC_Handle request, int* flag, void* status), request, flag, status)
+TEST(MPI_Request_get_status, (GC_Mpi_handle request, int* flag, void* status), request, flag, status)
 
-int MPI_Comm_set_info(GC_Handle comm, GC_Handle info) {
+int MPI_Comm_set_info(GC_Mpi_handle comm, GC_Mpi_handle info) {
     int code = 0;
     const GC_Interposer_table* const core = enter_ungated(&code);
     code = NEXT(MPI_Comm_set_info)(comm, info);
@@ -242,12 +242,12 @@ int MPI_Comm_set_info(GC_Handle comm, GC_Handle info) {
 }
 
 /* The value of an MPI_Comm in memory, which is as wide as this MPI's handles. */
-static GC_Handle comm_at(const void* comm) {
-    return built_for.handle_bytes == sizeof(int) ? (GC_Handle) * (const int*)comm
-                                                 : *(const GC_Handle*)comm;
+static GC_Mpi_handle comm_at(const void* comm) {
+    return built_for.handle_bytes == sizeof(int) ? (GC_Mpi_handle) * (const int*)comm
+                                                 : *(const GC_Mpi_handle*)comm;
 }
 
-int MPI_Comm_dup_with_info(GC_Handle comm, GC_Handle info, void* newcomm) {
+int MPI_Comm_dup_with_info(GC_Mpi_handle comm, GC_Mpi_handle info, void* newcomm) {
     int code = 0;
     const GC_Interposer_table* const core = enter_ungated(&code);
     code = NEXT(MPI_Comm_dup_with_info)(comm, info, newcomm);

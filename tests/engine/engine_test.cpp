@@ -18,9 +18,9 @@ struct Owned {
 };
 
 /// A sum over a plan of its own.
-class PlannedWork final : public Work {
+class WorkOfTest final : public Work {
   public:
-    PlannedWork(const Scenario& shape, Channel& channel, OperationNumbers& numbers, Owned& data)
+    WorkOfTest(const Scenario& shape, Channel& channel, OperationNumbers& numbers, Owned& data)
         : executor_(make_executor(shape, channel)), numbers_(numbers), data_(data) {}
 
     Status start() override {
@@ -104,7 +104,7 @@ class RankOfJob {
         mine.output.assign(mine.input.size(), -99.0F);
         Gradient& it = engine_->gradient(name_of_gradient(gradient));
         if (it.work == nullptr)
-            it.work = std::make_unique<PlannedWork>(
+            it.work = std::make_unique<WorkOfTest>(
                 scenario(job_.tree, job_.counts[gradient], job_.codec), data_, numbers_, mine);
         const auto count = static_cast<std::uint64_t>(job_.counts[gradient]);
         EXPECT_TRUE(engine_
@@ -205,7 +205,7 @@ TEST(Engine, ShapesThatDifferFailOnAllRanks) {
         const auto engine = Engine::make(control.channel(rank), {.most_bytes = 1 << 20}).value();
         Owned mine{Floats(10, 1.0F), Floats(10)};
         Gradient& it = engine->gradient("w");
-        it.work = std::make_unique<PlannedWork>(scenario("(0 1)", 10), channel, numbers, mine);
+        it.work = std::make_unique<WorkOfTest>(scenario("(0 1)", 10), channel, numbers, mine);
         const auto sum = [&](std::uint64_t count) {
             EXPECT_TRUE(engine->submit(it, {.shape = count, .shape_text = std::to_string(count)}).ok());
             engine->wait(it);

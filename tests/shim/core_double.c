@@ -56,7 +56,7 @@ static int iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* 
     return serves;
 }
 
-static int allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request, int* code) {
+static int allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request, int* code) {
     ++inits;
     saw_buffers(call->sendbuf, call->recvbuf);
     if (serves) *code = PMPI_Allreduce_init(AS_MPI(call), COMM(call), (MPI_Info)info, request);
@@ -97,7 +97,7 @@ static int allgather(const GC_Gather_call* call, int* code) {
     return serves;
 }
 
-static int barrier(GC_Handle comm, int* code) {
+static int barrier(GC_Mpi_handle comm, int* code) {
     ++barriers;
     if (serves) *code = PMPI_Barrier((MPI_Comm)comm);
     return serves;
@@ -127,7 +127,7 @@ static void freeing(const void* request) {
     frees += *(const MPI_Request*)request != MPI_REQUEST_NULL;
 }
 
-static void info_was_set(GC_Handle comm, GC_Handle info) {
+static void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) {
     char value[16];
     int size = 0, found = 0;
     if (PMPI_Comm_size((MPI_Comm)comm, &size) != MPI_SUCCESS || size < 1) return;
@@ -139,20 +139,20 @@ static void pcontrol(int level) {
     pcontrols += level;
 }
 
-static GC_Handle comm_of_fortran(int handle) {
-    return (GC_Handle)PMPI_Comm_f2c(handle);
+static GC_Mpi_handle comm_of_fortran(int handle) {
+    return (GC_Mpi_handle)PMPI_Comm_f2c(handle);
 }
-static GC_Handle datatype_of_fortran(int handle) {
-    return (GC_Handle)PMPI_Type_f2c(handle);
+static GC_Mpi_handle datatype_of_fortran(int handle) {
+    return (GC_Mpi_handle)PMPI_Type_f2c(handle);
 }
-static GC_Handle op_of_fortran(int handle) {
-    return (GC_Handle)PMPI_Op_f2c(handle);
+static GC_Mpi_handle op_of_fortran(int handle) {
+    return (GC_Mpi_handle)PMPI_Op_f2c(handle);
 }
-static GC_Handle info_of_fortran(int handle) {
-    return (GC_Handle)PMPI_Info_f2c(handle);
+static GC_Mpi_handle info_of_fortran(int handle) {
+    return (GC_Mpi_handle)PMPI_Info_f2c(handle);
 }
-static GC_Handle request_of_fortran(int handle) {
-    return (GC_Handle)PMPI_Request_f2c(handle);
+static GC_Mpi_handle request_of_fortran(int handle) {
+    return (GC_Mpi_handle)PMPI_Request_f2c(handle);
 }
 static int request_to_fortran(const void* request) {
     return PMPI_Request_c2f(*(const MPI_Request*)request);

@@ -17,12 +17,12 @@ int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept;
 int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
                          std::size_t count_bytes, int* code) noexcept;
 int offer_allgather(const GC_Gather_call* call, int* code) noexcept;
-int offer_barrier(GC_Handle comm, int* code) noexcept;
+int offer_barrier(GC_Mpi_handle comm, int* code) noexcept;
 int offer_bcast(const GC_Bcast_call* call, int* code) noexcept;
 int offer_reduce(const GC_Reduce_call* call, int root, int* code) noexcept;
 
 // persistent.cpp: MPI_Allreduce_init, and the starts and the end of such requests
-int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
+int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
                          int* code) noexcept;
 /// After MPI has started `count` requests.
 void requests_started(int count, const void* handles) noexcept;
@@ -30,7 +30,7 @@ void requests_started(int count, const void* handles) noexcept;
 void request_freeing(const void* handle) noexcept;
 
 /// new_info.cpp: the program has put an info object on a communicator.
-void info_was_set(GC_Handle comm, GC_Handle info) noexcept;
+void info_was_set(GC_Mpi_handle comm, GC_Mpi_handle info) noexcept;
 
 inline CallArguments arguments_of(const GC_Reduce_call& call) {
     return {call.sendbuf,

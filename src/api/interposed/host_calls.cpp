@@ -35,7 +35,7 @@ int offer(const HostCall& call, int* code) noexcept {
 
 }  // namespace
 
-int offer_barrier(GC_Handle comm, int* code) noexcept {
+int offer_barrier(GC_Mpi_handle comm, int* code) noexcept {
     HostCall call{&barrier, {}, 0};
     call.arguments.comm = handle_of<MPI_Comm>(comm);
     return offer(call, code);

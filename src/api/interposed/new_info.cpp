@@ -50,7 +50,7 @@ Status take_new_info(MPI_Comm comm, MPI_Info info) {
 
 }  // namespace
 
-void info_was_set(GC_Handle comm_bits, GC_Handle info) noexcept try {
+void info_was_set(GC_Mpi_handle comm_bits, GC_Mpi_handle info) noexcept try {
     const auto comm = handle_of<MPI_Comm>(comm_bits);
     if (!mpi_is_running() || comm == MPI_COMM_NULL) return;
     const Status status = take_new_info(comm, handle_of<MPI_Info>(info));

@@ -8,7 +8,7 @@
 namespace gradcoll {
 namespace {
 
-// In the order of CallKind.
+// In the order of CallKind; what is submitted to an engine is no call of MPI's.
 constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
                                           GC_CALL_IALLREDUCE,
                                           GC_CALL_START,
@@ -19,7 +19,7 @@ constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
                                           GC_CALL_BARRIER,
                                           GC_CALL_BCAST,
                                           GC_CALL_REDUCE};
-static_assert(std::size(intercepted) == call_kind_count);
+static_assert(std::size(intercepted) == static_cast<std::size_t>(CallKind::submitted));
 
 }  // namespace
 

@@ -18,17 +18,17 @@ constexpr const char* call_name = "MPI_Allreduce_init (served by gradcoll)";
 /// The requests that we serve, by MPI's handles.
 class Requests {
   public:
-    void add(GC_Handle handle, std::shared_ptr<TokenRequest> request) {
+    void add(GC_Mpi_handle handle, std::shared_ptr<TokenRequest> request) {
         const std::scoped_lock lock(mutex_);
         requests_[handle] = std::move(request);
         offer_starts(true);
     }
-    std::shared_ptr<TokenRequest> find(GC_Handle handle) {
+    std::shared_ptr<TokenRequest> find(GC_Mpi_handle handle) {
         const std::scoped_lock lock(mutex_);
         const auto found = requests_.find(handle);
         return found != requests_.end() ? found->second : nullptr;
     }
-    void forget(GC_Handle handle) {
+    void forget(GC_Mpi_handle handle) {
         std::shared_ptr<TokenRequest> last;  // destroyed after the lock is gone
         const std::scoped_lock lock(mutex_);
         const auto found = requests_.find(handle);
@@ -43,7 +43,7 @@ class Requests {
         offer_starts(!requests_.empty());
     }
     void forget_all() {
-        std::unordered_map<GC_Handle, std::shared_ptr<TokenRequest>> last;
+        std::unordered_map<GC_Mpi_handle, std::shared_ptr<TokenRequest>> last;
         const std::scoped_lock lock(mutex_);
         last.swap(requests_);
         offer_starts(false);
@@ -59,7 +59,7 @@ class Requests {
 
   private:
     std::mutex mutex_;
-    std::unordered_map<GC_Handle, std::shared_ptr<TokenRequest>> requests_;
+    std::unordered_map<GC_Mpi_handle, std::shared_ptr<TokenRequest>> requests_;
     bool ends_ = false;
 };
 
@@ -69,7 +69,7 @@ Requests& requests() {
     return all;
 }
 
-GC_Handle handle_at(const void* handles, int index) {
+GC_Mpi_handle handle_at(const void* handles, int index) {
     return bits_of(static_cast<const MPI_Request*>(handles)[index]);
 }
 
@@ -129,7 +129,7 @@ constexpr Entry offered_init{
 
 }  // namespace
 
-int offer_allreduce_init(const GC_Reduce_call* call, GC_Handle info, void* request,
+int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
                          int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
     return at_offer(offered_init, arguments, check_request(request), code, [&](Call& admitted) {

@@ -17,6 +17,7 @@
 #include "collectives/choose/least_bytes.hpp"
 #include "collectives/choose/policy.hpp"
 #include "compress/codec_id.hpp"
+#include "engine/strategy.hpp"
 #include "transport/routed/transport_choice.hpp"
 
 namespace gradcoll {
@@ -75,6 +76,13 @@ struct ResultTolerance {
     friend bool operator==(const ResultTolerance&, const ResultTolerance&) = default;
 };
 
+struct EngineSettings {
+    EngineStrategy strategy = EngineStrategy::tree;
+    std::optional<int> threads;  ///< none: by cores and ranks
+    std::uint64_t most_bytes = 0;
+    std::int64_t stall_seconds = 60;
+};
+
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats
 /// above.
 struct Settings {
@@ -101,6 +109,7 @@ struct Settings {
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;
+    EngineSettings engine;
     CompressIf compress_if = CompressIf::pays;
     CheckLevel check = CheckLevel::off;
     /// Never null; no text says it: a communicator puts in its rank 0's (process_tuning.hpp).

@@ -7,6 +7,7 @@ set(setting_folders
   filters
   tree
   schedule
+  engine
   process
   report)
 list(TRANSFORM setting_folders PREPEND src/api/settings/)

@@ -1,0 +1,371 @@
+// GC_Engine_create, GC_Submit and the calls on handles.
+#include "gradcoll/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "api/calls/call_kinds.hpp"
+#include "api/calls/engine_work.hpp"
+#include "api/edge/boundary.hpp"
+#include "api/edge/lifetime.hpp"
+#include "api/settings/info_keys.hpp"
+#include "base/hash.hpp"
+#include "collectives/choose/options.hpp"
+#include "engine/strategy.hpp"
+
+/// What the opaque handle of the C API points to. What refers to others comes after them.
+struct GC_Engine_s {
+    std::shared_ptr<gradcoll::CommContext> context;
+    gradcoll::Settings settings;
+    std::optional<gradcoll::Tree> tree;
+    std::unique_ptr<gradcoll::NumberedChannel> control;
+    std::mutex submits;  ///< one at a time
+    std::vector<std::shared_ptr<gradcoll::PlannedCall>> plans;
+    std::unique_ptr<gradcoll::Engine> engine;
+};
+
+namespace gradcoll {
+namespace {
+
+// ---- engines of the process, which end before MPI does
+
+std::mutex engines_mutex;
+std::vector<GC_Engine> engines;  // guarded by engines_mutex
+
+/// Their threads call MPI. What a program has not freed stays a handle, but does nothing any more.
+void stop_engines() {
+    const std::scoped_lock lock(engines_mutex);
+    for (GC_Engine engine : engines) engine->engine.reset();
+    engines.clear();
+}
+
+Status keep(GC_Engine engine) {
+    static const Status registered = at_finalize(stop_engines);
+    const std::scoped_lock lock(engines_mutex);
+    if (registered.ok()) engines.push_back(engine);
+    return registered;
+}
+
+void forget(GC_Engine engine) {
+    const std::scoped_lock lock(engines_mutex);
+    std::erase(engines, engine);
+}
+
+// ---- making one
+
+Status check_fits_engines(const Settings& settings) {
+    if (settings.tolerance)
+        return {Code::invalid_argument,
+                "gc_tolerance is not kept by engines, which cannot look at all inputs first; "
+                "allowed: per-hop"};
+    if (!settings.schedule.empty())
+        return {Code::invalid_argument,
+                "gc_schedule is not for engines, which have no steps; allowed: none"};
+    return {};
+}
+
+int compute_threads(const EngineSettings& settings, const CommIdentity& identity) {
+    constexpr int most = 4;
+    if (settings.threads) return *settings.threads;
+    if (identity.yields()) return 0;
+    const long cores = this_host().processors / identity.most_ranks_on_host();
+    return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
+}
+
+EngineOptions options_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineSettings& settings = engine.settings.engine;
+    return {.compute_threads = compute_threads(settings, identity),
+            .own_thread = identity.all_ranks_have_threads(),
+            .yields = identity.yields(),
+            .most_bytes = settings.most_bytes,
+            .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000};
+}
+
+Status plan_for_strategy(GC_Engine_s& engine) {
+    auto strategy = strategy_tree(engine.settings.engine.strategy, engine.context->tree());
+    if (!strategy) return strategy.status();
+    if (!strategy->exchange.empty())
+        GRADCOLL_TRY(take(engine.settings.exchange, level_exchanges_from(strategy->exchange)));
+    engine.tree = std::move(strategy->tree);
+    return {};
+}
+
+Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint) {
+    SettingsWish wish{SettingsText::from_environment(), std::move(complaint)};
+    if (wish.complaint.ok()) wish.complaint = add_info(info, wish.text);
+    if (const auto settings = Settings::parse(wish.text); wish.complaint.ok() && settings.ok())
+        wish.complaint = check_fits_engines(*settings);
+    auto made = std::make_unique<GC_Engine_s>();
+    GRADCOLL_TRY(take(made->context, CommContext::make(comm, wish)));
+    GRADCOLL_TRY(made->context->prepare_tree());
+    made->context->keep_plans();
+    made->settings = made->context->settings().current();
+    GRADCOLL_TRY(plan_for_strategy(*made));
+    GRADCOLL_TRY(
+        take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
+    return made;
+}
+
+Status check_intracomm(MPI_Comm comm) {
+    GRADCOLL_TRY(check_comm(comm));
+    int is_inter = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
+    return is_inter == 0 ? Status()
+                         : Status(Code::invalid_comm,
+                                  "comm is an intercommunicator; allowed is an intracommunicator");
+}
+
+Status create(MPI_Comm comm, MPI_Info info, GC_Engine* engine) {
+    GRADCOLL_TRY(check_intracomm(comm));
+    auto made = make_engine(comm, info,
+                            engine != nullptr
+                                ? Status()
+                                : Status(Code::invalid_argument, "engine is a null pointer"));
+    if (!made) return made.status();
+    GRADCOLL_TRY(keep(made->get()));
+    *engine = made->release();
+    return {};
+}
+
+// ---- handing in
+
+Status check_name(const char* name) {
+    if (name == nullptr) return {Code::invalid_argument, "name is a null pointer"};
+    const std::size_t size = strnlen(name, most_name_bytes + 1);
+    if (size == 0 || size > most_name_bytes)
+        return {Code::invalid_argument,
+                fmt::format("name has {} bytes; allowed are 1 to {}",
+                            size == 0 ? "no" : fmt::format("more than {}", most_name_bytes),
+                            most_name_bytes)};
+    return {};
+}
+
+Status check_buffers(const CallArguments& arguments, const Classified& classified) {
+    BufferPair buffers;
+    GRADCOLL_TRY(find_buffers(Collective::allreduce, arguments, 1,
+                              classified.passes() ? 0 : classified.shape.item_bytes(), buffers));
+    int memory = host_memory;
+    GRADCOLL_TRY(locate(buffers.receive, Reach::host, memory));
+    if (!is_in_place(arguments)) GRADCOLL_TRY(locate(buffers.send, Reach::host, memory));
+    return check_disjoint(buffers);
+}
+
+/// Why the MPI library sums it; none: a plan of ours does.
+PassReason way_of(const Classified& classified) {
+    if (classified.passes()) return classified.pass_reason;
+    if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
+    return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
+}
+
+/// One gradient as it was handed in.
+struct Given {
+    const CallArguments& arguments;
+    CallShape shape;
+    PassReason pass_reason;
+    CallKey key;  ///< if it does not pass
+
+    Submission submission(std::string& text, int priority) const {
+        text = pass_reason != PassReason::none
+                   ? fmt::format("{} elements of {} bytes in all, summed by MPI",
+                                 arguments.count, bytes())
+                   : fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
+                                 name_of(shape.op), key.compress ? "compressed" : "exact");
+        const std::uint64_t hash = Hash().value(shape.kind).text(text).digest();
+        return {.shape = hash, .shape_text = text, .bytes = bytes(), .priority = priority};
+    }
+    std::uint64_t bytes() const {
+        return pass_reason != PassReason::none
+                   ? plain_bytes(arguments.count, arguments.datatype)
+                   : shape.size_bytes();
+    }
+};
+
+Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey& key) {
+    for (const auto& call : engine.plans)
+        if (call->key() == key) return call;
+    auto call = engine.context->plans().plan_apart(*engine.tree, engine.settings, key);
+    if (call) engine.plans.push_back(*call);
+    return call;
+}
+
+/// That of the gradient before, if it does.
+Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const Given& given) {
+    CommContext& context = *engine.context;
+    if (auto* const before = dynamic_cast<PlannedWork*>(gradient.work.get());
+        before != nullptr && given.pass_reason == PassReason::none &&
+        before->call().key() == given.key)
+        return before;
+    std::unique_ptr<EngineWork> made;
+    if (given.pass_reason != PassReason::none) {
+        made = std::make_unique<PassedWork>(context, given.pass_reason);
+    } else if (context.identity().rank_count() == 1) {
+        made = std::make_unique<AloneWork>(context);
+    } else {
+        auto call = planned(engine, given.key);
+        if (!call) return call.status();
+        auto executor = (*call)->take_executor({});
+        if (!executor) return executor.status();
+        made = std::make_unique<PlannedWork>(context, *call, std::move(executor).value());
+    }
+    made->handle() = {&engine, &gradient};
+    EngineWork* const work = made.get();
+    gradient.work = std::move(made);
+    return work;
+}
+
+struct SubmitCall {
+    const char* name;
+    CallArguments arguments;
+    int priority;
+};
+
+Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
+    GRADCOLL_TRY(check_name(call.name));
+    GRADCOLL_TRY(check_handles(Collective::allreduce, call.arguments));
+    const Classified classified = classify(Collective::allreduce, call.arguments, 1);
+    GRADCOLL_TRY(check_buffers(call.arguments, classified));
+    Given given{call.arguments, classified.shape, way_of(classified), {}};
+    if (given.pass_reason == PassReason::none)
+        given.key = route_of(engine.settings, given.shape,
+                             {.in_place = is_in_place(call.arguments), .sums = given.shape.sums()})
+                        .key;
+
+    const std::scoped_lock lock(engine.submits);
+    Gradient& gradient = engine.engine->gradient(call.name);
+    if (gradient.is_busy())
+        return Status(Code::invalid_argument,
+                      fmt::format("name is \"{}\", which is handed in; wait for its handle first",
+                                  call.name));
+    EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given));
+    work->bind(call.arguments, given.shape);
+    std::string text;
+    GRADCOLL_TRY(engine.engine->submit(gradient, given.submission(text, call.priority)));
+    return &work->handle();
+}
+
+// ---- the calls
+
+Status check_engine(GC_Engine engine) {
+    if (engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
+    if (engine->engine == nullptr)
+        return {Code::invalid_argument, "engine has ended with MPI_Finalize"};
+    return {};
+}
+
+MPI_Comm comm_of(GC_Engine engine) {
+    return engine != GC_ENGINE_NULL ? engine->context->identity().user_comm() : MPI_COMM_NULL;
+}
+
+MPI_Comm comm_of(const GC_Handle* handle) {
+    return handle != nullptr && *handle != GC_HANDLE_NULL ? comm_of((*handle)->engine)
+                                                          : MPI_COMM_NULL;
+}
+
+/// Of a complete one.
+Status end(GC_Handle& handle) {
+    GC_Handle_s& ended = *std::exchange(handle, GC_HANDLE_NULL);
+    return ended.engine->engine->take_outcome(*ended.gradient);
+}
+
+Status wait(GC_Handle& handle) {
+    if (handle == GC_HANDLE_NULL) return {};
+    GRADCOLL_TRY(check_engine(handle->engine));
+    handle->engine->engine->wait(*handle->gradient);
+    return end(handle);
+}
+
+Status test(GC_Handle* handle, int* flag) {
+    if (handle == nullptr) return {Code::invalid_argument, "handle is a null pointer"};
+    if (flag == nullptr) return {Code::invalid_argument, "flag is a null pointer"};
+    *flag = 1;
+    if (*handle == GC_HANDLE_NULL) return {};
+    GRADCOLL_TRY(check_engine((*handle)->engine));
+    (*handle)->engine->engine->look_after();
+    if ((*handle)->gradient->is_complete()) return end(*handle);
+    *flag = 0;
+    return {};
+}
+
+Status wait_all(int count, GC_Handle handles[]) {
+    if (count < 0)
+        return {Code::invalid_count, fmt::format("count is {}; allowed is 0 and more", count)};
+    if (count > 0 && handles == nullptr)
+        return {Code::invalid_argument, "handles is a null pointer"};
+    Status first;
+    for (GC_Handle& handle : std::span(handles, static_cast<std::size_t>(count))) {
+        Status status = wait(handle);
+        if (first.ok()) first = std::move(status);
+    }
+    return first;
+}
+
+Status free_engine(GC_Engine* engine) {
+    if (engine == nullptr) return {Code::invalid_argument, "engine is a null pointer"};
+    if (*engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
+    if ((*engine)->engine != nullptr) {
+        if (const std::size_t count = (*engine)->engine->under_way(); count > 0)
+            return {Code::invalid_argument,
+                    fmt::format("engine has {} gradients under way; wait for them first", count)};
+        (*engine)->engine->settle();
+    }
+    forget(*engine);
+    delete *engine;
+    *engine = GC_ENGINE_NULL;
+    return {};
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine) {
+    return at_boundary(comm, "GC_Engine_create", [&] { return create(comm, info, engine); });
+}
+
+extern "C" int GC_Submit(GC_Engine engine, const char* name, const void* sendbuf, void* recvbuf,
+                         MPI_Count count, MPI_Datatype datatype, MPI_Op op, int priority,
+                         GC_Handle* handle) {
+    return at_boundary(comm_of(engine), "GC_Submit", [&]() -> Status {
+        GRADCOLL_TRY(check_engine(engine));
+        if (handle == nullptr) return {Code::invalid_argument, "handle is a null pointer"};
+        const CallArguments arguments{sendbuf, recvbuf, count, datatype, op, comm_of(engine)};
+        return take(*handle, submit(*engine, {name, arguments, priority}));
+    });
+}
+
+extern "C" int GC_Handle_wait(GC_Handle* handle) {
+    return at_boundary(comm_of(handle), "GC_Handle_wait", [&] {
+        return handle != nullptr ? wait(*handle)
+                                 : Status(Code::invalid_argument, "handle is a null pointer");
+    });
+}
+
+extern "C" int GC_Handle_test(GC_Handle* handle, int* flag) {
+    return at_boundary(comm_of(handle), "GC_Handle_test", [&] { return test(handle, flag); });
+}
+
+extern "C" int GC_Handle_waitall(int count, GC_Handle handles[]) {
+    const MPI_Comm comm = count > 0 ? comm_of(handles) : MPI_COMM_NULL;
+    return at_boundary(comm, "GC_Handle_waitall", [&] { return wait_all(count, handles); });
+}
+
+extern "C" int GC_Engine_flush(GC_Engine engine) {
+    return at_boundary(comm_of(engine), "GC_Engine_flush", [&]() -> Status {
+        GRADCOLL_TRY(check_engine(engine));
+        engine->engine->flush();
+        return {};
+    });
+}
+
+extern "C" int GC_Engine_free(GC_Engine* engine) {
+    const MPI_Comm comm = engine != nullptr ? comm_of(*engine) : MPI_COMM_NULL;
+    return at_boundary(comm, "GC_Engine_free", [&] { return free_engine(engine); });
+}

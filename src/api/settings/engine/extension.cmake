@@ -1,0 +1,8 @@
+gradcoll_extension(option engine_strategy SOURCES options.cpp)
+gradcoll_extension(option engine_threads)
+gradcoll_extension(option engine_bytes)
+gradcoll_extension(option engine_stall_seconds)
+gradcoll_extension(setting engine_strategy SOURCES readers.cpp)
+gradcoll_extension(setting engine_threads)
+gradcoll_extension(setting engine_bytes)
+gradcoll_extension(setting engine_stall_seconds)

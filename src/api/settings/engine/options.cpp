@@ -1,0 +1,45 @@
+// api/settings/engine/options.cpp - engines (gradcoll/engine.h): names and texts.
+#include "base/option_table.hpp"
+
+namespace gradcoll {
+
+OptionInfo engine_strategy_option_row() {
+    return {.variable = "GC_ENGINE_STRATEGY",
+            .info_key = "gc_engine_strategy",
+            .default_value = "tree",
+            .allowed = "tree, ring, ps",
+            .help =
+                "how engines sum a gradient: tree: over the tree of the machine; ring: from rank to "
+                "rank in the order of the tree; ps: every rank is the parameter server of its "
+                "share, and all send theirs to it"};
+}
+
+OptionInfo engine_threads_option_row() {
+    return {.variable = "GC_ENGINE_THREADS",
+            .info_key = "gc_engine_threads",
+            .default_value = "auto",
+            .allowed = "auto, or 0 to 64",
+            .help =
+                "threads of an engine that encode, decode and add; 0: the one that moves messages "
+                "does; auto: 0 if ranks outnumber cores, else 1 to 4 by the cores a rank has"};
+}
+
+OptionInfo engine_bytes_option_row() {
+    return {.variable = "GC_ENGINE_BYTES",
+            .info_key = "gc_engine_bytes",
+            .default_value = "256M",
+            .allowed = "bytes with K, M or G",
+            .help =
+                "gradients that an engine sums at once; others wait, but one that is larger begins "
+                "alone"};
+}
+
+OptionInfo engine_stall_seconds_option_row() {
+    return {.variable = "GC_ENGINE_STALL_SECONDS",
+            .info_key = "gc_engine_stall_seconds",
+            .default_value = "60",
+            .allowed = "1 to 1000000",
+            .help = "after this rank 0 warns of a gradient that some ranks have not handed in"};
+}
+
+}  // namespace gradcoll

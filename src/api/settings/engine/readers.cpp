@@ -1,0 +1,53 @@
+// api/settings/engine/readers.cpp - engines.
+#include "api/settings/read_text.hpp"
+#include "api/settings/setting_table.hpp"
+#include "api/settings/settings.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr int most_threads = 64;
+constexpr std::int64_t most_stall_seconds = 1'000'000;
+
+Result<std::optional<int>> parse_threads(std::string_view text) {
+    if (text == "auto") return std::optional<int>();
+    const auto threads = parse_integer(text, 0, most_threads);
+    if (!threads) return threads.status();
+    return std::optional<int>(static_cast<int>(*threads));
+}
+
+}  // namespace
+
+SettingRow engine_strategy_setting_row() {
+    return {.read =
+                [](std::string_view text, Settings& out) {
+                    constexpr std::string_view names[] = {"tree", "ring", "ps"};
+                    return take(out.engine.strategy,
+                                one_of<EngineStrategy>(
+                                    text, names, info_of(OptionId::engine_strategy).allowed));
+                },
+            .shapes_calls = false};
+}
+
+SettingRow engine_threads_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.threads, parse_threads(text)); },
+            .shapes_calls = false};
+}
+
+SettingRow engine_bytes_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.most_bytes, parse_bytes(text)); },
+            .shapes_calls = false};
+}
+
+SettingRow engine_stall_seconds_setting_row() {
+    return {.read =
+                [](std::string_view text, Settings& out) {
+                    return take(out.engine.stall_seconds,
+                                parse_integer(text, 1, most_stall_seconds));
+                },
+            .shapes_calls = false};
+}
+
+}  // namespace gradcoll

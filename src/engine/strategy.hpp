@@ -1,0 +1,27 @@
+// engine/strategy.hpp - how ranks sum a gradient: all strategies are plans, so made of the same
+// steps (encode, decode, add, send, receive), and run by the same engine.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.hpp"
+#include "topology/tree.hpp"
+
+namespace gradcoll {
+
+enum class EngineStrategy : std::uint8_t {
+    tree,  ///< FlexReduce: over the tree of the machine
+    ring,  ///< from rank to rank, in the order in which the tree has them
+    ps     ///< co-located parameter servers: every rank sums its share of the vector, and sends it back
+};
+
+/// What a plan is made for.
+struct StrategyTree {
+    Tree tree;
+    std::string_view exchange;  ///< its name, static text; empty: as the settings have it
+};
+/// `machine`: the tree of the ranks. Errors: those of Tree::make().
+Result<StrategyTree> strategy_tree(EngineStrategy strategy, const Tree& machine);
+
+}  // namespace gradcoll

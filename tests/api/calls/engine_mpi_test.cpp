@@ -1,0 +1,235 @@
+// Engines: gradients in orders of each rank's own, every strategy, exact and compressed, beside what
+// MPI_Allreduce gives; and what is wrong with a call.
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+#include <thread>
+
+#include "api/api_support.hpp"
+
+namespace gradcoll::test {
+namespace {
+
+class OwnEngine {
+  public:
+    OwnEngine(MPI_Comm comm, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+        EXPECT_EQ(GC_Engine_create(comm, Info(settings), &engine_), MPI_SUCCESS);
+    }
+    ~OwnEngine() {
+        EXPECT_EQ(GC_Engine_free(&engine_), MPI_SUCCESS);
+        EXPECT_EQ(engine_, GC_ENGINE_NULL);
+    }
+    OwnEngine(const OwnEngine&) = delete;
+    OwnEngine& operator=(const OwnEngine&) = delete;
+    operator GC_Engine() const { return engine_; }  // NOLINT: stands for the engine
+
+  private:
+    GC_Engine engine_ = GC_ENGINE_NULL;
+};
+
+
+/// Whole numbers, so that every order of additions gives the same sum.
+std::vector<float> values_of(int rank, int gradient, std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i)
+        values[i] = static_cast<float>((static_cast<int>(i) * 7 + gradient * 3 + rank) % 97 - 48);
+    return values;
+}
+
+std::vector<float> sum_of(int ranks, int gradient, std::size_t count) {
+    std::vector<float> sum(count, 0.0F);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const std::vector<float> one = values_of(rank, gradient, count);
+        for (std::size_t i = 0; i < count; ++i) sum[i] += one[i];
+    }
+    return sum;
+}
+
+const std::vector<std::size_t> counts{1, 100'000, 0, 17, 4'096, 300'000, 512, 33'333};
+
+/// All gradients once, in an order of this rank's own, now and then with a pause.
+void expect_right_sums(GC_Engine engine, MPI_Comm comm, unsigned step, bool in_place) {
+    std::mt19937 random(step * 101 + static_cast<unsigned>(rank_of(comm)));
+    std::vector<int> order(counts.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::vector<float>> inputs(counts.size()), outputs(counts.size());
+    std::vector<GC_Handle> handles(counts.size(), GC_HANDLE_NULL);
+    for (const int gradient : order) {
+        const auto at = static_cast<std::size_t>(gradient);
+        if (random() % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+        inputs[at] = values_of(rank_of(comm), gradient, counts[at]);
+        outputs[at] = in_place ? inputs[at] : std::vector<float>(counts[at], -1.0F);
+        const std::string name = "layer." + std::to_string(gradient);
+        ASSERT_EQ(GC_Submit(engine, name.c_str(), in_place ? MPI_IN_PLACE : inputs[at].data(),
+                            outputs[at].data(), static_cast<MPI_Count>(counts[at]), MPI_FLOAT,
+                            MPI_SUM, gradient % 2, &handles[at]),
+                  MPI_SUCCESS);
+    }
+    ASSERT_EQ(GC_Handle_waitall(static_cast<int>(handles.size()), handles.data()), MPI_SUCCESS);
+    for (std::size_t at = 0; at < counts.size(); ++at) {
+        EXPECT_EQ(handles[at], GC_HANDLE_NULL);
+        EXPECT_EQ(outputs[at], sum_of(size_of(comm), static_cast<int>(at), counts[at])) << at;
+    }
+}
+
+TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
+    const OwnComm comm;
+    for (const char* strategy : {"tree", "ring", "ps"})
+        for (const char* threads : {"0", "2"}) {
+            const OwnEngine engine(comm, {{"gc_engine_strategy", strategy}, {"gc_engine_threads", threads}});
+            for (unsigned step = 0; step < 3; ++step)
+                expect_right_sums(engine, comm, step, step % 2 == 1);
+        }
+}
+
+TEST(EngineCalls, TwoEnginesOfOneCommunicatorDoNotMeet) {
+    const OwnComm comm;
+    const OwnEngine first(comm);
+    const OwnEngine second(comm);
+    expect_right_sums(first, comm, 1, false);
+    expect_right_sums(second, comm, 2, false);
+}
+
+/// Types and ops of every kind; those without kernels go through the MPI library.
+TEST(EngineCalls, OtherTypesAndOps) {
+    const OwnComm comm;
+    const OwnEngine engine(comm);
+    const int ranks = comm.size();
+    std::vector<int> ints(1000, comm.rank() + 1);
+    std::vector<double> doubles(1000, 0.5 * (comm.rank() + 1));
+    struct Pair {
+        double value;
+        int index;
+    };
+    std::vector<Pair> pairs(10, {static_cast<double>(comm.rank()), comm.rank()});
+    std::vector<int> most(1000);
+    std::vector<double> product(1000);
+    std::vector<Pair> best(10);
+    GC_Handle handles[3];
+    ASSERT_EQ(GC_Submit(engine, "most", ints.data(), most.data(), 1000, MPI_INT, MPI_MAX, 0, &handles[0]), MPI_SUCCESS);
+    ASSERT_EQ(GC_Submit(engine, "product", doubles.data(), product.data(), 1000, MPI_DOUBLE, MPI_PROD, 0, &handles[1]), MPI_SUCCESS);
+    ASSERT_EQ(GC_Submit(engine, "best", pairs.data(), best.data(), 10, MPI_DOUBLE_INT, MPI_MAXLOC, 0, &handles[2]), MPI_SUCCESS);
+    ASSERT_EQ(GC_Handle_waitall(3, handles), MPI_SUCCESS);
+    double expected = 1;
+    for (int rank = 0; rank < ranks; ++rank) expected *= 0.5 * (rank + 1);
+    EXPECT_EQ(most[999], ranks);
+    EXPECT_DOUBLE_EQ(product[500], expected);
+    EXPECT_EQ(best[9].index, ranks - 1);
+}
+
+TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
+    const OwnComm comm;
+    for (const char* codec : {"2:4", "int8"})
+        for (const char* strategy : {"tree", "ring", "ps"}) {
+            const OwnEngine engine(comm, {{"gc_codec", codec},
+                                          {"gc_min_bytes", "0"},
+                                          {"gc_compress_if", "always"},
+                                          {"gc_engine_strategy", strategy}});
+            std::vector<float> values(50'000);
+            std::mt19937 random(static_cast<unsigned>(comm.rank()));
+            std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
+            for (float& value : values) value = uniform(random);
+            GC_Handle handle = GC_HANDLE_NULL;
+            ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+            ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
+            std::vector<float> of_rank_0 = values;
+            MPI_Bcast(of_rank_0.data(), 50'000, MPI_FLOAT, 0, comm);
+            EXPECT_EQ(std::memcmp(values.data(), of_rank_0.data(), 200'000), 0) << codec << strategy;
+        }
+}
+
+TEST(EngineCalls, ADifferenceIsToldToAllAndTheEngineGoesOn) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank differs from nobody";
+    const OwnEngine engine(comm);
+    std::vector<float> values(101, 1.0F);
+    GC_Handle handle = GC_HANDLE_NULL;
+    const int last = comm.size() - 1;
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), comm.rank() == last ? 101 : 100, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    const int code = GC_Handle_wait(&handle);
+    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos) << error_text(code);
+    EXPECT_NE(error_text(code).find("100 elements"), std::string::npos);
+    EXPECT_EQ(handle, GC_HANDLE_NULL);
+    expect_right_sums(engine, comm, 5, false);
+}
+
+TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
+    const OwnComm comm;
+    const OwnEngine engine(comm);
+    std::vector<float> values(1000, 1.0F);
+    GC_Handle handle = GC_HANDLE_NULL;
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    ASSERT_EQ(GC_Engine_flush(engine), MPI_SUCCESS);
+    int flag = 0;
+    ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
+    EXPECT_EQ(flag, 1);
+    EXPECT_EQ(handle, GC_HANDLE_NULL);
+    EXPECT_EQ(values[999], static_cast<float>(comm.size()));
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    for (flag = 0; flag == 0;) ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
+    EXPECT_EQ(values[0], static_cast<float>(comm.size() * comm.size()));
+}
+
+/// The sums of a communicator that nobody frees an engine of are dropped with MPI_Finalize; so the
+/// last engine here is left alone.
+TEST(EngineCalls, OneThatIsNotFreedEndsWithMPI) {
+    static GC_Engine left = GC_ENGINE_NULL;
+    ASSERT_EQ(GC_Engine_create(MPI_COMM_WORLD, MPI_INFO_NULL, &left), MPI_SUCCESS);
+    expect_right_sums(left, MPI_COMM_WORLD, 3, false);
+}
+
+TEST(EngineCalls, WrongArgumentsAreNamed) {
+    const OwnComm comm;
+    const OwnEngine engine(comm);
+    std::vector<float> values(10, 1.0F), out(10);
+    GC_Handle handle = GC_HANDLE_NULL;
+    const auto submit = [&](GC_Engine to, const char* name, const void* in, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, GC_Handle* where) {
+        return GC_Submit(to, name, in, result, count, type, op, 0, where);
+    };
+    const auto expect_wrong = [&](int code, int expected, const char* what) {
+        EXPECT_EQ(code, expected) << what;
+        EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
+    };
+    const std::string long_name(300, 'n');
+    expect_wrong(submit(engine, nullptr, values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name is a null pointer");
+    expect_wrong(submit(engine, "", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name has no bytes");
+    expect_wrong(submit(engine, long_name.c_str(), values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name has more than 255");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, nullptr), MPI_ERR_ARG, "handle is a null pointer");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), -1, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_COUNT, "count");
+    expect_wrong(submit(engine, "w", nullptr, out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_BUFFER, "sendbuf");
+    expect_wrong(submit(engine, "w", values.data(), values.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_BUFFER, "sendbuf");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_DATATYPE_NULL, MPI_SUM, &handle), MPI_ERR_TYPE, "datatype");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_OP_NULL, &handle), MPI_ERR_OP, "op");
+    EXPECT_EQ(handle, GC_HANDLE_NULL);
+
+    ASSERT_EQ(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_SUCCESS);
+    GC_Handle other = GC_HANDLE_NULL;
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &other), MPI_ERR_ARG, "wait for its handle first");
+    ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
+
+    int flag = 0;
+    EXPECT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);  // null: complete
+    EXPECT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
+    EXPECT_EQ(flag, 1);
+}
+
+TEST(EngineCalls, SettingsThatEnginesCannotKeepAreRefused) {
+    const OwnComm comm;
+    GC_Engine engine = GC_ENGINE_NULL;
+    const auto expect_refused = [&](const char* key, const char* value, const char* what) {
+        const int code = GC_Engine_create(comm, Info({{key, value}}), &engine);
+        EXPECT_EQ(code, MPI_ERR_ARG) << key;
+        EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
+        EXPECT_EQ(engine, GC_ENGINE_NULL);
+    };
+    expect_refused("gc_tolerance", "abs=1", "gc_tolerance");
+    expect_refused("gc_schedule", "0:2:4", "gc_schedule");
+    expect_refused("gc_engine_strategy", "star", "tree, ring, ps");
+    expect_refused("gc_engine_threads", "65", "64");
+}
+
+}  // namespace
+}  // namespace gradcoll::test
