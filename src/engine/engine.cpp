@@ -203,9 +203,9 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     return negotiation_->say(ready, now_ns);
 }
 
-/// One sum may be larger than all that may be under way.
+/// Two may be under way whatever their size: while one ends, the other keeps links busy.
 std::uint64_t Engine::room_bytes() const {
-    if (running_.empty()) return UINT64_MAX;
+    if (running_.size() < 2) return UINT64_MAX;
     return options_.most_bytes - std::min(options_.most_bytes, running_bytes_);
 }
 

@@ -27,7 +27,8 @@ struct EngineOptions {
     /// Whether a thread of the engine's own makes the turns, else those who submit, test and wait.
     bool own_thread = true;
     bool yields = false;            ///< ranks outnumber cores
-    std::uint64_t most_bytes = 0;   ///< of vectors whose sums are under way at once, but one is
+    /// That sums which are under way at once send, but for two of any size.
+    std::uint64_t most_bytes = 0;
     std::uint64_t stall_ns = 0;     ///< after which it is told who has not handed in a gradient
 };
 
@@ -65,7 +66,7 @@ class Gradient {
 struct Submission {
     std::uint64_t shape = 0;  ///< hash of all that ranks must have alike
     std::string_view shape_text;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;    ///< that its sum sends
     std::int32_t priority = 0;  ///< higher goes first
 };
 

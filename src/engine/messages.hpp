@@ -26,7 +26,7 @@ inline constexpr std::uint32_t unnumbered = 0xffffffffU;
 struct Ready {
     std::uint32_t number = unnumbered;
     std::int32_t priority = 0;  ///< higher goes first
-    std::uint64_t bytes = 0;    ///< of the vector
+    std::uint64_t bytes = 0;    ///< that its sum sends
     std::uint64_t shape = 0;    ///< hash of all that ranks must have alike
     std::string name;           ///< empty if it has a number
     std::string shape_text;     ///< for people; empty if the rank has sent it for this gradient

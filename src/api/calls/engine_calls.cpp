@@ -23,6 +23,7 @@ struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
     std::optional<gradcoll::Tree> tree;
+    bool one_host = false;  ///< exact sums go through the memory of the host
     std::unique_ptr<gradcoll::NumberedChannel> control;
     std::mutex submits;  ///< one at a time
     std::vector<std::shared_ptr<gradcoll::PlannedCall>> plans;
@@ -92,6 +93,8 @@ Status plan_for_strategy(GC_Engine_s& engine) {
     if (!strategy) return strategy.status();
     if (!strategy->exchange.empty())
         GRADCOLL_TRY(take(engine.settings.exchange, level_exchanges_from(strategy->exchange)));
+    else
+        engine.one_host = engine.context->one_host().open();
     engine.tree = std::move(strategy->tree);
     return {};
 }
@@ -168,24 +171,27 @@ PassReason way_of(const Classified& classified) {
 struct Given {
     const CallArguments& arguments;
     CallShape shape;
-    PassReason pass_reason;
-    CallKey key;  ///< if it does not pass
+    PassReason pass_reason;  ///< none: `route` says where it goes
+    Route route;
 
-    Submission submission(std::string& text, int priority) const {
-        text = pass_reason != PassReason::none
-                   ? fmt::format("{} elements of {} bytes in all, summed by MPI",
-                                 arguments.count, bytes())
-                   : fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
-                                 name_of(shape.op), key.compress ? "compressed" : "exact");
-        const std::uint64_t hash = Hash().value(shape.kind).text(text).digest();
-        return {.shape = hash, .shape_text = text, .bytes = bytes(), .priority = priority};
-    }
-    std::uint64_t bytes() const {
-        return pass_reason != PassReason::none
-                   ? plain_bytes(arguments.count, arguments.datatype)
-                   : shape.size_bytes();
+    bool passes() const { return pass_reason != PassReason::none; }
+    std::string shape_text() const {
+        if (passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
+        return fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
+                           name_of(shape.op), route.key.compress ? "compressed" : "exact");
     }
 };
+
+Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
+    Given given{arguments, classified.shape, way_of(classified), {}};
+    if (given.passes()) return given;
+    given.route = route_of(engine.settings, given.shape,
+                           {.in_place = is_in_place(arguments),
+                            .sums = given.shape.sums(),
+                            .one_host = engine.one_host &&
+                                        engine.context->one_host().takes(given.shape)});
+    return given;
+}
 
 Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey& key) {
     for (const auto& call : engine.plans)
@@ -195,28 +201,35 @@ Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey&
     return call;
 }
 
+Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Given& given) {
+    CommContext& context = *engine.context;
+    std::unique_ptr<EngineWork> work;
+    if (given.passes())
+        work = std::make_unique<PassedWork>(context, given.pass_reason);
+    else if (context.identity().rank_count() == 1)
+        work = std::make_unique<AloneWork>(context);
+    else if (given.route.one_host)
+        work = std::make_unique<HostWork>(context);
+    if (work != nullptr) return work;
+    auto call = planned(engine, given.route.key);
+    if (!call) return call.status();
+    auto executor = (*call)->take_executor({});
+    if (!executor) return executor.status();
+    work = std::make_unique<PlannedWork>(context, *call, std::move(executor).value());
+    return work;
+}
+
 /// That of the gradient before, if it does.
 Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const Given& given) {
-    CommContext& context = *engine.context;
-    if (auto* const before = dynamic_cast<PlannedWork*>(gradient.work.get());
-        before != nullptr && given.pass_reason == PassReason::none &&
-        before->call().key() == given.key)
+    auto* const before = dynamic_cast<PlannedWork*>(gradient.work.get());
+    if (before != nullptr && !given.passes() && !given.route.one_host &&
+        before->call().key() == given.route.key)
         return before;
-    std::unique_ptr<EngineWork> made;
-    if (given.pass_reason != PassReason::none) {
-        made = std::make_unique<PassedWork>(context, given.pass_reason);
-    } else if (context.identity().rank_count() == 1) {
-        made = std::make_unique<AloneWork>(context);
-    } else {
-        auto call = planned(engine, given.key);
-        if (!call) return call.status();
-        auto executor = (*call)->take_executor({});
-        if (!executor) return executor.status();
-        made = std::make_unique<PlannedWork>(context, *call, std::move(executor).value());
-    }
-    made->handle() = {&engine, &gradient};
-    EngineWork* const work = made.get();
-    gradient.work = std::move(made);
+    auto made = new_work(engine, given);
+    if (!made) return made.status();
+    EngineWork* const work = made->get();
+    work->handle() = {&engine, &gradient};
+    gradient.work = std::move(made).value();
     return work;
 }
 
@@ -231,11 +244,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     GRADCOLL_TRY(check_handles(Collective::allreduce, call.arguments));
     const Classified classified = classify(Collective::allreduce, call.arguments, 1);
     GRADCOLL_TRY(check_buffers(call.arguments, classified));
-    Given given{call.arguments, classified.shape, way_of(classified), {}};
-    if (given.pass_reason == PassReason::none)
-        given.key = route_of(engine.settings, given.shape,
-                             {.in_place = is_in_place(call.arguments), .sums = given.shape.sums()})
-                        .key;
+    const Given given = given_to(engine, call.arguments, classified);
 
     const std::scoped_lock lock(engine.submits);
     Gradient& gradient = engine.engine->gradient(call.name);
@@ -245,8 +254,12 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                   call.name));
     EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given));
     work->bind(call.arguments, given.shape);
-    std::string text;
-    GRADCOLL_TRY(engine.engine->submit(gradient, given.submission(text, call.priority)));
+    const std::string text = given.shape_text();
+    GRADCOLL_TRY(engine.engine->submit(
+        gradient, {.shape = Hash().value(given.shape.kind).text(text).digest(),
+                   .shape_text = text,
+                   .bytes = work->sent_bytes(),
+                   .priority = call.priority}));
     return &work->handle();
 }
 

@@ -19,6 +19,16 @@ Result<Progress> PlannedWork::advance() {
     return progress;
 }
 
+Status HostWork::start() {
+    operation_ = context_.one_host().begin_allreduce(binding_of(arguments_, shape_), shape_,
+                                                     CallKind::submitted);
+    return {};
+}
+
+Result<Progress> HostWork::advance() {
+    return context_.one_host().advance(operation_);
+}
+
 Status PassedWork::start() {
     context_.statistics().count_passed(
         CallKind::submitted, plain_bytes(arguments_.count, arguments_.datatype), reason_);

@@ -26,6 +26,8 @@ class EngineWork : public Work {
         shape_ = shape;
     }
     GC_Handle_s& handle() { return handle_; }
+    /// By this rank, for each sum.
+    virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
 
   protected:
     CallArguments arguments_;
@@ -40,9 +42,13 @@ class PlannedWork final : public EngineWork {
   public:
     PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
                 std::unique_ptr<Executor> executor)
-        : context_(context), call_(std::move(call)), executor_(std::move(executor)) {}
+        : context_(context),
+          call_(std::move(call)),
+          executor_(std::move(executor)),
+          sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
     const PlannedCall& call() const { return *call_; }
+    std::uint64_t sent_bytes() const override { return sent_bytes_; }
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
@@ -51,7 +57,22 @@ class PlannedWork final : public EngineWork {
     CommContext& context_;
     std::shared_ptr<PlannedCall> call_;
     std::unique_ptr<Executor> executor_;
+    std::uint64_t sent_bytes_;
     RunStats before_;
+};
+
+/// Through the memory of one host; such sums take turns.
+class HostWork final : public EngineWork {
+  public:
+    explicit HostWork(CommContext& context) : context_(context) {}
+
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep>) override { return 0; }
+
+  private:
+    CommContext& context_;
+    OneHost::Operation operation_;
 };
 
 /// By the MPI library, on the context's own communicator: all ranks start such sums in one order.

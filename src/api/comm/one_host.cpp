@@ -110,12 +110,13 @@ Result<Progress> OneHost::advance(const Operation& operation) {
 }
 
 /// Counted already: a communicator that is freed before its operations are over has been of use.
-OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape) {
-    count_begun(shape);
+OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape,
+                                            CallKind kind) {
+    count_begun(shape, kind);
     return {binding, shape, turns_given_++};
 }
 
-void OneHost::count_begun(const CallShape& shape) {
+void OneHost::count_begun(const CallShape& shape, CallKind kind) {
     const std::uint64_t bytes = shape.size_bytes();
     if (!statistics_.is_observed()) {
         statistics_.count_served(false,
@@ -123,7 +124,7 @@ void OneHost::count_begun(const CallShape& shape) {
         return;
     }
     CallRecord record;
-    record.kind = CallKind::iallreduce;
+    record.kind = kind;
     record.shared_memory = true;
     record.bytes = record.bytes_sent = record.bytes_sent_exact = bytes;
     statistics_.count_served(record);

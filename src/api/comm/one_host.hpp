@@ -49,7 +49,9 @@ class OneHost {
         CallShape shape;
         std::uint64_t turn = 0;
     };
-    Operation begin_allreduce(const Binding& binding, const CallShape& shape);
+    /// `kind`: what it is counted as.
+    Operation begin_allreduce(const Binding& binding, const CallShape& shape,
+                              CallKind kind = CallKind::iallreduce);
     /// Idle also while it is not its turn. Errors end it: those of allreduce().
     Result<Progress> advance(const Operation& operation);
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike
@@ -93,7 +95,7 @@ class OneHost {
     Status observed(const Told& call, Run& run);
     double predicted_us(const Told& call) const;
     void wait_for_turn();
-    void count_begun(const CallShape& shape);
+    void count_begun(const CallShape& shape, CallKind kind);
 
     const CommIdentity& comm_;
     const CommSettings& settings_;

@@ -27,11 +27,11 @@ OptionInfo engine_threads_option_row() {
 OptionInfo engine_bytes_option_row() {
     return {.variable = "GC_ENGINE_BYTES",
             .info_key = "gc_engine_bytes",
-            .default_value = "256M",
+            .default_value = "4M",
             .allowed = "bytes with K, M or G",
             .help =
-                "gradients that an engine sums at once; others wait, but one that is larger begins "
-                "alone"};
+                "what the sums that an engine has under way may send together; others wait, but two "
+                "are always under way"};
 }
 
 OptionInfo engine_stall_seconds_option_row() {

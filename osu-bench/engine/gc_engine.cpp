@@ -1,0 +1,230 @@
+// gc_engine - the gradients of one training step, handed to an engine as the backward pass makes
+// them, beside three blocking ways: GC_Allreduce one after another in the same order, MPI_Allreduce
+// likewise, and one GC_Allreduce of all in one buffer. By turns in one run; medians and quartiles.
+
+#include <fmt/format.h>
+#include <gradcoll.h>
+#include <time.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "models.hpp"
+
+namespace {
+
+struct Options {
+    std::string model = "resnet50";
+    std::size_t divide = 1;
+    std::string codec = "exact";
+    std::string strategy = "tree";
+    std::string threads = "auto";
+    double backward_ms = 0;
+    int repeats = 5;
+    int warmup = 1;
+};
+
+Options parse(int argc, char** argv) {
+    Options options;
+    CLI::App app{"Times a training step's sums through an engine beside blocking calls"};
+    app.add_option("--model", options.model, "whose gradients")
+        ->check(CLI::IsMember({"resnet50", "bert-base"}))
+        ->capture_default_str();
+    app.add_option("--divide", options.divide, "every gradient's elements by this, rounded up")
+        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20))
+        ->capture_default_str();
+    app.add_option("--codec", options.codec, "as GC_CODEC, for all but MPI_Allreduce")
+        ->capture_default_str();
+    app.add_option("--strategy", options.strategy, "as GC_ENGINE_STRATEGY")->capture_default_str();
+    app.add_option("--threads", options.threads, "as GC_ENGINE_THREADS")->capture_default_str();
+    app.add_option("--backward-ms", options.backward_ms,
+                   "time of the backward pass, in which the host sleeps; a gradient's part follows "
+                   "its size")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--repeats", options.repeats, "turns")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    app.add_option("--warmup", options.warmup, "turns that are not counted")
+        ->check(CLI::Range(0, 1000))
+        ->capture_default_str();
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        const int code = rank == 0 ? app.exit(error) : error.get_exit_code();
+        MPI_Finalize();
+        std::exit(code);
+    }
+    return options;
+}
+
+/// Of the calls that this program makes, which all return codes.
+void expect(int code, const char* call) {
+    if (code == MPI_SUCCESS) return;
+    char text[GC_MAX_ERROR_STRING] = "";
+    GC_Error_string(code, text, nullptr);
+    fmt::print(stderr, "gc_engine: {}: {}\n", call, text);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+void sleep_ms(double ms) {
+    if (ms <= 0) return;
+    const auto ns = static_cast<long long>(ms * 1e6);
+    const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    nanosleep(&time, nullptr);
+}
+
+/// One rank's gradients, one behind the other in the order of the backward pass.
+class Step {
+  public:
+    Step(const Options& options, int rank) : options_(options) {
+        parameters_ = options.model == "resnet50" ? resnet50() : bert_base();
+        std::reverse(parameters_.begin(), parameters_.end());
+        for (Parameter& parameter : parameters_) {
+            parameter.count = (parameter.count + options.divide - 1) / options.divide;
+            first_.push_back(elements_);
+            elements_ += parameter.count;
+        }
+        input_.resize(elements_);
+        for (std::size_t i = 0; i < elements_; ++i)
+            input_[i] = 1e-3F * static_cast<float>(static_cast<int>((i * 2654435761U + static_cast<unsigned>(rank) * 97U) % 2001U) - 1000);
+        output_.resize(elements_);
+        handles_.resize(parameters_.size());
+    }
+
+    std::size_t elements() const { return elements_; }
+    std::size_t tensors() const { return parameters_.size(); }
+    const std::vector<float>& output() const { return output_; }
+
+    void by_engine(GC_Engine engine) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            compute(i);
+            expect(GC_Submit(engine, parameters_[i].name.c_str(), input_.data() + first_[i],
+                             output_.data() + first_[i], count(i), MPI_FLOAT, MPI_SUM,
+                             static_cast<int>(i), &handles_[i]),
+                   "GC_Submit");
+        }
+        expect(GC_Handle_waitall(static_cast<int>(handles_.size()), handles_.data()), "GC_Handle_waitall");
+    }
+    void one_by_one(MPI_Comm comm) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            compute(i);
+            expect(GC_Allreduce(input_.data() + first_[i], output_.data() + first_[i], static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm), "GC_Allreduce");
+        }
+    }
+    void by_mpi(MPI_Comm comm) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) {
+            compute(i);
+            expect(MPI_Allreduce(input_.data() + first_[i], output_.data() + first_[i], static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm), "MPI_Allreduce");
+        }
+    }
+    void fused(MPI_Comm comm) {
+        for (std::size_t i = 0; i < parameters_.size(); ++i) compute(i);
+        expect(GC_Allreduce(input_.data(), output_.data(), static_cast<int>(elements_), MPI_FLOAT, MPI_SUM, comm), "GC_Allreduce");
+    }
+
+  private:
+    MPI_Count count(std::size_t i) const { return static_cast<MPI_Count>(parameters_[i].count); }
+    void compute(std::size_t i) const {
+        sleep_ms(options_.backward_ms * static_cast<double>(parameters_[i].count) / static_cast<double>(elements_));
+    }
+
+    const Options& options_;
+    std::vector<Parameter> parameters_;
+    std::vector<std::size_t> first_;
+    std::size_t elements_ = 0;
+    std::vector<float> input_;
+    std::vector<float> output_;
+    std::vector<GC_Handle> handles_;
+};
+
+struct Quartiles {
+    double low, median, high;
+};
+
+Quartiles quartiles_of(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double part) { return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))]; };
+    return {at(0.25), at(0.5), at(0.75)};
+}
+
+/// Until the last rank has ended.
+template <class Way>
+double ms_of(Way&& way) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    way();
+    double ms = (MPI_Wtime() - begin) * 1e3;
+    MPI_Allreduce(MPI_IN_PLACE, &ms, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return ms;
+}
+
+/// Every rank must have the same bits, and with exact codecs nearly what MPI has.
+void check_results(const Step& step, const std::vector<float>& by_mpi, bool exact) {
+    std::vector<float> of_rank_0 = step.output();
+    MPI_Bcast(of_rank_0.data(), static_cast<int>(of_rank_0.size()), MPI_FLOAT, 0, MPI_COMM_WORLD);
+    bool good = of_rank_0 == step.output();
+    for (std::size_t i = 0; exact && i < by_mpi.size(); ++i)
+        good = good && std::abs(by_mpi[i] - step.output()[i]) <= 1e-4F;
+    if (good) return;
+    fmt::print(stderr, "gc_engine: results differ\n");
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    int provided = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    const Options options = parse(argc, argv);
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    expect(GC_Comm_set_option(comm, "gc_codec", options.codec.c_str()), "GC_Comm_set_option");
+    MPI_Info info = MPI_INFO_NULL;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "gc_codec", options.codec.c_str());
+    MPI_Info_set(info, "gc_engine_strategy", options.strategy.c_str());
+    MPI_Info_set(info, "gc_engine_threads", options.threads.c_str());
+    GC_Engine engine = GC_ENGINE_NULL;
+    expect(GC_Engine_create(comm, info, &engine), "GC_Engine_create");
+    MPI_Info_free(&info);
+
+    Step step(options, rank);
+    std::vector<double> times[4];
+    std::vector<float> by_mpi;
+    for (int turn = 0; turn < options.warmup + options.repeats; ++turn) {
+        const double mpi_ms = ms_of([&] { step.by_mpi(comm); });
+        by_mpi = step.output();
+        const double engine_ms = ms_of([&] { step.by_engine(engine); });
+        check_results(step, by_mpi, options.codec == "exact");
+        const double one_ms = ms_of([&] { step.one_by_one(comm); });
+        const double fused_ms = ms_of([&] { step.fused(comm); });
+        if (turn < options.warmup) continue;
+        const double all[] = {engine_ms, one_ms, fused_ms, mpi_ms};
+        for (int way = 0; way < 4; ++way) times[way].push_back(all[way]);
+    }
+    expect(GC_Engine_free(&engine), "GC_Engine_free");
+    if (rank == 0) {
+        fmt::print("{}: {} tensors, {:.1f} MiB, {} ranks, codec {}, strategy {}, backward {} ms\n", options.model, step.tensors(),
+                   static_cast<double>(step.elements()) * 4 / (1 << 20), ranks, options.codec, options.strategy, options.backward_ms);
+        const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer", "MPI_Allreduce one by one"};
+        const double ours = quartiles_of(times[0]).median;
+        for (int way = 0; way < 4; ++way) {
+            const Quartiles q = quartiles_of(times[way]);
+            fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n", names[way], q.median, q.low, q.high, q.median / ours);
+        }
+    }
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return 0;
+}

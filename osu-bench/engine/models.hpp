@@ -1,0 +1,18 @@
+// models.hpp - the gradients of published models: name and number of elements of every parameter.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+struct Parameter {
+    std::string name;
+    std::size_t count = 0;
+};
+
+/// In the order of the forward pass. 161 tensors, 25,557,032 elements. Source: He et al., "Deep
+/// Residual Learning for Image Recognition", CVPR 2016, as torchvision lists them.
+std::vector<Parameter> resnet50();
+
+/// 199 tensors, 109,482,240 elements. Source: Devlin et al., "BERT", NAACL 2019, base, uncased.
+std::vector<Parameter> bert_base();
