@@ -1,7 +1,7 @@
 /* gradcoll/engine.h - sums of named gradients that a program hands in as they come: in any order,
- * and while it goes on computing. Transfer of one gradient hides the encoding and adding of another.
- * Source: Bai et al., "Gradient Compression Supercharged High-Performance Data Parallel DNN
- * Training", SOSP 2021. */
+ * and while it goes on computing. Transfer of one gradient hides the encoding and adding of
+ * another. Source: Bai et al., "Gradient Compression Supercharged High-Performance Data Parallel
+ * DNN Training", SOSP 2021. */
 #ifndef GRADCOLL_ENGINE_H
 #define GRADCOLL_ENGINE_H
 
@@ -30,9 +30,9 @@ typedef struct GC_Handle_s* GC_Handle;
 int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
 
 /* Hands in a gradient: the sum (or another `op`) of `sendbuf` over all ranks is to come to
- * `recvbuf`; MPI_IN_PLACE allowed. `name` says which gradient it is: 1 to 255 bytes, the same on all
- * ranks, in whatever order each rank hands in. Never waits for other ranks. Of what all ranks have
- * handed in, that of the highest `priority` (of any rank) begins first. The buffers are the
+ * `recvbuf`; MPI_IN_PLACE allowed. `name` says which gradient it is: 1 to 255 bytes, the same on
+ * all ranks, in whatever order each rank hands in. Never waits for other ranks. Of what all ranks
+ * have handed in, that of the highest `priority` (of any rank) begins first. The buffers are the
  * library's until the handle is complete. Types and ops that the library does not serve are summed
  * by the MPI library, in the same order.
  *

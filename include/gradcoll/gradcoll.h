@@ -19,8 +19,8 @@
  * GC_ call on it (or GC_Comm_attach) and freed with it. No GC_ call may be made before MPI_Init or
  * after MPI_Finalize.
  *
- * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual, GC_Engine) are
- * freed by their own calls, before their communicator.
+ * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual,
+ * GC_Engine) are freed by their own calls, before their communicator.
  */
 #ifndef GRADCOLL_GRADCOLL_H
 #define GRADCOLL_GRADCOLL_H

@@ -76,7 +76,8 @@ void expect(int code, const char* call) {
 void sleep_ms(double ms) {
     if (ms <= 0) return;
     const auto ns = static_cast<long long>(ms * 1e6);
-    const timespec time{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
+    const timespec time{static_cast<time_t>(ns / 1'000'000'000),
+                        static_cast<long>(ns % 1'000'000'000)};
     nanosleep(&time, nullptr);
 }
 
@@ -93,7 +94,11 @@ class Step {
         }
         input_.resize(elements_);
         for (std::size_t i = 0; i < elements_; ++i)
-            input_[i] = 1e-3F * static_cast<float>(static_cast<int>((i * 2654435761U + static_cast<unsigned>(rank) * 97U) % 2001U) - 1000);
+            input_[i] =
+                1e-3F * static_cast<float>(
+                            static_cast<int>((i * 2654435761U + static_cast<unsigned>(rank) * 97U) %
+                                             2001U) -
+                            1000);
         output_.resize(elements_);
         handles_.resize(parameters_.size());
     }
@@ -110,29 +115,37 @@ class Step {
                              static_cast<int>(i), &handles_[i]),
                    "GC_Submit");
         }
-        expect(GC_Handle_waitall(static_cast<int>(handles_.size()), handles_.data()), "GC_Handle_waitall");
+        expect(GC_Handle_waitall(static_cast<int>(handles_.size()), handles_.data()),
+               "GC_Handle_waitall");
     }
     void one_by_one(MPI_Comm comm) {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             compute(i);
-            expect(GC_Allreduce(input_.data() + first_[i], output_.data() + first_[i], static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm), "GC_Allreduce");
+            expect(GC_Allreduce(input_.data() + first_[i], output_.data() + first_[i],
+                                static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm),
+                   "GC_Allreduce");
         }
     }
     void by_mpi(MPI_Comm comm) {
         for (std::size_t i = 0; i < parameters_.size(); ++i) {
             compute(i);
-            expect(MPI_Allreduce(input_.data() + first_[i], output_.data() + first_[i], static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm), "MPI_Allreduce");
+            expect(MPI_Allreduce(input_.data() + first_[i], output_.data() + first_[i],
+                                 static_cast<int>(count(i)), MPI_FLOAT, MPI_SUM, comm),
+                   "MPI_Allreduce");
         }
     }
     void fused(MPI_Comm comm) {
         for (std::size_t i = 0; i < parameters_.size(); ++i) compute(i);
-        expect(GC_Allreduce(input_.data(), output_.data(), static_cast<int>(elements_), MPI_FLOAT, MPI_SUM, comm), "GC_Allreduce");
+        expect(GC_Allreduce(input_.data(), output_.data(), static_cast<int>(elements_), MPI_FLOAT,
+                            MPI_SUM, comm),
+               "GC_Allreduce");
     }
 
   private:
     MPI_Count count(std::size_t i) const { return static_cast<MPI_Count>(parameters_[i].count); }
     void compute(std::size_t i) const {
-        sleep_ms(options_.backward_ms * static_cast<double>(parameters_[i].count) / static_cast<double>(elements_));
+        sleep_ms(options_.backward_ms * static_cast<double>(parameters_[i].count) /
+                 static_cast<double>(elements_));
     }
 
     const Options& options_;
@@ -150,7 +163,9 @@ struct Quartiles {
 
 Quartiles quartiles_of(std::vector<double> values) {
     std::sort(values.begin(), values.end());
-    const auto at = [&](double part) { return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))]; };
+    const auto at = [&](double part) {
+        return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+    };
     return {at(0.25), at(0.5), at(0.75)};
 }
 
@@ -215,13 +230,17 @@ int main(int argc, char** argv) {
     }
     expect(GC_Engine_free(&engine), "GC_Engine_free");
     if (rank == 0) {
-        fmt::print("{}: {} tensors, {:.1f} MiB, {} ranks, codec {}, strategy {}, backward {} ms\n", options.model, step.tensors(),
-                   static_cast<double>(step.elements()) * 4 / (1 << 20), ranks, options.codec, options.strategy, options.backward_ms);
-        const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer", "MPI_Allreduce one by one"};
+        fmt::print("{}: {} tensors, {:.1f} MiB, {} ranks, codec {}, strategy {}, backward {} ms\n",
+                   options.model, step.tensors(),
+                   static_cast<double>(step.elements()) * 4 / (1 << 20), ranks, options.codec,
+                   options.strategy, options.backward_ms);
+        const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer",
+                               "MPI_Allreduce one by one"};
         const double ours = quartiles_of(times[0]).median;
         for (int way = 0; way < 4; ++way) {
             const Quartiles q = quartiles_of(times[way]);
-            fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n", names[way], q.median, q.low, q.high, q.median / ours);
+            fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n",
+                       names[way], q.median, q.low, q.high, q.median / ours);
         }
     }
     MPI_Comm_free(&comm);

@@ -8,7 +8,9 @@ namespace {
 
 class Model {
   public:
-    void add(std::string name, std::size_t count) { parameters_.push_back({std::move(name), count}); }
+    void add(std::string name, std::size_t count) {
+        parameters_.push_back({std::move(name), count});
+    }
     void convolution(const std::string& name, std::size_t in, std::size_t out, std::size_t width) {
         add(name + ".weight", in * out * width * width);
     }
@@ -28,8 +30,8 @@ class Model {
 };
 
 /// Three convolutions, and a fourth beside them where the width changes. Returns the new width.
-std::size_t add_bottleneck(Model& model, const std::string& name, std::size_t in,
-                           std::size_t width, bool changes) {
+std::size_t add_bottleneck(Model& model, const std::string& name, std::size_t in, std::size_t width,
+                           bool changes) {
     const std::size_t out = 4 * width;
     model.convolution(name + ".conv1", in, width, 1);
     model.normalisation(name + ".bn1", width);

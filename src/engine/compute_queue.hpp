@@ -1,5 +1,5 @@
-// engine/compute_queue.hpp - threads that run the local steps (encode, decode, add, copy) of all sums
-// of an engine.
+// engine/compute_queue.hpp - threads that run the local steps (encode, decode, add, copy) of all
+// sums of an engine.
 #pragma once
 
 #include <condition_variable>
@@ -48,7 +48,7 @@ class ComputeQueue {
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::vector<Waiting> waiting_;    ///< a heap; guarded by mutex_, as what follows
+    std::vector<Waiting> waiting_;  ///< a heap; guarded by mutex_, as what follows
     std::vector<Returned> returned_;
     std::uint64_t given_ = 0;
     bool stopping_ = false;

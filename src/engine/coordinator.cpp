@@ -49,10 +49,10 @@ const std::string& Coordinator::text_of(const Gradient& gradient, std::uint64_t 
 
 void Coordinator::compare(Gradient& gradient, int rank, const Ready& ready) const {
     if (ready.shape == gradient.shape || !gradient.error.empty()) return;
-    gradient.error = fmt::format("gradient \"{}\": rank {} has {}, rank {} has {}",
-                                 printable(gradient.name), gradient.first_rank,
-                                 printable(text_of(gradient, gradient.shape)), rank,
-                                 printable(text_of(gradient, ready.shape)));
+    gradient.error =
+        fmt::format("gradient \"{}\": rank {} has {}, rank {} has {}", printable(gradient.name),
+                    gradient.first_rank, printable(text_of(gradient, gradient.shape)), rank,
+                    printable(text_of(gradient, ready.shape)));
 }
 
 Status Coordinator::add(int rank, const Ready& ready, std::uint64_t now_ns) {

@@ -27,9 +27,7 @@ constexpr std::chrono::milliseconds look_for_others{100};
 }  // namespace
 
 Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
-    : options_(options),
-      negotiation_(std::move(negotiation)),
-      compute_(options.compute_threads) {
+    : options_(options), negotiation_(std::move(negotiation)), compute_(options.compute_threads) {
     if (options_.own_thread) thread_ = std::thread([this] { run(); });
 }
 
@@ -245,9 +243,9 @@ void Engine::begin(Gradient& gradient) {
         return complete(gradient, std::move(status));
     gradient.is_running_ = true;
     running_bytes_ += gradient.bytes_;
-    const auto at = std::find_if(
-        running_.begin(), running_.end(),
-        [&](const Gradient* other) { return other->priority_ < gradient.priority_; });
+    const auto at = std::find_if(running_.begin(), running_.end(), [&](const Gradient* other) {
+        return other->priority_ < gradient.priority_;
+    });
     running_.insert(at, &gradient);
 }
 

@@ -26,10 +26,10 @@ struct EngineOptions {
     int compute_threads = 1;
     /// Whether a thread of the engine's own makes the turns, else those who submit, test and wait.
     bool own_thread = true;
-    bool yields = false;            ///< ranks outnumber cores
+    bool yields = false;  ///< ranks outnumber cores
     /// That sums which are under way at once send, but for two of any size.
     std::uint64_t most_bytes = 0;
-    std::uint64_t stall_ns = 0;     ///< after which it is told who has not handed in a gradient
+    std::uint64_t stall_ns = 0;  ///< after which it is told who has not handed in a gradient
 };
 
 /// One gradient, by its name. It stays as long as the engine.

@@ -1,5 +1,5 @@
-// engine/negotiation.hpp - how ranks agree which sum begins next: every rank says what it has ready,
-// rank 0 coordinates, and all hear the same verdicts in the same order.
+// engine/negotiation.hpp - how ranks agree which sum begins next: every rank says what it has
+// ready, rank 0 coordinates, and all hear the same verdicts in the same order.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ namespace gradcoll {
 enum class EngineStrategy : std::uint8_t {
     tree,  ///< FlexReduce: over the tree of the machine
     ring,  ///< from rank to rank, in the order in which the tree has them
-    ps     ///< co-located parameter servers: every rank sums its share of the vector, and sends it back
+    ps     ///< co-located parameter servers: every rank sums its share of the vector, and sends it
+           ///< back
 };
 
 /// What a plan is made for.

@@ -15,7 +15,7 @@
 #define SLOW(Shape, kind, count, offer, ...)                               \
     do {                                                                   \
         int code = 0;                                                      \
-        GC_Mpi_handle made = 0; /* a request, where there is one */            \
+        GC_Mpi_handle made = 0; /* a request, where there is one */        \
         const GC_Interposer_table* const core = enter(kind, count, &code); \
         (void)made;                                                        \
         if (core != NULL && (offer)) {                                     \

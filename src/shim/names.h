@@ -11,20 +11,20 @@
 
 #include "base/interposer_table.h"
 
-#define REDUCE_PARAMETERS(Count)                                                       \
+#define REDUCE_PARAMETERS(Count)                                                               \
     const void *sendbuf, void *recvbuf, Count count, GC_Mpi_handle datatype, GC_Mpi_handle op, \
         GC_Mpi_handle comm
-#define SCATTER_PARAMETERS(Count)                                                                  \
-    const void *sendbuf, void *recvbuf, const Count *recvcounts, GC_Mpi_handle datatype, GC_Mpi_handle op, \
-        GC_Mpi_handle comm
-#define GATHER_PARAMETERS(Count)                                                              \
+#define SCATTER_PARAMETERS(Count)                                                        \
+    const void *sendbuf, void *recvbuf, const Count *recvcounts, GC_Mpi_handle datatype, \
+        GC_Mpi_handle op, GC_Mpi_handle comm
+#define GATHER_PARAMETERS(Count)                                                                  \
     const void *sendbuf, Count sendcount, GC_Mpi_handle sendtype, void *recvbuf, Count recvcount, \
         GC_Mpi_handle recvtype, GC_Mpi_handle comm
 #define BCAST_PARAMETERS(Count) \
     void *buffer, Count count, GC_Mpi_handle datatype, int root, GC_Mpi_handle comm
-#define TO_ROOT_PARAMETERS(Count)                                                                \
-    const void *sendbuf, void *recvbuf, Count count, GC_Mpi_handle datatype, GC_Mpi_handle op, int root, \
-        GC_Mpi_handle comm
+#define TO_ROOT_PARAMETERS(Count)                                                              \
+    const void *sendbuf, void *recvbuf, Count count, GC_Mpi_handle datatype, GC_Mpi_handle op, \
+        int root, GC_Mpi_handle comm
 /* A variadic call: `level` and what the further integer registers hold. */
 #define PCONTROL_PARAMETERS(Level) \
     Level level, intptr_t a, intptr_t b, intptr_t c, intptr_t d, intptr_t e

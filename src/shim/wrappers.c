@@ -66,10 +66,10 @@
                (REDUCE_PARAMETERS(Count), void* request), GC_Reduce_call, (REDUCE_ARGUMENTS), \
                core->iallreduce(&call, &last_passed, request, &code), REDUCE_ARGUMENTS, request)
 
-#define ALLREDUCE_INIT(name, Count)                                                    \
-    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                       \
+#define ALLREDUCE_INIT(name, Count)                                                        \
+    WRAPPER(name, GC_CALL_ALLREDUCE_INIT, count,                                           \
             (REDUCE_PARAMETERS(Count), GC_Mpi_handle info, void* request), GC_Reduce_call, \
-            (REDUCE_ARGUMENTS), core->allreduce_init(&call, info, request, &code),     \
+            (REDUCE_ARGUMENTS), core->allreduce_init(&call, info, request, &code),         \
             REDUCE_ARGUMENTS, info, request)
 
 /* Its counts are an array as long as the communicator is large, which the core knows: only a closed
@@ -230,7 +230,8 @@ TEST(MPI_Testany, (int count, void* requests, int* index, int* flag, void* statu
      index, flag, status)
 TEST(MPI_Testsome, (int count, void* requests, int* outcount, int* indices, void* statuses), count,
      requests, outcount, indices, statuses)
-TEST(MPI_Request_get_status, (GC_Mpi_handle request, int* flag, void* status), request, flag, status)
+TEST(MPI_Request_get_status, (GC_Mpi_handle request, int* flag, void* status), request, flag,
+     status)
 
 int MPI_Comm_set_info(GC_Mpi_handle comm, GC_Mpi_handle info) {
     int code = 0;

@@ -33,7 +33,8 @@ TEST(Coordinator, BeginsWhatAllRanksHaveInWhateverOrderTheyHandItIn) {
     for (std::size_t step = 0; step < 3; ++step) {
         EXPECT_TRUE(begun(coordinator).empty() || step == 2);
         for (std::size_t rank = 0; rank < 3; ++rank)
-            ASSERT_TRUE(coordinator.add(static_cast<int>(rank), ready_as(orders[rank][step]), 0).ok());
+            ASSERT_TRUE(
+                coordinator.add(static_cast<int>(rank), ready_as(orders[rank][step]), 0).ok());
     }
     EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"c", "b", "a"}));
 }
@@ -100,8 +101,9 @@ TEST(Coordinator, SaysWhoIsMissingAndForHowLong) {
     ASSERT_TRUE(coordinator.add(2, ready_as("late"), 5 * second).ok());
     ASSERT_TRUE(coordinator.add(0, ready_as("late"), 9 * second).ok());
     EXPECT_TRUE(coordinator.stalls(64 * second, 60 * second).empty());
-    EXPECT_EQ(coordinator.stalls(66 * second, 60 * second),
-              (std::vector<std::string>{"gradient \"late\" waits for 2 of 4 ranks since 61 s: 1, 3"}));
+    EXPECT_EQ(
+        coordinator.stalls(66 * second, 60 * second),
+        (std::vector<std::string>{"gradient \"late\" waits for 2 of 4 ranks since 61 s: 1, 3"}));
     EXPECT_TRUE(coordinator.stalls(67 * second, 60 * second).empty());
     EXPECT_EQ(coordinator.stalls(126 * second, 60 * second).size(), 1U);
     ASSERT_TRUE(coordinator.add(1, ready_as("late"), 0).ok());

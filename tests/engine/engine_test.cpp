@@ -41,16 +41,18 @@ struct Job {
     std::string tree = "((0 1) 2)";
     std::vector<std::int64_t> counts;  ///< of the gradients
     CodecId codec = CodecId::exact;
-    EngineOptions options{.compute_threads = 1, .own_thread = true, .yields = true,
-                          .most_bytes = 1 << 20, .stall_ns = 60'000'000'000};
+    EngineOptions options{.compute_threads = 1,
+                          .own_thread = true,
+                          .yields = true,
+                          .most_bytes = 1 << 20,
+                          .stall_ns = 60'000'000'000};
     int steps = 2;
     bool flushes = false;
 };
 
 Floats input_of(const Job& job, int rank, std::size_t gradient, int step) {
-    Floats values = job.codec == CodecId::exact
-                        ? whole_input(rank, job.counts[gradient])
-                        : dense_input(rank, job.counts[gradient]);
+    Floats values = job.codec == CodecId::exact ? whole_input(rank, job.counts[gradient])
+                                                : dense_input(rank, job.counts[gradient]);
     for (float& value : values) value *= static_cast<float>(1 + step);
     return values;
 }
@@ -98,7 +100,8 @@ class RankOfJob {
         return order;
     }
     void submit(std::size_t gradient, int step) {
-        if (random_() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
+        if (random_() % 4 == 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(random_() % 300));
         Owned& mine = owned_[gradient];
         mine.input = input_of(job_, data_.rank(), gradient, step);
         mine.output.assign(mine.input.size(), -99.0F);
@@ -207,7 +210,8 @@ TEST(Engine, ShapesThatDifferFailOnAllRanks) {
         Gradient& it = engine->gradient("w");
         it.work = std::make_unique<WorkOfTest>(scenario("(0 1)", 10), channel, numbers, mine);
         const auto sum = [&](std::uint64_t count) {
-            EXPECT_TRUE(engine->submit(it, {.shape = count, .shape_text = std::to_string(count)}).ok());
+            EXPECT_TRUE(
+                engine->submit(it, {.shape = count, .shape_text = std::to_string(count)}).ok());
             engine->wait(it);
             return engine->take_outcome(it);
         };

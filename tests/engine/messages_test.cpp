@@ -58,10 +58,12 @@ TEST(EngineMessages, OfRandomBytesNeverReadTooFar) {
         for (char& byte : bytes) byte = static_cast<char>(random() % 4 == 0 ? random() : 0);
         Ready ready;
         ByteReader first(bytes);
-        while (first.size_left() > 0 && read(first, ready).ok()) EXPECT_LE(ready.name.size(), most_name_bytes);
+        while (first.size_left() > 0 && read(first, ready).ok())
+            EXPECT_LE(ready.name.size(), most_name_bytes);
         Verdict verdict;
         ByteReader second(bytes);
-        while (second.size_left() > 0 && read(second, verdict).ok()) EXPECT_LE(verdict.error.size(), most_error_bytes);
+        while (second.size_left() > 0 && read(second, verdict).ok())
+            EXPECT_LE(verdict.error.size(), most_error_bytes);
     }
 }
 

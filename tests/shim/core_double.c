@@ -56,7 +56,8 @@ static int iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* 
     return serves;
 }
 
-static int allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request, int* code) {
+static int allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
+                          int* code) {
     ++inits;
     saw_buffers(call->sendbuf, call->recvbuf);
     if (serves) *code = PMPI_Allreduce_init(AS_MPI(call), COMM(call), (MPI_Info)info, request);

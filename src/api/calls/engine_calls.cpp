@@ -127,10 +127,9 @@ Status check_intracomm(MPI_Comm comm) {
 
 Status create(MPI_Comm comm, MPI_Info info, GC_Engine* engine) {
     GRADCOLL_TRY(check_intracomm(comm));
-    auto made = make_engine(comm, info,
-                            engine != nullptr
-                                ? Status()
-                                : Status(Code::invalid_argument, "engine is a null pointer"));
+    auto made = make_engine(
+        comm, info,
+        engine != nullptr ? Status() : Status(Code::invalid_argument, "engine is a null pointer"));
     if (!made) return made.status();
     GRADCOLL_TRY(keep(made->get()));
     *engine = made->release();
@@ -185,11 +184,11 @@ struct Given {
 Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
     Given given{arguments, classified.shape, way_of(classified), {}};
     if (given.passes()) return given;
-    given.route = route_of(engine.settings, given.shape,
-                           {.in_place = is_in_place(arguments),
-                            .sums = given.shape.sums(),
-                            .one_host = engine.one_host &&
-                                        engine.context->one_host().takes(given.shape)});
+    given.route =
+        route_of(engine.settings, given.shape,
+                 {.in_place = is_in_place(arguments),
+                  .sums = given.shape.sums(),
+                  .one_host = engine.one_host && engine.context->one_host().takes(given.shape)});
     return given;
 }
 
@@ -255,11 +254,11 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given));
     work->bind(call.arguments, given.shape);
     const std::string text = given.shape_text();
-    GRADCOLL_TRY(engine.engine->submit(
-        gradient, {.shape = Hash().value(given.shape.kind).text(text).digest(),
-                   .shape_text = text,
-                   .bytes = work->sent_bytes(),
-                   .priority = call.priority}));
+    GRADCOLL_TRY(engine.engine->submit(gradient,
+                                       {.shape = Hash().value(given.shape.kind).text(text).digest(),
+                                        .shape_text = text,
+                                        .bytes = work->sent_bytes(),
+                                        .priority = call.priority}));
     return &work->handle();
 }
 

@@ -14,8 +14,8 @@ Status PlannedWork::start() {
 Result<Progress> PlannedWork::advance() {
     auto progress = executor_->advance_messages();
     if (progress.ok() && *progress == Progress::complete)
-        count_tree_call(context_.statistics(), {CallKind::submitted, false, *call_, before_,
-                                                executor_->stats(), 0});
+        count_tree_call(context_.statistics(),
+                        {CallKind::submitted, false, *call_, before_, executor_->stats(), 0});
     return progress;
 }
 
@@ -30,8 +30,8 @@ Result<Progress> HostWork::advance() {
 }
 
 Status PassedWork::start() {
-    context_.statistics().count_passed(
-        CallKind::submitted, plain_bytes(arguments_.count, arguments_.datatype), reason_);
+    context_.statistics().count_passed(CallKind::submitted,
+                                       plain_bytes(arguments_.count, arguments_.datatype), reason_);
     CallArguments ours = arguments_;
     ours.comm = context_.identity().private_comm();
     return pass_iallreduce(ours, &request_).as_status("MPI_Iallreduce");

@@ -1,5 +1,5 @@
-// Engines: gradients in orders of each rank's own, every strategy, exact and compressed, beside what
-// MPI_Allreduce gives; and what is wrong with a call.
+// Engines: gradients in orders of each rank's own, every strategy, exact and compressed, beside
+// what MPI_Allreduce gives; and what is wrong with a call.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -13,7 +13,8 @@ namespace {
 
 class OwnEngine {
   public:
-    OwnEngine(MPI_Comm comm, std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
+    OwnEngine(MPI_Comm comm,
+              std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
         EXPECT_EQ(GC_Engine_create(comm, Info(settings), &engine_), MPI_SUCCESS);
     }
     ~OwnEngine() {
@@ -27,7 +28,6 @@ class OwnEngine {
   private:
     GC_Engine engine_ = GC_ENGINE_NULL;
 };
-
 
 /// Whole numbers, so that every order of additions gives the same sum.
 std::vector<float> values_of(int rank, int gradient, std::size_t count) {
@@ -58,7 +58,8 @@ void expect_right_sums(GC_Engine engine, MPI_Comm comm, unsigned step, bool in_p
     std::vector<GC_Handle> handles(counts.size(), GC_HANDLE_NULL);
     for (const int gradient : order) {
         const auto at = static_cast<std::size_t>(gradient);
-        if (random() % 3 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
+        if (random() % 3 == 0)
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
         inputs[at] = values_of(rank_of(comm), gradient, counts[at]);
         outputs[at] = in_place ? inputs[at] : std::vector<float>(counts[at], -1.0F);
         const std::string name = "layer." + std::to_string(gradient);
@@ -78,7 +79,8 @@ TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
     const OwnComm comm;
     for (const char* strategy : {"tree", "ring", "ps"})
         for (const char* threads : {"0", "2"}) {
-            const OwnEngine engine(comm, {{"gc_engine_strategy", strategy}, {"gc_engine_threads", threads}});
+            const OwnEngine engine(
+                comm, {{"gc_engine_strategy", strategy}, {"gc_engine_threads", threads}});
             for (unsigned step = 0; step < 3; ++step)
                 expect_right_sums(engine, comm, step, step % 2 == 1);
         }
@@ -108,9 +110,15 @@ TEST(EngineCalls, OtherTypesAndOps) {
     std::vector<double> product(1000);
     std::vector<Pair> best(10);
     GC_Handle handles[3];
-    ASSERT_EQ(GC_Submit(engine, "most", ints.data(), most.data(), 1000, MPI_INT, MPI_MAX, 0, &handles[0]), MPI_SUCCESS);
-    ASSERT_EQ(GC_Submit(engine, "product", doubles.data(), product.data(), 1000, MPI_DOUBLE, MPI_PROD, 0, &handles[1]), MPI_SUCCESS);
-    ASSERT_EQ(GC_Submit(engine, "best", pairs.data(), best.data(), 10, MPI_DOUBLE_INT, MPI_MAXLOC, 0, &handles[2]), MPI_SUCCESS);
+    ASSERT_EQ(
+        GC_Submit(engine, "most", ints.data(), most.data(), 1000, MPI_INT, MPI_MAX, 0, &handles[0]),
+        MPI_SUCCESS);
+    ASSERT_EQ(GC_Submit(engine, "product", doubles.data(), product.data(), 1000, MPI_DOUBLE,
+                        MPI_PROD, 0, &handles[1]),
+              MPI_SUCCESS);
+    ASSERT_EQ(GC_Submit(engine, "best", pairs.data(), best.data(), 10, MPI_DOUBLE_INT, MPI_MAXLOC,
+                        0, &handles[2]),
+              MPI_SUCCESS);
     ASSERT_EQ(GC_Handle_waitall(3, handles), MPI_SUCCESS);
     double expected = 1;
     for (int rank = 0; rank < ranks; ++rank) expected *= 0.5 * (rank + 1);
@@ -132,11 +140,14 @@ TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
             std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
             for (float& value : values) value = uniform(random);
             GC_Handle handle = GC_HANDLE_NULL;
-            ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+            ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT,
+                                MPI_SUM, 0, &handle),
+                      MPI_SUCCESS);
             ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
             std::vector<float> of_rank_0 = values;
             MPI_Bcast(of_rank_0.data(), 50'000, MPI_FLOAT, 0, comm);
-            EXPECT_EQ(std::memcmp(values.data(), of_rank_0.data(), 200'000), 0) << codec << strategy;
+            EXPECT_EQ(std::memcmp(values.data(), of_rank_0.data(), 200'000), 0)
+                << codec << strategy;
         }
 }
 
@@ -147,10 +158,13 @@ TEST(EngineCalls, ADifferenceIsToldToAllAndTheEngineGoesOn) {
     std::vector<float> values(101, 1.0F);
     GC_Handle handle = GC_HANDLE_NULL;
     const int last = comm.size() - 1;
-    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), comm.rank() == last ? 101 : 100, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), comm.rank() == last ? 101 : 100,
+                        MPI_FLOAT, MPI_SUM, 0, &handle),
+              MPI_SUCCESS);
     const int code = GC_Handle_wait(&handle);
     EXPECT_EQ(code, MPI_ERR_ARG);
-    EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos) << error_text(code);
+    EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos)
+        << error_text(code);
     EXPECT_NE(error_text(code).find("100 elements"), std::string::npos);
     EXPECT_EQ(handle, GC_HANDLE_NULL);
     expect_right_sums(engine, comm, 5, false);
@@ -161,14 +175,18 @@ TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
     const OwnEngine engine(comm);
     std::vector<float> values(1000, 1.0F);
     GC_Handle handle = GC_HANDLE_NULL;
-    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    ASSERT_EQ(
+        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
+        MPI_SUCCESS);
     ASSERT_EQ(GC_Engine_flush(engine), MPI_SUCCESS);
     int flag = 0;
     ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
     EXPECT_EQ(flag, 1);
     EXPECT_EQ(handle, GC_HANDLE_NULL);
     EXPECT_EQ(values[999], static_cast<float>(comm.size()));
-    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle), MPI_SUCCESS);
+    ASSERT_EQ(
+        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
+        MPI_SUCCESS);
     for (flag = 0; flag == 0;) ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
     EXPECT_EQ(values[0], static_cast<float>(comm.size() * comm.size()));
 }
@@ -186,7 +204,8 @@ TEST(EngineCalls, WrongArgumentsAreNamed) {
     const OwnEngine engine(comm);
     std::vector<float> values(10, 1.0F), out(10);
     GC_Handle handle = GC_HANDLE_NULL;
-    const auto submit = [&](GC_Engine to, const char* name, const void* in, void* result, MPI_Count count, MPI_Datatype type, MPI_Op op, GC_Handle* where) {
+    const auto submit = [&](GC_Engine to, const char* name, const void* in, void* result,
+                            MPI_Count count, MPI_Datatype type, MPI_Op op, GC_Handle* where) {
         return GC_Submit(to, name, in, result, count, type, op, 0, where);
     };
     const auto expect_wrong = [&](int code, int expected, const char* what) {
@@ -194,20 +213,35 @@ TEST(EngineCalls, WrongArgumentsAreNamed) {
         EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
     };
     const std::string long_name(300, 'n');
-    expect_wrong(submit(engine, nullptr, values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name is a null pointer");
-    expect_wrong(submit(engine, "", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name has no bytes");
-    expect_wrong(submit(engine, long_name.c_str(), values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_ARG, "name has more than 255");
-    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, nullptr), MPI_ERR_ARG, "handle is a null pointer");
-    expect_wrong(submit(engine, "w", values.data(), out.data(), -1, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_COUNT, "count");
-    expect_wrong(submit(engine, "w", nullptr, out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_BUFFER, "sendbuf");
-    expect_wrong(submit(engine, "w", values.data(), values.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_ERR_BUFFER, "sendbuf");
-    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_DATATYPE_NULL, MPI_SUM, &handle), MPI_ERR_TYPE, "datatype");
-    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_OP_NULL, &handle), MPI_ERR_OP, "op");
+    expect_wrong(
+        submit(engine, nullptr, values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle),
+        MPI_ERR_ARG, "name is a null pointer");
+    expect_wrong(submit(engine, "", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle),
+                 MPI_ERR_ARG, "name has no bytes");
+    expect_wrong(submit(engine, long_name.c_str(), values.data(), out.data(), 10, MPI_FLOAT,
+                        MPI_SUM, &handle),
+                 MPI_ERR_ARG, "name has more than 255");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, nullptr),
+                 MPI_ERR_ARG, "handle is a null pointer");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), -1, MPI_FLOAT, MPI_SUM, &handle),
+                 MPI_ERR_COUNT, "count");
+    expect_wrong(submit(engine, "w", nullptr, out.data(), 10, MPI_FLOAT, MPI_SUM, &handle),
+                 MPI_ERR_BUFFER, "sendbuf");
+    expect_wrong(submit(engine, "w", values.data(), values.data(), 10, MPI_FLOAT, MPI_SUM, &handle),
+                 MPI_ERR_BUFFER, "sendbuf");
+    expect_wrong(
+        submit(engine, "w", values.data(), out.data(), 10, MPI_DATATYPE_NULL, MPI_SUM, &handle),
+        MPI_ERR_TYPE, "datatype");
+    expect_wrong(
+        submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_OP_NULL, &handle),
+        MPI_ERR_OP, "op");
     EXPECT_EQ(handle, GC_HANDLE_NULL);
 
-    ASSERT_EQ(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle), MPI_SUCCESS);
+    ASSERT_EQ(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &handle),
+              MPI_SUCCESS);
     GC_Handle other = GC_HANDLE_NULL;
-    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &other), MPI_ERR_ARG, "wait for its handle first");
+    expect_wrong(submit(engine, "w", values.data(), out.data(), 10, MPI_FLOAT, MPI_SUM, &other),
+                 MPI_ERR_ARG, "wait for its handle first");
     ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
 
     int flag = 0;

@@ -4,14 +4,15 @@
 namespace gradcoll {
 
 OptionInfo engine_strategy_option_row() {
-    return {.variable = "GC_ENGINE_STRATEGY",
-            .info_key = "gc_engine_strategy",
-            .default_value = "tree",
-            .allowed = "tree, ring, ps",
-            .help =
-                "how engines sum a gradient: tree: over the tree of the machine; ring: from rank to "
-                "rank in the order of the tree; ps: every rank is the parameter server of its "
-                "share, and all send theirs to it"};
+    return {
+        .variable = "GC_ENGINE_STRATEGY",
+        .info_key = "gc_engine_strategy",
+        .default_value = "tree",
+        .allowed = "tree, ring, ps",
+        .help =
+            "how engines sum a gradient: tree: over the tree of the machine; ring: from rank to "
+            "rank in the order of the tree; ps: every rank is the parameter server of its "
+            "share, and all send theirs to it"};
 }
 
 OptionInfo engine_threads_option_row() {
@@ -25,13 +26,14 @@ OptionInfo engine_threads_option_row() {
 }
 
 OptionInfo engine_bytes_option_row() {
-    return {.variable = "GC_ENGINE_BYTES",
-            .info_key = "gc_engine_bytes",
-            .default_value = "4M",
-            .allowed = "bytes with K, M or G",
-            .help =
-                "what the sums that an engine has under way may send together; others wait, but two "
-                "are always under way"};
+    return {
+        .variable = "GC_ENGINE_BYTES",
+        .info_key = "gc_engine_bytes",
+        .default_value = "4M",
+        .allowed = "bytes with K, M or G",
+        .help =
+            "what the sums that an engine has under way may send together; others wait, but two "
+            "are always under way"};
 }
 
 OptionInfo engine_stall_seconds_option_row() {

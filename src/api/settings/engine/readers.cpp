@@ -23,8 +23,8 @@ SettingRow engine_strategy_setting_row() {
                 [](std::string_view text, Settings& out) {
                     constexpr std::string_view names[] = {"tree", "ring", "ps"};
                     return take(out.engine.strategy,
-                                one_of<EngineStrategy>(
-                                    text, names, info_of(OptionId::engine_strategy).allowed));
+                                one_of<EngineStrategy>(text, names,
+                                                       info_of(OptionId::engine_strategy).allowed));
                 },
             .shapes_calls = false};
 }
