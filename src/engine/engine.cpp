@@ -21,6 +21,8 @@ constexpr std::size_t steps_a_turn = 16;
 constexpr int turns_before_yield = 200;
 constexpr int turns_before_sleep = 4000;
 constexpr std::chrono::microseconds look_again{20};
+/// After a failure: sums that some ranks have not begun never end.
+constexpr std::uint64_t patience_after_failure_ns = 5'000'000'000;
 /// Without anything handed in here: for what others say (rank 0), and stalls.
 constexpr std::chrono::milliseconds look_for_others{100};
 
@@ -110,9 +112,11 @@ void Engine::flush() {
 }
 
 void Engine::settle() {
-    const auto is_settled = [this] {
+    const std::uint64_t begin_ns = now_ns();
+    const auto is_settled = [&] {
         const std::scoped_lock lock(turn_mutex_);
-        return has_failed() || negotiation_->is_settled();
+        return negotiation_->is_settled() ||
+               (has_failed() && now_ns() - begin_ns > patience_after_failure_ns);
     };
     while (!is_settled())
         if (!turn()) sched_yield();
@@ -149,18 +153,30 @@ void Engine::rest(int& idle_turns) {
 }
 
 /// True if anything went on. Who cannot make a turn because another does waits for it. Sums that
-/// have begun go on when ranks can agree on no more.
+/// have begun go on when ranks can agree on no more, and others are told so.
 bool Engine::turn() {
     const std::scoped_lock lock(turn_mutex_);
     const std::uint64_t now = now_ns();
-    bool went_on = false;
-    if (!has_failed()) {
-        const auto agreed = agree(now);
-        if (!agreed.ok()) fail(agreed.status());
-        went_on = agreed.ok() && *agreed;
+    const bool had_failed = has_failed();
+    const auto agreed = had_failed ? negotiation_->advance(now) : agree(now);
+    if (!agreed.ok() && !had_failed) fail(agreed.status());
+    bool went_on = take_back();
+    went_on = advance_running() || went_on;
+    if (went_on) went_on_ns_ = now;
+    if (had_failed) drop_stuck(now);
+    return went_on || (agreed.ok() && *agreed);
+}
+
+void Engine::drop_stuck(std::uint64_t now_ns) {
+    if (running_.empty() || now_ns - went_on_ns_ < patience_after_failure_ns) return;
+    const Status why = [this] {
+        const std::scoped_lock lock(mutex_);
+        return failure_;
+    }();
+    for (Gradient* gradient : std::exchange(running_, {})) {
+        gradient->work->abandon();
+        complete(*gradient, why);
     }
-    went_on = take_back() || went_on;
-    return advance_running() || went_on;
 }
 
 bool Engine::has_failed() const {
@@ -228,7 +244,7 @@ Result<Gradient*> Engine::found(const Verdict& verdict) {
 
 Status Engine::hear_verdicts() {
     Verdict verdict;
-    while (negotiation_->hear(verdict)) {
+    while (GRADCOLL_VALUE(negotiation_->hear(verdict))) {
         Gradient* const gradient = GRADCOLL_VALUE(found(verdict));
         if (verdict.error.empty())
             begin(*gradient);
@@ -306,6 +322,7 @@ void Engine::complete(Gradient& gradient, Status outcome) {
 
 /// Ranks cannot agree any more: what has not begun ends with the error, and nothing is taken.
 void Engine::fail(const Status& status) {
+    negotiation_->give_up(status);
     std::vector<Gradient*> ended;
     {
         const std::scoped_lock lock(mutex_);

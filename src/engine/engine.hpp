@@ -119,6 +119,7 @@ class Engine {
     bool take_back();
     void complete(Gradient& gradient, Status outcome);
     Result<bool> agree(std::uint64_t now_ns);
+    void drop_stuck(std::uint64_t now_ns);
     void fail(const Status& status);
     bool has_failed() const;
     void tell_stalls(std::uint64_t now_ns);
@@ -135,7 +136,8 @@ class Engine {
     std::vector<Gradient*> by_number_;
     std::vector<ComputeQueue::Returned> returned_;
     std::uint64_t running_bytes_ = 0;
-    std::uint64_t looked_ns_ = 0;  ///< for stalls
+    std::uint64_t looked_ns_ = 0;   ///< for stalls
+    std::uint64_t went_on_ns_ = 0;  ///< when a sum last did, after a failure
 
     mutable std::mutex mutex_;
     std::condition_variable submitted_now_;

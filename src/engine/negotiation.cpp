@@ -1,6 +1,10 @@
 #include "engine/negotiation.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
+
+#include "base/text.hpp"
 
 namespace gradcoll {
 namespace {
@@ -66,10 +70,27 @@ void Negotiation::release(std::uint64_t room_bytes) {
     heard_.push_back(std::move(verdict));
 }
 
-bool Negotiation::hear(Verdict& out) {
+void Negotiation::give_up(const Status& why) {
+    if (rank_count_ == 1) return;
+    if (coordinates()) {
+        Verdict verdict;
+        verdict.number = unnumbered;
+        verdict.error = why.message();
+        put(waiting_, verdict);
+    } else {
+        Ready nothing;
+        nothing.shape_text = why.message();
+        put(waiting_, nothing);
+    }
+}
+
+Result<bool> Negotiation::hear(Verdict& out) {
     if (heard_.empty()) return false;
     out = std::move(heard_.front());
     heard_.pop_front();
+    if (out.number == unnumbered)
+        return Status(Code::peer_failed, fmt::format("the engine has ended on another rank: {}",
+                                                     printable(out.error)));
     return true;
 }
 
@@ -78,6 +99,9 @@ Status Negotiation::take_ready(int rank, std::string_view bytes, std::uint64_t n
     Ready ready;
     while (reader.size_left() > 0) {
         GRADCOLL_TRY(read(reader, ready));
+        if (ready.number == unnumbered && ready.name.empty())
+            return {Code::peer_failed, fmt::format("the engine of rank {} has ended: {}", rank,
+                                                   printable(ready.shape_text))};
         GRADCOLL_TRY(coordinator_.add(rank, ready, now_ns));
     }
     return {};
@@ -101,8 +125,11 @@ Status Negotiation::finish(const Completion& done, std::uint64_t now_ns) {
     }
     const auto peer = static_cast<int>(done.cookie);
     const std::string_view bytes = as_text(room_of(peer), done.received_bytes);
-    GRADCOLL_TRY(coordinates() ? take_ready(peer, bytes, now_ns) : take_verdicts(bytes));
-    return listen_to(peer);
+    // Whoever goes on sending is listened to, also after an error: its messages end.
+    const Status understood =
+        coordinates() ? take_ready(peer, bytes, now_ns) : take_verdicts(bytes);
+    GRADCOLL_TRY(listen_to(peer));
+    return understood;
 }
 
 /// The same bytes to all whom they concern.

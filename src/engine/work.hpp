@@ -27,6 +27,9 @@ class Work {
     /// Local steps that are ready: moved to the front of `out`; returns how many. They come back
     /// through their executor.
     virtual std::size_t take_local(std::span<LocalStep> out) = 0;
+    /// Drops the sum that is under way, for good: no result is written any more. Waits for local
+    /// steps that run just now.
+    virtual void abandon() = 0;
 };
 
 }  // namespace gradcoll

@@ -30,6 +30,7 @@ class WorkOfTest final : public Work {
     }
     Result<Progress> advance() override { return executor_->advance_messages(); }
     std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
+    void abandon() override { executor_.reset(); }
 
   private:
     std::unique_ptr<Executor> executor_;
@@ -205,7 +206,9 @@ TEST(Engine, ShapesThatDifferFailOnAllRanks) {
     on_all_ranks(data, 2, [&](Channel& channel) {
         const int rank = channel.rank();
         OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
-        const auto engine = Engine::make(control.channel(rank), {.most_bytes = 1 << 20}).value();
+        const auto engine =
+            Engine::make(control.channel(rank), {.most_bytes = 1 << 20, .stall_ns = 60'000'000'000})
+                .value();
         Owned mine{Floats(10, 1.0F), Floats(10)};
         Gradient& it = engine->gradient("w");
         it.work = std::make_unique<WorkOfTest>(scenario("(0 1)", 10), channel, numbers, mine);
@@ -222,6 +225,48 @@ TEST(Engine, ShapesThatDifferFailOnAllRanks) {
         EXPECT_EQ(mine.output, Floats(10, 2.0F));
         engine->settle();
     });
+}
+
+/// One message of what ranks tell each other arrives with its last byte missing.
+LoopbackOptions shortened_once(int source, int destination) {
+    const auto seen = std::make_shared<std::atomic<int>>(0);
+    return {.tamper = [=](const LoopbackEnvelope& envelope, std::span<std::byte> bytes) {
+        const bool is_it = envelope.source == source && envelope.destination == destination;
+        return is_it && seen->fetch_add(1) == 2 ? bytes.size() - 1 : bytes.size();
+    }};
+}
+
+/// Whoever meets it, all ranks learn that the engine has ended; nobody waits for ever.
+TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
+    for (const auto& [source, destination] : {std::pair(1, 0), std::pair(0, 2)}) {
+        LoopbackWorld data(3);
+        LoopbackWorld control(3, shortened_once(source, destination));
+        std::array<Status, 3> outcomes;
+        on_all_ranks(data, 3, [&](Channel& channel) {
+            const int rank = channel.rank();
+            OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+            const auto engine =
+                Engine::make(control.channel(rank),
+                             {.yields = true, .most_bytes = 1, .stall_ns = 60'000'000'000})
+                    .value();
+            Owned mine{Floats(1000, 1.0F), Floats(1000)};
+            Gradient& it = engine->gradient("w");
+            it.work =
+                std::make_unique<WorkOfTest>(scenario("((0 1) 2)", 1000), channel, numbers, mine);
+            Status& outcome = outcomes[static_cast<std::size_t>(rank)];
+            for (int step = 0; step < 10 && outcome.ok(); ++step) {
+                outcome = engine->submit(it, {.shape = 1, .shape_text = "1", .bytes = 4000});
+                if (!outcome.ok()) break;
+                engine->wait(it);
+                outcome = engine->take_outcome(it);
+            }
+            EXPECT_FALSE(engine->submit(engine->gradient("x"), {}).ok());
+            engine->settle();
+        });
+        for (const Status& outcome : outcomes)
+            EXPECT_TRUE(outcome.code() == Code::corrupt || outcome.code() == Code::peer_failed)
+                << outcome.message();
+    }
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class PlannedWork final : public EngineWork {
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
+    void abandon() override { executor_.reset(); }
 
   private:
     CommContext& context_;
@@ -69,6 +70,8 @@ class HostWork final : public EngineWork {
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    /// Nothing is written but in advance().
+    void abandon() override {}
 
   private:
     CommContext& context_;
@@ -83,6 +86,8 @@ class PassedWork final : public EngineWork {
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    /// MPI knows no way to take a collective call back: it may still write.
+    void abandon() override {}
 
   private:
     CommContext& context_;
@@ -98,6 +103,7 @@ class AloneWork final : public EngineWork {
     Status start() override;
     Result<Progress> advance() override { return Progress::complete; }
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    void abandon() override {}
 
   private:
     CommContext& context_;
