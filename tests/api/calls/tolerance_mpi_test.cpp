@@ -122,6 +122,22 @@ TEST(Tolerance, SendsFewerBytesTheMoreItAllows) {
     }
 }
 
+/// Packing loses nothing, so what is left for encodings is the same.
+TEST(Tolerance, IsKeptByPackedMessagesToTheBit) {
+    std::vector<std::vector<float>> sums;
+    for (const char* codec : {"bound", "bound+zstd"}) {
+        const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+        comm.set("gc_tolerance", "abs=0.01");
+        ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+        const Whole<float> whole(smooth, comm.size(), 50'000);
+        expect_kept(comm, smooth, whole, "abs=", 0.01);
+        sums.push_back(values_of<float>(smooth, comm.rank(), 50'000));
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, sums.back().data(), 50'000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+    }
+    EXPECT_EQ(sums[0], sums[1]);
+}
+
 TEST(Tolerance, ThatLeavesCodecsTooLittleMakesTheCallExact) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     comm.set("gc_tolerance", "abs=1e-9");
