@@ -25,10 +25,11 @@ class KeptCodecs {
     struct Entry {
         CodecSpec spec;
         std::string text;
+        CodecId without_packing;
     };
 
     /// Errors: out_of_memory if there is no room.
-    Result<CodecId> keep(const CodecSpec& spec) {
+    Result<CodecId> keep(const CodecSpec& spec, CodecId without_packing) {
         const std::scoped_lock lock(mutex_);
         const std::size_t count = count_;
         std::size_t place = 0;
@@ -39,7 +40,7 @@ class KeptCodecs {
                                       "parameters; allowed: no more",
                                       spec.text(), most_kept));
         if (place == count) {
-            entries_[place] = Entry{spec, spec.text()};
+            entries_[place] = Entry{spec, spec.text(), without_packing};
             count_.store(count + 1, std::memory_order_release);
         }
         return static_cast<CodecId>((place + 1) << place_bits | spec.number());
@@ -95,9 +96,14 @@ std::size_t index_of(CodecId codec) {
 
 namespace {
 
+/// What is packed is kept without that, too: without_packing() must not fail.
 Result<CodecId> id_of(const CodecSpec& spec) {
-    if (spec.parameters() == CodecParameters{}) return CodecId{spec.number()};
-    return kept_codecs().keep(spec);
+    CodecParameters parameters = spec.parameters();
+    if (parameters == CodecParameters{}) return CodecId{spec.number()};
+    parameters.packing = Packing::none;
+    CodecId unpacked = {};
+    if (spec.parameters() != parameters) GRADCOLL_TRY(take(unpacked, id_of(spec.with(parameters))));
+    return kept_codecs().keep(spec, unpacked);
 }
 
 }  // namespace
@@ -108,6 +114,14 @@ Result<CodecId> codec_with(CodecId codec, const CodecParameters& parameters) {
 
 CodecParameters parameters_of(CodecId codec) {
     return has_parameters(codec) ? kept_codecs().find(codec)->spec.parameters() : CodecParameters{};
+}
+
+Packing packing_of(CodecId codec) {
+    return parameters_of(codec).packing;
+}
+
+CodecId without_packing(CodecId codec) {
+    return packing_of(codec) == Packing::none ? codec : kept_codecs().find(codec)->without_packing;
 }
 
 Result<CodecId> codec_from_name(std::string_view name) {

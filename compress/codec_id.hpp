@@ -58,6 +58,9 @@ std::size_t index_of(CodecId codec);
 /// ones before.
 Result<CodecId> codec_with(CodecId codec, const CodecParameters& parameters);
 CodecParameters parameters_of(CodecId codec);
+/// How its messages are packed once more; and the same codec with messages as they are.
+Packing packing_of(CodecId codec);
+CodecId without_packing(CodecId codec);
 
 /// From its text (compress/codec_spec.hpp). Errors: invalid_argument that names the value and lists
 /// what is allowed; those of codec_with().

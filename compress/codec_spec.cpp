@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 
 #include "base/text.hpp"
+#include "compress/packing.hpp"
 
 namespace gradcoll {
 namespace {
@@ -51,13 +53,15 @@ Status unknown(std::string_view text, std::string_view name) {
          plus = name.rfind('+', plus - 1))
         if (entry_named(name.substr(0, plus)) != nullptr)
             return Rest{text, plus}.refused(
-                fmt::format("no such chain; allowed: {}", allowed_chains()));
+                fmt::format("no such chain; allowed: {}, or {} behind a whole lossy codec",
+                            allowed_chains(), packings_allowed));
     const std::string_view first = name.substr(0, name.find('+'));
     const std::string whole = first.size() == text.size()
                                   ? std::string()
                                   : fmt::format(", character 1 of \"{}\",", printable(text));
-    return {Code::invalid_argument, fmt::format("codec \"{}\"{} is unknown; allowed: {}",
-                                                printable(first), whole, allowed_codecs())};
+    return {Code::invalid_argument,
+            fmt::format("codec \"{}\"{} is unknown; allowed: {}, and {} behind a lossy one",
+                        printable(first), whole, allowed_codecs(), packings_allowed)};
 }
 
 constexpr std::string_view abs_is = "abs=";
@@ -91,25 +95,53 @@ Result<CodecParameters> parameters_from(Rest rest, const CodecMember& member) {
     return parameters;
 }
 
-}  // namespace
+/// A text, and the packing that was at its end.
+struct Split {
+    std::string_view lossy;
+    Packing packing = Packing::none;
+};
 
-bool operator==(const CodecParameters& a, const CodecParameters& b) {
-    return std::bit_cast<std::uint64_t>(a.abs) == std::bit_cast<std::uint64_t>(b.abs);
+Split without_packing(std::string_view text) {
+    const std::size_t plus = text.rfind('+');
+    if (plus == std::string_view::npos) return {text};
+    const std::optional<Packing> packing = packing_named(text.substr(plus + 1));
+    return packing ? Split{text.substr(0, plus), *packing} : Split{text};
 }
 
-std::string CodecSpec::text() const {
-    return parameters_.abs == 0
-               ? std::string(chain_.member->name)
-               : fmt::format("{}/{}{}", chain_.member->name, abs_is, parameters_.abs);
-}
-
-Result<CodecSpec> CodecSpec::parse(std::string_view text) {
+Result<CodecSpec> lossy_from(std::string_view text) {
     const std::string_view name = text.substr(0, text.find('/'));
     const CodecEntry* entry = entry_named(name);
     if (entry == nullptr) return unknown(text, name);
-    if (name.size() == text.size()) return CodecSpec(*entry);
-    return CodecSpec(*entry).with(
-        GRADCOLL_VALUE(parameters_from({text, name.size()}, *entry->member)));
+    const CodecSpec chain = CodecSpec::of(entry->member->number);
+    if (name.size() == text.size()) return chain;
+    return chain.with(GRADCOLL_VALUE(parameters_from({text, name.size()}, *entry->member)));
+}
+
+}  // namespace
+
+bool operator==(const CodecParameters& a, const CodecParameters& b) {
+    return std::bit_cast<std::uint64_t>(a.abs) == std::bit_cast<std::uint64_t>(b.abs) &&
+           a.packing == b.packing;
+}
+
+std::string CodecSpec::text() const {
+    std::string text(chain_.member->name);
+    if (parameters_.abs != 0) text += fmt::format("/{}{}", abs_is, parameters_.abs);
+    if (parameters_.packing != Packing::none)
+        text += fmt::format("+{}", name_of(parameters_.packing));
+    return text;
+}
+
+Result<CodecSpec> CodecSpec::parse(std::string_view text) {
+    const Split split = without_packing(text);
+    const CodecSpec lossy = GRADCOLL_VALUE(lossy_from(split.lossy));
+    if (split.packing == Packing::none) return lossy;
+    if (lossy == of(0))
+        return Rest{text, split.lossy.size()}.refused(
+            fmt::format("only what a lossy codec encodes is packed; allowed: {}", lossy.text()));
+    CodecParameters parameters = lossy.parameters();
+    parameters.packing = split.packing;
+    return lossy.with(parameters);
 }
 
 CodecSpec CodecSpec::with(const CodecParameters& parameters) const {

@@ -1,9 +1,10 @@
 // compress/codec_spec.hpp - how the elements of a hop are encoded, as a value: a chain of stages
 // with their parameters, and its text.
 //
-//   text       chain { "/" parameter }
+//   text       chain { "/" parameter } [ "+" packing ]
 //   chain      stage { "+" stage }
 //   parameter  "abs=" number        no element comes back further off than this
+//   packing    "zstd" | "lz4"       messages are packed once more, without loss
 //
 // The chains are those of the table, each a codec with a number and kernels of its own.
 #pragma once

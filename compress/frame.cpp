@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compress/packing.hpp"
 #include "compress/stages.hpp"
 
 namespace gradcoll {
@@ -24,11 +25,13 @@ enum Field : std::size_t {
     at_codec = 6,
     at_type = 7,
     at_flags = 8,
-    at_reserved = 9,
+    at_packing = 9,
+    at_reserved = 10,
     at_count = 16,
     at_payload = 24,
     at_tolerance = 32,
-    at_rest = 40
+    at_rest = 40,
+    at_plain = 56
 };
 
 template <class T>
@@ -61,7 +64,7 @@ std::uint8_t flags_of_rate(CodecId codec) {
     return has_fixed_rate(codec) ? std::uint8_t{0} : flag_block_lengths;
 }
 
-Status check_fixed_fields(const std::byte* header) {
+Status check_begin(const std::byte* header) {
     if (std::memcmp(header + at_magic, magic, sizeof magic) != 0)
         return wrong("magic", fmt::format("{:#010x}", get<std::uint32_t>(header, at_magic)),
                      "\"GCF1\"");
@@ -69,8 +72,19 @@ Status check_fixed_fields(const std::byte* header) {
     if (version != frame_version)
         return wrong("version", version,
                      fmt::format("{}; all ranks must run the same Gradcoll", frame_version));
-    if (!all_zero(header, at_reserved, at_count) || !all_zero(header, at_rest, frame_header_bytes))
+    if (!all_zero(header, at_reserved, at_count) || !all_zero(header, at_rest, at_plain))
         return wrong("a reserved byte", "not zero", "zero");
+    return {};
+}
+
+/// A message that is packed does not come further than read_packing(), but from a rank whose codec
+/// is another one.
+Status check_fixed_fields(const std::byte* header) {
+    GRADCOLL_TRY(check_begin(header));
+    if (const unsigned packing = get<std::uint8_t>(header, at_packing); packing != 0)
+        return wrong("packing", packing, "0 of a codec without it");
+    if (const auto plain = get<std::uint64_t>(header, at_plain); plain != 0)
+        return wrong("plain payload bytes", plain, "0 of what is not packed");
     return {};
 }
 
@@ -184,6 +198,37 @@ void write_block_length(std::size_t size_bytes, std::byte* out) {
 
 std::size_t read_block_length(const std::byte* in) {
     return get<std::uint32_t>(in, 0);
+}
+
+void write_packing(std::byte* header, Packing by, std::uint64_t packed_bytes) {
+    put(header, at_packing, static_cast<std::uint8_t>(by));
+    put(header, at_plain, get<std::uint64_t>(header, at_payload));
+    put(header, at_payload, packed_bytes);
+}
+
+Result<PackedPayload> read_packing(const std::byte* message, std::size_t message_bytes) {
+    if (message_bytes < frame_header_bytes)
+        return wrong("message length", message_bytes,
+                     fmt::format("at least {}", frame_header_bytes));
+    if (Status status = check_begin(message); !status) return status;
+    const unsigned packing = get<std::uint8_t>(message, at_packing);
+    const std::uint64_t behind = message_bytes - frame_header_bytes;
+    if (packing == 0) return PackedPayload{Packing::none, behind, behind};
+    PackedPayload payload{static_cast<Packing>(packing), get<std::uint64_t>(message, at_payload),
+                          get<std::uint64_t>(message, at_plain)};
+    if (name_of(payload.by).empty())
+        return wrong("packing", packing, "0 or the number of a packing");
+    if (payload.packed_bytes != behind) return wrong("payload bytes", payload.packed_bytes, behind);
+    if (payload.plain_bytes <= payload.packed_bytes)
+        return wrong("plain payload bytes", payload.plain_bytes,
+                     fmt::format("more than the {} that are packed", payload.packed_bytes));
+    return payload;
+}
+
+void clear_packing(std::byte* header) {
+    put(header, at_payload, get<std::uint64_t>(header, at_plain));
+    put(header, at_packing, std::uint8_t{0});
+    put(header, at_plain, std::uint64_t{0});
 }
 
 void set_reference_flag(std::byte* header, bool by_reference) {

@@ -51,6 +51,24 @@ std::size_t frame_front_bytes(CodecId codec, std::size_t count_elems);
 void write_block_length(std::size_t size_bytes, std::byte* out);
 std::size_t read_block_length(const std::byte* in);
 
+// ---- messages whose payload is packed once more, without loss (compress/lossless)
+
+/// What a header says of that; of a message as it is `by` is none, and both lengths are the same.
+struct PackedPayload {
+    Packing by = Packing::none;
+    std::uint64_t packed_bytes = 0;
+    std::uint64_t plain_bytes = 0;
+};
+
+/// Makes the header of a message that of the packed one. Precondition: `packed_bytes` is less than
+/// the payload was.
+void write_packing(std::byte* header, Packing by, std::uint64_t packed_bytes);
+/// Checks what write_packing() wrote, and that `message_bytes` is header + packed payload. Whatever
+/// else the header says, also where nothing is packed, read_frame_header() checks. Errors: corrupt.
+Result<PackedPayload> read_packing(const std::byte* message, std::size_t message_bytes);
+/// The header as it was before write_packing().
+void clear_packing(std::byte* header);
+
 // ---- messages that say where their payload lies, instead of carrying it
 
 /// The flag in a header that says so.

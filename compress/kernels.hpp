@@ -8,9 +8,15 @@
 
 namespace gradcoll {
 
+/// How messages of encodings are packed once more, without loss (compress/lossless). The numbers
+/// travel on the wire.
+enum class Packing : unsigned char { none = 0, zstd = 1, lz4 = 2 };
+
 /// What an encoder is told besides the values. Decoders need none of it.
 struct CodecParameters {
     double abs = 0;  ///< every element is to come back within this; 0: not said
+    /// Not the encoder's business, but that of whoever sends what it wrote.
+    Packing packing = Packing::none;
 };
 bool operator==(const CodecParameters& a, const CodecParameters& b);
 

@@ -19,13 +19,27 @@ PlanSpec with_direct_for_merged(const Tree& tree, PlanSpec spec) {
     return spec;
 }
 
-PlanSpec exact_at(const Tree& tree, PlanSpec spec, int level) {
+/// With the codecs of a level's vertices replaced.
+template <class By>
+PlanSpec replaced_at(const Tree& tree, PlanSpec spec, int level, const By& by) {
     std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
     for (const int vertex : tree.inner_vertices())
-        if (tree.vertex(vertex).height - 1 == level)
-            choices[static_cast<std::size_t>(vertex)].codec = CodecId::exact;
+        if (tree.vertex(vertex).height - 1 == level) {
+            CodecId& codec = choices[static_cast<std::size_t>(vertex)].codec;
+            codec = by(codec);
+        }
     spec.choices = std::move(choices);
     return spec;
+}
+
+PlanSpec exact_at(const Tree& tree, PlanSpec spec, int level) {
+    return replaced_at(tree, std::move(spec), level, [](CodecId) { return CodecId::exact; });
+}
+
+/// The way down has the codec of the highest lossy level.
+PlanSpec unpacked_at(const Tree& tree, PlanSpec spec, int level, bool is_highest) {
+    if (is_highest) spec.down_codec = without_packing(spec.down_codec);
+    return replaced_at(tree, std::move(spec), level, without_packing);
 }
 
 /// Of the first vertex of the level that is lossy.
@@ -44,6 +58,27 @@ double all_parts_us(const LevelForecast& part, std::int64_t parts) {
 
 }  // namespace
 
+namespace {
+
+double level_us(const Tree& tree, const Tuning& tuning, const PlanSpec& spec, int level) {
+    const Forecast forecast = forecast_tree(tree, tuning, spec);
+    return forecast.levels.empty()
+               ? 0
+               : all_parts_us(forecast.levels[static_cast<std::size_t>(level)], forecast.chunks);
+}
+
+/// Of a level whose codec packs: as it is, or without that.
+PlanSpec better_packed(const Tree& tree, const Tuning& tuning, PlanSpec spec, bool is_highest,
+                       CodecVerdict& verdict) {
+    if (packing_of(verdict.codec) == Packing::none) return spec;
+    PlanSpec unpacked = unpacked_at(tree, spec, verdict.level, is_highest);
+    verdict.packed_us = level_us(tree, tuning, spec, verdict.level);
+    verdict.unpacked_us = level_us(tree, tuning, unpacked, verdict.level);
+    return verdict.packing_pays() ? spec : unpacked;
+}
+
+}  // namespace
+
 std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, PlanSpec wished) {
     std::vector<CodecVerdict> verdicts;
     PlanSpec spec = with_direct_for_merged(tree, std::move(wished));
@@ -52,6 +87,7 @@ std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, P
         verdict.level = level;
         verdict.codec = lossy_codec_at(tree, spec, level);
         if (verdict.codec == CodecId::exact) continue;
+        spec = better_packed(tree, tuning, std::move(spec), verdicts.empty(), verdict);
         const PlanSpec exact_here = exact_at(tree, spec, level);
         const Forecast compressed = forecast_tree(tree, tuning, spec);
         if (compressed.levels.empty()) break;  // nothing to send
@@ -69,8 +105,10 @@ std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, P
 }
 
 HopCodecs codecs_that_pay(HopCodecs wished, const std::vector<CodecVerdict>& verdicts) {
-    for (const CodecVerdict& verdict : verdicts)
+    for (const CodecVerdict& verdict : verdicts) {
         if (!verdict.pays()) wished = wished.exact_at(verdict.level);
+        if (!verdict.packing_pays()) wished = wished.unpacked_at(verdict.level);
+    }
     return wished;
 }
 

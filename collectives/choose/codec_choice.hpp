@@ -30,7 +30,11 @@ struct CodecVerdict {
     LevelForecast exact;       ///< of one part
     double compressed_us = 0;  ///< of all parts
     double exact_us = 0;
+    // Of a codec that packs its messages, all parts; 0 of others. `compressed` is of the better.
+    double packed_us = 0;
+    double unpacked_us = 0;
     bool pays() const { return compressed_us < exact_us; }
+    bool packing_pays() const { return packed_us <= unpacked_us; }
 };
 
 /// Of every level of `wished` (exchanges, chunks and codecs as they would be) that is lossy, at all
@@ -39,7 +43,7 @@ struct CodecVerdict {
 /// level is weighed with those above it as they turned out. Time: levels times vertices.
 std::vector<CodecVerdict> weigh_codecs(const Tree& tree, const Tuning& tuning, PlanSpec wished);
 
-/// `wished`, but exact at the levels at which it does not pay.
+/// `wished`, but exact at the levels at which it does not pay, and not packed where that does not.
 HopCodecs codecs_that_pay(HopCodecs wished, const std::vector<CodecVerdict>& verdicts);
 
 }  // namespace gradcoll

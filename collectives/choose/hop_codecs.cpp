@@ -19,6 +19,10 @@ constexpr std::string_view kinds_allowed =
     "host (exchanges inside hosts), switch (those between hosts), between (switch, and exact "
     "inside hosts)";
 
+bool is_one_of(int level, const std::vector<int>& levels) {
+    return std::find(levels.begin(), levels.end(), level) != levels.end();
+}
+
 Status refused(std::string_view entry, std::string_view why) {
     return {Code::invalid_argument, fmt::format("\"{}\": {}; allowed kinds of links: {}",
                                                 printable(entry), why, kinds_allowed)};
@@ -77,18 +81,28 @@ HopCodecs HopCodecs::by_link(CodecId inside_hosts, CodecId between_hosts) {
     return codecs;
 }
 
+CodecId HopCodecs::named_for(int level, bool is_inside) const {
+    if (named_.empty() || is_one_of(level, exact_levels_)) return CodecId::exact;
+    if (by_link_) return named_[is_inside ? inside : between];
+    return named_[std::min(static_cast<std::size_t>(level), named_.size() - 1)];
+}
+
 CodecId HopCodecs::of(const Tree& tree, int vertex) const {
     const int level = tree.vertex(vertex).height - 1;
-    if (named_.empty() ||
-        std::find(exact_levels_.begin(), exact_levels_.end(), level) != exact_levels_.end())
-        return CodecId::exact;
-    if (by_link_) return named_[is_inside_host(tree, vertex) ? inside : between];
-    return named_[std::min(static_cast<std::size_t>(level), named_.size() - 1)];
+    const bool is_inside = is_inside_host(tree, vertex);
+    const CodecId codec = named_for(level, is_inside);
+    return is_inside || is_one_of(level, unpacked_levels_) ? without_packing(codec) : codec;
 }
 
 HopCodecs HopCodecs::exact_at(int level) const {
     HopCodecs codecs = *this;
     codecs.exact_levels_.push_back(level);
+    return codecs;
+}
+
+HopCodecs HopCodecs::unpacked_at(int level) const {
+    HopCodecs codecs = *this;
+    codecs.unpacked_levels_.push_back(level);
     return codecs;
 }
 

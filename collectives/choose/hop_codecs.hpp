@@ -33,10 +33,12 @@ class HopCodecs {
 
     /// Nothing was said.
     bool empty() const { return named_.empty(); }
-    /// Of the exchange of a vertex.
+    /// Of the exchange of a vertex. Inside hosts nothing is packed.
     CodecId of(const Tree& tree, int vertex) const;
     /// The same but exact at all vertices of a level.
     HopCodecs exact_at(int level) const;
+    /// The same but with no message packed there.
+    HopCodecs unpacked_at(int level) const;
     /// The same exchanges on the tree_of_leaders(), where a vertex has another height and nothing
     /// is inside hosts. None if no list by level says it, if inside hosts something else than exact
     /// was asked for by name, or if nothing is left that is not exact. `leaders`: leaders_in().
@@ -46,15 +48,17 @@ class HopCodecs {
     HopCodecs replaced(const std::function<CodecId(CodecId)>& by) const;
     /// Every codec that was named, also those that a tree has no place for.
     const std::vector<CodecId>& named() const { return named_; }
-    /// As hop_codecs_from() reads it, but for what exact_at() changed.
+    /// As hop_codecs_from() reads it, but for what exact_at() and unpacked_at() changed.
     std::string text() const;
 
     friend bool operator==(const HopCodecs&, const HopCodecs&) = default;
 
   private:
+    CodecId named_for(int level, bool is_inside) const;
+
     std::vector<CodecId> named_;  ///< by level; by link: inside hosts, between hosts
     bool by_link_ = false;
-    std::vector<int> exact_levels_;
+    std::vector<int> exact_levels_, unpacked_levels_;
 };
 
 /// "2:4" or "exact,2:4": codecs by level. "host=exact,switch=2:4": by kind of link, in any order,

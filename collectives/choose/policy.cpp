@@ -8,6 +8,7 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/chunk_choice.hpp"
+#include "collectives/choose/exchange_choice.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -88,8 +89,9 @@ Decision decide_for_flexreduce(const Tree& tree, const PlanSpec& call,
     Decision wished = decide_as_wished(tree, call, options);
     if (options.compress_if == CompressIf::always || !is_lossy(wished.spec)) return wished;
     std::vector<CodecVerdict> verdicts = weigh_codecs(tree, *options.tuning, wished.spec);
-    const bool all_pay = std::all_of(verdicts.begin(), verdicts.end(),
-                                     [](const CodecVerdict& each) { return each.pays(); });
+    const bool all_pay =
+        std::all_of(verdicts.begin(), verdicts.end(),
+                    [](const CodecVerdict& each) { return each.pays() && each.packing_pays(); });
     Decision decision =
         all_pay
             ? std::move(wished)

@@ -62,9 +62,14 @@ std::string builder_text(Builder builder, std::string_view refusal) {
 }
 
 std::string text_of(const CodecVerdict& verdict) {
+    const CodecId codec = verdict.packing_pays() ? verdict.codec : without_packing(verdict.codec);
+    const std::string packed =
+        verdict.packing_pays()
+            ? std::string()
+            : fmt::format(" ({}: {:.1f} us)", name_of(verdict.codec), verdict.packed_us);
     return fmt::format(
-        "level {}: {} {}: {:.1f} us against {:.1f} exact, in {} part{} (one: {}; exact: {})\n",
-        verdict.level, name_of(verdict.codec), verdict.pays() ? "pays" : "does not pay",
+        "level {}: {}{} {}: {:.1f} us against {:.1f} exact, in {} part{} (one: {}; exact: {})\n",
+        verdict.level, name_of(codec), packed, verdict.pays() ? "pays" : "does not pay",
         verdict.compressed_us, verdict.exact_us, verdict.parts, verdict.parts == 1 ? "" : "s",
         parts_text(verdict.compressed), parts_text(verdict.exact));
 }

@@ -51,11 +51,28 @@ bool is_lossy(const PlanSpec& spec) {
                        [](const VertexChoice& each) { return each.codec != CodecId::exact; });
 }
 
-CodecId variable_rate_codec(const PlanSpec& spec) {
-    if (!has_fixed_rate(spec.down_codec)) return spec.down_codec;
+namespace {
+
+template <class Is>
+CodecId first_codec(const PlanSpec& spec, const Is& is) {
+    if (is(spec.down_codec)) return spec.down_codec;
     for (const VertexChoice& each : spec.choices)
-        if (!has_fixed_rate(each.codec)) return each.codec;
+        if (is(each.codec)) return each.codec;
     return CodecId::exact;
+}
+
+}  // namespace
+
+CodecId variable_rate_codec(const PlanSpec& spec) {
+    return first_codec(spec, [](CodecId codec) { return !has_fixed_rate(codec); });
+}
+
+CodecId packed_codec(const PlanSpec& spec) {
+    return first_codec(spec, [](CodecId codec) { return packing_of(codec) != Packing::none; });
+}
+
+bool length_depends_on_data(const PlanSpec& spec) {
+    return variable_rate_codec(spec) != CodecId::exact || packed_codec(spec) != CodecId::exact;
 }
 
 bool may_have_several_owners(const PlanSpec& spec) {

@@ -110,6 +110,10 @@ bool operator==(const VertexChoice&, const VertexChoice&);
 bool is_lossy(const PlanSpec& spec);
 /// A codec of it whose encodings may be shorter than their bound; exact: all have a fixed rate.
 CodecId variable_rate_codec(const PlanSpec& spec);
+/// One whose messages are packed without loss; exact: there is none.
+CodecId packed_codec(const PlanSpec& spec);
+/// Whether messages may be shorter than their slots.
+bool length_depends_on_data(const PlanSpec& spec);
 
 /// Whether several ranks may add up the same elements, all in the same order: with single exchanges
 /// up to the root, and in plans of other builders than flexreduce.
@@ -141,7 +145,7 @@ struct Plan {
 std::size_t bytes_held(const Plan& plan);
 
 /// Bytes that this plan's rank sends in one call, headers included; what `GC_Comm_get_stats` and
-/// the benchmark call wire bytes. Exact if all codecs have a fixed rate, else a bound: what was
+/// the benchmark call wire bytes. Exact unless length_depends_on_data(), else a bound: what was
 /// sent is in the statistics of the call.
 std::uint64_t bytes_sent(const Plan& plan);
 

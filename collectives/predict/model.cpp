@@ -3,6 +3,7 @@
 
 #include "base/index.hpp"
 #include "collectives/predict/links.hpp"
+#include "compress/packing.hpp"
 
 namespace gradcoll {
 namespace {
@@ -10,6 +11,15 @@ namespace {
 /// Of plain bytes at GB/s of plain bytes.
 double work_us(double plain_bytes, double gbytes_per_s) {
     return plain_bytes / (gbytes_per_s * 1e3);
+}
+
+/// What a core takes to pack, or to unpack, what `plain_bytes` encode to; 0 of codecs that do not.
+double packing_us(CodecId codec, double plain_bytes, double PackingRates::*gbytes_per_s) {
+    const Packing packing = packing_of(codec);
+    if (packing == Packing::none) return 0;
+    const double encoded = usual_plain_bytes(codec, sizeof(float), lossy_block_elems) /
+                           static_cast<double>(lossy_block_elems * sizeof(float));
+    return work_us(plain_bytes * encoded, rates_of(packing).*gbytes_per_s);
 }
 
 }  // namespace
@@ -109,17 +119,20 @@ double wire_bytes(const PlanSpec& spec, CodecId codec, double elems) {
 double encode_us(const Tuning& tuning, CodecId codec, double plain_bytes,
                  double working_set_bytes) {
     if (codec == CodecId::exact) return 0;
-    return work_us(plain_bytes, tuning.of(codec).encode.at(working_set_bytes));
+    return work_us(plain_bytes, tuning.of(codec).encode.at(working_set_bytes)) +
+           packing_us(codec, plain_bytes, &PackingRates::pack);
 }
 
 double decode_us(const Tuning& tuning, CodecId codec, double plain_bytes,
                  double working_set_bytes) {
     if (codec == CodecId::exact) return 0;
-    return work_us(plain_bytes, tuning.of(codec).decode.at(working_set_bytes));
+    return work_us(plain_bytes, tuning.of(codec).decode.at(working_set_bytes)) +
+           packing_us(codec, plain_bytes, &PackingRates::unpack);
 }
 
 double add_us(const Tuning& tuning, CodecId codec, double plain_bytes, double working_set_bytes) {
-    return work_us(plain_bytes, tuning.of(codec).decode_sum.at(working_set_bytes));
+    return work_us(plain_bytes, tuning.of(codec).decode_sum.at(working_set_bytes)) +
+           packing_us(codec, plain_bytes, &PackingRates::unpack);
 }
 
 double ranks_a_core(const Tuning& tuning, int host_ranks) {

@@ -71,7 +71,8 @@ double wire_bytes(const PlanSpec& spec, CodecId codec, double elems);
 inline constexpr double beyond_caches = std::numeric_limits<double>::infinity();
 
 /// What a core takes to encode `plain_bytes` of elements while `working_set_bytes` are at work on
-/// its host. Exact: 0, they are sent from where they are.
+/// its host, and to pack what that gives, if the codec says so. Exact: 0, they are sent from where
+/// they are.
 double encode_us(const Tuning& tuning, CodecId codec, double plain_bytes, double working_set_bytes);
 /// The same to decode.
 double decode_us(const Tuning& tuning, CodecId codec, double plain_bytes, double working_set_bytes);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compress/packing.hpp"
+
 namespace gradcoll {
 
 double Speed::at(double bytes) const {
@@ -33,10 +35,14 @@ const Tuning& shipped_tuning() {
     return tuning;
 }
 
-double usual_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems) {
+double usual_plain_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems) {
     return static_cast<double>(
                bound_bytes(codec, elem_bytes, static_cast<std::size_t>(count_elems))) *
            rates_of(codec).part_of_bound;
+}
+
+double usual_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems) {
+    return usual_plain_bytes(codec, elem_bytes, count_elems) * rates_of(packing_of(codec)).part;
 }
 
 }  // namespace gradcoll

@@ -119,6 +119,8 @@ struct Tuning {
 const Tuning& shipped_tuning();
 
 /// What usual data of so many elements encode to: of a variable rate less than the bound.
+double usual_plain_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems);
+/// The same as it travels: packed, if the codec is.
 double usual_bytes(CodecId codec, std::size_t elem_bytes, std::int64_t count_elems);
 
 }  // namespace gradcoll

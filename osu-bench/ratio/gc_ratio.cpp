@@ -2,6 +2,7 @@
 // the codec `bound`, the same packed once more by zstd, and zfp. One core, fp32.
 //
 //   gc_ratio --data normal,t3,file:GRADIENTS --range 1e-2,1e-3,1e-4
+//   gc_ratio --packing int8,2:4+int8,bound      what zstd and lz4 take off the messages of these
 //
 // A tolerance is told as a part of the data's range. Who is cautious (zfp keeps errors well below
 // what it is told) is told twice as much as long as its largest error is within the tolerance.
@@ -9,16 +10,17 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fastest.hpp"
 #include "generators.hpp"
 #include "packers.hpp"
+#include "packing_table.hpp"
 #include "reduce/extent.hpp"
+#include "values.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -28,6 +30,7 @@ struct Selection {
     std::vector<double> ranges = {1e-2, 1e-3, 1e-4};
     std::size_t count = std::size_t{1} << 22;
     int repetitions = 5;
+    std::vector<std::string> packed_codecs;  ///< if any, what packing takes off these
 };
 
 struct Result {
@@ -37,13 +40,6 @@ struct Result {
     double unpack_gb_s = 0;
 };
 
-std::vector<float> values_of(const std::string& data, std::size_t count) {
-    const std::vector<std::byte> bytes = generate(data, *find_element("float"), count, 1, 0);
-    std::vector<float> values(count);
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
-
 double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
     double largest = 0;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -51,17 +47,10 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
     return largest;
 }
 
-/// The fastest of several runs.
 template <class Work>
 double gb_s(const Selection& selection, Work work) {
-    double fastest_s = HUGE_VAL;
-    for (int i = 0; i < selection.repetitions; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
-        work();
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-        fastest_s = std::min(fastest_s, took.count());
-    }
-    return static_cast<double>(selection.count * sizeof(float)) / fastest_s * 1e-9;
+    return static_cast<double>(selection.count * sizeof(float)) /
+           fastest_seconds(selection.repetitions, work) * 1e-9;
 }
 
 double error_of(Packer& packer, const std::vector<float>& values, double told) {
@@ -111,6 +100,17 @@ void print_table(const Selection& selection) {
     }
 }
 
+void print(const Selection& selection) {
+    if (selection.packed_codecs.empty()) return print_table(selection);
+    PackingSelection packing;
+    packing.data = selection.data;
+    packing.codecs = selection.packed_codecs;
+    packing.ranges = selection.ranges;
+    packing.count = selection.count;
+    packing.repetitions = selection.repetitions;
+    print_packing_table(packing);
+}
+
 }  // namespace
 }  // namespace gradcoll::bench
 
@@ -125,6 +125,9 @@ int main(int argc, char** argv) {
     app.add_option("--count", selection.count, "values")->check(CLI::PositiveNumber);
     app.add_option("--repetitions", selection.repetitions, "the fastest counts")
         ->check(CLI::PositiveNumber);
+    app.add_option("--packing", selection.packed_codecs,
+                   "of these codecs instead: what zstd and lz4 take off messages of 65536 values")
+        ->delimiter(',');
     CLI11_PARSE(app, argc, argv);
     for (const std::string& data : selection.data)
         if (!is_data_name(data)) {
@@ -132,7 +135,7 @@ int main(int argc, char** argv) {
             return 2;
         }
     try {
-        print_table(selection);
+        print(selection);
     } catch (const std::exception& error) {
         fmt::print(stderr, "gc_ratio: {}\n", error.what());
         return 1;

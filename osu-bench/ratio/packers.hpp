@@ -29,10 +29,9 @@ class Packer {
 
 /// The codec `bound`, on the best kernels of this CPU.
 std::unique_ptr<Packer> bound_packer();
+/// Its bytes, packed once more without loss.
+std::unique_ptr<Packer> bound_and_zstd_packer();
 /// Null if this build has none (libzfp).
 std::unique_ptr<Packer> zfp_packer();
-
-/// The bytes of `bound`, packed once more without loss. Null if this build has none (libzstd).
-std::unique_ptr<Packer> bound_and_zstd_packer();
 
 }  // namespace gradcoll::bench

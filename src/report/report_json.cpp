@@ -23,6 +23,7 @@ void add_sums(OrderedJson& object, const CallSums& sums) {
     object["bytes_in"] = sums.bytes_in;
     object["bytes_sent"] = sums.bytes_sent;
     object["bytes_sent_exact"] = sums.bytes_sent_exact;
+    object["bytes_packed_away"] = sums.packed_away_bytes;
     object["messages_sent"] = sums.messages_sent;
     object["seconds"] = seconds_of(sums.total_ns);
     object["codec_seconds"] = seconds_of(sums.codec_ns);

@@ -170,6 +170,9 @@ void write_total(const ReportSnapshot& report, Out out) {
                        bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),
                        counted(sums.messages_sent, "message"), bytes_text(sums.bytes_sent_exact),
                        ratio_text(sums));
+    if (sums.packed_away_bytes > 0)
+        fmt::format_to(out, "  without packing (zstd, lz4) {} more would have been sent\n",
+                       bytes_text(sums.packed_away_bytes));
     if (sums.total_ns > 0)
         fmt::format_to(out, "  {} in calls; {} in codecs, {} waiting for the wire\n",
                        seconds_text(seconds_of(sums.total_ns)),

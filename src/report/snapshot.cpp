@@ -16,6 +16,7 @@ void CallSums::add(const CallRecord& call) {
          .bytes_in = call.kind != CallKind::allreduce_init ? call.bytes : 0,
          .bytes_sent = call.bytes_sent,
          .bytes_sent_exact = call.bytes_sent_exact,
+         .packed_away_bytes = call.packed_away_bytes,
          .messages_sent = call.messages_sent,
          .total_ns = call.total_ns,
          .codec_ns = call.codec_ns,
@@ -31,6 +32,7 @@ void CallSums::add(const CallSums& others) {
     bytes_in += others.bytes_in;
     bytes_sent += others.bytes_sent;
     bytes_sent_exact += others.bytes_sent_exact;
+    packed_away_bytes += others.packed_away_bytes;
     messages_sent += others.messages_sent;
     total_ns += others.total_ns;
     codec_ns += others.codec_ns;

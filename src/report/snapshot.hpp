@@ -50,10 +50,11 @@ struct CallRecord {
     bool lossy = false;                 ///< some hop was compressed
     const char* builder = nullptr;      ///< static text: who made the plan, if not flexreduce
     std::uint64_t bytes_sent = 0;       ///< by this rank: on the wire, or into the shared memory
-    std::uint64_t bytes_sent_exact = 0;  ///< what it would have sent with the exact codec
+    std::uint64_t bytes_sent_exact = 0;   ///< what it would have sent with the exact codec
+    std::uint64_t packed_away_bytes = 0;  ///< sent in so many fewer: packing without loss
     std::uint64_t messages_sent = 0;
     std::uint64_t total_ns = 0;  ///< from call to return (blocking calls that were served)
-    std::uint64_t codec_ns = 0;  ///< in encode and decode
+    std::uint64_t codec_ns = 0;  ///< in encode and decode, and packing
     std::uint64_t wire_ns = 0;   ///< waiting for messages
 };
 
@@ -67,6 +68,7 @@ struct CallSums {
     std::uint64_t bytes_in = 0;  ///< of allreduce_init: none, its starts bring them
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_sent_exact = 0;
+    std::uint64_t packed_away_bytes = 0;
     std::uint64_t messages_sent = 0;
     std::uint64_t total_ns = 0;
     std::uint64_t codec_ns = 0;

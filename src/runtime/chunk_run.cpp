@@ -14,7 +14,8 @@ ChunkRun::ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device
       ready_(room.steps),
       has_header_(room.slots),
       begun_ns_(room.traced ? room.steps : 0),
-      blocks_(room.blocks, room.blocks > 0 ? room.slots : 0) {
+      blocks_(room.blocks, room.blocks > 0 ? room.slots : 0),
+      packed_(room.slots) {
     held_.reserve(room.steps);
     batched_.reserve(room.steps);
 }
@@ -32,6 +33,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
         blocks_.begin(program.blocks(), operation.plan.spec.elem_bytes, memory_.scratch);
     view_ = ChunkView(operation.plan, schedule, chunk, operation.binding,
                       {memory_.scratch, has_blocks ? &blocks_ : nullptr});
+    packed_.begin(program.packed(), memory_.scratch);
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     held_.clear();
     if (device_) {
@@ -61,6 +63,48 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
     if (EncodedBlocks* blocks = view_.blocks_of(send)) blocks->join(send, operation.failed());
     const MessageBytes message = view_.message(send);
     write_header(send, message.size_bytes, operation, message.data);
+    if (operation.failed()) packed_.leave_plain(send.from);
+}
+
+/// As it is in its slot, and packed.
+void ChunkRun::make_ready(std::uint32_t index, Operation& operation) {
+    const Step& send = step(index);
+    head_once(send, operation);
+    if (!packed_.has(index)) return;
+    const std::uint64_t begin_ns = operation.timed ? now_ns() : 0;
+    if (packed_.pack_once(index, send.from, view_.message(send), operation.packers.of(send)))
+        note_packing("pack", index, begin_ns, operation);
+}
+
+/// Not what is in the slot, where another form of it travels.
+MessageBytes ChunkRun::moved_bytes(std::uint32_t index) const {
+    const Step& message = step(index);
+    const MessageBytes plain = view_.message(message);
+    if (!packed_.has(index)) return plain;
+    return message.kind == StepKind::send ? packed_.sent(index, message.from, plain)
+                                          : packed_.room(index, plain);
+}
+
+Result<std::size_t> ChunkRun::unpack(std::uint32_t index, std::size_t received_bytes,
+                                     Operation& operation) {
+    const Step& recv = step(index);
+    const std::uint64_t begin_ns = operation.timed ? now_ns() : 0;
+    Result<std::size_t> size = packed_.unpack(index, recv.to, received_bytes, view_.message(recv),
+                                              operation.packers.of(recv));
+    note_packing("unpack", index, begin_ns, operation);
+    return size;
+}
+
+/// Of the thread that has the messages: it is no step of the plan.
+void ChunkRun::note_packing(const char* name, std::uint32_t message, std::uint64_t begin_ns,
+                            Operation& operation) const {
+    if (!operation.timed) return;
+    TraceSpan span =
+        span_of(step(message), begin_ns, view_.message(step(message)).size_bytes, operation);
+    span.name = name;
+    operation.local_ns += span.end_ns - begin_ns;
+    operation.stats.codec_ns += span.end_ns - begin_ns;
+    if (operation.trace) operation.trace->add(span);
 }
 
 std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
@@ -71,7 +115,7 @@ std::byte* ChunkRun::mirror_of(std::uint32_t message) const {
 Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
                                  Operation& operation) const {
     const Step& message = step(index);
-    const MessageBytes bytes = view_.message(message);
+    const MessageBytes bytes = moved_bytes(index);
     DeviceMessage started;
     started.step = &message;
     started.place = place_;
@@ -111,11 +155,13 @@ Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const std::uint32_t cookie = cookie_of(index);
     const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
-        head_once(message, operation);
+        make_ready(index, operation);
+    const MessageBytes bytes = moved_bytes(index);
+    if (message.kind == StepKind::send)
+        operation.stats.packed_away_bytes += view_.message(message).size_bytes - bytes.size_bytes;
     if (operation.trace) begun_ns_[index] = now_ns();
     if (device_) return start_on_device(index, cookie, operation);
-    return start_message(message, view_.message(message), first_tag_ + message.stage, cookie,
-                         operation);
+    return start_message(message, bytes, first_tag_ + message.stage, cookie, operation);
 }
 
 Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
@@ -183,8 +229,13 @@ void ChunkRun::finish_batched() {
 }
 
 Status ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes,
-                               const Operation& operation) const {
+                               Operation& operation) {
     const Step& message = step(recv);
+    if (packed_.has(recv)) {
+        const Result<std::size_t> unpacked = unpack(recv, received_bytes, operation);
+        if (!unpacked.ok()) return of_message(message, unpacked.status());
+        received_bytes = *unpacked;
+    }
     const MessageBytes expected = view_.message(message);
     return check_received(message,
                           {.message = memory_.mirror ? mirror_of(recv) : expected.data,
@@ -199,7 +250,7 @@ void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
     const Step& message = step(index);
     const bool receives = message.kind == StepKind::recv;
     if (operation.trace) {
-        const std::size_t bytes = receives ? received_bytes : view_.message(message).size_bytes;
+        const std::size_t bytes = receives ? received_bytes : moved_bytes(index).size_bytes;
         operation.trace->add_overlapping(span_of(message, begun_ns_[index], bytes, operation));
     }
     if (receives) {

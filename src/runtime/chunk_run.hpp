@@ -10,6 +10,7 @@
 #include "runtime/device/device_messages.hpp"
 #include "runtime/local_step.hpp"
 #include "runtime/operation.hpp"
+#include "runtime/packed_messages.hpp"
 #include "runtime/program.hpp"
 #include "runtime/ready_steps.hpp"
 #include "runtime/window_memory.hpp"
@@ -74,8 +75,13 @@ class ChunkRun {
     TraceSpan span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                       const Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
-    Status check_arrived(std::uint32_t recv, std::size_t received_bytes,
-                         const Operation& operation) const;
+    void make_ready(std::uint32_t send, Operation& operation);
+    MessageBytes moved_bytes(std::uint32_t message) const;
+    Result<std::size_t> unpack(std::uint32_t recv, std::size_t received_bytes,
+                               Operation& operation);
+    void note_packing(const char* name, std::uint32_t message, std::uint64_t begin_ns,
+                      Operation& operation) const;
+    Status check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation);
     std::byte* mirror_of(std::uint32_t message) const;
     Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
 
@@ -92,6 +98,7 @@ class ChunkRun {
     std::vector<std::uint8_t> has_header_;  ///< by slot: the header was written for this chunk
     std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
     EncodedBlocks blocks_;
+    PackedMessages packed_;
     ChunkView view_;
     std::int64_t chunk_ = 0;
     int first_tag_ = 0;

@@ -56,25 +56,26 @@ std::size_t ChunkWindow::Parts::blocks() const {
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const ExecutorOptions& options,
                                                   int most_chunks) {
-    Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes);
+    Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes, options.plain_peers);
     if (!body.ok()) return body.status();
-    Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes);
+    Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes, options.plain_peers);
     if (!tail.ok()) return tail.status();
     const auto places =
         static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
-    auto memory = WindowMemory::make(
-        *plan, {places, std::max(body->blocks().scratch_bytes(), tail->blocks().scratch_bytes())},
-        options.data_on_device ? &options.device->device() : nullptr,
-        options.scratch ? options.scratch : std::make_shared<ScratchPool>());
+    auto memory =
+        WindowMemory::make(*plan, {places, std::max(body->scratch_bytes(), tail->scratch_bytes())},
+                           options.data_on_device ? &options.device->device() : nullptr,
+                           options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();
-    Parts parts{std::move(plan), std::move(*body),          std::move(*tail),
-                places,          std::move(memory).value(), nullptr};
+    Parts parts{std::move(plan),           std::move(*body), std::move(*tail), places,
+                std::move(memory).value(), nullptr,          nullptr};
+    parts.packers =
+        std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
     parts.lane = channel.open_lane(places * parts.messages() * messages_a_step(options));
     if (!options.cut_peers.empty())
-        parts.lane->cut_messages(options.cut_peers,
-                                 variable_rate_codec(parts.plan->spec) == CodecId::exact
-                                     ? CutEnd::by_length
-                                     : CutEnd::by_short_piece);
+        parts.lane->cut_messages(options.cut_peers, length_depends_on_data(parts.plan->spec)
+                                                        ? CutEnd::by_short_piece
+                                                        : CutEnd::by_length);
     return parts;
 }
 
@@ -93,6 +94,7 @@ Result<std::unique_ptr<ChunkWindow>> ChunkWindow::make(std::shared_ptr<const Pla
                               .lane = *parts->lane,
                               .tags = *tags,
                               .codecs = *codecs,
+                              .packers = *parts->packers,
                               .timed = options.timed || options.trace,
                               .trace = options.trace};
     std::unique_ptr<ChunkWindow> window(

@@ -66,6 +66,7 @@ class ChunkWindow {
         std::size_t places = 0;  ///< of chunks
         WindowMemory memory;
         std::unique_ptr<Lane> lane;
+        std::unique_ptr<const PackersInUse> packers;
 
         // The most that a chunk has of each.
         std::size_t steps() const;

@@ -17,7 +17,7 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
 
 void CodecsInUse::tell_tolerance(double abs) {
     for (Codec& codec : codecs_)
-        if (takes_tolerance(codec.id) && parameters_of(codec.id) == CodecParameters{})
+        if (takes_tolerance(codec.id) && parameters_of(codec.id).abs == 0)
             codec.parameters.abs = abs;
 }
 

@@ -40,6 +40,12 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
                       fmt::format("codec {} has a variable rate; data on a device take codecs of a "
                                   "fixed rate",
                                   name_of(variable)));
+    const CodecId packed = packed_codec(plan.spec);
+    if (options.data_on_device && packed != CodecId::exact)
+        return Status(Code::unsupported,
+                      fmt::format("codec {} packs its messages on the host; data on a device take "
+                                  "it without: {}",
+                                  name_of(packed), name_of(without_packing(packed))));
     return {};
 }
 

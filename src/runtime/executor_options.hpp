@@ -21,6 +21,9 @@ struct ExecutorOptions {
     bool paced = false;
     /// Ranks whose messages go in pieces (Lane::cut_messages); their executors know it, too.
     std::vector<int> cut_peers = {};
+    /// Ranks of this one's host (ascending): messages between these are not packed; their
+    /// executors know it, too.
+    std::vector<int> plain_peers = {};
     bool timed = false;  ///< measure for RunStats
     /// Gets a span for every step, for the idle time in wait(), and for the whole operation;
     /// must outlive the executor. With a trace everything is `timed`.

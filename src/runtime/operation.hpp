@@ -8,6 +8,7 @@
 #include "compress/codec.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/codecs_in_use.hpp"
+#include "runtime/packers_in_use.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
 #include "runtime/trace.hpp"
@@ -20,6 +21,7 @@ struct Operation {
     Lane& lane;
     TagLayout tags;
     CodecsInUse codecs;
+    const PackersInUse& packers;
     bool timed = false;      ///< local steps are measured: for the statistics or the trace
     Trace* trace = nullptr;  ///< gets spans; null: nobody looks
     Binding binding = {};

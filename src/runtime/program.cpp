@@ -11,7 +11,8 @@ std::span<const std::uint32_t> deps_of(const Schedule& schedule, const Step& ste
 
 }  // namespace
 
-Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes) {
+Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
+                              std::span<const int> plain_peers) {
     if (schedule.steps.size() > max_steps)
         return Status(Code::internal, fmt::format("schedule of {} steps: at most {} can be run",
                                                   schedule.steps.size(), max_steps));
@@ -19,6 +20,7 @@ Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes) 
     GRADCOLL_TRY(program.link_successors());
     program.place_residuals();
     GRADCOLL_TRY(take(program.blocks_, BlockLayout::make(schedule, elem_bytes)));
+    program.packed_ = PackedLayout(schedule, program.blocks_.scratch_bytes(), plain_peers);
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
         if (schedule.steps[i].dep_count == 0) program.roots_.push_back(i);
         if (is_message(schedule.steps[i].kind)) ++program.message_count_;

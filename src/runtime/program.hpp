@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "runtime/block_layout.hpp"
+#include "runtime/packed_layout.hpp"
 
 namespace gradcoll {
 
@@ -29,9 +30,11 @@ constexpr Slot slot_of_message(const Step& message) {
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:
-    /// Errors: internal if a dependency does not point backwards, the schedule has more than
-    /// `max_steps` steps, or its encoded blocks do not fit together (BlockLayout).
-    static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes);
+    /// `plain_peers`: to and from these (ascending) no message is packed. Errors: internal if a
+    /// dependency does not point backwards, the schedule has more than `max_steps` steps, or its
+    /// encoded blocks do not fit together (BlockLayout).
+    static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes,
+                                std::span<const int> plain_peers = {});
 
     static constexpr std::size_t max_steps = std::size_t{1} << 24;
 
@@ -50,6 +53,9 @@ class Program {
     /// after another, in step order.
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
     const BlockLayout& blocks() const { return blocks_; }
+    const PackedLayout& packed() const { return packed_; }
+    /// Of the schedule, of messages whose blocks are put together, and of packed ones.
+    std::uint64_t scratch_bytes() const { return packed_.scratch_bytes(); }
 
   private:
     explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
@@ -63,6 +69,7 @@ class Program {
     std::vector<std::uint32_t> roots_;
     std::vector<std::int64_t> residual_first_elem_;
     BlockLayout blocks_;
+    PackedLayout packed_;
 };
 
 }  // namespace gradcoll

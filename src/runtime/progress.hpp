@@ -13,10 +13,12 @@ struct RunStats {
     /// On the wire, frame headers included: what each message really had, where the plan knows
     /// only a bound.
     std::uint64_t bytes_sent = 0;
+    /// What packing without loss saved: `bytes_sent` would be so many more without it.
+    std::uint64_t packed_away_bytes = 0;
     std::uint64_t sent_by_reference = 0;  ///< of the messages: to a peer that reads our device
     std::uint64_t sent_from_device = 0;   ///< of the messages: by the MPI library as they lie there
     // Measured only when ExecutorOptions::timed:
-    std::uint64_t codec_ns = 0;  ///< in encode, decode and decode_reduce
+    std::uint64_t codec_ns = 0;  ///< in encode, decode and decode_reduce; packing
     std::uint64_t wait_ns = 0;   ///< in wait(), outside of local steps
 };
 

@@ -1,4 +1,4 @@
-// runtime/slow_links.hpp - whose messages pass a slow link.
+// runtime/slow_links.hpp - whose messages pass a slow link, and whose none between hosts.
 #pragma once
 
 #include <vector>
@@ -12,5 +12,8 @@ namespace gradcoll {
 /// there TCP is what carries them, and they go in pieces (Lane::cut_messages). Both ends of a
 /// message find the same. Time: linear in the plan's steps, and in the depth of the tree by peer.
 std::vector<int> peers_over_slow_links(const Tree& tree, const Plan& plan);
+
+/// Those (ascending) that are on the rank's own host. Both ends of a message find the same.
+std::vector<int> peers_on_own_host(const Tree& tree, const Plan& plan);
 
 }  // namespace gradcoll

@@ -42,17 +42,15 @@ void copy(const Step& step, const ChunkView& view, const Operation& operation) {
                  bound_of(step, operation));
 }
 
+/// Of the message as it is in its slot: not packed.
 FrameHeader header_of(const Step& step, std::size_t message_bytes, const Operation& operation) {
+    CodecParameters parameters = operation.codec(step.codec).parameters;
+    parameters.packing = Packing::none;
     return {.codec = plain(step.codec),
-            .parameters = operation.codec(step.codec).parameters,
+            .parameters = parameters,
             .type = operation.plan.spec.type,
             .count_elems = static_cast<std::uint64_t>(step.range.size()),
             .payload_bytes = message_bytes - frame_header_bytes};
-}
-
-Status named(const Step& recv, const Status& status) {
-    return Status(status.code(), fmt::format("message from rank {} at level {}: {}", recv.peer,
-                                             recv.level, status.message()));
 }
 
 Status check_length(const Arrival& arrival) {
@@ -113,10 +111,15 @@ Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::
     return operation.lane.start_send(step.peer, tag, bytes.data, bytes.size_bytes, cookie);
 }
 
+Status of_message(const Step& recv, const Status& status) {
+    return Status(status.code(), fmt::format("message from rank {} at level {}: {}", recv.peer,
+                                             recv.level, status.message()));
+}
+
 Status check_received(const Step& recv, const Arrival& arrival, const Operation& operation) {
     Status status = check_length(arrival);
     if (status.ok() && is_framed(recv)) status = check_frame_of(recv, arrival, operation);
-    return status.ok() ? status : named(recv, status);
+    return status.ok() ? status : of_message(recv, status);
 }
 
 }  // namespace gradcoll

@@ -31,6 +31,9 @@ void write_header(const Step& send, std::size_t message_bytes, const Operation& 
 Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,
                      Operation& operation);
 
+/// What is wrong with a message, with the peer and the level that it is from.
+Status of_message(const Step& recv, const Status& status);
+
 /// What arrived for a receive.
 struct Arrival {
     const std::byte* message = nullptr;  ///< where its header is, if it has one

@@ -94,6 +94,20 @@ TEST(CodecId, SizesOfTailsFollowTheLayout) {
               (1ull << 33) / 512 * (64 + 512) + 2);
 }
 
+TEST(CodecId, PackingIsAParameterAndCanBeTakenAway) {
+    const CodecId packed = codec_from_name("bound/abs=1e-3+zstd").value();
+    EXPECT_TRUE(is_registered(packed));
+    EXPECT_EQ(plain(packed), CodecId::bound);
+    EXPECT_EQ(packing_of(packed), Packing::zstd);
+    EXPECT_EQ(name_of(without_packing(packed)), "bound/abs=0.001");
+    EXPECT_EQ(without_packing(codec_from_name("int8+lz4").value()), CodecId::int8);
+    for (const CodecId codec : all_codecs()) {
+        EXPECT_EQ(packing_of(codec), Packing::none);
+        EXPECT_EQ(without_packing(codec), codec);
+    }
+    EXPECT_EQ(bound_bytes(packed, 4, 512), bound_bytes(CodecId::bound, 4, 512));
+}
+
 TEST(CodecFor, IsDefinedForExactlyTheTypesThatTheRegistryNames) {
     for (const CodecId codec : all_codecs())
         for (int t = 0; t <= static_cast<int>(ElementType::u64); ++t) {

@@ -40,7 +40,8 @@ TEST(CodecSpec, UnknownNamesAreToldTheWholeTable) {
     EXPECT_EQ(
         message_of("9:4").find("codec \"9:4\" is unknown; allowed: exact (off, none, 4:4), "
                                "1:4, 2:4, 1:8, 2:8, 4:8, 1:16, bf16, int8, int4, int16, bound, "
-                               "2:4+int8, 1:4+int8, 2:4+int4"),
+                               "2:4+int8, 1:4+int8, 2:4+int4, and +zstd or +lz4 behind a lossy "
+                               "one"),
         0U);
 }
 
@@ -53,7 +54,7 @@ TEST(CodecSpec, ChainsAreFoundByTheirWholeText) {
 TEST(CodecSpec, UnknownChainsAreRefusedBehindWhatIsOne) {
     EXPECT_EQ(message_of("2:4+bf16"),
               "codec \"2:4+bf16\": \"+bf16\" at character 4: no such chain; allowed: 2:4+int8, "
-              "1:4+int8, 2:4+int4");
+              "1:4+int8, 2:4+int4, or +zstd or +lz4 behind a whole lossy codec");
     EXPECT_EQ(message_of("2:4+int8+int4/abs=1")
                   .find("codec \"2:4+int8+int4/abs=1\": \"+int4/abs=1\" at character 9: no such"),
               0U);
@@ -87,6 +88,32 @@ TEST(CodecSpec, TolerancesThatAreNoPositiveNumbersAreRefused) {
                              "bound/abs=inf", "bound/abs=nan", "bound/abs=1e-3x", "bound/rel=1",
                              "bound/abs=1/abs=1", "bound/abs=1e999"})
         EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
+}
+
+TEST(CodecSpec, PackingIsReadAndPrintedBehindAnyLossyCodec) {
+    for (const char* text :
+         {"int8+zstd", "2:4+int8+lz4", "bound/abs=0.001+zstd", "bf16+lz4", "bound+zstd"}) {
+        const Result<CodecSpec> spec = CodecSpec::parse(text);
+        ASSERT_TRUE(spec.ok()) << spec.status().message();
+        EXPECT_EQ(spec->text(), text);
+    }
+    EXPECT_EQ(CodecSpec::parse("bound/abs=1e-3+lz4")->parameters(),
+              (CodecParameters{1e-3, Packing::lz4}));
+    EXPECT_EQ(CodecSpec::parse("bound/abs=1e+3")->text(), "bound/abs=1000");
+    EXPECT_EQ(CodecSpec::parse("int8+zstd")->number(), number_of(CodecId::int8));
+    EXPECT_NE(*CodecSpec::parse("int8+zstd"), *CodecSpec::parse("int8"));
+    EXPECT_NE(*CodecSpec::parse("int8+zstd"), *CodecSpec::parse("int8+lz4"));
+}
+
+TEST(CodecSpec, PackingThatCannotBeIsRefusedAtItsPlace) {
+    EXPECT_EQ(message_of("off+zstd"),
+              "codec \"off+zstd\": \"+zstd\" at character 4: only what a lossy codec encodes is "
+              "packed; allowed: exact");
+    EXPECT_EQ(message_of("int8+zip"),
+              "codec \"int8+zip\": \"+zip\" at character 5: no such chain; allowed: 2:4+int8, "
+              "1:4+int8, 2:4+int4, or +zstd or +lz4 behind a whole lossy codec");
+    for (const char* text : {"zstd", "+zstd", "int8+zstd+lz4", "int8+", "bound+zstd/abs=1"})
+        EXPECT_NE(message_of(text).find("+zstd or +lz4"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ TEST(Frame, AnOlderVersionIsRefusedInClearWords) {
 }
 
 TEST(Frame, NamesTheFieldThatIsWrong) {
-    const BadHeader bad[] = {{"magic", 0, 'X'},  {"version", 4, 9},   {"codec", 6, 200},
-                             {"type", 7, 200},   {"type", 7, 4},      {"flags", 8, 2},
-                             {"reserved", 9, 1}, {"reserved", 63, 1}, {"count", 23, 0x80},
-                             {"payload", 24, 17}};
+    const BadHeader bad[] = {{"magic", 0, 'X'}, {"version", 4, 9},   {"codec", 6, 200},
+                             {"type", 7, 200},  {"type", 7, 4},      {"flags", 8, 2},
+                             {"packing", 9, 1}, {"reserved", 10, 1}, {"reserved", 55, 1},
+                             {"plain", 63, 1},  {"count", 23, 0x80}, {"payload", 24, 17}};
     for (const BadHeader& b : bad) {
         std::vector<std::byte> message = message_of(example());
         message[b.at] = static_cast<std::byte>(b.value);

@@ -10,7 +10,8 @@ namespace {
 class Allocation : public MpiRanks {};
 
 TEST_F(Allocation, WarmRunsAllocateNothing) {
-    for (const CodecId codec : {CodecId::exact, CodecId::nm_2_4}) {
+    for (const char* name : {"exact", "2:4", "int8+zstd", "bound/abs=0.5+zstd", "2:4+int8+lz4"}) {
+        const CodecId codec = codec_from_name(name).value();
         Scenario shape = scenario(lopsided_tree(), 300'000, codec);
         shape.spec.chunk_elems = 1 << 15;
         const auto executor = make_executor(shape, *channel_);

@@ -52,5 +52,25 @@ TEST_F(MpiExecutor, AllRanksHoldTheSameBits) {
     }
 }
 
+/// Whole messages, and messages in pieces of which nobody knows how many there will be.
+TEST_F(MpiExecutor, PackedMessagesGiveTheBitsOfPlainOnes) {
+    for (const bool cut : {false, true})
+        for (const char* packing : {"", "+zstd", "+lz4"}) {
+            Scenario shape = scenario(lopsided_tree(), 400'003,
+                                      codec_from_name(std::string("int8") + packing).value());
+            if (cut) shape.options.cut_peers = {0, 1, 2, 3, 4};
+            const auto executor = make_executor(shape, *channel_);
+            const auto plain =
+                make_executor(scenario(shape.tree, 400'003, CodecId::int8), *channel_);
+            for (const MakeInput input : {sparse_input, dense_input, sparse_input}) {
+                const Outcome outcome = run_once(*executor, input, sequence_++);
+                ASSERT_TRUE(outcome.status.ok()) << outcome.status.message();
+                EXPECT_EQ(outcome.output, run_once(*plain, input, sequence_++).output);
+            }
+            const bool is_shorter = executor->stats().packed_away_bytes > 0;
+            EXPECT_EQ(is_shorter, *packing != 0 && channel_->rank_count() > 1);
+        }
+}
+
 }  // namespace
 }  // namespace gradcoll

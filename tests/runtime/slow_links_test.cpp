@@ -51,5 +51,18 @@ TEST(SlowLinks, LinksOfUnknownRateAreNot) {
     EXPECT_EQ(slow_peers(two_hosts("0", "0"), 0), Peers{});
 }
 
+TEST(PeersOnOwnHost, AreThoseThatNoMessageLeavesTheHostFor) {
+    const Tree tree = two_hosts("0.1", "0.1");
+    PlanSpec spec;
+    spec.count_elems = 1000;
+    spec.choices = VertexChoices(std::vector<VertexChoice>(
+        static_cast<std::size_t>(tree.vertex_count()), {Exchange::direct, CodecId::exact}));
+    for (int rank = 0; rank < tree.rank_count(); ++rank) {
+        const Plan plan = make_plan(tree, spec, rank).value();
+        const Peers own = peers_on_own_host(tree, plan);
+        EXPECT_EQ(own, Peers{rank ^ 1}) << rank;
+    }
+}
+
 }  // namespace
 }  // namespace gradcoll

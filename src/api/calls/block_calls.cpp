@@ -6,13 +6,6 @@
 namespace gradcoll {
 namespace {
 
-Outcome pass_reduce_scatter(const CallArguments& a) {
-    const auto op = op_for_mpi(a.op, a.datatype);
-    if (!op) return op.status();
-    return Outcome::passed(PMPI_Reduce_scatter_block(
-        a.sendbuf, a.recvbuf, static_cast<int>(a.count), a.datatype, *op, a.comm));
-}
-
 Outcome pass_allgather(const CallArguments& a) {
     return Outcome::passed(PMPI_Allgather(a.sendbuf, static_cast<int>(a.sendcount), a.sendtype,
                                           a.recvbuf, static_cast<int>(a.count), a.datatype,

@@ -3,6 +3,7 @@
 #include "api/calls/blocking.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/host_buffer.hpp"
+#include "api/calls/tolerance.hpp"
 
 namespace gradcoll {
 namespace {
@@ -49,15 +50,26 @@ Status reduce_scatter_on_one_host(const Call& call) {
     return out.drain();
 }
 
+/// Exact and too short for the tree, as the ranks found out together.
+Status reduce_scatter_by_mpi(const Call& call, PassReason reason) {
+    call.context->statistics().count_passed(call.entry->kind, call.shape.size_bytes(), reason);
+    return pass_reduce_scatter(call.arguments).as_status("MPI_Reduce_scatter_block");
+}
+
 }  // namespace
 
 Status run_reduce_scatter(const Call& call) {
     if (call.alone)
         return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
                             call.memory);
-    if (call.route.one_host) return reduce_scatter_on_one_host(call);
-    return run_blocking(*call.context, call.entry->kind, call.route.key,
-                        binding_of(call.arguments, call.shape));
+    const auto kept = keep_tolerance(*call.context, call.arguments, call.shape, call.route,
+                                     !call.memory.any_device());
+    if (!kept) return kept.status();
+    if (kept->route.passes()) return reduce_scatter_by_mpi(call, kept->route.pass_reason);
+    if (kept->route.one_host) return reduce_scatter_on_one_host(call);
+    Binding binding = binding_of(call.arguments, call.shape);
+    binding.tolerance = kept->for_encodings;
+    return run_blocking(*call.context, call.entry->kind, kept->route.key, binding);
 }
 
 Status run_allgather(const Call& call) {

@@ -13,9 +13,9 @@ struct KeptTolerance {
     double for_encodings = 0;  ///< Binding::tolerance
 };
 
-/// Of an allreduce that would take `route`. Collective, one short allreduce, if it would be
-/// compressed and there is a gc_tolerance. `arguments`: buffers in host memory if `on_host`.
-/// Errors: unsupported, on every rank, if that of some rank is not; transport.
+/// Of an allreduce or reduce-scatter that would take `route`. Collective, one short allreduce, if
+/// it would be compressed and there is a gc_tolerance. `arguments`: buffers in host memory if
+/// `on_host`. Errors: unsupported, on every rank, if that of some rank is not; transport.
 Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& arguments,
                                      const CallShape& shape, const Route& route, bool on_host);
 

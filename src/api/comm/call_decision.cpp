@@ -59,7 +59,7 @@ Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
     cost.bytes = bytes_sent(plan);
     cost.exact_bytes = cost.bytes;
     cost.lossy = is_lossy(plan.spec);
-    cost.depends_on_data = variable_rate_codec(plan.spec) != CodecId::exact;
+    cost.depends_on_data = length_depends_on_data(plan.spec);
     for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
         cost.messages += plan.schedule_of(chunk).send_count;
     if (!cost.lossy && !plan.spec.feedback) return cost;

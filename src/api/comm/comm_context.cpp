@@ -252,12 +252,12 @@ Status CommContext::take_learnt(Tree tree, const std::string& what) {
 void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& use) const {
     const std::uint64_t bytes =
         static_cast<std::uint64_t>(question.key.count) * question.key.elem_bytes;
-    const auto say = [&](const CodecLeftOut& codec) {
+    const auto say = [&](const CodecLeftOut& codec, const char* instead = "stay exact") {
         observe_left_out(identity_.private_comm(), codec);
         if (identity_.rank() == 0)
             log(LogLevel::info,
-                "communicator '{}': {} bytes stay exact{}: {} would take {:.1f} us, exact {:.1f}",
-                identity_.name(), codec.bytes,
+                "communicator '{}': {} bytes {}{}: {} would take {:.1f} us, without it {:.1f}",
+                identity_.name(), codec.bytes, instead,
                 codec.level < 0 ? "" : fmt::format(" at level {}", codec.level), codec.codec,
                 codec.compressed_us, codec.exact_us);
     };
@@ -268,6 +268,10 @@ void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& 
         if (!level.pays())
             say({bytes, level.level, std::string(name_of(level.codec)), level.compressed_us,
                  level.exact_us});
+        else if (!level.packing_pays())
+            say({bytes, level.level, std::string(name_of(level.codec)), level.packed_us,
+                 level.unpacked_us},
+                "are not packed");
 }
 
 void CommContext::tell_learnt() const {

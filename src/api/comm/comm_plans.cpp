@@ -54,6 +54,7 @@ CallRecord record_of(const TreeCall& call) {
     record.builder = call.planned.other_builder();
     record.bytes_sent = traffic.bytes_sent;
     record.bytes_sent_exact = traffic.bytes_sent_exact;
+    record.packed_away_bytes = call.after.packed_away_bytes - call.before.packed_away_bytes;
     record.messages_sent = traffic.messages_sent;
     record.total_ns = call.total_ns;
     record.codec_ns = call.after.codec_ns - call.before.codec_ns;

@@ -60,6 +60,7 @@ void LeadersExchange::end(Sum& sum) {
     const RunStats& after = sum.lease.executor->stats();
     traffic_.bytes_sent += after.bytes_sent - sum.lease.before.bytes_sent;
     traffic_.exact_bytes += sum.lease.call->exact_bytes();
+    traffic_.packed_away_bytes += after.packed_away_bytes - sum.lease.before.packed_away_bytes;
     traffic_.messages_sent += after.messages_sent - sum.lease.before.messages_sent;
     traffic_.codec_ns += after.codec_ns - sum.lease.before.codec_ns;
     was_lossy_ = sum.lease.call->lossy();

@@ -16,6 +16,7 @@ namespace gradcoll {
 struct LeadersTraffic {
     std::uint64_t bytes_sent = 0;
     std::uint64_t exact_bytes = 0;  ///< what it would have been with every codec exact
+    std::uint64_t packed_away_bytes = 0;
     std::uint64_t messages_sent = 0;
     // If calls are observed:
     std::uint64_t codec_ns = 0;

@@ -69,6 +69,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;
     call->executor_options_.paced = knows_links(facts.tree);
     call->executor_options_.cut_peers = peers_over_slow_links(facts.tree, *call->plan_);
+    call->executor_options_.plain_peers = peers_on_own_host(facts.tree, *call->plan_);
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.device = facts.reader;
     call->executor_options_.scratch = facts.scratch;

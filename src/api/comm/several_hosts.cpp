@@ -291,6 +291,7 @@ void SeveralHosts::count(const Vector& vector, const LeadersTraffic& before, boo
     record.shared_memory = !vector.over_tree;
     record.bytes_sent = in_memory + after.bytes_sent - before.bytes_sent;
     record.bytes_sent_exact = in_memory + after.exact_bytes - before.exact_bytes;
+    record.packed_away_bytes = after.packed_away_bytes - before.packed_away_bytes;
     record.messages_sent = after.messages_sent - before.messages_sent;
     record.codec_ns = after.codec_ns - before.codec_ns;
     if (begin_ns != 0) {

@@ -232,6 +232,13 @@ Outcome pass_allreduce(const CallArguments& arguments) {
     }));
 }
 
+Outcome pass_reduce_scatter(const CallArguments& a) {
+    const auto op = op_for_mpi(a.op, a.datatype);
+    if (!op) return op.status();
+    return Outcome::passed(PMPI_Reduce_scatter_block(
+        a.sendbuf, a.recvbuf, static_cast<int>(a.count), a.datatype, *op, a.comm));
+}
+
 Outcome pass_iallreduce(const CallArguments& arguments, MPI_Request* request) {
     if (arguments.count > INT_MAX)
         return Status(

@@ -134,6 +134,8 @@ Classified classify(MPI_Count count, MPI_Datatype datatype, MPI_Op op);
 /// Gives an allreduce to the MPI library, whose code is returned: in pieces if the count is beyond
 /// an int, and with an op of ours for the 16-bit float types.
 Outcome pass_allreduce(const CallArguments& arguments);
+/// The same for MPI_Reduce_scatter_block; its count is an int.
+Outcome pass_reduce_scatter(const CallArguments& arguments);
 /// The same for MPI_Iallreduce. Errors: invalid_count beyond an int.
 Outcome pass_iallreduce(const CallArguments& arguments, MPI_Request* request);
 

@@ -95,7 +95,7 @@ namespace {
 /// With a tolerance every lossy codec must keep it; without, those that need to be told must be.
 Status check_tolerances(const Settings& settings) {
     for (const CodecId codec : settings.named_codecs()) {
-        const bool can_be_told = takes_tolerance(codec) && codec == plain(codec);
+        const bool can_be_told = takes_tolerance(codec) && parameters_of(codec).abs == 0;
         if (settings.tolerance && codec != CodecId::exact && !can_be_told)
             return {Code::invalid_argument,
                     fmt::format("codec \"{}\" cannot be told to keep gc_tolerance; allowed with "
@@ -105,7 +105,7 @@ Status check_tolerances(const Settings& settings) {
             return {Code::invalid_argument,
                     fmt::format("codec \"{0}\" needs a tolerance; allowed: {0}/abs=NUMBER, or {0} "
                                 "with gc_tolerance",
-                                name_of(codec))};
+                                name_of(plain(codec)))};
     }
     return {};
 }

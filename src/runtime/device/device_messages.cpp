@@ -196,7 +196,7 @@ bool DeviceMessages::is_direct(const DeviceMessage& message) const {
 /// receiver sees.
 bool DeviceMessages::may_refer(const DeviceMessage& message) const {
     return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer) &&
-           has_fixed_rate(message.step->codec);
+           has_fixed_rate(message.step->codec) && packing_of(message.step->codec) == Packing::none;
 }
 
 std::uint32_t DeviceMessages::index_of(const Entry& entry) const {

@@ -48,6 +48,56 @@ TEST(Codec, EveryRankEndsWithTheSameBitsOnEveryTree) {
     }
 }
 
+TEST(Codec, PackedMessagesGiveTheBitsOfPlainOnesInFewerBytes) {
+    const int n = size_of(MPI_COMM_WORLD);
+    std::vector<std::string> trees = trees_for(n);
+    if (n >= 3) trees.push_back("switch(host(0 1) " + ranks_from(2, n) + ")");
+    for (const std::string& tree : trees)
+        for (const char* codec : {"int8", "2:4+int8", "bound/abs=1e-3"}) {
+            std::vector<float> plain(50'000);
+            for (std::size_t i = 0; i < plain.size(); i += 7)
+                plain[i] = static_cast<float>(value_at(rank_of(MPI_COMM_WORLD), i));
+            const std::vector<float> input = plain;
+            unsigned long long plain_bytes = 0;
+            for (const char* packing : {"", "+zstd", "+lz4"}) {
+                SCOPED_TRACE(tree + ": " + codec + packing);
+                const OwnComm comm(tree);
+                ASSERT_EQ(GC_Comm_set_codec(comm, (std::string(codec) + packing).c_str()),
+                          MPI_SUCCESS);
+                std::vector<float> values = input;
+                ASSERT_EQ(
+                    GC_Allreduce(MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT, MPI_SUM, comm),
+                    MPI_SUCCESS);
+                EXPECT_TRUE(same_on_all_ranks(values, comm));
+                if (*packing == 0) plain = values, plain_bytes = comm.stats().bytes_sent;
+                EXPECT_EQ(values, plain);
+                EXPECT_LE(comm.stats().bytes_sent, plain_bytes);
+            }
+        }
+}
+
+/// Ranks 0 and 1 are a host: between them nothing is packed, and what they send to others is.
+TEST(Codec, PackingIsForMessagesBetweenHosts) {
+    const int n = size_of(MPI_COMM_WORLD);
+    if (n < 3) GTEST_SKIP() << "no host of two beside another";
+    const auto sent = [&](const std::string& tree, const char* codec) {
+        const OwnComm comm(tree);
+        EXPECT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+        std::vector<float> values(50'000);
+        values[comm.rank()] = 1;
+        EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        return comm.stats().bytes_sent;
+    };
+    const std::string one_host = "host(" + ranks_from(0, n) + ")";
+    EXPECT_EQ(sent(one_host, "int8+zstd"), sent(one_host, "int8"));
+    const std::string hosts = "switch(host(0 1) " + ranks_from(2, n) + ")";
+    const unsigned long long packed = sent(hosts, "int8+zstd"), plain = sent(hosts, "int8");
+    EXPECT_LT(packed, plain);
+    // What the others send all leaves their hosts.
+    EXPECT_TRUE(rank_of(MPI_COMM_WORLD) < 2 || packed < plain / 10) << packed << " of " << plain;
+}
+
 TEST(Codec, TwoOfFourSendsAboutHalfAndTheStatisticsShowIt) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";

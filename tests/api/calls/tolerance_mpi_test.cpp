@@ -122,6 +122,79 @@ TEST(Tolerance, SendsFewerBytesTheMoreItAllows) {
     }
 }
 
+/// One block of a sum, which is in `whole`.
+template <class T>
+void expect_block_kept(const OwnComm& comm, Value value, const Whole<T>& whole, bool in_place,
+                       double tolerance) {
+    const auto count = static_cast<int>(whole.sums.size()) / comm.size();
+    std::vector<T> values = values_of<T>(value, comm.rank(), whole.sums.size());
+    std::vector<T> block(static_cast<std::size_t>(count));
+    ASSERT_EQ(GC_Reduce_scatter_block(in_place ? MPI_IN_PLACE : values.data(),
+                                      in_place ? values.data() : block.data(), count, datatype<T>(),
+                                      MPI_SUM, comm),
+              MPI_SUCCESS);
+    const T* const got = in_place ? values.data() : block.data();
+    const std::size_t first = static_cast<std::size_t>(comm.rank() * count);
+    for (std::size_t i = 0; i < block.size(); ++i)
+        ASSERT_LE(std::abs(static_cast<long double>(got[i]) - whole.sums[first + i]), tolerance)
+            << "element " << i << " of block " << comm.rank();
+}
+
+TEST(Tolerance, NoElementOfAReduceScatterIsFurtherOffOnAnyTree) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_tolerance", "abs=1");
+        ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+        std::uint64_t calls = 0;
+        for (const double tolerance : {0.5, 0.01, 0.0005})
+            for (const Value value : {evenly, smooth})
+                for (const std::size_t block : {1, 700, 5000}) {
+                    comm.set("gc_tolerance", ("abs=" + std::to_string(tolerance)).c_str());
+                    const std::size_t count = block * static_cast<std::size_t>(comm.size());
+                    const bool in_place = calls++ % 2 == 0;
+                    expect_block_kept(comm, value, Whole<float>(value, comm.size(), count),
+                                      in_place, tolerance);
+                    expect_block_kept(comm, value, Whole<double>(value, comm.size(), count),
+                                      in_place, tolerance);
+                }
+        if (comm.size() > 1) {
+            EXPECT_GE(comm.stats().calls_compressed, 2 * calls - 8);
+            EXPECT_LT(comm.stats().bytes_sent, comm.stats().bytes_sent_exact);
+        }
+    }
+}
+
+TEST(Tolerance, ThatLeavesAReduceScatterTooLittleMakesItExact) {
+    for (const char* least : {"0", "1G"}) {  // on the tree, and by the MPI library
+        const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+        comm.set("gc_tolerance", "abs=1e-9");
+        comm.set("gc_tree_min_bytes", least);
+        ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
+        const std::size_t count = 3000 * static_cast<std::size_t>(comm.size());
+        const Whole<float> whole(evenly, comm.size(), count);
+        expect_block_kept(comm, evenly, whole, false, static_cast<double>(whole.additions_lose()));
+        EXPECT_EQ(comm.stats().calls_compressed, 0U);
+        EXPECT_EQ(comm.stats().calls_passed, comm.size() > 1 && *least == '1' ? 1U : 0U);
+    }
+}
+
+/// Packing loses nothing, so what is left for encodings is the same.
+TEST(Tolerance, IsKeptByPackedMessagesToTheBit) {
+    std::vector<std::vector<float>> sums;
+    for (const char* codec : {"bound", "bound+zstd"}) {
+        const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+        comm.set("gc_tolerance", "abs=0.01");
+        ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+        const Whole<float> whole(smooth, comm.size(), 50'000);
+        expect_kept(comm, smooth, whole, "abs=", 0.01);
+        sums.push_back(values_of<float>(smooth, comm.rank(), 50'000));
+        ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, sums.back().data(), 50'000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+    }
+    EXPECT_EQ(sums[0], sums[1]);
+}
+
 TEST(Tolerance, ThatLeavesCodecsTooLittleMakesTheCallExact) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     comm.set("gc_tolerance", "abs=1e-9");
@@ -182,6 +255,13 @@ TEST(Tolerance, CallsThatCannotLookAtAllInputsFirstAreExact) {
     ASSERT_EQ(GC_Wait(&request), MPI_SUCCESS);
     ASSERT_EQ(GC_Request_free(&request), MPI_SUCCESS);
     expect_exact(values);
+    std::vector<double> mine = floats<double>(comm.rank(), 2000);
+    std::vector<double> all(mine.size() * static_cast<std::size_t>(comm.size()));
+    ASSERT_EQ(GC_Allgather(mine.data(), 2000, MPI_DOUBLE, all.data(), 2000, MPI_DOUBLE, comm),
+              MPI_SUCCESS);
+    for (int rank = 0; rank < comm.size(); ++rank)
+        EXPECT_EQ(std::vector<double>(all.begin() + rank * 2000, all.begin() + (rank + 1) * 2000),
+                  floats<double>(rank, 2000));
     EXPECT_EQ(comm.stats().calls_compressed, 0U);
 }
 

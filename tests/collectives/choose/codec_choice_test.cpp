@@ -79,6 +79,43 @@ TEST(CodecChoice, TheBreakEvenIsWhereSavedTransferEqualsCodecTime) {
     EXPECT_FALSE(pays(break_even * 0.98));
 }
 
+CodecId named(const char* name) {
+    return codec_from_name(name).value();
+}
+
+TEST(CodecChoice, NothingIsPackedInsideHosts) {
+    const Tree tree = tree_of(slow_between);
+    const Decision decision =
+        decide(tree, call_of(1 << 22), asking(named("int8+zstd"), CompressIf::always));
+    for (const int vertex : tree.inner_vertices())
+        EXPECT_EQ(decision.spec.choices.of(vertex).codec,
+                  vertex == tree.root() ? named("int8+zstd") : CodecId::int8);
+    EXPECT_EQ(decision.spec.down_codec, named("int8+zstd"));
+}
+
+/// zstd takes a tenth off, at less than half a gigabyte a second.
+TEST(CodecChoice, PackingIsLeftOutWhereTheLinkIsFasterThanItAndTheCodecStays) {
+    const auto decided = [](const std::string& gbytes_per_s) {
+        const std::string text =
+            "switch(host(*@50)@" + gbytes_per_s + " host(*@50)@" + gbytes_per_s + ")";
+        const Tree tree = tree_of(text.c_str());
+        return decide(tree, call_of(1 << 22), asking(named("int8+zstd"), CompressIf::pays));
+    };
+    const Decision slow = decided("0.01"), faster = decided("1");
+    EXPECT_EQ(slow.spec.choices.of(0).codec, named("int8+zstd"));
+    EXPECT_EQ(slow.spec.down_codec, named("int8+zstd"));
+    EXPECT_TRUE(slow.codecs.at(0).packing_pays());
+    EXPECT_EQ(faster.spec.choices.of(0).codec, CodecId::int8);
+    EXPECT_EQ(faster.spec.down_codec, CodecId::int8);
+    const CodecVerdict& verdict = faster.codecs.at(0);
+    EXPECT_TRUE(verdict.pays());
+    EXPECT_FALSE(verdict.packing_pays());
+    EXPECT_EQ(verdict.compressed_us, verdict.unpacked_us);
+    EXPECT_NE(text_of(verdict).find("level 0: int8 (int8+zstd: "), std::string::npos)
+        << text_of(verdict);
+    EXPECT_NE(text_of(verdict).find(" pays: "), std::string::npos) << text_of(verdict);
+}
+
 TEST(CodecChoice, WithFeedbackTheLayoutOfResidualsStays) {
     const Tree tree = tree_of("switch(host(2x*@50)@0.1/1 host(2x*@50)@0.1/1)");
     PolicyOptions options = asking(CodecId::nm_2_4, CompressIf::always);

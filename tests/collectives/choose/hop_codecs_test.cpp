@@ -28,6 +28,7 @@ TEST_F(CodecsBetweenLeaders, KeepTheCodecOfTheirVertexThoughItsHeightIsAnother) 
     EXPECT_EQ(text_of_leaders("exact,2:4"), "2:4,2:4");
     EXPECT_EQ(text_of_leaders("exact,bf16,2:4"), "bf16,2:4");
     EXPECT_EQ(text_of_leaders("between=2:4"), "2:4,2:4");
+    EXPECT_EQ(text_of_leaders("exact,int8+zstd"), "int8+zstd,int8+zstd");
 }
 
 TEST_F(CodecsBetweenLeaders, AreNoneWhereNothingIsLeftToCompress) {

@@ -53,8 +53,12 @@ class MessagesOfADevice : public testing::Test {
 
     const Plan plan_;
     OpenLane lane_;
-    Operation operation_{
-        .plan = plan_, .lane = lane_, .tags = *TagLayout::make(32767, 1), .codecs = {}};
+    PackersInUse packers_;
+    Operation operation_{.plan = plan_,
+                         .lane = lane_,
+                         .tags = *TagLayout::make(32767, 1),
+                         .codecs = {},
+                         .packers = packers_};
     std::shared_ptr<DeviceSide> side_ = make_side(2, false);
     DeviceArea mirror_ = DeviceArea::make(side_->device(), DeviceArea::Kind::pinned, 32).value();
     DeviceMessages::Room room_{

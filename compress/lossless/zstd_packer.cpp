@@ -1,0 +1,59 @@
+// compress/lossless/zstd_packer.cpp - packing with libzstd.
+// What makes a context in memory of ours is declared for those who say so. A context that libzstd
+// allocates gets new memory when messages of another length come.
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "compress/lossless/packer.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Measured (README.md): what is left of encodings, higher ones make no shorter.
+constexpr int level = 1;
+
+class ZstdPacker : public Packer {
+  public:
+    ZstdPacker()
+        : packing_room_(words(ZSTD_estimateCCtxSize(level))),
+          unpacking_room_(words(ZSTD_estimateDCtxSize())),
+          packing_(ZSTD_initStaticCCtx(packing_room_.data(), size_bytes(packing_room_))),
+          unpacking_(ZSTD_initStaticDCtx(unpacking_room_.data(), size_bytes(unpacking_room_))) {}
+
+    bool is_there() const { return packing_ != nullptr && unpacking_ != nullptr; }
+    Packing packing() const override { return Packing::zstd; }
+    std::size_t pack(std::span<const std::byte> plain, std::span<std::byte> out) override {
+        const std::size_t size =
+            ZSTD_compressCCtx(packing_, out.data(), out.size(), plain.data(), plain.size(), level);
+        return ZSTD_isError(size) != 0 ? 0 : size;
+    }
+    /// One frame of today's format: libzstd would also take several, and older formats.
+    bool unpack(std::span<const std::byte> packed, std::span<std::byte> plain) override {
+        return ZSTD_getFrameContentSize(packed.data(), packed.size()) == plain.size() &&
+               ZSTD_findFrameCompressedSize(packed.data(), packed.size()) == packed.size() &&
+               ZSTD_decompressDCtx(unpacking_, plain.data(), plain.size(), packed.data(),
+                                   packed.size()) == plain.size();
+    }
+
+  private:
+    using Room = std::vector<std::uint64_t>;  // libzstd wants it aligned for these
+    static std::size_t words(std::size_t bytes) { return bytes / sizeof(std::uint64_t) + 1; }
+    static std::size_t size_bytes(const Room& room) { return room.size() * sizeof(std::uint64_t); }
+
+    Room packing_room_, unpacking_room_;
+    ZSTD_CCtx* packing_;
+    ZSTD_DCtx* unpacking_;
+};
+
+}  // namespace
+
+std::unique_ptr<Packer> make_zstd_packer() {
+    auto packer = std::make_unique<ZstdPacker>();
+    if (!packer->is_there()) return nullptr;
+    return packer;
+}
+
+}  // namespace gradcoll

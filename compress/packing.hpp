@@ -1,0 +1,28 @@
+// compress/packing.hpp - packing without loss, by name and figures: all that a planner needs to
+// know of it. Pure; thread safe.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "compress/kernels.hpp"
+
+namespace gradcoll {
+
+/// "zstd"; of `none` nothing.
+std::string_view name_of(Packing packing);
+/// None if there is no such packing. "none" is no name.
+std::optional<Packing> packing_named(std::string_view name);
+/// For messages: "+zstd or +lz4".
+inline constexpr std::string_view packings_allowed = "+zstd or +lz4";
+
+/// To plan with. GB/s of one core, of bytes that are not packed.
+struct PackingRates {
+    double pack = 0;
+    double unpack = 0;
+    double part = 1;  ///< what is left of usual data
+};
+/// Of `none`: nothing that means anything.
+const PackingRates& rates_of(Packing packing);
+
+}  // namespace gradcoll

@@ -1,0 +1,23 @@
+// osu-bench/ratio/fastest.hpp - how long work takes that nothing disturbs.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace gradcoll::bench {
+
+/// The fastest of several runs.
+template <class Work>
+double fastest_seconds(int repetitions, Work work) {
+    double fastest = HUGE_VAL;
+    for (int i = 0; i < repetitions; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        fastest = std::min(fastest, took.count());
+    }
+    return fastest;
+}
+
+}  // namespace gradcoll::bench

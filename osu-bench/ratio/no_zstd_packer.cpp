@@ -1,9 +1,0 @@
-#include "packers.hpp"
-
-namespace gradcoll::bench {
-
-std::unique_ptr<Packer> bound_and_zstd_packer() {
-    return nullptr;
-}
-
-}  // namespace gradcoll::bench

@@ -1,0 +1,137 @@
+#include "packing_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+#include "compress/codec.hpp"
+#include "compress/frame.hpp"
+#include "compress/lossless/packed_message.hpp"
+#include "fastest.hpp"
+#include "reduce/extent.hpp"
+#include "values.hpp"
+
+namespace gradcoll::bench {
+namespace {
+
+using Message = std::vector<std::byte>;
+
+template <class T>
+T checked(Result<T> result) {
+    if (!result.ok()) throw std::runtime_error(result.status().message());
+    return std::move(result).value();
+}
+
+/// As the runtime puts it together.
+Message message_of(const Codec& codec, const float* values, std::size_t count) {
+    const std::size_t front = frame_front_bytes(codec.id, count);
+    Message message(front + bound_bytes(codec.id, sizeof(float), count));
+    std::size_t end = front;
+    const bool is_fixed = has_fixed_rate(codec.id);
+    const std::size_t step = is_fixed ? count : codec_block_elems(codec.id);
+    for (std::size_t at = 0; at < count; at += step) {
+        const std::size_t size =
+            codec.encode(values + at, std::min(step, count - at), message.data() + end);
+        if (!is_fixed)
+            write_block_length(
+                size, message.data() + frame_header_bytes + at / step * block_length_bytes);
+        end += size;
+    }
+    message.resize(end);
+    write_frame_header(
+        {plain(codec.id), {}, ElementType::f32, false, count, message.size() - frame_header_bytes},
+        message.data());
+    return message;
+}
+
+std::size_t total_bytes(const std::vector<Message>& messages) {
+    std::size_t total = 0;
+    for (const Message& message : messages) total += message.size();
+    return total;
+}
+
+std::size_t longest(const std::vector<Message>& messages) {
+    std::size_t most = 0;
+    for (const Message& message : messages) most = std::max(most, message.size());
+    return most;
+}
+
+struct Row {
+    double part = 1;  ///< of the bytes
+    double pack_gb_s = 0;
+    double unpack_gb_s = 0;
+};
+
+Row measure(const std::vector<Message>& messages, Packer& packer, int repetitions) {
+    std::vector<Message> packed = messages;
+    const auto pack_all = [&] {
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            packed[i].resize(messages[i].size());
+            const std::size_t size = pack_message(messages[i], packer, packed[i].data());
+            if (size == 0)
+                packed[i] = messages[i];
+            else
+                packed[i].resize(size);
+        }
+    };
+    Message room(longest(messages));
+    const auto unpack_all = [&] {
+        for (const Message& message : packed) checked(unpack_message(message, packer, room));
+    };
+    const auto bytes = static_cast<double>(total_bytes(messages));
+    Row row;
+    row.pack_gb_s = bytes / fastest_seconds(repetitions, pack_all) * 1e-9;
+    row.unpack_gb_s = bytes / fastest_seconds(repetitions, unpack_all) * 1e-9;
+    row.part = static_cast<double>(total_bytes(packed)) / bytes;
+    return row;
+}
+
+void print_rows(const PackingSelection& selection, const std::string& data,
+                const std::vector<float>& values, const Codec& codec, const std::string& told) {
+    std::vector<Message> messages;
+    for (std::size_t at = 0; at < values.size(); at += selection.message_elems)
+        messages.push_back(message_of(codec, values.data() + at,
+                                      std::min(selection.message_elems, values.size() - at)));
+    const double bits =
+        8.0 * static_cast<double>(total_bytes(messages)) / static_cast<double>(values.size());
+    for (const Packing packing : {Packing::zstd, Packing::lz4}) {
+        const auto packer = checked(make_packer(packing));
+        const Row row = measure(messages, *packer, selection.repetitions);
+        // Below this rate of the link the bytes that are saved take longer than both ends do.
+        const double pays_below = (1 - row.part) / (1 / row.pack_gb_s + 1 / row.unpack_gb_s) * 8e3;
+        fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {:.3f} | {:.2f} | {:.2f} | {:.0f} |\n", data,
+                   told, name_of(packing), bits, bits * row.part, row.part, row.pack_gb_s,
+                   row.unpack_gb_s, pays_below);
+        std::fflush(stdout);
+    }
+}
+
+}  // namespace
+
+void print_packing_table(const PackingSelection& selection) {
+    fmt::print(
+        "| data | codec | packing | bits a value | packed | part | pack, GB/s | unpack, GB/s | "
+        "pays below, Mbit/s |\n|---|---|---|---|---|---|---|---|---|\n");
+    for (const std::string& data : selection.data) {
+        const std::vector<float> values = values_of(data, selection.count);
+        const double range = extent_of(ElementType::f32, values.data(), values.size()).range();
+        for (const std::string& name : selection.codecs) {
+            const CodecId id = checked(codec_from_name(name));
+            Codec codec = checked(codec_for(id, ElementType::f32));
+            if (!takes_tolerance(id) || codec.parameters.abs != 0) {
+                print_rows(selection, data, values, codec, name);
+                continue;
+            }
+            for (const double part : selection.ranges) {
+                codec.parameters.abs = part * range;
+                print_rows(selection, data, values, codec,
+                           fmt::format("{}, {:g} of the range", name, part));
+            }
+        }
+    }
+}
+
+}  // namespace gradcoll::bench
