@@ -17,8 +17,7 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
 
 void CodecsInUse::tell_tolerance(double abs) {
     for (Codec& codec : codecs_)
-        if (takes_tolerance(codec.id) && parameters_of(codec.id) == CodecParameters{})
-            codec.parameters.abs = abs;
+        if (waits_for_tolerance(codec.id)) codec.parameters = {.abs = abs};
 }
 
 }  // namespace gradcoll
