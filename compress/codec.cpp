@@ -34,13 +34,15 @@ Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
     if (!is_registered(id))
         return Status(Code::unsupported, fmt::format("no codec has number {}; allowed: {}",
                                                      static_cast<int>(id), allowed_codecs()));
-    const Kernels kernels = kernels_of(codec_entries()[index_of(id)], type, set);
+    const CodecParameters parameters = parameters_of(id);
+    const Kernels kernels =
+        kernels_of(form_of(codec_entries()[index_of(id)], parameters), type, set);
     if (kernels.encode == nullptr)
         return Status(Code::unsupported,
                       fmt::format("codec {} is not defined for elements of type {}; allowed: {}{}",
                                   name_of(id), name_of(type), types_of(id),
                                   codec_supports(id, type) ? " of known size" : ""));
-    return Codec{id, type, parameters_of(id), kernels};
+    return Codec{id, type, parameters, kernels};
 }
 
 }  // namespace

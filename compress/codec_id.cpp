@@ -71,6 +71,12 @@ const CodecEntry& entry_of(CodecId codec) {
     return codec_entries()[place_of_codec(number_of(codec))];
 }
 
+/// What serves it, as its parameters ask.
+CodecEntry serving(CodecId codec) {
+    const CodecEntry& entry = entry_of(codec);
+    return has_parameters(codec) ? form_of(entry, parameters_of(codec)) : entry;
+}
+
 }  // namespace
 
 std::span<const CodecId> all_codecs() {
@@ -133,7 +139,7 @@ std::string_view name_of(CodecId codec) {
 }
 
 std::string description_of(CodecId codec) {
-    const CodecEntry& entry = entry_of(codec);
+    const CodecEntry entry = serving(codec);
     return entry.stage->description(*entry.member);
 }
 
@@ -156,24 +162,43 @@ std::string types_of(CodecId codec) {
 }
 
 std::size_t codec_block_elems(CodecId codec) {
-    return entry_of(codec).stage->block_elems;
+    return serving(codec).stage->block_elems;
 }
 
-bool takes_tolerance(CodecId codec) {
-    return entry_of(codec).member->takes_tolerance;
+const TakenParameters& parameters_for(CodecId codec) {
+    return entry_of(codec).member->takes;
+}
+
+bool waits_for_tolerance(CodecId codec) {
+    codec = without_packing(codec);
+    if (has_parameters(codec)) return parameters_of(codec).by_call;
+    return entry_of(codec).member->needs_tolerance;
+}
+
+Result<CodecId> told_by_call(CodecId codec) {
+    const bool can_be = !has_parameters(without_packing(codec)) && parameters_for(codec).abs;
+    if (!can_be || waits_for_tolerance(codec)) return codec;
+    CodecParameters parameters = parameters_of(codec);
+    parameters.by_call = true;
+    return codec_with(codec, parameters);
 }
 
 bool has_fixed_rate(CodecId codec) {
-    return entry_of(codec).stage->has_fixed_rate;
+    return serving(codec).stage->has_fixed_rate;
+}
+
+bool has_fixed_rate(CodecId codec, const CodecParameters& parameters) {
+    if (parameters == CodecParameters{}) return has_fixed_rate(codec);
+    return form_of(entry_of(codec), parameters).stage->has_fixed_rate;
 }
 
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
-    const CodecEntry& entry = entry_of(codec);
+    const CodecEntry entry = serving(codec);
     return entry.stage->bound_bytes(*entry.member, elem_bytes, count);
 }
 
 const CodecRates& rates_of(CodecId codec) {
-    return entry_of(codec).member->rates;
+    return serving(codec).member->rates;
 }
 
 }  // namespace gradcoll

@@ -80,11 +80,18 @@ std::string types_of(CodecId codec);
 /// divides lossy_block_elems.
 std::size_t codec_block_elems(CodecId codec);
 
-/// Whether it promises that no element is further off than it is told: CodecParameters::abs.
-bool takes_tolerance(CodecId codec);
+/// Which parameters the codec may be given.
+const TakenParameters& parameters_for(CodecId codec);
+/// Whether each call is to say what it may lose: CodecParameters::abs.
+bool waits_for_tolerance(CodecId codec);
+/// The same codec, waiting for a tolerance; itself if it does so already or cannot keep one.
+/// Errors: those of codec_with().
+Result<CodecId> told_by_call(CodecId codec);
 
 /// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
 bool has_fixed_rate(CodecId codec);
+/// The same of plain(codec) given these parameters, of which a peer may have said some.
+bool has_fixed_rate(CodecId codec, const CodecParameters& parameters);
 
 /// The most bytes that `count` elements of `elem_bytes` each encode to: what a buffer must have
 /// room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of

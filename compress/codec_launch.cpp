@@ -104,9 +104,11 @@ bool is_known(const CodecLaunch& launch) {
 
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs) {
-    const BatchKernel kernel = is_known(launch) && has_fixed_rate(launch.codec)
-                                   ? kernel_of(launch.codec, launch.type, launch.work)
-                                   : BatchKernel{};
+    // No kernel heeds parameters.
+    const bool may_run =
+        is_known(launch) && launch.codec == plain(launch.codec) && has_fixed_rate(launch.codec);
+    const BatchKernel kernel =
+        may_run ? kernel_of(launch.codec, launch.type, launch.work) : BatchKernel{};
     if (kernel.launch == nullptr)
         return {Code::unsupported,
                 is_known(launch)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -64,32 +65,95 @@ Status unknown(std::string_view text, std::string_view name) {
                         printable(first), whole, allowed_codecs(), packings_allowed)};
 }
 
-constexpr std::string_view abs_is = "abs=";
+/// One parameter that codecs may take. `read` is given what follows the "="; false: no such value.
+struct ParameterRow {
+    std::string_view name;
+    std::string_view allowed;  ///< for people
+    bool TakenParameters::*taken;
+    bool (*read)(std::string_view text, CodecParameters& parameters);
+    /// What read() takes; empty: not said.
+    std::string (*text)(const CodecParameters& parameters);
+};
+
+bool read_abs(std::string_view text, CodecParameters& parameters) {
+    if (text == "call") return parameters.by_call = true;
+    const Result<double> value = parse_positive(text);
+    if (value.ok()) parameters.abs = *value;
+    return value.ok();
+}
+std::string abs_text(const CodecParameters& parameters) {
+    if (parameters.by_call) return "call";
+    return parameters.abs == 0 ? "" : fmt::format("{}", parameters.abs);
+}
+
+bool read_rel(std::string_view text, CodecParameters& parameters) {
+    const Result<double> value = parse_positive(text);
+    if (!value.ok() || !(*value < 1)) return false;
+    parameters.rel = *value;
+    return true;
+}
+std::string rel_text(const CodecParameters& parameters) {
+    return parameters.rel == 0 ? "" : fmt::format("{}", parameters.rel);
+}
+
+bool read_seed(std::string_view text, CodecParameters& parameters) {
+    const auto value = parse_integer(text, 1, std::numeric_limits<std::uint32_t>::max());
+    if (value.ok()) parameters.seed = static_cast<std::uint32_t>(*value);
+    return value.ok();
+}
+std::string seed_text(const CodecParameters& parameters) {
+    return parameters.seed == 0 ? "" : fmt::format("{}", parameters.seed);
+}
+
+constexpr ParameterRow parameter_rows[] = {
+    {"abs", "abs=NUMBER, a positive number such as 1e-4: no element comes back further off",
+     &TakenParameters::abs, read_abs, abs_text},
+    {"rel", "rel=NUMBER, above 0 and below 1: not further off than this times its magnitude",
+     &TakenParameters::rel, read_rel, rel_text},
+    {"seed", "seed=INTEGER, from 1 to 4294967295: rounded up or down by chance",
+     &TakenParameters::seed, read_seed, seed_text},
+};
+
+std::string allowed_parameters(const TakenParameters& taken) {
+    std::string text;
+    for (const ParameterRow& row : parameter_rows)
+        if (taken.*row.taken)
+            fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : "; or ",
+                           row.allowed);
+    return text;
+}
 
 /// What follows "/": one parameter. Errors: what is wrong with it, for people.
-Result<double> tolerance_from(std::string_view parameter) {
-    constexpr std::string_view allowed =
-        "allowed: abs=NUMBER, a positive number such as 1e-4: no element comes back further off";
+Result<CodecParameters> parameter_from(std::string_view text, const TakenParameters& taken) {
     const auto wrong = [&](std::string_view why) {
-        return Status(Code::invalid_argument, fmt::format("{}; {}", why, allowed));
+        return Status(Code::invalid_argument,
+                      fmt::format("{}; allowed: {}", why, allowed_parameters(taken)));
     };
-    if (!parameter.starts_with(abs_is)) return wrong("unknown parameter");
-    const Result<double> value = parse_positive(parameter.substr(abs_is.size()));
-    return value.ok() ? value : wrong("not a positive number");
+    const std::size_t equals = text.find('=');
+    for (const ParameterRow& row : parameter_rows) {
+        if (!(taken.*row.taken) || text.substr(0, equals) != row.name) continue;
+        CodecParameters parameters;
+        if (equals != std::string_view::npos && row.read(text.substr(equals + 1), parameters))
+            return parameters;
+        return wrong("no such value");
+    }
+    return wrong("unknown parameter");
 }
 
 /// The parameters of a stage, the first one at `rest`.
 Result<CodecParameters> parameters_from(Rest rest, const CodecMember& member) {
-    if (!member.takes_tolerance)
+    if (!member.takes.any())
         return rest.refused(
             fmt::format("{} takes no parameters; allowed: {}", member.name, member.name));
     CodecParameters parameters;
     while (rest.at < rest.text.size()) {
         const std::size_t end = std::min(rest.text.find('/', rest.at + 1), rest.text.size());
-        const auto value = tolerance_from(rest.text.substr(rest.at + 1, end - rest.at - 1));
-        if (!value) return rest.refused(value.status().message());
-        if (parameters.abs != 0) return rest.refused("said twice; allowed: once");
-        parameters.abs = *value;
+        const auto said =
+            parameter_from(rest.text.substr(rest.at + 1, end - rest.at - 1), member.takes);
+        if (!said) return rest.refused(said.status().message());
+        if (parameters != CodecParameters{})
+            return rest.refused("a second parameter; allowed: one");
+        parameters = *said;
         rest.at = end;
     }
     return parameters;
@@ -120,13 +184,16 @@ Result<CodecSpec> lossy_from(std::string_view text) {
 }  // namespace
 
 bool operator==(const CodecParameters& a, const CodecParameters& b) {
-    return std::bit_cast<std::uint64_t>(a.abs) == std::bit_cast<std::uint64_t>(b.abs) &&
-           a.packing == b.packing;
+    const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
+    return bits(a.abs) == bits(b.abs) && bits(a.rel) == bits(b.rel) && a.seed == b.seed &&
+           a.by_call == b.by_call && a.packing == b.packing;
 }
 
 std::string CodecSpec::text() const {
     std::string text(chain_.member->name);
-    if (parameters_.abs != 0) text += fmt::format("/{}{}", abs_is, parameters_.abs);
+    for (const ParameterRow& row : parameter_rows)
+        if (const std::string value = row.text(parameters_); !value.empty())
+            fmt::format_to(std::back_inserter(text), "/{}={}", row.name, value);
     if (parameters_.packing != Packing::none)
         text += fmt::format("+{}", name_of(parameters_.packing));
     return text;

@@ -4,6 +4,9 @@
 //   text       chain { "/" parameter } [ "+" packing ]
 //   chain      stage { "+" stage }
 //   parameter  "abs=" number        no element comes back further off than this
+//              "abs=call"           than each call says (gc_tolerance)
+//              "rel=" number        than this times its magnitude
+//              "seed=" integer      stochastic rounding with this seed
 //   packing    "zstd" | "lz4"       messages are packed once more, without loss
 //
 // The chains are those of the table, each a codec with a number and kernels of its own.

@@ -30,7 +30,9 @@ enum Field : std::size_t {
     at_count = 16,
     at_payload = 24,
     at_tolerance = 32,
-    at_rest = 40,
+    at_rel = 40,
+    at_seed = 48,
+    at_rest = 52,
     at_plain = 56
 };
 
@@ -60,8 +62,8 @@ bool all_zero(const std::byte* header, std::size_t from, std::size_t to) {
     return true;
 }
 
-std::uint8_t flags_of_rate(CodecId codec) {
-    return has_fixed_rate(codec) ? std::uint8_t{0} : flag_block_lengths;
+std::uint8_t flags_of_rate(const FrameHeader& header) {
+    return has_fixed_rate(header.codec, header.parameters) ? std::uint8_t{0} : flag_block_lengths;
 }
 
 Status check_begin(const std::byte* header) {
@@ -103,14 +105,20 @@ Status check_codec_and_type(const std::byte* header) {
 
 /// A message that only says where its payload lies does not come this far: whoever asked for it has
 /// fetched the payload, and taken that flag away.
-Status check_flags(const std::byte* header, CodecId codec) {
-    const unsigned flags = get<std::uint8_t>(header, at_flags);
-    const unsigned rate = flags_of_rate(codec);
+Status check_flags(unsigned flags, const FrameHeader& header) {
+    const unsigned rate = flags_of_rate(header);
     if ((flags & ~unsigned{flag_sender_failed}) != rate)
-        return wrong(
-            "flags", flags,
-            fmt::format("{} or {} of codec {}", rate, rate | flag_sender_failed, name_of(codec)));
+        return wrong("flags", flags,
+                     fmt::format("{} or {} of codec {}", rate, rate | flag_sender_failed,
+                                 name_of(header.codec)));
     return {};
+}
+
+Status check_parameters(const CodecParameters& got, const CodecParameters& expected) {
+    if (got == expected) return {};
+    if (got.rel != expected.rel) return wrong("relative tolerance", got.rel, expected.rel);
+    if (got.seed != expected.seed) return wrong("seed", got.seed, expected.seed);
+    return wrong("tolerance", got.abs, expected.abs);
 }
 
 /// No bytes without elements, no elements without bytes, and a count whose plain size fits 64 bits.
@@ -137,10 +145,12 @@ void write_frame_header(const FrameHeader& header, std::byte* out) {
     put(out, at_codec, number_of(header.codec));
     put(out, at_type, static_cast<std::uint8_t>(header.type));
     const std::uint8_t failed = header.sender_failed ? flag_sender_failed : std::uint8_t{0};
-    put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_rate(header.codec)));
+    put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_rate(header)));
     put(out, at_count, header.count_elems);
     put(out, at_payload, header.payload_bytes);
     put(out, at_tolerance, std::bit_cast<std::uint64_t>(header.parameters.abs));
+    put(out, at_rel, std::bit_cast<std::uint64_t>(header.parameters.rel));
+    put(out, at_seed, header.parameters.seed);
 }
 
 Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t message_bytes) {
@@ -151,10 +161,13 @@ Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t mess
     if (Status status = check_codec_and_type(message); !status) return status;
     FrameHeader header;
     header.codec = CodecId{get<std::uint8_t>(message, at_codec)};
-    if (Status status = check_flags(message, header.codec); !status) return status;
     header.parameters.abs = std::bit_cast<double>(get<std::uint64_t>(message, at_tolerance));
+    header.parameters.rel = std::bit_cast<double>(get<std::uint64_t>(message, at_rel));
+    header.parameters.seed = get<std::uint32_t>(message, at_seed);
+    const unsigned flags = get<std::uint8_t>(message, at_flags);
+    if (Status status = check_flags(flags, header); !status) return status;
     header.type = static_cast<ElementType>(get<std::uint8_t>(message, at_type));
-    header.sender_failed = (get<std::uint8_t>(message, at_flags) & flag_sender_failed) != 0;
+    header.sender_failed = (flags & flag_sender_failed) != 0;
     header.count_elems = get<std::uint64_t>(message, at_count);
     header.payload_bytes = get<std::uint64_t>(message, at_payload);
     if (Status status = check_counts(header); !status) return status;
@@ -168,17 +181,16 @@ Status check_frame(const FrameHeader& got, const FrameHeader& expected) {
         return {Code::peer_failed, "message header: the sender failed in this operation"};
     if (got.codec != expected.codec)
         return wrong("codec", name_of(got.codec), name_of(expected.codec));
-    if (got.parameters != expected.parameters)
-        return wrong("tolerance", got.parameters.abs, expected.parameters.abs);
+    GRADCOLL_TRY(check_parameters(got.parameters, expected.parameters));
     if (got.type != expected.type) return wrong("type", name_of(got.type), name_of(expected.type));
     if (got.count_elems != expected.count_elems)
         return wrong("count", got.count_elems, expected.count_elems);
-    if (has_fixed_rate(got.codec) ? got.payload_bytes == expected.payload_bytes
-                                  : got.payload_bytes <= expected.payload_bytes)
+    const bool is_fixed = has_fixed_rate(got.codec, got.parameters);
+    if (is_fixed ? got.payload_bytes == expected.payload_bytes
+                 : got.payload_bytes <= expected.payload_bytes)
         return {};
-    return wrong(
-        "payload bytes", got.payload_bytes,
-        fmt::format("{}{}", has_fixed_rate(got.codec) ? "" : "at most ", expected.payload_bytes));
+    return wrong("payload bytes", got.payload_bytes,
+                 fmt::format("{}{}", is_fixed ? "" : "at most ", expected.payload_bytes));
 }
 
 std::size_t counted_blocks(CodecId codec, std::size_t count_elems) {

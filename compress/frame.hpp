@@ -26,7 +26,7 @@ struct FrameHeader {
 };
 inline constexpr std::size_t frame_header_bytes =
     64;  // one cache line, so that the payload stays aligned
-inline constexpr std::uint16_t frame_version = 2;
+inline constexpr std::uint16_t frame_version = 3;
 
 void write_frame_header(const FrameHeader& header, std::byte* out);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gradcoll {
 
@@ -12,9 +13,13 @@ namespace gradcoll {
 /// travel on the wire.
 enum class Packing : unsigned char { none = 0, zstd = 1, lz4 = 2 };
 
-/// What an encoder is told besides the values. Decoders need none of it.
+/// What an encoder is told besides the values. Decoders need none of it; which form of a codec it
+/// is (stage.hpp) may depend on it.
 struct CodecParameters {
-    double abs = 0;  ///< every element is to come back within this; 0: not said
+    double abs = 0;          ///< every element is to come back within this; 0: not said
+    double rel = 0;          ///< within this times its magnitude; 0: not said
+    std::uint32_t seed = 0;  ///< of stochastic rounding; 0: to nearest
+    bool by_call = false;    ///< each call says `abs` (gc_tolerance)
     /// Not the encoder's business, but that of whoever sends what it wrote.
     Packing packing = Packing::none;
 };

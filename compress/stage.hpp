@@ -30,6 +30,12 @@ struct CodecRates {
     double part_of_bound = 1;
 };
 
+/// Which parameters a codec may be given in its text; not more than one at once.
+struct TakenParameters {
+    bool abs = false, rel = false, seed = false;
+    bool any() const { return abs || rel || seed; }
+};
+
 /// One registered codec: a stage with its parameters set.
 struct CodecMember {
     /// Travels on the wire and never changes its meaning. 0 to 127 are for the project, 128 to 255
@@ -41,8 +47,16 @@ struct CodecMember {
     std::span<const std::string_view> aliases = {};
     std::array<int, 2> parameters = {};  ///< what they mean is the stage's business: N and M
     CodecRates rates = {};
-    /// Whether its encoders do what CodecParameters::abs says; told nothing, they lose nothing.
-    bool takes_tolerance = false;
+    TakenParameters takes = {};
+    /// Told no tolerance, it loses nothing, and is not worth its while.
+    bool needs_tolerance = false;
+};
+
+struct CodecStage;
+/// A registered codec.
+struct CodecEntry {
+    const CodecStage* stage = nullptr;
+    const CodecMember* member = nullptr;
 };
 
 /// The kernels of a member for a type; none: it is not defined for the type, or not by this set.
@@ -69,6 +83,9 @@ struct CodecStage {
     std::size_t (*bound_bytes)(const CodecMember& member, std::size_t elem_bytes,
                                std::size_t count) = nullptr;
     KernelsBySet kernels = {};
+    /// What serves a member that is given these parameters, if that is not this stage itself: rate,
+    /// bound, block and kernels may be others. Null stage: this one.
+    CodecEntry (*form_with)(const CodecMember& member, const CodecParameters& parameters) = nullptr;
 };
 
 }  // namespace gradcoll

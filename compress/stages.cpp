@@ -118,6 +118,12 @@ std::size_t place_of_codec(std::uint8_t number) {
     return place == no_place ? no_codec : place;
 }
 
+CodecEntry form_of(const CodecEntry& codec, const CodecParameters& parameters) {
+    if (codec.stage->form_with == nullptr) return codec;
+    const CodecEntry form = codec.stage->form_with(*codec.member, parameters);
+    return form.stage == nullptr ? codec : form;
+}
+
 std::string allowed_codecs() {
     std::string text;
     for (const auto& [stage, member] : codec_entries()) {

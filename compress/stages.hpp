@@ -11,18 +11,15 @@
 
 namespace gradcoll {
 
-/// A registered codec.
-struct CodecEntry {
-    const CodecStage* stage;
-    const CodecMember* member;
-};
-
 /// All of them, in the order of the table. The first is `exact`, number 0.
 std::span<const CodecEntry> codec_entries();
 
 /// Place in codec_entries(), or npos if nobody has the number. One load.
 std::size_t place_of_codec(std::uint8_t number);
 inline constexpr std::size_t no_codec = static_cast<std::size_t>(-1);
+
+/// What serves a codec that is given parameters.
+CodecEntry form_of(const CodecEntry& codec, const CodecParameters& parameters);
 
 /// For messages: "exact (off, none, 4:4), 1:4, 2:4".
 std::string allowed_codecs();

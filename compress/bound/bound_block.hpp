@@ -8,6 +8,7 @@
 
 #include "compress/bound/bound_grid.hpp"
 #include "compress/lanes/elementwise.hpp"
+#include "compress/lanes/variable_rate.hpp"
 
 namespace gradcoll::bound {
 namespace {
@@ -105,19 +106,6 @@ class BlockEncoder {
     std::byte* out_;
     alignas(64) Wide wanted_[block_elems];
     CodeRoom room_;
-};
-
-/// Bytes of a peer.
-struct Input {
-    const std::byte* at;
-    std::size_t left;
-
-    const std::byte* take(std::size_t bytes) {
-        const std::byte* taken = at;
-        at += bytes;
-        left -= bytes;
-        return taken;
-    }
 };
 
 /// Takes the plain elements of a block; the mark has been looked at.

@@ -12,7 +12,11 @@ namespace {
 /// ratios to memcpy in the same run (README.md), times the 7.4 GB/s that memcpy had for other
 /// codecs.
 constexpr CodecMember members[] = {
-    {.number = 11, .name = "bound", .rates = {8.3, 10.7, 11.3, 0.3}, .takes_tolerance = true},
+    {.number = 11,
+     .name = "bound",
+     .rates = {8.3, 10.7, 11.3, 0.3},
+     .takes = {.abs = true},
+     .needs_tolerance = true},
 };
 
 template <Kernels (*kernels)(ElementType)>

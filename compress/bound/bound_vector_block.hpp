@@ -170,6 +170,16 @@ class VectorBlock {
         }
     }
 
+    /// Rounded to the element's type. No NaN comes in.
+    static Part as_sent(Part value) {
+        if constexpr (!is_pair)
+            return value;
+        else if constexpr (T::fraction_bits == 10)
+            return Isa::fp16_to_fp32(Isa::fp32_to_fp16(value));
+        else
+            return bit_copy<Part>(Isa::rounded(bit_copy<PartBits>(value)) & 0xffff0000);
+    }
+
   private:
     static Part all_lanes(Elem value) { return value - Part{}; }
     static Part magnitudes(Part value) {
@@ -210,16 +220,6 @@ class VectorBlock {
             return {Isa::smallest(lowest), Isa::largest(highest), Isa::any(specials)};
         }
     };
-
-    /// Rounded to the element's type. No NaN comes in.
-    static Part as_sent(Part value) {
-        if constexpr (!is_pair)
-            return value;
-        else if constexpr (T::fraction_bits == 10)
-            return Isa::fp16_to_fp32(Isa::fp32_to_fp16(value));
-        else
-            return bit_copy<Part>(Isa::rounded(bit_copy<PartBits>(value)) & 0xffff0000);
-    }
 };
 
 }  // namespace

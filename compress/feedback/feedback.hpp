@@ -58,7 +58,8 @@ struct BlockFeedback {
         }
     };
 
-    static void encode(const void* in, void* residual, std::size_t count, std::byte* out) {
+    static void encode(const void* in, void* residual, std::size_t count, std::byte* out,
+                       const Codec& codec = {}) {
         std::size_t first = 0;
         if constexpr (Codec::fuses_feedback) {
             const std::size_t fused = Codec::fused_pieces(count) * piece;
@@ -70,13 +71,13 @@ struct BlockFeedback {
         for (; first < count; first += piece, out += Codec::encoded_piece_bytes) {
             const std::size_t elems = count - first < piece ? count - first : piece;
             encode_piece(element_at<Bits>(in, first), element_at<WideElem>(residual, first), elems,
-                         out, buffers);
+                         out, buffers, codec);
         }
     }
 
   private:
     static void encode_piece(const std::byte* in, std::byte* residual, std::size_t elems,
-                             std::byte* out, Buffers& buffers) {
+                             std::byte* out, Buffers& buffers, const Codec& codec) {
         for_lanes<Lanes>(elems, [&](auto lanes, std::size_t i) {
             using L = decltype(lanes);
             const auto wanted = L::add(L::widen(L::load(element_at<Bits>(in, i))),
@@ -84,8 +85,8 @@ struct BlockFeedback {
             L::store_wide(buffers.wanted + i, wanted);
             if constexpr (rounds) L::store(buffers.rounded + i, L::narrow(wanted));
         });
-        Codec::encode(buffers.input(), elems, out);
-        Codec::restore_each(out, elems, [&](auto lanes, std::size_t i, auto sent) {
+        codec.encode(buffers.input(), elems, out);
+        codec.restore_each(out, elems, [&](auto lanes, std::size_t i, auto sent) {
             using L = decltype(lanes);
             const auto unsent = L::subtract(L::load_wide(buffers.wanted + i), L::widen(sent));
             L::store_wide(element_at<WideElem>(residual, i), L::finite_or_zero(unsent));

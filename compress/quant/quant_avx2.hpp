@@ -45,6 +45,63 @@ struct QuantAvx2 : Avx2 {
             codes = _mm_cvtepi16_epi32(_mm_cvtsi64_si128(load_vector<long long>(from)));
         return bit_copy<Doubles>(_mm256_cvtepi32_pd(codes));
     }
+
+    template <class V>
+    static auto at_most(V a, V b) {
+        return a <= b;
+    }
+    template <class V>
+    static auto at_least(V a, V b) {
+        return b <= a;
+    }
+    template <class V>
+    static auto same(V a, V b) {
+        using Mask = decltype(a <= b);
+        return bit_copy<Mask>(a) == bit_copy<Mask>(b);
+    }
+    template <class Mask>
+    static Mask both(Mask a, Mask b) {
+        return a & b;
+    }
+    template <class Mask>
+    static Mask either(Mask a, Mask b) {
+        return a | b;
+    }
+    template <class Mask>
+    static Mask not_of(Mask mask) {
+        return ~mask;
+    }
+    template <class Mask>
+    static std::uint32_t bits(Mask mask) {
+        if constexpr (lanes_of<Mask> == 8)
+            return static_cast<std::uint32_t>(_mm256_movemask_ps(bit_copy<__m256>(mask)));
+        else
+            return static_cast<std::uint32_t>(_mm256_movemask_pd(bit_copy<__m256d>(mask)));
+    }
+    template <class Mask, class V>
+    static V chosen(Mask mask, V a, V b) {
+        return mask ? a : b;
+    }
+    template <class Code>
+    static std::uint64_t equal_codes(const std::byte* codes, Code value) {
+        constexpr std::size_t half = 32 * sizeof(Code);
+        return equal_half(codes, value) | std::uint64_t{equal_half(codes + half, value)} << 32;
+    }
+
+  private:
+    static std::uint32_t equal_half(const std::byte* codes, std::int8_t value) {
+        return bits_of_bytes(
+            _mm256_cmpeq_epi8(load_vector<__m256i>(codes), _mm256_set1_epi8(value)));
+    }
+    static std::uint32_t equal_half(const std::byte* codes, std::int16_t value) {
+        const __m256i all = _mm256_set1_epi16(value);
+        const __m256i low = _mm256_cmpeq_epi16(load_vector<__m256i>(codes), all);
+        const __m256i high = _mm256_cmpeq_epi16(load_vector<__m256i>(codes + 32), all);
+        return bits_of_bytes(_mm256_permute4x64_epi64(_mm256_packs_epi16(low, high), 0xd8));
+    }
+    static std::uint32_t bits_of_bytes(__m256i bytes) {
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(bytes));
+    }
 };
 
 }  // namespace

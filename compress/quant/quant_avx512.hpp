@@ -42,6 +42,52 @@ struct QuantAvx512 : Avx512 {
             codes = _mm256_cvtepi16_epi32(load_vector<__m128i>(from));
         return bit_copy<Doubles>(_mm512_cvtepi32_pd(codes));
     }
+
+    static __mmask16 at_most(Floats a, Floats b) {
+        return _mm512_cmp_ps_mask(bit_copy<__m512>(a), bit_copy<__m512>(b), _CMP_LE_OQ);
+    }
+    static __mmask8 at_most(Doubles a, Doubles b) {
+        return _mm512_cmp_pd_mask(bit_copy<__m512d>(a), bit_copy<__m512d>(b), _CMP_LE_OQ);
+    }
+    template <class V>
+    static auto at_least(V a, V b) {
+        return at_most(b, a);
+    }
+    static __mmask16 same(Floats a, Floats b) {
+        return _mm512_cmpeq_epi32_mask(bit_copy<__m512i>(a), bit_copy<__m512i>(b));
+    }
+    static __mmask8 same(Doubles a, Doubles b) {
+        return _mm512_cmpeq_epi64_mask(bit_copy<__m512i>(a), bit_copy<__m512i>(b));
+    }
+    template <class Mask>
+    static Mask both(Mask a, Mask b) {
+        return static_cast<Mask>(a & b);
+    }
+    template <class Mask>
+    static Mask either(Mask a, Mask b) {
+        return static_cast<Mask>(a | b);
+    }
+    template <class Mask>
+    static Mask not_of(Mask mask) {
+        return static_cast<Mask>(~mask);
+    }
+    static std::uint32_t bits(std::uint32_t mask) { return mask; }
+    static Floats chosen(__mmask16 mask, Floats a, Floats b) {
+        return bit_copy<Floats>(
+            _mm512_mask_blend_ps(mask, bit_copy<__m512>(b), bit_copy<__m512>(a)));
+    }
+    static Doubles chosen(__mmask8 mask, Doubles a, Doubles b) {
+        return bit_copy<Doubles>(
+            _mm512_mask_blend_pd(mask, bit_copy<__m512d>(b), bit_copy<__m512d>(a)));
+    }
+    template <class Code>
+    static std::uint64_t equal_codes(const std::byte* codes, Code value) {
+        if constexpr (sizeof(Code) == 1)
+            return _mm512_cmpeq_epi8_mask(load_vector<__m512i>(codes), _mm512_set1_epi8(value));
+        const __m512i all = _mm512_set1_epi16(value);
+        return _mm512_cmpeq_epi16_mask(load_vector<__m512i>(codes), all) |
+               std::uint64_t{_mm512_cmpeq_epi16_mask(load_vector<__m512i>(codes + 64), all)} << 32;
+    }
 };
 
 }  // namespace

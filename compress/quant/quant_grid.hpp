@@ -55,13 +55,17 @@ struct Grid {
         return {scale, Wide{0} - zero_point * scale, inverse};
     }
 
-    /// The code of a finite value that the grid was made for.
-    constexpr int code_of(Wide value, CodeRange codes) const {
+    /// From code 0 to a finite value, no further than the codes go.
+    constexpr Wide steps_to(Wide value, CodeRange codes) const {
         const Wide steps = (value - offset) * inverse;
         const auto lowest = static_cast<Wide>(codes.lowest);
         const auto highest = static_cast<Wide>(codes.highest);
         const Wide below = steps < highest ? steps : highest;
-        return static_cast<int>(to_nearest(below > lowest ? below : lowest));
+        return below > lowest ? below : lowest;
+    }
+    /// The code of a finite value that the grid was made for.
+    constexpr int code_of(Wide value, CodeRange codes) const {
+        return static_cast<int>(to_nearest(steps_to(value, codes)));
     }
 
     /// The last step may reach beyond the largest value of the type, by half a step, and its

@@ -13,4 +13,9 @@ Kernels quant_kernels_scalar(int bits, ElementType type);
 Kernels quant_kernels_avx2(int bits, ElementType type);
 Kernels quant_kernels_avx512(int bits, ElementType type);
 
+/// The same, rounding by chance (CodecParameters::seed).
+Kernels dither_kernels_scalar(int bits, ElementType type);
+Kernels dither_kernels_avx2(int bits, ElementType type);
+Kernels dither_kernels_avx512(int bits, ElementType type);
+
 }  // namespace gradcoll

@@ -9,5 +9,11 @@ Kernels quant_kernels_avx2(int, ElementType) {
 Kernels quant_kernels_avx512(int, ElementType) {
     return {};
 }
+Kernels dither_kernels_avx2(int, ElementType) {
+    return {};
+}
+Kernels dither_kernels_avx512(int, ElementType) {
+    return {};
+}
 
 }  // namespace gradcoll

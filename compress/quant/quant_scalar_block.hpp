@@ -8,6 +8,7 @@
 
 #include "compress/lanes/scalar.hpp"
 #include "compress/quant/quant_grid.hpp"
+#include "compress/quant/quant_rounding.hpp"
 
 namespace gradcoll::quant {
 namespace {
@@ -69,6 +70,11 @@ class ScalarBlock {
     using Lanes = ScalarLanes<T>;
 
     static void encode(const std::byte* in, std::byte* out, std::size_t elems = block) {
+        encode(in, out, ToNearest{}, elems);
+    }
+    template <class Rounding>
+    static void encode(const std::byte* in, std::byte* out, Rounding rounding,
+                       std::size_t elems = block) {
         Wide lowest = 0, highest = 0;
         std::size_t finite = 0;
         for (std::size_t i = 0; i < elems; ++i) {
@@ -80,12 +86,13 @@ class ScalarBlock {
         }
         const bool has_specials = finite < elems;
         const CodeRange range = has_specials ? W::beside_specials() : W::all();
-        const Grid<Wide> grid = Grid<Wide>::over(lowest, highest, range);
+        const Grid<Wide> grid = Grid<Wide>::over(lowest, highest, rounding.spread_over(range));
         write_grid(out, grid, has_specials);
         std::byte* codes = out + header_bytes(sizeof(Bits));
         for (std::size_t i = 0; i < elems; ++i) {
             const Wide value = value_at(in, i);
-            const int code = is_finite(value) ? grid.code_of(value, range) : special_of<W>(value);
+            const int code =
+                is_finite(value) ? code_of(rounding, grid, value, range, i) : special_of<W>(value);
             Codes::write(codes, i, code);
         }
     }
@@ -111,6 +118,15 @@ class ScalarBlock {
     }
 
   private:
+    template <class Rounding>
+    static int code_of(const Rounding& rounding, const Grid<Wide>& grid, Wide value,
+                       CodeRange range, std::size_t place) {
+        using WideBits = typename WideFormat<Wide>::Bits;
+        const Wide steps = grid.steps_to(value, range);
+        const Wide code =
+            rounding.template code_of<Wide>(steps, value, static_cast<WideBits>(place));
+        return static_cast<int>(to_nearest(code));
+    }
     static Wide value_at(const std::byte* in, std::size_t i) {
         return Lanes::widen(Lanes::load(in + i * sizeof(Bits)));
     }

@@ -1,6 +1,7 @@
 // compress/quant/quant_stage.cpp - what the quantizing codecs say of themselves.
 #include <fmt/format.h>
 
+#include "compress/quant/escape_kernels.hpp"
 #include "compress/quant/quant_kernels.hpp"
 #include "compress/quant/quant_layout.hpp"
 #include "compress/stage.hpp"
@@ -8,17 +9,73 @@
 namespace gradcoll::quant {
 namespace {
 
+constexpr TakenParameters parameters_of_all{.abs = true, .rel = true, .seed = true};
+
 /// Parameter: bits of a code. Rates: fp32, AVX-512, 64 MiB, as ratios to memcpy in the same run
 /// (docs/benchmarks.md, "Codec kernels"), times the 7.4 GB/s that memcpy had for other codecs.
 constexpr CodecMember members[] = {
-    {.number = 8, .name = "int8", .parameters = {8}, .rates = {11.4, 17.6, 13.8}},
-    {.number = 9, .name = "int4", .parameters = {4}, .rates = {11.5, 15.0, 12.9}},
-    {.number = 10, .name = "int16", .parameters = {16}, .rates = {9.1, 16.3, 13.0}},
+    {.number = 8,
+     .name = "int8",
+     .parameters = {8},
+     .rates = {11.4, 17.6, 13.8},
+     .takes = parameters_of_all},
+    {.number = 9,
+     .name = "int4",
+     .parameters = {4},
+     .rates = {11.5, 15.0, 12.9},
+     .takes = parameters_of_all},
+    {.number = 10,
+     .name = "int16",
+     .parameters = {16},
+     .rates = {9.1, 16.3, 13.0},
+     .takes = parameters_of_all},
 };
 
 template <Kernels (*kernels)(int, ElementType)>
 Kernels kernels_of_set(const CodecMember& member, ElementType type) {
     return kernels(member.parameters[0], type);
+}
+
+bool supports(const CodecMember& member, ElementType type) {
+    return quantizes(member.parameters[0], type);
+}
+std::size_t bytes(const CodecMember& member, std::size_t elem_bytes, std::size_t count) {
+    return encoded_bytes(member.parameters[0], elem_bytes, count);
+}
+
+/// Those that are slower with `seed`, measured in the same way.
+constexpr CodecMember dithered_members[] = {
+    {.number = 8, .name = "int8", .parameters = {8}, .rates = {2.7, 17.6, 13.8}},
+    {.number = 9, .name = "int4", .parameters = {4}, .rates = {2.7, 15.0, 12.9}},
+    {.number = 10, .name = "int16", .parameters = {16}, .rates = {2.7, 16.3, 13.0}},
+};
+
+constexpr CodecStage dithered_stage{
+    .members = dithered_members,
+    .description =
+        [](const CodecMember& member) {
+            return fmt::format(
+                "rounds up or down by chance to {} bits a value, with scale and "
+                "zero point of {} values",
+                member.parameters[0], block_elems);
+        },
+    .supports = supports,
+    .block_elems = block_elems,
+    .bound_bytes = bytes,
+    .kernels = {kernels_of_set<dither_kernels_scalar>, kernels_of_set<dither_kernels_avx2>,
+                kernels_of_set<dither_kernels_avx512>}};
+
+/// The member of a form with the same number.
+CodecEntry form_of(const CodecStage& form, const CodecMember& member) {
+    for (const CodecMember& same : form.members)
+        if (same.number == member.number) return {&form, &same};
+    return {};
+}
+
+CodecEntry form_with(const CodecMember& member, const CodecParameters& parameters) {
+    if (parameters.abs != 0 || parameters.rel != 0 || parameters.by_call)
+        return form_of(escape_stage(), member);
+    return parameters.seed != 0 ? form_of(dithered_stage, member) : CodecEntry{};
 }
 
 constexpr CodecStage stage{
@@ -28,15 +85,12 @@ constexpr CodecStage stage{
             return fmt::format("rounds to {} bits a value, with scale and zero point of {} values",
                                member.parameters[0], block_elems);
         },
-    .supports = [](const CodecMember& member,
-                   ElementType type) { return quantizes(member.parameters[0], type); },
+    .supports = supports,
     .block_elems = block_elems,
-    .bound_bytes =
-        [](const CodecMember& member, std::size_t elem_bytes, std::size_t count) {
-            return encoded_bytes(member.parameters[0], elem_bytes, count);
-        },
+    .bound_bytes = bytes,
     .kernels = {kernels_of_set<quant_kernels_scalar>, kernels_of_set<quant_kernels_avx2>,
-                kernels_of_set<quant_kernels_avx512>}};
+                kernels_of_set<quant_kernels_avx512>},
+    .form_with = form_with};
 
 }  // namespace
 }  // namespace gradcoll::quant

@@ -29,11 +29,13 @@ class VectorBlock {
     using Width = W;
     using Lanes = LanesOfFormat;
 
-    static void encode(const std::byte* in, std::byte* out) {
+    template <class Rounding = ToNearest>
+    static void encode(const std::byte* in, std::byte* out, Rounding rounding = {}) {
         const Extremes extremes = extremes_of(in);
         if (extremes.has_specials) [[unlikely]]
-            return encode_with_care(in, out);
-        const Grid<Elem> grid = Grid<Elem>::over(extremes.lowest, extremes.highest, W::all());
+            return encode_with_care(in, out, rounding);
+        const Grid<Elem> grid =
+            Grid<Elem>::over(extremes.lowest, extremes.highest, rounding.spread_over(W::all()));
         write_grid(out, grid, false);
         Room room;
         std::byte* codes = room.codes_for(out + header_bytes(sizeof(Bits)));
@@ -42,9 +44,12 @@ class VectorBlock {
         const Part offset = all_lanes(grid.offset), inverse = all_lanes(grid.inverse);
         for_parts(in, [&](std::size_t i, const Part(&parts)[4]) {
             for (std::size_t k = 0; k < 4; ++k) {
+                const std::size_t place = i + k * part_elems;
                 const Part steps = (parts[k] - offset) * inverse;
-                Isa::template store_codes<Code>(codes + (i + k * part_elems) * sizeof(Code),
-                                                Isa::larger(Isa::smaller(steps, highest), lowest));
+                const Part within = Isa::larger(Isa::smaller(steps, highest), lowest);
+                Isa::template store_codes<Code>(
+                    codes + place * sizeof(Code),
+                    rounding.template code_of<Elem>(within, parts[k], places_from(place)));
             }
         });
         room.pack(out + header_bytes(sizeof(Bits)));
@@ -88,8 +93,18 @@ class VectorBlock {
     static Part all_lanes(Elem value) { return value - Part{}; }
     static Part infinity() { return all_lanes(static_cast<Elem>(__builtin_inff())); }
 
-    [[gnu::cold, gnu::noinline]] static void encode_with_care(const std::byte* in, std::byte* out) {
-        Careful::encode(in, out);
+    static PartBits places_from(std::size_t first) {
+        using Place = typename WideFormat<Elem>::Bits;
+        PartBits places{};
+        for (std::size_t lane = 0; lane < part_elems; ++lane)
+            places[lane] = static_cast<Place>(first + lane);
+        return places;
+    }
+
+    template <class Rounding>
+    [[gnu::cold, gnu::noinline]] static void encode_with_care(const std::byte* in, std::byte* out,
+                                                              Rounding rounding) {
+        Careful::encode(in, out, rounding);
     }
     template <class Step>
     [[gnu::cold, gnu::noinline]] static bool decode_with_care(const std::byte* in, Step step) {

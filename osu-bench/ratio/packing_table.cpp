@@ -121,7 +121,7 @@ void print_packing_table(const PackingSelection& selection) {
         for (const std::string& name : selection.codecs) {
             const CodecId id = checked(codec_from_name(name));
             Codec codec = checked(codec_for(id, ElementType::f32));
-            if (!takes_tolerance(id) || codec.parameters.abs != 0) {
+            if (!waits_for_tolerance(id)) {
                 print_rows(selection, data, values, codec, name);
                 continue;
             }

@@ -17,8 +17,10 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
 
 void CodecsInUse::tell_tolerance(double abs) {
     for (Codec& codec : codecs_)
-        if (takes_tolerance(codec.id) && parameters_of(codec.id).abs == 0)
+        if (waits_for_tolerance(codec.id)) {
             codec.parameters.abs = abs;
+            codec.parameters.by_call = false;
+        }
 }
 
 }  // namespace gradcoll

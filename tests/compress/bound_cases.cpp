@@ -95,6 +95,37 @@ bool ExactLook::allows_value(double x, double sent) const {
     return difference > 0 ? off <= 0 : off >= 0;
 }
 
+void expect_sums_kept(const Codec& codec, const Bytes& plain, const Bytes& residual,
+                      const std::function<bool(double wanted, double sent)>& allows) {
+    const ElementType type = codec.type;
+    const bool is_fp64 = type == ElementType::f64;
+    const ElementType wide = is_fp64 ? ElementType::f64 : ElementType::f32;
+    const std::size_t count = elements_in(plain, type);
+    Bytes rests = residual, encoded(bound_bytes(codec.id, element_bytes(type), count));
+    encoded.resize(codec.encode_with_residual(plain.data(), rests.data(), count, encoded.data()));
+    Bytes back(plain.size());
+    ASSERT_TRUE(codec.decode(encoded.data(), encoded.size(), count, back.data()));
+    const auto rounded = [is_fp64](double value) {  // to what the residual is
+        return is_fp64 ? value : static_cast<double>(static_cast<float>(value));
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+        const double wanted = rounded(value_of(type, element(plain, type, i)) +
+                                      value_of(wide, element(residual, wide, i)));
+        const double sent = value_of(type, element(back, type, i));
+        const double rest = value_of(wide, element(rests, wide, i));
+        if (!std::isfinite(wanted)) {
+            ASSERT_EQ(std::isnan(wanted), std::isnan(sent));
+            ASSERT_EQ(rest, 0);
+            continue;
+        }
+        const bool is_nearest = element(back, type, i) == bits_of(type, wanted);
+        ASSERT_TRUE(is_nearest || allows(wanted, sent))
+            << name_of(codec.id) << ": " << wanted << " as " << sent;
+        const double unsent = rounded(wanted - sent);
+        ASSERT_EQ(rest, std::isfinite(unsent) ? unsent : 0);
+    }
+}
+
 std::vector<BoundShape> bound_shapes() {
     using Draw = std::mt19937_64;
     return {

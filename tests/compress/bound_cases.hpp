@@ -1,8 +1,9 @@
-// tests/compress/bound_cases.hpp - what the tests of the codec with a bound on the error share: an
+// tests/compress/bound_cases.hpp - what the tests of codecs with a bound on the error share: an
 // exact look at an error, and values that are hard for it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -30,6 +31,12 @@ class ExactLook {
     ElementType type_;
     double abs_;
 };
+
+/// Encodes `plain` with a residual, decodes, and looks at every element: where the sum is a number,
+/// it came back as the nearest element or as allows(sum, sent) says, and the residual is what was
+/// not sent; else the residual is 0.
+void expect_sums_kept(const Codec& codec, const Bytes& plain, const Bytes& residual,
+                      const std::function<bool(double wanted, double sent)>& allows);
 
 /// Values by name: draws of a generator made into the value at place i.
 struct BoundShape {

@@ -43,8 +43,9 @@ std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolera
     std::vector<CodecId> codecs;
     for (const CodecId codec : all_codecs()) {
         codecs.push_back(codec);
-        if (!takes_tolerance(codec)) continue;
-        for (const double abs : tolerances) codecs.push_back(*codec_with(codec, {abs}));
+        if (parameters_for(codec).abs)
+            for (const double abs : tolerances) codecs.push_back(*codec_with(codec, {.abs = abs}));
+        if (parameters_for(codec).rel) codecs.push_back(*codec_with(codec, {.rel = 0.05}));
     }
     return codecs;
 }
@@ -74,7 +75,7 @@ std::optional<Group> group_of(CodecId codec) {
 }
 
 bool runs_on_devices(CodecId codec) {
-    return is_own(codec) && has_fixed_rate(codec) && !chain_of(codec);
+    return is_own(codec) && codec == plain(codec) && has_fixed_rate(codec) && !chain_of(codec);
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {

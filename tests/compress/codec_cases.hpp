@@ -22,7 +22,7 @@ struct CodecCase {
     ElementType type;
     InstructionSet isa;
 };
-/// All codecs, those that take a tolerance also with each of these.
+/// All codecs, those that take a tolerance also with each of these, and with a relative one.
 std::vector<CodecId> codecs_with_tolerances(std::initializer_list<double> tolerances);
 std::vector<CodecCase> all_codec_cases();
 std::vector<CodecCase> lossy_codec_cases();

@@ -83,6 +83,44 @@ TEST(CodecSpec, ToleranceIsReadAndPrinted) {
     EXPECT_NE(*codec_from_name("bound/abs=1e-3"), *codec_from_name("bound"));
 }
 
+TEST(CodecSpec, QuantizersTakeATolerancesOrASeed) {
+    for (const char* text : {"int8/abs=0.001", "int4/rel=0.25", "int16/abs=call", "int8/seed=7"})
+        EXPECT_EQ(CodecSpec::parse(text)->text(), text);
+    EXPECT_EQ(CodecSpec::parse("int8/rel=1e-2")->parameters(), CodecParameters{.rel = 0.01});
+    EXPECT_EQ(CodecSpec::parse("int8/seed=7")->parameters(), CodecParameters{.seed = 7});
+    EXPECT_EQ(message_of("int8/abs=1e-3/seed=7"),
+              "codec \"int8/abs=1e-3/seed=7\": \"/seed=7\" at character 14: a second parameter; "
+              "allowed: one");
+    EXPECT_EQ(message_of("int8/rel=2"),
+              "codec \"int8/rel=2\": \"/rel=2\" at character 5: no such value; allowed: "
+              "abs=NUMBER, a positive number such as 1e-4: no element comes back further off; or "
+              "rel=NUMBER, above 0 and below 1: not further off than this times its magnitude; or "
+              "seed=INTEGER, from 1 to 4294967295: rounded up or down by chance");
+    for (const char* text : {"int8/seed=0", "int8/seed=-1", "int8/seed=4294967296", "int8/seed",
+                             "int8/rel=1", "int8/rel=0", "int8/rel=call", "bound/seed=1",
+                             "int8/abs=Call", "int8/ab=1", "int8/abs=1/rel=0.1"})
+        EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
+}
+
+TEST(CodecSpec, AToleranceMakesTheRateVariable) {
+    EXPECT_TRUE(has_fixed_rate(CodecId::int8));
+    EXPECT_TRUE(has_fixed_rate(*codec_from_name("int8/seed=3")));
+    for (const char* text :
+         {"int8/abs=1e-3", "int4/rel=0.1", "int16/abs=call", "int8/abs=1e-3+zstd"}) {
+        const CodecId codec = *codec_from_name(text);
+        EXPECT_FALSE(has_fixed_rate(codec)) << text;
+        EXPECT_EQ(codec_block_elems(codec), 512U);
+        EXPECT_EQ(bound_bytes(codec, 4, 1024), 2 * (4U + 2048U));
+    }
+    EXPECT_EQ(bound_bytes(CodecId::int8, 4, 512), 528U);
+    EXPECT_TRUE(waits_for_tolerance(*codec_from_name("int8/abs=call")));
+    EXPECT_FALSE(waits_for_tolerance(CodecId::int8));
+    EXPECT_TRUE(waits_for_tolerance(*codec_from_name("bound+zstd")));
+    const CodecId told = *told_by_call(*codec_from_name("int8+zstd"));
+    EXPECT_EQ(name_of(told), "int8/abs=call+zstd");
+    EXPECT_TRUE(waits_for_tolerance(told));
+}
+
 TEST(CodecSpec, TolerancesThatAreNoPositiveNumbersAreRefused) {
     for (const char* text : {"bound/", "bound/abs", "bound/abs=", "bound/abs=0", "bound/abs=-1",
                              "bound/abs=inf", "bound/abs=nan", "bound/abs=1e-3x", "bound/rel=1",
@@ -91,14 +129,14 @@ TEST(CodecSpec, TolerancesThatAreNoPositiveNumbersAreRefused) {
 }
 
 TEST(CodecSpec, PackingIsReadAndPrintedBehindAnyLossyCodec) {
-    for (const char* text :
-         {"int8+zstd", "2:4+int8+lz4", "bound/abs=0.001+zstd", "bf16+lz4", "bound+zstd"}) {
+    for (const char* text : {"int8+zstd", "2:4+int8+lz4", "bound/abs=0.001+zstd", "bf16+lz4",
+                             "bound+zstd", "int8/rel=0.01+lz4", "int4/seed=3+zstd"}) {
         const Result<CodecSpec> spec = CodecSpec::parse(text);
         ASSERT_TRUE(spec.ok()) << spec.status().message();
         EXPECT_EQ(spec->text(), text);
     }
     EXPECT_EQ(CodecSpec::parse("bound/abs=1e-3+lz4")->parameters(),
-              (CodecParameters{1e-3, Packing::lz4}));
+              (CodecParameters{.abs = 1e-3, .packing = Packing::lz4}));
     EXPECT_EQ(CodecSpec::parse("bound/abs=1e+3")->text(), "bound/abs=1000");
     EXPECT_EQ(CodecSpec::parse("int8+zstd")->number(), number_of(CodecId::int8));
     EXPECT_NE(*CodecSpec::parse("int8+zstd"), *CodecSpec::parse("int8"));

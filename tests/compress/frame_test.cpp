@@ -25,7 +25,7 @@ Result<FrameHeader> read(const std::vector<std::byte>& message) {
 
 TEST(Frame, HasTheBytesThatTheReadmeShows) {
     const unsigned char expected[frame_header_bytes] = {
-        'G', 'C', 'F', '1', 2, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
+        'G', 'C', 'F', '1', 3, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
     EXPECT_EQ(std::memcmp(message_of(example()).data(), expected, frame_header_bytes), 0);
 }
 
@@ -72,11 +72,34 @@ TEST(Frame, AnotherToleranceIsRefusedWithBothValues) {
               "message header: tolerance is 0.25, expected 0");
 }
 
+TEST(Frame, AnotherRelativeToleranceOrSeedIsRefusedWithBothValues) {
+    FrameHeader header{CodecId::int8, {.rel = 0.25}, ElementType::f32, false, 5, 16};
+    FrameHeader other = header;
+    other.parameters.rel = 0.5;
+    EXPECT_EQ(check_frame(header, other).message(),
+              "message header: relative tolerance is 0.25, expected 0.5");
+    other.parameters = {.seed = 7};
+    header.parameters = {.seed = 9};
+    EXPECT_EQ(check_frame(header, other).message(), "message header: seed is 9, expected 7");
+}
+
+TEST(Frame, TheRateOfInt8DependsOnItsParameters) {
+    const FrameHeader fixed{CodecId::int8, {.seed = 3}, ElementType::f32, false, 5, 16};
+    const FrameHeader varying{CodecId::int8, {.abs = 0.5}, ElementType::f32, false, 5, 16};
+    EXPECT_EQ(message_of(fixed)[8], std::byte{0});
+    EXPECT_EQ(message_of(varying)[8], std::byte{2});
+    EXPECT_EQ(read(message_of(fixed))->parameters, fixed.parameters);
+    EXPECT_EQ(read(message_of(varying))->parameters, varying.parameters);
+    std::vector<std::byte> message = message_of(varying);
+    message[8] = std::byte{0};  // a tolerance without lengths of blocks
+    EXPECT_FALSE(read(message).ok());
+}
+
 TEST(Frame, AnOlderVersionIsRefusedInClearWords) {
     std::vector<std::byte> message = message_of(example());
-    message[4] = std::byte{1};
+    message[4] = std::byte{2};
     EXPECT_EQ(read(message).status().message(),
-              "message header: version is 1, expected 2; all ranks must run the same Gradcoll");
+              "message header: version is 2, expected 3; all ranks must run the same Gradcoll");
 }
 
 TEST(Frame, NamesTheFieldThatIsWrong) {

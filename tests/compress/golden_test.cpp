@@ -90,9 +90,10 @@ TEST_P(Golden, GpuKernelsEncodeToThePinnedBytes) {
 /// lose nothing without one.
 std::vector<CodecId> own_lossy_codecs() {
     std::vector<CodecId> codecs = codecs_with_tolerances({0.001, 0.25});
+    for (const char* seeded : {"int8/seed=7", "int4/seed=7", "int16/seed=7"})
+        codecs.push_back(*codec_from_name(seeded));
     std::erase_if(codecs, [](CodecId codec) {
-        const bool loses = !takes_tolerance(codec) || parameters_of(codec).abs != 0;
-        return codec == CodecId::exact || !is_own(codec) || !loses;
+        return codec == CodecId::exact || !is_own(codec) || waits_for_tolerance(codec);
     });
     return codecs;
 }
@@ -127,6 +128,20 @@ TEST(GoldenByHand, QuantizedValuesWithAStepOfOne) {
     const float few[] = {0, 1, 2, 15, 7.4F};
     codec_for(CodecId::int4, ElementType::f32)->encode(few, 5, out);
     EXPECT_EQ(Bytes(out, out + 11), from_hex("0000803f00000041987a0f"));
+}
+
+TEST(GoldenByHand, QuantizedValuesAndEscapesWithinAHalf) {
+    const Codec codec = *codec_for(*codec_from_name("int8/abs=0.5"), ElementType::f32);
+    const auto encoded = [&codec](const std::vector<float>& in) {
+        Bytes out(bound_bytes(codec.id, sizeof(float), in.size()));
+        out.resize(codec.encode(in.data(), in.size(), out.data()));
+        return out;
+    };
+    EXPECT_EQ(encoded({1, -0.0F, 3, 1000, 0.25F, 0.5F, 2, 1.5F}),
+              from_hex("08f87fbf0000000001800380000102020000008000007a44"));
+    EXPECT_EQ(encoded({1, -0.0F, 3, 1000, NAN}),
+              from_hex("ffffffff0000803f000000800000404000007a440000c07f"));
+    EXPECT_EQ(encoded({2.5F, 2.5F, 2.5F, 2.5F, 2.5F}), from_hex("0000000000002040"));
 }
 
 /// The examples of compress/bound/README.md.

@@ -10,6 +10,7 @@
 #include "compress/bound_reference.hpp"
 #include "compress/chain_reference.hpp"
 #include "compress/codec.hpp"
+#include "compress/escape_reference.hpp"
 #include "compress/quant_reference.hpp"
 
 namespace gradcoll::test {
@@ -215,6 +216,7 @@ Bytes reference_encode(CodecId codec, ElementType type, const Bytes& plain) {
         out.resize(scalar(codec, type).encode(plain.data(), elements_in(plain, type), out.data()));
         return out;
     }
+    if (is_escaping(codec)) return encode_escaping(codec, type, plain);
     if (const int bits = quantizer_bits(codec); bits != 0)
         return encode_quantized(bits, type, plain);
     if (is_bound(codec)) return encode_bound(parameters_of(codec).abs, type, plain);
@@ -239,6 +241,7 @@ Bytes reference_decode(CodecId codec, ElementType type, const Bytes& encoded, st
             out.clear();
         return out;
     }
+    if (is_escaping(codec)) return decode_escaping(codec, type, encoded, count);
     if (const int bits = quantizer_bits(codec); bits != 0)
         return decode_quantized(bits, type, encoded, count);
     if (is_bound(codec)) return decode_bound(type, encoded, count);

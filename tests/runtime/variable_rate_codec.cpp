@@ -152,6 +152,10 @@ bool has_fixed_rate(CodecId codec) {
     return codec != test_codec || !variable;
 }
 
+bool has_fixed_rate(CodecId codec, const CodecParameters&) {
+    return has_fixed_rate(codec);
+}
+
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
     if (codec == CodecId::exact) return count * elem_bytes;
     if (codec != test_codec) std::abort();

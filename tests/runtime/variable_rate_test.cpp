@@ -311,7 +311,7 @@ TEST(VariableRate, FrameHasTheBytesThatTheReadmeShows) {
                        message.data());
     write_block_length(10, message.data() + 64);
     write_block_length(3, message.data() + 68);
-    const unsigned char expected[72] = {'G', 'C', 'F', '1',  2, 0, 5, 2, 2, 0, 0, 0, 0,
+    const unsigned char expected[72] = {'G', 'C', 'F', '1',  3, 0, 5, 2, 2, 0, 0, 0, 0,
                                         0,   0,   0,   0x58, 2, 0, 0, 0, 0, 0, 0, 21};
     unsigned char whole[72];
     std::memcpy(whole, expected, sizeof whole);

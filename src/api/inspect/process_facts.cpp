@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "api/inspect/mpi_identity.hpp"
 #include "api/settings/setting_table.hpp"
@@ -87,6 +88,16 @@ GC_Build make_build() {
     return build;
 }
 
+/// "; parameters: /abs=, /seed="; nothing if it takes none.
+std::string parameters_text(CodecId codec) {
+    const TakenParameters& taken = parameters_for(codec);
+    std::vector<std::string_view> names;
+    if (taken.abs) names.emplace_back("/abs=");
+    if (taken.rel) names.emplace_back("/rel=");
+    if (taken.seed) names.emplace_back("/seed=");
+    return names.empty() ? "" : fmt::format("; parameters: {}", fmt::join(names, ", "));
+}
+
 /// "keeps ...; sums of fp16, bf16, fp32, fp64; fp32 takes 1/1.88 of the bytes"
 std::string text_of(CodecId codec) {
     constexpr std::size_t count = lossy_block_elems;
@@ -105,7 +116,7 @@ using Entries = std::vector<GC_List_entry>;
 Entries codecs() {
     Entries entries;
     for (const CodecId codec : all_codecs())
-        entries.push_back({kept(name_of(codec)), kept(text_of(codec))});
+        entries.push_back({kept(name_of(codec)), kept(text_of(codec) + parameters_text(codec))});
     return entries;
 }
 

@@ -54,4 +54,10 @@ CodecId CodecSchedule::codec_at(std::int64_t step) const {
     return codec;
 }
 
+CodecSchedule CodecSchedule::replaced(const std::function<CodecId(CodecId)>& by) const {
+    CodecSchedule schedule = *this;
+    for (Phase& phase : schedule.phases_) phase.codec = by(phase.codec);
+    return schedule;
+}
+
 }  // namespace gradcoll

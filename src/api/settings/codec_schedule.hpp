@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ class CodecSchedule {
     bool empty() const { return phases_.empty(); }
     /// Steps before 0 count as 0.
     CodecId codec_at(std::int64_t step) const;
+
+    /// The same phases with other codecs.
+    CodecSchedule replaced(const std::function<CodecId(CodecId)>& by) const;
 
     struct Phase {
         std::int64_t first_step = 0;

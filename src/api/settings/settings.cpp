@@ -95,18 +95,30 @@ namespace {
 /// With a tolerance every lossy codec must keep it; without, those that need to be told must be.
 Status check_tolerances(const Settings& settings) {
     for (const CodecId codec : settings.named_codecs()) {
-        const bool can_be_told = takes_tolerance(codec) && parameters_of(codec).abs == 0;
-        if (settings.tolerance && codec != CodecId::exact && !can_be_told)
+        const bool waits = waits_for_tolerance(codec);
+        if (settings.tolerance && codec != CodecId::exact && !waits)
             return {Code::invalid_argument,
                     fmt::format("codec \"{}\" cannot be told to keep gc_tolerance; allowed with "
-                                "it: exact, bound, or no codec",
+                                "it: exact, bound, int8, int4, int16, or no codec",
                                 name_of(codec))};
-        if (!settings.tolerance && can_be_told)
+        if (!settings.tolerance && waits)
             return {Code::invalid_argument,
-                    fmt::format("codec \"{0}\" needs a tolerance; allowed: {0}/abs=NUMBER, or {0} "
+                    fmt::format("codec \"{0}\" needs a tolerance; allowed: {1}/abs=NUMBER, or {1} "
                                 "with gc_tolerance",
-                                name_of(plain(codec)))};
+                                name_of(codec), name_of(plain(codec)))};
     }
+    return {};
+}
+
+/// Lets the codecs that can keep a tolerance wait for what each call says.
+Status wait_for_tolerance(Settings& settings) {
+    for (const CodecId codec : settings.named_codecs())
+        if (const auto told = told_by_call(codec); !told.ok()) return told.status();
+    const auto waiting = [](CodecId codec) { return told_by_call(codec).value(); };
+    settings.codec = waiting(settings.codec);
+    if (settings.down_codec) settings.down_codec = waiting(*settings.down_codec);
+    settings.level_codecs = settings.level_codecs.replaced(waiting);
+    settings.schedule = settings.schedule.replaced(waiting);
     return {};
 }
 
@@ -123,6 +135,7 @@ Result<Settings> Settings::parse(const SettingsText& text) {
                 fmt::format("setting {}: {}", row.info_key.empty() ? row.variable : row.info_key,
                             status.message()));
     }
+    if (out.tolerance) GRADCOLL_TRY(wait_for_tolerance(out));
     GRADCOLL_TRY(check_tolerances(out));
     if (out.tolerance) {
         out.feedback = false;  // what is left over would be added to a later result

@@ -116,7 +116,7 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
         tuning.codecs_said.set(number_of(id));
         if (id == CodecId::exact) continue;
         Codec codec = GRADCOLL_VALUE(codec_for(id, ElementType::f32));
-        if (takes_tolerance(id)) codec.parameters.abs = usual_tolerance;
+        if (waits_for_tolerance(id)) codec.parameters.abs = usual_tolerance;
         measure_codec(timer, few, codec, tuning.codecs[id]);
     }
     return {};

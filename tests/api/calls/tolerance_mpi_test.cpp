@@ -87,20 +87,35 @@ void expect_kept(const OwnComm& comm, Value value, const Whole<T>& whole, const 
 TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
     for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
         SCOPED_TRACE(tree);
-        const OwnComm comm(tree);
-        comm.set("gc_tolerance", "abs=1");
-        ASSERT_EQ(GC_Comm_set_codec(comm, "bound"), MPI_SUCCESS);
-        for (const Value value : distributions)
-            for (const std::size_t count : lengths) {
-                const Whole<float> floats(value, comm.size(), count);
-                const Whole<double> doubles(value, comm.size(), count);
-                for (const double tolerance : {0.5, 0.01, 0.0005, 0.00001})
-                    for (const char* kind : {"abs=", "range="}) {
-                        expect_kept(comm, value, floats, kind, tolerance);
-                        expect_kept(comm, value, doubles, kind, tolerance);
-                    }
-            }
+        for (const char* codec : {"bound", "int8", "int8+zstd"}) {
+            SCOPED_TRACE(codec);
+            const OwnComm comm(tree);
+            comm.set("gc_tolerance", "abs=1");
+            ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+            for (const Value value : distributions)
+                for (const std::size_t count : lengths) {
+                    const Whole<float> floats(value, comm.size(), count);
+                    const Whole<double> doubles(value, comm.size(), count);
+                    for (const double tolerance : {0.5, 0.01, 0.0005, 0.00001})
+                        for (const char* kind : {"abs=", "range="}) {
+                            expect_kept(comm, value, floats, kind, tolerance);
+                            expect_kept(comm, value, doubles, kind, tolerance);
+                        }
+                }
+        }
     }
+}
+
+TEST(Tolerance, QuantizersAreToldByEachCall) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
+    comm.set("gc_tolerance", "abs=0.05");
+    ASSERT_EQ(GC_Comm_set_codec(comm, "int8"), MPI_SUCCESS);
+    expect_kept(comm, evenly, Whole<float>(evenly, comm.size(), 100003), "abs=", 0.05);
+    const GC_Stats stats = comm.stats();
+    EXPECT_EQ(stats.calls_compressed, 1U);
+    EXPECT_GT(stats.bytes_sent_exact, 3 * stats.bytes_sent);
+    EXPECT_NE(explained_sum(comm, 5000, MPI_FLOAT).find("int8/abs=call"), std::string::npos);
 }
 
 TEST(Tolerance, SendsFewerBytesTheMoreItAllows) {

@@ -87,10 +87,27 @@ TEST(Settings, CodecsAndToleranceMustFitTogether) {
               "");
     EXPECT_EQ(refusal({{OptionId::schedule, "0:2:4"}, {OptionId::tolerance, "abs=1e-3"}}),
               "codec \"2:4\" cannot be told to keep gc_tolerance; allowed with it: exact, bound, "
-              "or no codec");
+              "int8, int4, int16, or no codec");
     EXPECT_NE(refusal({{OptionId::codec, "bound/abs=1e-3"}, {OptionId::tolerance, "abs=1e-3"}}),
               "");
     EXPECT_NE(refusal({{OptionId::down_codec, "bf16"}, {OptionId::tolerance, "abs=1e-3"}}), "");
+    EXPECT_NE(refusal({{OptionId::codec, "int8/seed=1"}, {OptionId::tolerance, "abs=1e-3"}}), "");
+    EXPECT_EQ(refusal({{OptionId::codec, "int8/abs=call"}}),
+              "codec \"int8/abs=call\" needs a tolerance; allowed: int8/abs=NUMBER, or int8 with "
+              "gc_tolerance");
+}
+
+TEST(Settings, QuantizersWaitForATolerance) {
+    SettingsText text = SettingsText::defaults();
+    text.set(OptionId::tolerance, "abs=1e-3");
+    text.say(OptionId::codec, "int8");
+    text.set(OptionId::down_codec, "int16");
+    EXPECT_EQ(name_of(Settings::parse(text)->codec), "int8/abs=call");
+    EXPECT_EQ(name_of(*Settings::parse(text)->down_codec), "int16/abs=call");
+    text.say(OptionId::level_codecs, "exact,int4");
+    EXPECT_EQ(Settings::parse(text)->codecs().text(), "exact,int4/abs=call");
+    text.say(OptionId::schedule, "0:exact,500:int8");
+    EXPECT_EQ(name_of(Settings::parse(text)->schedule.codec_at(501)), "int8/abs=call");
 }
 
 TEST(Settings, ParametersOfCodecsMayStandInEveryList) {

@@ -7,15 +7,17 @@ import math
 import pathlib
 import struct
 
-SIZES = {"fp16": 2, "bf16": 2, "fp32": 4, "fp64": 8}
-INFINITY = {"fp16": 0x7C00, "bf16": 0x7F80, "fp32": 0x7F800000, "fp64": 0x7FF0000000000000}
-ONE = {"fp16": 0x3C00, "bf16": 0x3F80, "fp32": 0x3F800000, "fp64": 0x3FF0000000000000}
+from escaping import encode_escaping
+from formats import INFINITY, ONE, SIZES, nearest, rounded_to, to_bytes, value
+
 SHAPES = {"1:4": (1, 4), "2:4": (2, 4), "1:8": (1, 8), "2:8": (2, 8), "4:8": (4, 8), "1:16": (1, 16)}
 SMALL_COUNTS = [1, 2, 3, 4, 5, 31, 32, 33]
 BLOCK_COUNTS = [511, 512, 513]
 CODE_BITS = {"int8": 8, "int4": 4, "int16": 16}
 CHAINS = {"2:4+int8": (2, 8), "1:4+int8": (1, 8), "2:4+int4": (2, 4)}
 TOLERANCES = [0.001, 0.25]
+RELATIVE_TOLERANCE = 0.05
+SEED = 7
 
 
 def numbers(seed):
@@ -40,10 +42,6 @@ def elements(kind, count):
         else:
             out.append(sign | special[draw % len(special)])
     return out
-
-
-def to_bytes(kind, values):
-    return b"".join(v.to_bytes(SIZES[kind], "little") for v in values)
 
 
 def encode_nm(kind, values, keep, group):
@@ -113,27 +111,7 @@ def moderate(kind, count):
     return out
 
 
-def value(kind, bits):
-    if kind == "bf16":
-        return value("fp32", bits << 16)
-    return struct.unpack({"fp16": "<e", "fp32": "<f", "fp64": "<d"}[kind], bits.to_bytes(SIZES[kind], "little"))[0]
-
-
-def rounded_to(kind):
-    """What rounds a result of fp64 to what the type is calculated in. Of one operation on fp32 this is its result."""
-    if kind == "fp64":
-        return lambda number: number
-
-    def to_fp32(number):
-        try:
-            return struct.unpack("<f", struct.pack("<f", number))[0]
-        except OverflowError:
-            return math.copysign(math.inf, number)
-
-    return to_fp32
-
-
-def encode_quantized_block(kind, block, bits):
+def encode_quantized_block(kind, block, bits, by_chance=False):
     r = rounded_to(kind)
     values = [value(kind, v) for v in block]
     finite = [v for v in values if math.isfinite(v)]
@@ -142,6 +120,9 @@ def encode_quantized_block(kind, block, bits):
     nan, minus_inf, plus_inf = first, first + 1, last
     if special:
         first, last = first + 2, last - 1
+    outermost = first, last
+    if by_chance:
+        first, last = first + 1, last - 1
     low, high = min(finite, default=0.0), max(finite, default=0.0)
     scale, inverse, offset = 0.0, 0.0, low + 0.0
     if low < high:
@@ -153,13 +134,16 @@ def encode_quantized_block(kind, block, bits):
         else:
             offset = r(low - r(first * scale))
     codes = []
-    for v in values:
+    for place, v in enumerate(values):
         if math.isnan(v):
             codes.append(nan)
         elif math.isinf(v):
             codes.append(plus_inf if v > 0 else minus_inf)
         else:
-            codes.append(round(min(max(r(r(v - offset) * inverse), first), last)))
+            steps = min(max(r(r(v - offset) * inverse), outermost[0]), outermost[1])
+            rest = steps - round(steps)
+            moves = by_chance and v != 0 and chance(kind, v, place) < abs(rest)
+            codes.append(round(steps) + (int(math.copysign(1, rest)) if moves else 0))
     letter = "<dd" if kind == "fp64" else "<ff"
     packed = sum((code & (2**bits - 1)) << (bits * i) for i, code in enumerate(codes))
     return struct.pack(letter, -scale if special else scale, offset) + packed.to_bytes((len(codes) * bits + 7) // 8, "little")
@@ -167,17 +151,6 @@ def encode_quantized_block(kind, block, bits):
 
 def encode_quantized(kind, values, bits):
     return b"".join(encode_quantized_block(kind, values[at : at + 256], bits) for at in range(0, len(values), 256))
-
-
-def nearest(kind, number):
-    """The bits of the value of the type that is nearest; Inf if there is none."""
-    if kind == "bf16":
-        bits = int.from_bytes(struct.pack("<f", number), "little")
-        return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
-    try:
-        return int.from_bytes(struct.pack({"fp16": "<e", "fp32": "<f", "fp64": "<d"}[kind], number), "little")
-    except OverflowError:
-        return INFINITY[kind] | (1 << (8 * SIZES[kind] - 1) if number < 0 else 0)
 
 
 def curve(kind, count):
@@ -271,6 +244,33 @@ def encode_bounded(kind, values, tolerance):
     return b"".join(encode_bounded_block(kind, values[at : at + 512], tolerance) for at in range(0, len(values), 512))
 
 
+def chance(kind, number, place):
+    """From 0 to 1: of the seed, the bits of the value as it is calculated with, and its place in the block."""
+    low = 2**32 - 1
+    mixed = int.from_bytes(struct.pack("<d" if kind == "fp64" else "<f", number), "little")
+    if kind == "fp64":
+        mixed = (mixed ^ (mixed >> 32) * 0x9E3779B1) & low
+    mixed ^= (place * 0x85EBCA6B + SEED * 0x9E3779B1) & low
+    mixed = (mixed ^ mixed >> 16) * 0x7FEB352D & low
+    mixed = (mixed ^ mixed >> 15) * 0x846CA68B & low
+    mixed ^= mixed >> 16
+    return mixed / 2**32 + 2.0**-33 if kind == "fp64" else (mixed >> 9) / 2**23 + 2.0**-24
+
+
+def encode_dithered(kind, values, bits):
+    """As encode_quantized, but over two codes fewer, and rounded to a neighbour of the nearest code by chance."""
+    out = b""
+    for at in range(0, len(values), 256):
+        out += encode_quantized_block(kind, values[at : at + 256], bits, by_chance=True)
+    return out
+
+
+def with_outliers(kind, count):
+    """Moderate values; every hundredth is far out, or -0, or not finite."""
+    odd = [nearest(kind, 1000.0), nearest(kind, -0.0), INFINITY[kind], 1, nearest(kind, -3e4)]
+    return [odd[i // 100 % 5] if i % 100 == 7 else v for i, v in enumerate(moderate(kind, count))]
+
+
 def write(name, lines):
     path = pathlib.Path(__file__).with_name(name)
     path.write_text("# type, plain elements, encoding: bytes in hex\n" + "\n".join(lines) + "\n")
@@ -319,6 +319,26 @@ def main():
                     values = make(kind, count)
                     lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_bounded(kind, values, tolerance).hex()}")
         write(f"bound_abs_{tolerance}.txt", lines)
+    for codec, bits in CODE_BITS.items():
+        kinds = SIZES if bits < 16 else ["fp32", "fp64"]
+        told = {f"abs_{tolerance}": {"tolerance": tolerance} for tolerance in TOLERANCES}
+        told[f"rel_{RELATIVE_TOLERANCE}"] = {"relative": RELATIVE_TOLERANCE}
+        for name, parameters in told.items():
+            lines = []
+            for kind in kinds:
+                few = [1, 5, 33, 100]
+                for make, counts in (elements, [3, 33, 513]), (moderate, few + [512]), (curve, few), (with_outliers, few + [513]):
+                    for count in counts:
+                        values = make(kind, count)
+                        lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_escaping(kind, values, bits, **parameters).hex()}")
+            write(f"{codec}_{name}.txt", lines)
+        lines = []
+        for kind in kinds:
+            for make, counts in (elements, [3, 33, 300]), (moderate, [1, 5, 33, 100, 257]):
+                for count in counts:
+                    values = make(kind, count)
+                    lines.append(f"{kind} {to_bytes(kind, values).hex()} {encode_dithered(kind, values, bits).hex()}")
+        write(f"{codec}_seed_{SEED}.txt", lines)
 
 
 main()

@@ -1,0 +1,208 @@
+// compress/quant/escape_rule.hpp - what a value may lose, and which grid serves a block best. Every
+// step of the arithmetic is one rounded operation, so that all instruction sets agree.
+#pragma once
+
+#include <cstddef>
+
+#include "compress/bound/bound_grid.hpp"
+#include "compress/quant/escape_layout.hpp"
+#include "compress/quant/quant_grid.hpp"
+
+namespace gradcoll::quant {
+namespace {
+
+/// The smallest magnitude with all its digits; smaller ones come back bit by bit.
+template <class T>
+inline constexpr double smallest_normal = T::fraction_bits == 10   ? 0x1p-14
+                                          : T::fraction_bits == 52 ? 0x1p-1022
+                                                                   : 0x1p-126;
+
+/// What a call may lose an element: `abs`, or `rel` times its magnitude; the other one is 0.
+template <class Wide>
+struct Loss {
+    using N = bound::Numbers<Wide>;
+
+    double abs, rel;
+    /// Less by so much that no rounding of a difference or product hides a larger one.
+    Wide abs_limit, rel_limit;
+
+    static Loss of(const CodecParameters& parameters) {
+        const double rel = parameters.rel >= N::smallest_abs ? parameters.rel : 0;
+        return {parameters.abs, rel, bound::Tolerance<Wide>::of(parameters.abs).limit,
+                static_cast<Wide>(rel * (1 - 8 * N::rounding))};
+    }
+    bool is_none() const { return abs_limit == 0 && rel_limit == 0; }
+
+    /// Whether `sent` may stand for `value`: near enough, and of zeros and subnormals the same.
+    template <class T>
+    bool takes(Wide value, Wide sent) const {
+        const Wide size = bound::magnitude(value);
+        if (size < static_cast<Wide>(smallest_normal<T>)) return same_bits(value, sent);
+        return rel_limit == 0
+                   ? bound::magnitude(value - sent) <= abs_limit
+                   : is_finite(value) && bound::magnitude(value - sent) <= relative_limit(size);
+    }
+
+  private:
+    /// A product that is subnormal may have been rounded up by much.
+    Wide relative_limit(Wide size) const {
+        const Wide product = size * rel_limit;
+        return product >= WideFormat<Wide>::smallest_normal ? product : Wide{0};
+    }
+    static bool same_bits(Wide a, Wide b) {
+        using Bits = typename WideFormat<Wide>::Bits;
+        return bit_copy<Bits>(a) == bit_copy<Bits>(b);
+    }
+};
+
+/// Values that codes can be near to: up to `reach` from `centre`, and either 0 or no smaller than
+/// `least`.
+template <class Wide>
+struct Window {
+    Wide centre, reach, least;
+
+    bool has(Wide value) const {
+        return bound::magnitude(value - centre) <= reach &&
+               (value == 0 || bound::magnitude(value) >= least);
+    }
+};
+
+/// Extremes of the finite values; false if there are none.
+template <class Wide>
+inline bool finite_extremes(const Wide* wanted, std::size_t elems, Wide& lowest, Wide& highest) {
+    bool found = false;
+    for (std::size_t i = 0; i < elems; ++i) {
+        if (!is_finite(wanted[i])) continue;
+        if (!found || wanted[i] < lowest) lowest = wanted[i];
+        if (!found || wanted[i] > highest) highest = wanted[i];
+        found = true;
+    }
+    return found;
+}
+
+/// Of nine of the values, or of their magnitudes: good enough to find where most are.
+template <class Wide>
+inline Wide sample_median(const Wide* wanted, std::size_t elems, bool of_magnitudes) {
+    constexpr std::size_t samples = 9;
+    Wide sorted[samples];
+    for (std::size_t s = 0; s < samples; ++s) {
+        const Wide drawn = wanted[s * elems / samples];
+        const Wide finite = is_finite(drawn) ? drawn : Wide{0};
+        const Wide value = of_magnitudes ? bound::magnitude(finite) : finite;
+        std::size_t at = s;
+        for (; at > 0 && sorted[at - 1] > value; --at) sorted[at] = sorted[at - 1];
+        sorted[at] = value;
+    }
+    return sorted[samples / 2];
+}
+
+/// Which grid a block is given: one over all its values if that keeps the tolerance, else the
+/// window that has the most of them. `Block` counts (escape_scalar_block.hpp).
+template <class W, class T, class Block>
+class GridChoice {
+    using Wide = typename T::Wide;
+    using N = bound::Numbers<Wide>;
+    static constexpr CodeRange codes = beside_mark<W>;
+    static constexpr auto last = static_cast<Wide>(codes.highest);  // as far as to the lowest one
+
+  public:
+    GridChoice(const Wide* wanted, std::size_t elems, const Loss<Wide>& loss)
+        : wanted_(wanted), elems_(elems), loss_(loss) {}
+
+    /// False: no grid is worth it.
+    bool make(Wide lowest, Wide highest) {
+        if (loss_.rel == 0)
+            choose_for_abs(lowest, highest);
+        else
+            choose_for_rel(lowest, highest);
+        return best_.scale > 0;
+    }
+    const Grid<Wide>& grid() const { return best_; }
+    /// So many values are in reach of its codes.
+    std::size_t in_reach() const { return count_; }
+
+  private:
+    /// A grid with this share of the values is not worth looking further.
+    bool is_good() const { return count_ >= elems_ - elems_ / 16; }
+
+    void choose_for_abs(Wide lowest, Wide highest) {
+        const Grid<Wide> over_all = spread(lowest, highest);
+        const Wide most = larger(bound::magnitude(lowest), bound::magnitude(highest));
+        if (over_all.scale <= step_for(most + loss_.abs)) return take(over_all, elems_);
+        // All values of a window are near a code; outside none is.
+        const Wide half = last * step_for(width());
+        const bool has_zero = lowest <= 0 && highest >= 0;
+        try_around(has_zero ? Wide{0} : lowest + half);
+        if (is_good()) return;
+        if (has_zero) try_around(lowest + half);
+        try_around(highest - half);
+        try_around(sample_median(wanted_, elems_, false));
+    }
+
+    /// With a tolerance of `rel` |x| a step serves all values that are not too small for it.
+    void choose_for_rel(Wide lowest, Wide highest) {
+        consider(spread(lowest, highest));
+        if (is_good()) return;
+        const Wide usual = sample_median(wanted_, elems_, true);
+        for (const int times : {8, 4, 2}) {
+            const Wide step = usual * (static_cast<Wide>(times) / last);
+            if (step >= WideFormat<Wide>::smallest_normal) consider({step, 0, 1 / step});
+        }
+    }
+    void consider(const Grid<Wide>& grid) {
+        const double smallest = grid.scale / 2 / loss_.rel;
+        const auto least = static_cast<Wide>(smallest < N::largest ? smallest : N::largest);
+        const Wide reach = grid.scale * last;
+        take_if_better(grid, {grid.offset, reach, least});
+    }
+
+    void try_around(Wide centre) {
+        const Wide step = step_for(bound::magnitude(centre) + width());
+        if (step == 0) return;
+        const Wide inverse = 1 / step;
+        // A whole number of steps from 0, so that it has a code.
+        const Wide offset = to_nearest(centre * inverse) * step;
+        take_if_better({step, offset, inverse}, {offset, step * last, 0});
+    }
+    void take_if_better(const Grid<Wide>& grid, const Window<Wide>& window) {
+        const std::size_t count = Block::count_in(wanted_, window, elems_);
+        if (count > count_) take(grid, count);
+    }
+    void take(const Grid<Wide>& grid, std::size_t count) {
+        best_ = grid;
+        count_ = count;
+    }
+
+    static Grid<Wide> spread(Wide lowest, Wide highest) {
+        Grid<Wide> grid = Grid<Wide>::over(lowest, highest, codes);
+        if (grid.scale == 0) {  // equal values that are no constant block: what is 0 is escaped
+            grid.scale = WideFormat<Wide>::smallest_normal;
+            grid.inverse = 1 / grid.scale;
+        }
+        return grid;
+    }
+
+    /// More than the largest code is away from the middle one.
+    double width() const { return 2 * static_cast<double>(last) * loss_.abs; }
+
+    /// The largest step that keeps `abs` for values up to `most`, whatever is rounded on the way; 0
+    /// if there is none.
+    Wide step_for(double most) const {
+        const double half = bound::half_unit<T>(most);
+        const double narrowing = half < loss_.abs / 2 ? half : loss_.abs / 2;
+        const double left = loss_.abs - narrowing - 4 * N::rounding * most;
+        const double step = 2 * left * (1 - 4 * N::rounding * (1 << W::bits));
+        if (!(step >= N::smallest_step) || most > step * N::largest_code) return 0;
+        return static_cast<Wide>(step < N::largest_step ? step : N::largest_step);
+    }
+    static Wide larger(Wide a, Wide b) { return a > b ? a : b; }
+
+    const Wide* wanted_;
+    std::size_t elems_;
+    const Loss<Wide>& loss_;
+    Grid<Wide> best_{};
+    std::size_t count_ = 0;
+};
+
+}  // namespace
+}  // namespace gradcoll::quant

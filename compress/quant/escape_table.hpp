@@ -1,0 +1,47 @@
+// compress/quant/escape_table.hpp - the table of kernels of one instruction set, of quantization
+// with a tolerance.
+#pragma once
+
+#include "compress/lanes/variable_rate.hpp"
+#include "compress/quant/escape_block.hpp"
+#include "compress/quant/escape_kernels.hpp"
+#include "compress/quant/escape_scalar_block.hpp"
+#include "compress/quant/quant_by_type.hpp"
+
+namespace gradcoll::quant {
+namespace {
+
+/// How blocks are encoded, for lanes/variable_rate.hpp.
+template <class Block, class Rest>
+struct EscapeCoder {
+    using Lanes = typename Block::Lanes;
+    using Told = Loss<typename Lanes::Format::Wide>;
+    static constexpr std::size_t block_elems = escape_block_elems;
+
+    static Told told_of(const CodecParameters& parameters) { return Told::of(parameters); }
+
+    template <bool with_residual>
+    static std::size_t encode(const std::byte* in, std::byte* residual, std::size_t elems,
+                              std::byte* out, const Told& told) {
+        if (elems < block_elems)
+            return EscapeEncoder<Rest, with_residual>(in, residual, elems, out).encode(told);
+        return EscapeEncoder<Block, with_residual>(in, residual, elems, out).encode(told);
+    }
+    template <class Step>
+    static bool decode(Input& in, std::size_t elems, Step step) {
+        return elems < block_elems ? decode_escape_block<Rest>(in, elems, step)
+                                   : decode_escape_block<Block>(in, elems, step);
+    }
+};
+
+/// `Block` is the instruction set's.
+template <template <class W, class Format> class Block>
+struct WithEscapes {
+    template <class W, class Format>
+    static Kernels make() {
+        return variable_rate_kernels<EscapeCoder<Block<W, Format>, EscapeScalarBlock<W, Format>>>();
+    }
+};
+
+}  // namespace
+}  // namespace gradcoll::quant

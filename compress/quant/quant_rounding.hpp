@@ -1,0 +1,75 @@
+// compress/quant/quant_rounding.hpp - how a number of steps becomes a code: to the nearest one, or
+// by chance to one of the two around it, so that the mean is right.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "compress/lanes/scalar.hpp"
+#include "compress/quant/quant_grid.hpp"
+
+namespace gradcoll::quant {
+namespace {
+
+struct ToNearest {
+    /// The codes that the values of a block are spread over.
+    static constexpr CodeRange spread_over(CodeRange codes) { return codes; }
+    /// `steps` lie between the value and code 0. What rounds to its code.
+    template <class Wide, class Value, class Bits>
+    [[gnu::always_inline]] Value code_of(Value steps, Value, Bits) const {
+        return steps;
+    }
+};
+
+/// Chance is drawn from the seed, the bits of the value and its place in the block: all ranks and
+/// instruction sets draw the same. 0 stays 0.
+class ByChance {
+  public:
+    explicit ByChance(std::uint32_t seed) : seed_(seed * 0x9e3779b1U) {}
+
+    /// The grid moves by up to half a step, so that zero has a code: that far beyond both ends
+    /// there must be codes, too, or the mean would not be right at the ends.
+    static constexpr CodeRange spread_over(CodeRange codes) {
+        return {codes.lowest + 1, codes.highest - 1};
+    }
+    /// Of one value, with Bits as long as it, or of registers of both. Of a step's fraction f that
+    /// is the upper code with probability f.
+    template <class Wide, class Value, class Bits>
+    Value code_of(Value steps, Value value, Bits place) const {
+        constexpr auto sign = typename WideFormat<Wide>::Bits{1} << (8 * sizeof(Wide) - 1);
+        constexpr auto one = __builtin_bit_cast(typename WideFormat<Wide>::Bits, Wide{1});
+        const Value nearest = steps + WideFormat<Wide>::rounder - WideFormat<Wide>::rounder;
+        const auto rest = bit_copy<Bits>(steps - nearest);
+        const auto other = nearest + bit_copy<Value>((rest & sign) | one);
+        const auto moves =
+            chance<Wide, Value>(bit_copy<Bits>(value), place) < bit_copy<Value>(rest & ~sign);
+        const auto is_zero = value == Value{};
+        return is_zero ? nearest : moves ? other : nearest;
+    }
+
+  private:
+    /// Above 0 and below 1, in equal steps (lowbias32 of C. Wellons, "Hash Prospector", 2018).
+    template <class Wide, class Value, class Bits>
+    Value chance(Bits value, Bits place) const {
+        constexpr bool is_fp64 = sizeof(Wide) == sizeof(double);
+        Bits mixed = value;
+        if constexpr (is_fp64) mixed = value ^ low(value >> 32) * 0x9e3779b1U;
+        mixed = low(mixed ^ (place * 0x85ebca6bU + seed_));
+        mixed = low((mixed ^ mixed >> 16) * 0x7feb352dU);
+        mixed = low((mixed ^ mixed >> 15) * 0x846ca68bU);
+        mixed ^= mixed >> 16;
+        if constexpr (is_fp64)
+            return bit_copy<Value>(mixed << 20 | 0x3ff0000000000000U) - 1.0 + 0x1p-33;
+        else
+            return bit_copy<Value>(mixed >> 9 | 0x3f800000U) - 1.0F + 0x1p-24F;
+    }
+    template <class Bits>
+    static Bits low(Bits bits) {
+        return bits & 0xffffffffU;
+    }
+
+    std::uint32_t seed_;
+};
+
+}  // namespace
+}  // namespace gradcoll::quant
