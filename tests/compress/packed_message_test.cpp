@@ -157,7 +157,7 @@ TEST_P(PackedMessage, FieldsThatCannotBeAreRefusedAndNamed) {
     const Bytes message = message_of(Bytes(5'000)), good = packed(message, *packer_);
     for (const Bad& bad : {Bad{0, 'X', "magic"}, Bad{4, 1, "version"}, Bad{9, 3, "packing is 3"},
                            Bad{10, 1, "reserved"}, Bad{24, 1, "payload bytes is"},
-                           Bad{40, 1, "reserved"}, Bad{63, 1, "plain payload bytes is"}}) {
+                           Bad{52, 1, "reserved"}, Bad{63, 1, "plain payload bytes is"}}) {
         Bytes spoiled = good;
         spoiled[bad.at] = static_cast<std::byte>(bad.value);
         const Unpacked got = unpacked(spoiled, *packer_, message.size());
@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(Every, PackedMessage, testing::Values(Packing::zstd, Pa
 /// compress/lossless/README.md.
 TEST(PackedMessageFormat, IsWhatTheReadmeShows) {
     const unsigned char expected[] = {
-        'G', 'C', 'F', '1', 2, 0, 8, 2, 0, 2, 0, 0, 0, 0, 0, 0,  // packed by lz4
+        'G', 'C', 'F', '1', 3, 0, 8, 2, 0, 2, 0, 0, 0, 0, 0, 0,  // packed by lz4
         0, 2, 0, 0, 0, 0, 0, 0,                                  // 512 elements
         12, 0, 0, 0, 0, 0, 0, 0,                                 // packed bytes
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 2, 0, 0, 0, 0,
