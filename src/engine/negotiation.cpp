@@ -29,16 +29,21 @@ void put(std::deque<std::string>& waiting, const Record& record) {
         waiting.push_back(std::move(bytes));
 }
 
+/// To and from each rank.
+std::size_t most_messages(const Channel& channel) {
+    return 2 * static_cast<std::size_t>(channel.rank_count());
+}
+
 }  // namespace
 
 Negotiation::Negotiation(Channel& channel)
     : rank_(channel.rank()),
       rank_count_(channel.rank_count()),
-      lane_(channel.open_lane(static_cast<std::size_t>(2 * channel.rank_count()))),
+      lane_(channel.open_lane(most_messages(channel))),
       coordinator_(channel.rank_count()),
       received_(control_message_bytes *
                 static_cast<std::size_t>(channel.rank() == 0 ? channel.rank_count() : 1)),
-      completions_(static_cast<std::size_t>(2 * channel.rank_count())) {}
+      completions_(most_messages(channel)) {}
 
 Negotiation::~Negotiation() {
     lane_->abandon();
