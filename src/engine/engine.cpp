@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -162,13 +163,17 @@ bool Engine::turn() {
     if (!agreed.ok() && !had_failed) fail(agreed.status());
     bool went_on = take_back();
     went_on = advance_running() || went_on;
-    if (went_on) went_on_ns_ = now;
-    if (had_failed) drop_stuck(now);
+    if (went_on || !had_failed)
+        went_on_ns_ = now;
+    else
+        drop_stuck(now);
     return went_on || (agreed.ok() && *agreed);
 }
 
+/// Steps that are elsewhere come back to executors that must still be there.
 void Engine::drop_stuck(std::uint64_t now_ns) {
-    if (running_.empty() || now_ns - went_on_ns_ < patience_after_failure_ns) return;
+    if (running_.empty() || steps_out_ > 0) return;
+    if (now_ns - went_on_ns_ < patience_after_failure_ns) return;
     const Status why = [this] {
         const std::scoped_lock lock(mutex_);
         return failure_;
@@ -184,13 +189,15 @@ bool Engine::has_failed() const {
     return !failure_.ok();
 }
 
-Result<bool> Engine::agree(std::uint64_t now_ns) {
+Result<bool> Engine::agree(std::uint64_t now_ns) try {
     GRADCOLL_TRY(announce(now_ns));
     negotiation_->release(room_bytes());
     const bool went_on = GRADCOLL_VALUE(negotiation_->advance(now_ns));
     GRADCOLL_TRY(hear_verdicts());
     tell_stalls(now_ns);
     return went_on;
+} catch (const std::bad_alloc&) {
+    return Status(Code::out_of_memory, "no memory for what ranks tell each other");
 }
 
 Status Engine::announce(std::uint64_t now_ns) {
@@ -292,6 +299,7 @@ void Engine::hand_out(Gradient& gradient) {
     std::array<LocalStep, steps_a_turn> steps;
     const std::size_t most = compute_.has_threads() ? steps.size() : 1;
     const std::size_t count = gradient.work->take_local(std::span(steps).first(most));
+    steps_out_ += count;
     if (compute_.has_threads())
         return compute_.give(std::span(steps).first(count), gradient.priority_);
     for (const LocalStep& step : std::span(steps).first(count))
@@ -306,6 +314,7 @@ bool Engine::take_back() {
         const Status status = back.step.executor->finish_local(back.step, std::move(back.result));
         if (!status.ok()) log(LogLevel::error, "{}", status.message());
     }
+    steps_out_ -= returned_.size();
     returned_.clear();
     return any;
 }

@@ -135,6 +135,7 @@ class Engine {
     std::vector<Gradient*> running_;    ///< those of higher priority first
     std::vector<Gradient*> by_number_;
     std::vector<ComputeQueue::Returned> returned_;
+    std::size_t steps_out_ = 0;  ///< handed out, and not taken back
     std::uint64_t running_bytes_ = 0;
     std::uint64_t looked_ns_ = 0;   ///< for stalls
     std::uint64_t went_on_ns_ = 0;  ///< when a sum last did, after a failure
