@@ -22,8 +22,6 @@ constexpr std::size_t steps_a_turn = 16;
 constexpr int turns_before_yield = 200;
 constexpr int turns_before_sleep = 4000;
 constexpr std::chrono::microseconds look_again{20};
-/// After a failure: sums that some ranks have not begun never end.
-constexpr std::uint64_t patience_after_failure_ns = 5'000'000'000;
 /// Without anything handed in here: for what others say (rank 0), and stalls.
 constexpr std::chrono::milliseconds look_for_others{100};
 
@@ -117,7 +115,7 @@ void Engine::settle() {
     const auto is_settled = [&] {
         const std::scoped_lock lock(turn_mutex_);
         return negotiation_->is_settled() ||
-               (has_failed() && now_ns() - begin_ns > patience_after_failure_ns);
+               (has_failed() && now_ns() - begin_ns > options_.failure_patience_ns);
     };
     while (!is_settled())
         if (!turn()) sched_yield();
@@ -173,7 +171,7 @@ bool Engine::turn() {
 /// Steps that are elsewhere come back to executors that must still be there.
 void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
-    if (now_ns - went_on_ns_ < patience_after_failure_ns) return;
+    if (now_ns - went_on_ns_ < options_.failure_patience_ns) return;
     const Status why = [this] {
         const std::scoped_lock lock(mutex_);
         return failure_;

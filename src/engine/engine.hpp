@@ -29,6 +29,9 @@ struct EngineOptions {
     bool yields = false;  ///< ranks outnumber cores
     /// That sums which are under way at once send, but for two of any size.
     std::uint64_t most_bytes = 0;
+    /// After a failure sums that some ranks have not begun never end: they are dropped when nothing
+    /// has gone on for so long.
+    std::uint64_t failure_patience_ns = 5'000'000'000;
     std::uint64_t stall_ns = 0;  ///< after which it is told who has not handed in a gradient
 };
 

@@ -246,8 +246,10 @@ TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
             const int rank = channel.rank();
             OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
             const auto engine =
-                Engine::make(control.channel(rank),
-                             {.yields = true, .most_bytes = 1, .stall_ns = 60'000'000'000})
+                Engine::make(control.channel(rank), {.yields = true,
+                                                     .most_bytes = 1,
+                                                     .failure_patience_ns = 300'000'000,
+                                                     .stall_ns = 60'000'000'000})
                     .value();
             Owned mine{Floats(1000, 1.0F), Floats(1000)};
             Gradient& it = engine->gradient("w");
