@@ -29,7 +29,7 @@ OptionInfo engine_bytes_option_row() {
     return {
         .variable = "GC_ENGINE_BYTES",
         .info_key = "gc_engine_bytes",
-        .default_value = "4M",
+        .default_value = "1M",
         .allowed = "bytes with K, M or G",
         .help =
             "what the sums that an engine has under way may send together; others wait, but two "
