@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models.hpp"
+#include "summary.hpp"
 
 namespace {
 
@@ -157,18 +158,6 @@ class Step {
     std::vector<GC_Handle> handles_;
 };
 
-struct Quartiles {
-    double low, median, high;
-};
-
-Quartiles quartiles_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const auto at = [&](double part) {
-        return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
-    };
-    return {at(0.25), at(0.5), at(0.75)};
-}
-
 /// Until the last rank has ended.
 template <class Way>
 double ms_of(Way&& way) {
@@ -236,11 +225,12 @@ int main(int argc, char** argv) {
                    options.strategy, options.backward_ms);
         const char* names[] = {"engine", "GC_Allreduce one by one", "GC_Allreduce of one buffer",
                                "MPI_Allreduce one by one"};
-        const double ours = quartiles_of(times[0]).median;
+        const double ours = gradcoll::bench::spread_of(times[0]).median;
         for (int way = 0; way < 4; ++way) {
-            const Quartiles q = quartiles_of(times[way]);
+            const gradcoll::bench::Spread spread = gradcoll::bench::spread_of(times[way]);
             fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n",
-                       names[way], q.median, q.low, q.high, q.median / ours);
+                       names[way], spread.median, spread.lower_quartile, spread.upper_quartile,
+                       spread.median / ours);
         }
     }
     MPI_Comm_free(&comm);

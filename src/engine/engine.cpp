@@ -115,7 +115,7 @@ void Engine::settle() {
     const auto is_settled = [&] {
         const std::scoped_lock lock(turn_mutex_);
         return negotiation_->is_settled() ||
-               (has_failed() && now_ns() - begin_ns > options_.failure_patience_ns);
+               (!failure().ok() && now_ns() - begin_ns > options_.failure_patience_ns);
     };
     while (!is_settled())
         if (!turn()) sched_yield();
@@ -156,7 +156,7 @@ void Engine::rest(int& idle_turns) {
 bool Engine::turn() {
     const std::scoped_lock lock(turn_mutex_);
     const std::uint64_t now = now_ns();
-    const bool had_failed = has_failed();
+    const bool had_failed = !failure().ok();
     const auto agreed = had_failed ? negotiation_->advance(now) : agree(now);
     if (!agreed.ok() && !had_failed) fail(agreed.status());
     bool went_on = take_back();
@@ -172,19 +172,17 @@ bool Engine::turn() {
 void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
     if (now_ns - went_on_ns_ < options_.failure_patience_ns) return;
-    const Status why = [this] {
-        const std::scoped_lock lock(mutex_);
-        return failure_;
-    }();
+    const Status why = failure();
     for (Gradient* gradient : std::exchange(running_, {})) {
         gradient->work->abandon();
         complete(*gradient, why);
     }
 }
 
-bool Engine::has_failed() const {
+/// Ok while ranks can agree.
+Status Engine::failure() const {
     const std::scoped_lock lock(mutex_);
-    return !failure_.ok();
+    return failure_;
 }
 
 Result<bool> Engine::agree(std::uint64_t now_ns) try {

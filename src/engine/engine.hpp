@@ -124,7 +124,7 @@ class Engine {
     Result<bool> agree(std::uint64_t now_ns);
     void drop_stuck(std::uint64_t now_ns);
     void fail(const Status& status);
-    bool has_failed() const;
+    Status failure() const;
     void tell_stalls(std::uint64_t now_ns);
     std::uint64_t room_bytes() const;
 

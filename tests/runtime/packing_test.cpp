@@ -267,15 +267,10 @@ TEST(PackedMessages, AreRefusedForDataOnADevice) {
 /// A peer's device may be read; what is packed on the host comes as a message all the same.
 TEST(PackedMessages, AreSentWherePeersReadDevices) {
     const Scenario shape = scenario("(0 1 2)", 200'000, codec_of("2:4+zstd"));
-    LoopbackWorld world(3);
-    std::vector<Outcome> outcomes(3);
-    on_all_ranks(world, 3, [&](Channel& channel) {
-        Scenario mine = shape;
-        mine.options.device = make_side(3, true);
-        const auto executor = make_executor(mine, channel);
-        outcomes[static_cast<std::size_t>(channel.rank())] = run_once(*executor, sparse_input);
-        EXPECT_GT(executor->stats().packed_away_bytes, executor->stats().bytes_sent);
-    });
+    const auto outcomes =
+        allreduce_beside_devices(shape, sparse_input, [](const Executor& executor) {
+            EXPECT_GT(executor.stats().packed_away_bytes, executor.stats().bytes_sent);
+        });
     expect_all_equal(outcomes, sum_of_all(sparse_input, 3, 200'000));
 }
 

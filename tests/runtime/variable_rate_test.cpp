@@ -346,15 +346,10 @@ TEST(VariableRate, IsRefusedForDataOnADeviceAndNamed) {
 TEST(VariableRate, IsSentAsItIsWherePeersReadDevices) {
     use_variable_rate(true);
     Scenario shape = scenario("(0 1 2)", 200'000, test_codec);
-    LoopbackWorld world(3);
-    std::vector<Outcome> outcomes(3);
-    on_all_ranks(world, 3, [&](Channel& channel) {
-        Scenario mine = shape;
-        mine.options.device = make_side(3, true);
-        const auto executor = make_executor(mine, channel);
-        outcomes[static_cast<std::size_t>(channel.rank())] = run_once(*executor, sparse_input);
-        EXPECT_LT(executor->stats().bytes_sent, bytes_sent(executor->plan()) / 4);
-    });
+    const auto outcomes =
+        allreduce_beside_devices(shape, sparse_input, [](const Executor& executor) {
+            EXPECT_LT(executor.stats().bytes_sent, bytes_sent(executor.plan()) / 4);
+        });
     expect_all_equal(outcomes, sum_of_all(sparse_input, 3, 200'000));
 }
 

@@ -160,7 +160,7 @@ Status check_buffers(const CallArguments& arguments, const Classified& classifie
 }
 
 /// Why the MPI library sums it; none: a plan of ours does.
-PassReason way_of(const Classified& classified) {
+PassReason reason_to_pass_of(const Classified& classified) {
     if (classified.passes()) return classified.pass_reason;
     if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
     return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
@@ -170,25 +170,25 @@ PassReason way_of(const Classified& classified) {
 struct Given {
     const CallArguments& arguments;
     CallShape shape;
-    PassReason pass_reason;  ///< none: `route` says where it goes
-    Route route;
+    EngineWay way;
 
-    bool passes() const { return pass_reason != PassReason::none; }
     std::string shape_text() const {
-        if (passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
+        if (way.passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
         return fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
-                           name_of(shape.op), route.key.compress ? "compressed" : "exact");
+                           name_of(shape.op), way.key.compress ? "compressed" : "exact");
     }
 };
 
 Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
-    Given given{arguments, classified.shape, way_of(classified), {}};
-    if (given.passes()) return given;
-    given.route =
+    Given given{arguments, classified.shape, {.pass_reason = reason_to_pass_of(classified)}};
+    if (given.way.passes()) return given;
+    const Route route =
         route_of(engine.settings, given.shape,
                  {.in_place = is_in_place(arguments),
                   .sums = given.shape.sums(),
                   .one_host = engine.one_host && engine.context->one_host().takes(given.shape)});
+    given.way.one_host = route.one_host;
+    given.way.key = route.key;
     return given;
 }
 
@@ -200,17 +200,17 @@ Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey&
     return call;
 }
 
-Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Given& given) {
+Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const EngineWay& way) {
     CommContext& context = *engine.context;
     std::unique_ptr<EngineWork> work;
-    if (given.passes())
-        work = std::make_unique<PassedWork>(context, given.pass_reason);
+    if (way.passes())
+        work = std::make_unique<PassedWork>(context);
     else if (context.identity().rank_count() == 1)
         work = std::make_unique<AloneWork>(context);
-    else if (given.route.one_host)
+    else if (way.one_host)
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
-    auto call = planned(engine, given.route.key);
+    auto call = planned(engine, way.key);
     if (!call) return call.status();
     auto executor = (*call)->take_executor({});
     if (!executor) return executor.status();
@@ -218,16 +218,15 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Given& g
     return work;
 }
 
-/// That of the gradient before, if it does.
-Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const Given& given) {
-    auto* const before = dynamic_cast<PlannedWork*>(gradient.work.get());
-    if (before != nullptr && !given.passes() && !given.route.one_host &&
-        before->call().key() == given.route.key)
-        return before;
-    auto made = new_work(engine, given);
+/// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
+Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
+    auto* const before = static_cast<EngineWork*>(gradient.work.get());
+    if (before != nullptr && before->way == way) return before;
+    auto made = new_work(engine, way);
     if (!made) return made.status();
     EngineWork* const work = made->get();
-    work->handle() = {&engine, &gradient};
+    work->handle = {&engine, &gradient};
+    work->way = way;
     gradient.work = std::move(made).value();
     return work;
 }
@@ -251,7 +250,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
         return Status(Code::invalid_argument,
                       fmt::format("name is \"{}\", which is handed in; wait for its handle first",
                                   call.name));
-    EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given));
+    EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     work->bind(call.arguments, given.shape);
     const std::string text = given.shape_text();
     GRADCOLL_TRY(engine.engine->submit(gradient,
@@ -259,7 +258,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                         .shape_text = text,
                                         .bytes = work->sent_bytes(),
                                         .priority = call.priority}));
-    return &work->handle();
+    return &work->handle;
 }
 
 // ---- the calls

@@ -30,8 +30,8 @@ Result<Progress> HostWork::advance() {
 }
 
 Status PassedWork::start() {
-    context_.statistics().count_passed(CallKind::submitted,
-                                       plain_bytes(arguments_.count, arguments_.datatype), reason_);
+    context_.statistics().count_passed(
+        CallKind::submitted, plain_bytes(arguments_.count, arguments_.datatype), way.pass_reason);
     CallArguments ours = arguments_;
     ours.comm = context_.identity().private_comm();
     return pass_iallreduce(ours, &request_).as_status("MPI_Iallreduce");

@@ -17,37 +17,52 @@ struct GC_Handle_s {
 
 namespace gradcoll {
 
-/// The sum of one gradient again and again, each time with buffers of its own.
+/// Which way a gradient's sums go: their work serves all that go alike.
+struct EngineWay {
+    PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
+    bool one_host = false;
+    CallKey key = {};  ///< if it does not pass
+
+    bool passes() const { return pass_reason != PassReason::none; }
+    friend bool operator==(const EngineWay&, const EngineWay&) = default;
+};
+
+/// The sum of one gradient again and again, each time with buffers of its own. The context must
+/// outlive it. Unless a kind of work has more to say, it has no local steps, and writes nothing but
+/// in advance().
 class EngineWork : public Work {
   public:
+    explicit EngineWork(CommContext& context) : context_(context) {}
+
     /// Of the next sum. Not while one is under way.
     void bind(const CallArguments& arguments, const CallShape& shape) {
         arguments_ = arguments;
         shape_ = shape;
     }
-    GC_Handle_s& handle() { return handle_; }
+    /// What whoever made it keeps with it.
+    GC_Handle_s handle;
+    EngineWay way;
     /// By this rank, for each sum.
     virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
+    std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    void abandon() override {}
 
   protected:
+    CommContext& context_;
     CallArguments arguments_;
     CallShape shape_;
-
-  private:
-    GC_Handle_s handle_;
 };
 
-/// Over a plan. The references must outlive it.
+/// Over a plan.
 class PlannedWork final : public EngineWork {
   public:
     PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
                 std::unique_ptr<Executor> executor)
-        : context_(context),
+        : EngineWork(context),
           call_(std::move(call)),
           executor_(std::move(executor)),
           sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
-    const PlannedCall& call() const { return *call_; }
     std::uint64_t sent_bytes() const override { return sent_bytes_; }
     Status start() override;
     Result<Progress> advance() override;
@@ -55,7 +70,6 @@ class PlannedWork final : public EngineWork {
     void abandon() override { executor_.reset(); }
 
   private:
-    CommContext& context_;
     std::shared_ptr<PlannedCall> call_;
     std::unique_ptr<Executor> executor_;
     std::uint64_t sent_bytes_;
@@ -65,48 +79,35 @@ class PlannedWork final : public EngineWork {
 /// Through the memory of one host; such sums take turns.
 class HostWork final : public EngineWork {
   public:
-    explicit HostWork(CommContext& context) : context_(context) {}
+    using EngineWork::EngineWork;
 
     Status start() override;
     Result<Progress> advance() override;
-    std::size_t take_local(std::span<LocalStep>) override { return 0; }
-    /// Nothing is written but in advance().
-    void abandon() override {}
 
   private:
-    CommContext& context_;
     OneHost::Operation operation_;
 };
 
 /// By the MPI library, on the context's own communicator: all ranks start such sums in one order.
+/// MPI knows no way to take a collective call back: one that is abandoned may still write.
 class PassedWork final : public EngineWork {
   public:
-    PassedWork(CommContext& context, PassReason reason) : context_(context), reason_(reason) {}
+    using EngineWork::EngineWork;
 
     Status start() override;
     Result<Progress> advance() override;
-    std::size_t take_local(std::span<LocalStep>) override { return 0; }
-    /// MPI knows no way to take a collective call back: it may still write.
-    void abandon() override {}
 
   private:
-    CommContext& context_;
-    PassReason reason_;
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
 /// Of a single rank: the input is the result.
 class AloneWork final : public EngineWork {
   public:
-    explicit AloneWork(CommContext& context) : context_(context) {}
+    using EngineWork::EngineWork;
 
     Status start() override;
     Result<Progress> advance() override { return Progress::complete; }
-    std::size_t take_local(std::span<LocalStep>) override { return 0; }
-    void abandon() override {}
-
-  private:
-    CommContext& context_;
 };
 
 }  // namespace gradcoll

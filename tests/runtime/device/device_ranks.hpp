@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -67,6 +68,23 @@ inline std::shared_ptr<DeviceSide> make_side(int rank_count, bool share,
         {std::vector<bool>(static_cast<std::size_t>(rank_count), share), mpi_takes_it});
     if (!side.ok()) throw std::runtime_error(side.status().message());
     return std::move(side).value();
+}
+
+/// Every rank's outcome of one allreduce of data on hosts, where a peer's device may be read;
+/// `look` is called with each executor afterwards, by its rank's thread.
+inline std::vector<Outcome> allreduce_beside_devices(
+    const Scenario& shape, MakeInput input, const std::function<void(const Executor&)>& look) {
+    const int ranks = shape.rank_count();
+    LoopbackWorld world(ranks);
+    std::vector<Outcome> outcomes(static_cast<std::size_t>(ranks));
+    on_all_ranks(world, ranks, [&](Channel& channel) {
+        Scenario mine = shape;
+        mine.options.device = make_side(ranks, true);
+        const auto executor = make_executor(mine, channel);
+        outcomes[static_cast<std::size_t>(channel.rank())] = run_once(*executor, input);
+        look(*executor);
+    });
+    return outcomes;
 }
 
 /// As if the MPI library carried all messages.
