@@ -51,10 +51,21 @@ bool ComputeQueue::next(LocalStep& step) {
     std::unique_lock lock(mutex_);
     wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
     if (waiting_.empty()) return false;
+    pop(step);
+    return true;
+}
+
+bool ComputeQueue::take(LocalStep& step) {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.empty()) return false;
+    pop(step);
+    return true;
+}
+
+void ComputeQueue::pop(LocalStep& step) {
     std::pop_heap(waiting_.begin(), waiting_.end(), goes_after);
     step = waiting_.back().step;
     waiting_.pop_back();
-    return true;
 }
 
 }  // namespace gradcoll

@@ -31,6 +31,8 @@ class ComputeQueue {
 
     bool has_threads() const { return !threads_.empty(); }
     void give(std::span<const LocalStep> steps, std::int32_t priority);
+    /// What no thread has begun, for whoever asks to run it; false if there is none.
+    bool take(LocalStep& step);
     /// What has been run since the last call, in place of what is in `out`.
     void take_back(std::vector<Returned>& out);
 
@@ -45,6 +47,7 @@ class ComputeQueue {
     }
     void work();
     bool next(LocalStep& step);
+    void pop(LocalStep& step);
 
     std::mutex mutex_;
     std::condition_variable wake_;

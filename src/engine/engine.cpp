@@ -18,6 +18,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t steps_a_turn = 16;
+constexpr std::size_t most_bytes_here = 16384;
 /// Idle turns before the core is given away, and before the thread sleeps between looks.
 constexpr int turns_before_yield = 200;
 constexpr int turns_before_sleep = 4000;
@@ -161,6 +162,7 @@ bool Engine::turn() {
     if (!agreed.ok() && !had_failed) fail(agreed.status());
     bool went_on = take_back();
     went_on = advance_running() || went_on;
+    went_on = went_on || help();
     if (went_on || !had_failed)
         went_on_ns_ = now;
     else
@@ -281,8 +283,7 @@ bool Engine::advance_running() {
 bool Engine::advance(Gradient& gradient) {
     const auto progress = gradient.work->advance();
     if (progress.ok() && *progress != Progress::complete) {
-        hand_out(gradient);
-        return *progress == Progress::advanced;
+        return hand_out(gradient) || *progress == Progress::advanced;
     }
     running_.erase(std::find(running_.begin(), running_.end(), &gradient));
     running_bytes_ -= gradient.bytes_;
@@ -291,28 +292,42 @@ bool Engine::advance(Gradient& gradient) {
     return true;
 }
 
-void Engine::hand_out(Gradient& gradient) {
-    std::array<LocalStep, steps_a_turn> steps;
-    const std::size_t most = compute_.has_threads() ? steps.size() : 1;
-    const std::size_t count = gradient.work->take_local(std::span(steps).first(most));
-    steps_out_ += count;
-    if (compute_.has_threads())
-        return compute_.give(std::span(steps).first(count), gradient.priority_);
-    for (const LocalStep& step : std::span(steps).first(count))
-        returned_.push_back({step, run_step(step)});
+/// Short steps are run here: to hand one over takes as long. True if there were any.
+bool Engine::hand_out(Gradient& gradient) {
+    std::array<LocalStep, steps_a_turn> taken;
+    const std::size_t most = compute_.has_threads() ? taken.size() : 1;
+    const auto steps =
+        std::span(taken).first(gradient.work->take_local(std::span(taken).first(most)));
+    const auto given = std::partition(steps.begin(), steps.end(), [&](const LocalStep& step) {
+        return !compute_.has_threads() || step.bytes() <= most_bytes_here;
+    });
+    steps_out_ += static_cast<std::size_t>(steps.end() - given);
+    compute_.give({given, steps.end()}, gradient.priority_);
+    for (const LocalStep& step : std::span(steps.begin(), given)) finish(step, run_step(step));
+    return given != steps.begin();
+}
+
+/// There is nothing to do but wait for messages: a step that no thread has come to meanwhile. Where
+/// cores are busy it takes a while until one does.
+bool Engine::help() {
+    LocalStep step;
+    if (!compute_.take(step)) return false;
+    --steps_out_;
+    finish(step, run_step(step));
+    return true;
 }
 
 /// Steps come back to their executors.
 bool Engine::take_back() {
-    if (compute_.has_threads()) compute_.take_back(returned_);
-    const bool any = !returned_.empty();
-    for (ComputeQueue::Returned& back : returned_) {
-        const Status status = back.step.executor->finish_local(back.step, std::move(back.result));
-        if (!status.ok()) log(LogLevel::error, "{}", status.message());
-    }
+    compute_.take_back(returned_);
+    for (ComputeQueue::Returned& back : returned_) finish(back.step, std::move(back.result));
     steps_out_ -= returned_.size();
-    returned_.clear();
-    return any;
+    return !returned_.empty();
+}
+
+void Engine::finish(const LocalStep& step, LocalResult result) {
+    const Status status = step.executor->finish_local(step, std::move(result));
+    if (!status.ok()) log(LogLevel::error, "{}", status.message());
 }
 
 void Engine::complete(Gradient& gradient, Status outcome) {

@@ -118,7 +118,9 @@ class Engine {
     void begin(Gradient& gradient);
     bool advance_running();
     bool advance(Gradient& gradient);
-    void hand_out(Gradient& gradient);
+    bool hand_out(Gradient& gradient);
+    bool help();
+    static void finish(const LocalStep& step, LocalResult result);
     bool take_back();
     void complete(Gradient& gradient, Status outcome);
     Result<bool> agree(std::uint64_t now_ns);
