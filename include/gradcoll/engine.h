@@ -7,6 +7,8 @@
 
 #include <mpi.h>
 
+#include <gradcoll/residual.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -18,7 +20,7 @@ typedef struct GC_Handle_s* GC_Handle;
 #define GC_HANDLE_NULL ((GC_Handle)0)
 
 /* An engine for the ranks of `comm`, an intracommunicator. Collective. `info` (or MPI_INFO_NULL)
- * holds settings of this engine, over those of the process: gc_codec, gc_level_codecs,
+ * holds settings of this engine, over those of the process: gc_codec, gc_level_codecs, gc_feedback,
  * gc_engine_strategy, gc_engine_threads, gc_engine_bytes, gc_engine_stall_seconds, ...
  * (docs/settings.md); all ranks pass the same. Errors: MPI_ERR_COMM; MPI_ERR_ARG for a setting, or
  * if `engine` is null.
@@ -36,8 +38,10 @@ int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
  * library's until the handle is complete. Types and ops that the library does not serve are summed
  * by the MPI library, in the same order.
  *
- * Every rank ends with the same bits. Codecs compress where GC_Allreduce_init would, without error
- * feedback; gc_tolerance is refused.
+ * Every rank ends with the same bits. Codecs compress where GC_Allreduce_init would, with error
+ * feedback, unless gc_feedback is off: what this rank's encoders drop of a gradient is kept by its
+ * name and added in its next sum. One of another count or type begins with zeros. gc_tolerance is
+ * refused.
  *
  * Errors: MPI_ERR_ARG for a null engine, name or handle, a name that is too long, or one that is
  * handed in and whose handle has not been completed by a wait or test; those of GC_Allreduce for
@@ -47,6 +51,15 @@ int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
  * of rank 0, with those ranks; the others go on waiting. Thread safe. */
 int GC_Submit(GC_Engine engine, const char* name, const void* sendbuf, void* recvbuf,
               MPI_Count count, MPI_Datatype datatype, MPI_Op op, int priority, GC_Handle* handle);
+
+/* What was dropped of the gradient of that name, to save, restore, scale or reset (residual.h)
+ * while it is not handed in; zeros if it has not been handed in yet, so that a checkpoint can be
+ * restored before. `count` and `datatype` are those that it is handed in with. GC_RESIDUAL_NULL if
+ * its sums are exact, or without feedback. Belongs to the engine. Local. Errors: MPI_ERR_ARG for a
+ * null engine, name or residual, a name that is handed in, or one whose residual is of another
+ * count or type; MPI_ERR_COUNT, MPI_ERR_TYPE. */
+int GC_Engine_get_residual(GC_Engine engine, const char* name, MPI_Count count,
+                           MPI_Datatype datatype, GC_Residual* residual);
 
 /* Completion, as of an MPI request: GC_Handle_wait returns when the result is there, GC_Handle_test
  * says so (`*flag` 1 or 0) and never waits. Then `*handle` becomes GC_HANDLE_NULL, and what went

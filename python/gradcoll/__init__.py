@@ -5,7 +5,8 @@
 
 Arrays are numpy arrays or torch CPU tensors; communicators are mpi4py's, None stands for
 MPI.COMM_WORLD. Calls are collective where MPI's are: all ranks make them, in the same order, with
-the same settings. gradcoll.torch has a communication hook for DistributedDataParallel.
+the same settings. An Engine sums named gradients while the program goes on. gradcoll.torch has
+communication hooks for DistributedDataParallel and an optimizer for programs without it.
 
 The shared library libgradcoll.so.0 is the file that the environment variable GRADCOLL_LIBRARY names, else the one
 that was installed with this package, else what the dynamic loader finds. It must have been built
@@ -29,13 +30,16 @@ from ._comms import (
     tree,
     version,
 )
+from ._engine import Engine, Handle
 from ._errors import Error
 from ._persistent import Persistent
 from ._residual import Residual
 from ._version import __version__
 
 __all__ = [
+    "Engine",
     "Error",
+    "Handle",
     "Persistent",
     "Residual",
     "Stats",

@@ -20,6 +20,8 @@ Op = _Handle
 Count = c_longlong  # MPI_Count
 Request = c_void_p  # GC_Request
 Residual = c_void_p  # GC_Residual
+Engine = c_void_p  # GC_Engine
+Handle = c_void_p  # GC_Handle
 
 MAX_ERROR_STRING = 1024
 TREE_FORMATS = ("text", "json", "dot", "expression", "origin")  # the values of GC_Tree_format
@@ -72,6 +74,16 @@ PROTOTYPES = {
     "GC_Request_get_residual": (c_int, (Request, POINTER(Residual))),
     "GC_Request_set_step": (c_int, (Request, c_longlong)),
     "GC_Request_free": (c_int, (POINTER(Request),)),
+    "GC_Engine_create": (c_int, (Comm, Info, POINTER(Engine))),
+    "GC_Submit": (
+        c_int,
+        (Engine, c_char_p, c_void_p, c_void_p, Count, Datatype, Op, c_int, POINTER(Handle)),
+    ),
+    "GC_Engine_get_residual": (c_int, (Engine, c_char_p, Count, Datatype, POINTER(Residual))),
+    "GC_Handle_wait": (c_int, (POINTER(Handle),)),
+    "GC_Handle_test": (c_int, (POINTER(Handle), POINTER(c_int))),
+    "GC_Engine_flush": (c_int, (Engine,)),
+    "GC_Engine_free": (c_int, (POINTER(Engine),)),
     "GC_Comm_attach": (c_int, (Comm,)),
     "GC_Comm_set_codec": (c_int, (Comm, c_char_p)),
     "GC_Comm_set_option": (c_int, (Comm, c_char_p, c_char_p)),

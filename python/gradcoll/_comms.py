@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Mapping, Optional, Tuple
 
 from mpi4py import MPI
 
@@ -33,6 +34,35 @@ def set_codec(comm: Any, codec: str) -> None:
     """
     comm = comm_or_world(comm)
     call(comm, lib.GC_Comm_set_codec, handle(comm), text_argument("codec", codec))
+
+
+def settings_of(codec: Optional[str], options: Optional[Mapping[str, Any]]) -> Mapping[str, str]:
+    """What a request or an engine asks for itself, by info key."""
+    settings = {}
+    if options is not None:
+        if not isinstance(options, Mapping):
+            raise TypeError(f"options is {show(options)} ({type(options).__name__}); allowed is a dict of settings")
+        for key, value in options.items():
+            text_argument("a key of options", key)
+            text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+            settings[key] = text_argument(f"options[{key!r}]", text).decode()
+    if codec is not None:
+        if "gc_codec" in settings:
+            raise ValueError("the codec is given twice: as codec and in options")
+        settings["gc_codec"] = text_argument("codec", codec).decode()
+    return settings
+
+
+@contextlib.contextmanager
+def info_with(settings: Mapping[str, str]) -> Iterator[Any]:
+    """The C handle of an info object that holds them."""
+    info = MPI.Info.Create()
+    try:
+        for key, value in settings.items():
+            info.Set(key, value)
+        yield handle(info)
+    finally:
+        info.Free()
 
 
 def set_option(comm: Any, key: str, value: Any) -> None:

@@ -12,8 +12,8 @@ from . import _capi
 from ._buffers import buffer_of, fits, op_of, result_of
 from ._capi import lib
 from ._collectives import check_codec
-from ._comms import step_argument
-from ._errors import call, comm_or_world, show, text_argument
+from ._comms import info_with, settings_of, step_argument
+from ._errors import call, comm_or_world
 from ._residual import Residual
 
 
@@ -47,14 +47,11 @@ class Persistent:
         op_handle = op_of(op, self._source)
         if codec is not None:
             check_codec(codec, self._source, op)
-        self._init(op_handle, _settings(codec, options))
+        self._init(op_handle, settings_of(codec, options))
 
     def _init(self, op: Any, settings: Mapping[str, str]) -> None:
-        info = MPI.Info.Create()
-        try:
-            for key, value in settings.items():
-                info.Set(key, value)
-            request = _capi.Request()
+        request = _capi.Request()
+        with info_with(settings) as info:
             call(
                 self.comm,
                 lib.GC_Allreduce_init,
@@ -63,11 +60,9 @@ class Persistent:
                 self._source.datatype,
                 op,
                 _capi.handle(self.comm),
-                _capi.handle(info),
+                info,
                 ctypes.byref(request),
             )
-        finally:
-            info.Free()
         self._request = request
 
     @property
@@ -103,7 +98,7 @@ class Persistent:
         call(self.comm, lib.GC_Request_get_residual, self._handle(), ctypes.byref(handle))
         if not handle.value:
             return None
-        return Residual._of_request(self, self.comm, self._source, handle)
+        return Residual.of_owner(self, self.comm, self._source, handle)
 
     def free(self) -> None:
         """Waits if started, and frees. A freed request can be freed again."""
@@ -137,19 +132,3 @@ class Persistent:
 
 
 _abandoned: list = []  # their memory is still being read and written
-
-
-def _settings(codec: Optional[str], options: Optional[Mapping[str, Any]]) -> Mapping[str, str]:
-    settings = {}
-    if options is not None:
-        if not isinstance(options, Mapping):
-            raise TypeError(f"options is {show(options)} ({type(options).__name__}); allowed is a dict of settings")
-        for key, value in options.items():
-            text_argument("a key of options", key)
-            text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-            settings[key] = text_argument(f"options[{key!r}]", text).decode()
-    if codec is not None:
-        if "gc_codec" in settings:
-            raise ValueError("the codec is given twice: as codec and in options")
-        settings["gc_codec"] = codec
-    return settings

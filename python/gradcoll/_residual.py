@@ -22,7 +22,7 @@ class Residual:
 
     def __init__(self, comm: Any, array: Any) -> None:
         self._handle: Optional[ctypes.c_void_p] = None
-        self._owner: Any = None  # the request that the residual belongs to
+        self._owner: Any = None  # the request or engine that the residual belongs to
         self.comm = comm_or_world(comm)
         buffer = buffer_of("array", array, copy=True)
         self._describe(buffer)
@@ -36,7 +36,8 @@ class Residual:
         self.type_name = buffer.type_name
 
     @classmethod
-    def _of_request(cls, owner: Any, comm: MPI.Comm, buffer: Buffer, handle: ctypes.c_void_p) -> "Residual":
+    def of_owner(cls, owner: Any, comm: MPI.Comm, buffer: Buffer, handle: ctypes.c_void_p) -> "Residual":
+        """That of a request or an engine, which frees it."""
         residual = cls.__new__(cls)
         residual._handle = handle
         residual._owner = owner
@@ -86,7 +87,7 @@ class Residual:
         call(self.comm, lib.GC_Residual_reset, self.handle)
 
     def free(self) -> None:
-        """A freed residual can be freed again; one of a request is freed with it."""
+        """A freed residual can be freed again; one of a request or an engine is freed with it."""
         handle, self._handle = self._handle, None
         if handle is not None and self._owner is None:
             call(self.comm, lib.GC_Residual_free, ctypes.byref(handle))

@@ -22,6 +22,8 @@ C_TYPES = {
     "GC_Tree_format": ctypes.c_int,
     "GC_Request": ctypes.c_void_p,
     "GC_Residual": ctypes.c_void_p,
+    "GC_Engine": ctypes.c_void_p,
+    "GC_Handle": ctypes.c_void_p,
     "GC_Stats": _capi.GC_Stats,
     **{f"MPI_{kind}": getattr(_capi, kind) for kind in ("Comm", "Datatype", "Info", "Op")},
 }

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <mutex>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "api/calls/call_kinds.hpp"
@@ -27,6 +29,7 @@ struct GC_Engine_s {
     std::unique_ptr<gradcoll::NumberedChannel> control;
     std::mutex submits;  ///< one at a time
     std::vector<std::shared_ptr<gradcoll::PlannedCall>> plans;
+    std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
     std::unique_ptr<gradcoll::Engine> engine;
 };
 
@@ -189,6 +192,7 @@ Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classi
                   .one_host = engine.one_host && engine.context->one_host().takes(given.shape)});
     given.way.one_host = route.one_host;
     given.way.key = route.key;
+    given.way.key.feedback = route.key.compress && engine.settings.feedback;
     return given;
 }
 
@@ -200,7 +204,30 @@ Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey&
     return call;
 }
 
-Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const EngineWay& way) {
+/// With feedback only where something is dropped. The codecs of an engine stay what they are.
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(GC_Engine_s& engine,
+                                                                    CallKey key) {
+    auto call = planned(engine, key);
+    if (!key.feedback || !call || (*call)->lossy()) return call;
+    key.feedback = false;
+    return planned(engine, key);
+}
+
+/// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
+std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
+                                       const PlannedCall& call) {
+    if (!call.key().feedback) return nullptr;
+    GC_Residual_s& kept =
+        engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
+            .first->second;
+    if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
+        kept.residual = std::make_shared<Residual>(
+            identity_of(call, *engine.tree, engine.context->identity().rank()));
+    return kept.residual;
+}
+
+Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient& gradient,
+                                             const EngineWay& way) {
     CommContext& context = *engine.context;
     std::unique_ptr<EngineWork> work;
     if (way.passes())
@@ -210,11 +237,12 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const EngineWa
     else if (way.one_host)
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
-    auto call = planned(engine, way.key);
+    auto call = planned_with_feedback_if_lossy(engine, way.key);
     if (!call) return call.status();
     auto executor = (*call)->take_executor({});
     if (!executor) return executor.status();
-    work = std::make_unique<PlannedWork>(context, *call, std::move(executor).value());
+    work = std::make_unique<PlannedWork>(context, *call, std::move(executor).value(),
+                                         residual_for(engine, gradient.name(), **call));
     return work;
 }
 
@@ -222,13 +250,20 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const EngineWa
 Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
     auto* const before = static_cast<EngineWork*>(gradient.work.get());
     if (before != nullptr && before->way == way) return before;
-    auto made = new_work(engine, way);
+    auto made = new_work(engine, gradient, way);
     if (!made) return made.status();
     EngineWork* const work = made->get();
     work->handle = {&engine, &gradient};
     work->way = way;
     gradient.work = std::move(made).value();
     return work;
+}
+
+Status check_idle(const Gradient& gradient) {
+    if (!gradient.is_busy()) return {};
+    return {Code::invalid_argument,
+            fmt::format("name is \"{}\", which is handed in; wait for its handle first",
+                        gradient.name())};
 }
 
 struct SubmitCall {
@@ -246,10 +281,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
 
     const std::scoped_lock lock(engine.submits);
     Gradient& gradient = engine.engine->gradient(call.name);
-    if (gradient.is_busy())
-        return Status(Code::invalid_argument,
-                      fmt::format("name is \"{}\", which is handed in; wait for its handle first",
-                                  call.name));
+    GRADCOLL_TRY(check_idle(gradient));
     EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     work->bind(call.arguments, given.shape);
     const std::string text = given.shape_text();
@@ -259,6 +291,30 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                         .bytes = work->sent_bytes(),
                                         .priority = call.priority}));
     return &work->handle;
+}
+
+// ---- what was dropped
+
+Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Count count,
+                                 MPI_Datatype datatype) {
+    GRADCOLL_TRY(check_name(name));
+    GRADCOLL_TRY(check_count("count", count));
+    GRADCOLL_TRY(check_datatype("datatype", datatype));
+    const CallArguments arguments{MPI_IN_PLACE, nullptr, count, datatype, MPI_SUM, MPI_COMM_NULL};
+    const Given given = given_to(engine, arguments, classify(Collective::allreduce, arguments, 1));
+    if (given.way.passes() || !given.way.key.feedback ||
+        engine.context->identity().rank_count() == 1)
+        return GC_RESIDUAL_NULL;
+
+    const std::scoped_lock lock(engine.submits);
+    GRADCOLL_TRY(check_idle(engine.engine->gradient(name)));
+    const auto call = planned_with_feedback_if_lossy(engine, given.way.key);
+    if (!call) return call.status();
+    if (!(*call)->key().feedback) return GC_RESIDUAL_NULL;
+    const auto kept = engine.residuals.find(name);
+    if (kept != engine.residuals.end()) GRADCOLL_TRY(kept->second.residual->check_fits(**call));
+    residual_for(engine, name, **call);
+    return &engine.residuals.at(name);
 }
 
 // ---- the calls
@@ -349,6 +405,15 @@ extern "C" int GC_Submit(GC_Engine engine, const char* name, const void* sendbuf
         if (handle == nullptr) return {Code::invalid_argument, "handle is a null pointer"};
         const CallArguments arguments{sendbuf, recvbuf, count, datatype, op, comm_of(engine)};
         return take(*handle, submit(*engine, {name, arguments, priority}));
+    });
+}
+
+extern "C" int GC_Engine_get_residual(GC_Engine engine, const char* name, MPI_Count count,
+                                      MPI_Datatype datatype, GC_Residual* residual) {
+    return at_boundary(comm_of(engine), "GC_Engine_get_residual", [&]() -> Status {
+        GRADCOLL_TRY(check_engine(engine));
+        if (residual == nullptr) return {Code::invalid_argument, "residual is a null pointer"};
+        return take(*residual, get_residual(*engine, name, count, datatype));
     });
 }
 

@@ -8,6 +8,7 @@ Status PlannedWork::start() {
     before_ = executor_->stats();
     Binding binding = binding_of(arguments_, shape_);
     binding.numbers = &context_.plans().numbers();
+    if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for({})));
     return executor_->start(binding);
 }
 

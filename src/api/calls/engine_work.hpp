@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
 #include "engine/engine.hpp"
@@ -56,11 +57,13 @@ class EngineWork : public Work {
 /// Over a plan.
 class PlannedWork final : public EngineWork {
   public:
+    /// `residual`: what encoders drop is kept there for the next sum; null: it is lost.
     PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
-                std::unique_ptr<Executor> executor)
+                std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual)
         : EngineWork(context),
           call_(std::move(call)),
           executor_(std::move(executor)),
+          residual_(std::move(residual)),
           sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
     std::uint64_t sent_bytes() const override { return sent_bytes_; }
@@ -72,6 +75,7 @@ class PlannedWork final : public EngineWork {
   private:
     std::shared_ptr<PlannedCall> call_;
     std::unique_ptr<Executor> executor_;
+    std::shared_ptr<Residual> residual_;
     std::uint64_t sent_bytes_;
     RunStats before_;
 };

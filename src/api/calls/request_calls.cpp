@@ -88,7 +88,7 @@ Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) 
     if (!persistent) return persistent.status();
     const auto residual = (*persistent)->residual();
     *request = new GC_Request_s{std::move(persistent).value(),
-                                {call.context, residual, /*of_request=*/true}};
+                                {call.context, residual, "GC_Request_free"}};
     return {};
 }
 

@@ -69,5 +69,6 @@ Status check_residual_type(MPI_Datatype datatype);
 struct GC_Residual_s {
     std::shared_ptr<gradcoll::CommContext> context;
     std::shared_ptr<gradcoll::Residual> residual;
-    bool of_request = false;  ///< then it is freed with the request
+    /// The call that frees it with what it belongs to; null: it is the program's own.
+    const char* freed_by = nullptr;
 };

@@ -42,15 +42,17 @@ Status create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, GC_Residual
                 "comm is an intercommunicator, whose calls are never compressed"};
     auto residual = residual_for(**context, classify(count, datatype, MPI_SUM).shape);
     if (!residual) return residual.status();
-    *out = new GC_Residual_s{*context, std::move(residual).value(), /*of_request=*/false};
+    *out = new GC_Residual_s{*context, std::move(residual).value()};
     return {};
 }
 
 Status free_residual(GC_Residual* residual) {
     if (residual == nullptr) return {Code::invalid_argument, "residual is a null pointer"};
     GRADCOLL_TRY(check_handle(*residual));
-    if ((*residual)->of_request)
-        return {Code::invalid_argument, "residual belongs to a request; GC_Request_free frees it"};
+    if ((*residual)->freed_by != nullptr)
+        return {Code::invalid_argument,
+                fmt::format("residual belongs to a request or an engine; {} frees it",
+                            (*residual)->freed_by)};
     delete *residual;
     *residual = GC_RESIDUAL_NULL;
     return {};

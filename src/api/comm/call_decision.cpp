@@ -24,8 +24,9 @@ PolicyOptions options_of(const Settings& settings, const CallKey& key) {
     options.level_exchanges = settings.exchange;
     options.builder = settings.builder;
     // A residual's layout must not change with the codecs, and they weigh in on automatic
-    // exchanges.
-    if (key.feedback) options.level_exchanges = {Exchange::direct};
+    // exchanges; those that are named stay.
+    for (ExchangeWish& wish : options.level_exchanges)
+        if (key.feedback) wish = wish.value_or(Exchange::direct);
     if (settings.chunk_bytes)
         options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
     if (!key.compress) return options;

@@ -1,7 +1,8 @@
 // Engines: gradients in orders of each rank's own, every strategy, exact and compressed, beside
-// what MPI_Allreduce gives; and what is wrong with a call.
+// what MPI_Allreduce gives; error feedback by name; and what is wrong with a call.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -189,6 +190,211 @@ TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
         MPI_SUCCESS);
     for (flag = 0; flag == 0;) ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
     EXPECT_EQ(values[0], static_cast<float>(comm.size() * comm.size()));
+}
+
+// ---- error feedback
+
+constexpr std::size_t dropped_count = 20'000;
+
+std::vector<float> noise_of(int rank, unsigned seed, std::size_t count = dropped_count) {
+    std::mt19937 random(seed * 64 + static_cast<unsigned>(rank));
+    std::normal_distribution<float> normal;
+    std::vector<float> values(count);
+    for (float& value : values) value = normal(random);
+    return values;
+}
+
+/// Of noise, exactly but for the last bits.
+std::vector<double> noise_sum(int ranks, unsigned seed) {
+    std::vector<double> sum(dropped_count, 0.0);
+    for (int rank = 0; rank < ranks; ++rank) {
+        const std::vector<float> one = noise_of(rank, seed);
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(one[i]);
+    }
+    return sum;
+}
+
+/// One after another.
+std::vector<float> summed(GC_Engine engine, const char* name, const std::vector<float>& values,
+                          bool in_place = false) {
+    std::vector<float> out(values.size(), -1.0F);
+    if (in_place) out = values;
+    GC_Handle handle = GC_HANDLE_NULL;
+    EXPECT_EQ(GC_Submit(engine, name, in_place ? MPI_IN_PLACE : values.data(), out.data(),
+                        static_cast<MPI_Count>(values.size()), MPI_FLOAT, MPI_SUM, 0, &handle),
+              MPI_SUCCESS);
+    EXPECT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
+    return out;
+}
+
+double distance(const std::vector<double>& a, const std::vector<double>& b) {
+    double squares = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+    return std::sqrt(squares);
+}
+
+class LossyEngine : public OwnEngine {
+  public:
+    explicit LossyEngine(MPI_Comm comm, const char* codec = "2:4", const char* feedback = "on",
+                         const char* strategy = "tree")
+        : OwnEngine(comm, {{"gc_codec", codec},
+                           {"gc_feedback", feedback},
+                           {"gc_engine_strategy", strategy},
+                           {"gc_min_bytes", "0"},
+                           {"gc_compress_if", "always"}}) {}
+};
+
+GC_Residual residual_of(GC_Engine engine, const char* name, std::size_t count = dropped_count) {
+    GC_Residual residual = GC_RESIDUAL_NULL;
+    EXPECT_EQ(
+        GC_Engine_get_residual(engine, name, static_cast<MPI_Count>(count), MPI_FLOAT, &residual),
+        MPI_SUCCESS);
+    return residual;
+}
+
+std::vector<char> saved(GC_Residual residual) {
+    std::size_t size = 0;
+    EXPECT_EQ(GC_Residual_size(residual, &size), MPI_SUCCESS);
+    std::vector<char> bytes(size);
+    EXPECT_EQ(GC_Residual_save(residual, bytes.data(), size), MPI_SUCCESS);
+    return bytes;
+}
+
+/// How far the sum of the same gradient over some steps is off. Every step has equal bits on all
+/// ranks.
+double drift(MPI_Comm comm, GC_Engine engine) {
+    constexpr int steps = 12;
+    std::vector<double> expected = noise_sum(size_of(comm), 1);
+    std::vector<double> total(dropped_count, 0.0);
+    for (int step = 0; step < steps; ++step) {
+        const std::vector<float> out = summed(engine, "w", noise_of(rank_of(comm), 1));
+        std::vector<float> of_rank_0 = out;
+        MPI_Bcast(of_rank_0.data(), static_cast<int>(dropped_count), MPI_FLOAT, 0, comm);
+        EXPECT_EQ(std::memcmp(out.data(), of_rank_0.data(), dropped_count * sizeof(float)), 0)
+            << step;
+        for (std::size_t i = 0; i < total.size(); ++i) total[i] += static_cast<double>(out[i]);
+    }
+    for (double& value : expected) value *= steps;
+    return distance(total, expected);
+}
+
+TEST(EngineFeedback, WhatIsDroppedComesLaterWithEveryStrategy) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank sends nothing";
+    for (const char* codec : {"2:4", "int8", "bf16"})
+        for (const char* strategy : {"tree", "ring", "ps"}) {
+            const LossyEngine with(comm, codec, "on", strategy);
+            const LossyEngine without(comm, codec, "off", strategy);
+            EXPECT_LT(drift(comm, with), drift(comm, without) / 3) << codec << ' ' << strategy;
+        }
+}
+
+TEST(EngineFeedback, EveryNameHasItsOwn) {
+    const OwnComm comm;
+    const LossyEngine alone(comm);
+    const LossyEngine both(comm);
+    for (unsigned step = 0; step < 4; ++step) {
+        const std::vector<float> values = noise_of(comm.rank(), step);
+        const std::vector<float> expected = summed(alone, "a", values);
+        summed(both, "b", noise_of(comm.rank(), step + 100));
+        EXPECT_EQ(summed(both, "a", values), expected) << step;
+    }
+}
+
+TEST(EngineFeedback, StaysWhereverTheSumGoes) {
+    const OwnComm comm;
+    const LossyEngine one_way(comm);
+    const LossyEngine by_turns(comm);
+    for (unsigned step = 0; step < 4; ++step) {
+        const std::vector<float> values = noise_of(comm.rank(), step);
+        EXPECT_EQ(summed(by_turns, "w", values, step % 2 == 1), summed(one_way, "w", values))
+            << step;
+    }
+}
+
+TEST(EngineFeedback, ACheckpointIsRestoredBeforeTheFirstSum) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank sends nothing";
+    for (const char* strategy : {"tree", "ring", "ps"}) {
+        std::vector<char> checkpoint;
+        std::vector<float> expected;
+        {
+            const LossyEngine before(comm, "2:4", "on", strategy);
+            for (unsigned step = 0; step < 3; ++step)
+                summed(before, "w", noise_of(comm.rank(), step));
+            checkpoint = saved(residual_of(before, "w"));
+            expected = summed(before, "w", noise_of(comm.rank(), 3));
+            EXPECT_NE(saved(residual_of(before, "w")), checkpoint);
+        }
+        const LossyEngine after(comm, "2:4", "on", strategy);
+        ASSERT_EQ(GC_Residual_load(residual_of(after, "w"), checkpoint.data(), checkpoint.size()),
+                  MPI_SUCCESS);
+        EXPECT_EQ(saved(residual_of(after, "w")), checkpoint);
+        EXPECT_EQ(summed(after, "w", noise_of(comm.rank(), 3)), expected) << strategy;
+    }
+}
+
+TEST(EngineFeedback, AnotherVectorBeginsWithZeros) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank sends nothing";
+    const LossyEngine engine(comm);
+    summed(engine, "w", noise_of(comm.rank(), 1));
+    const GC_Residual residual = residual_of(engine, "w");
+    GC_Residual other = GC_RESIDUAL_NULL;
+    const int code = GC_Engine_get_residual(engine, "w", 5'000, MPI_FLOAT, &other);
+    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_NE(error_text(code).find("its count is 20000, but the call's is 5000"),
+              std::string::npos)
+        << error_text(code);
+    const std::vector<float> shorter = noise_of(comm.rank(), 1, 5'000);
+    const std::vector<float> first = summed(engine, "w", shorter);
+    EXPECT_EQ(summed(engine, "new", shorter), first);
+    EXPECT_EQ(residual_of(engine, "w", 5'000), residual);
+    ASSERT_EQ(GC_Residual_reset(residual), MPI_SUCCESS);
+    EXPECT_EQ(summed(engine, "w", shorter), first);
+}
+
+TEST(EngineFeedback, ExactSumsHaveNone) {
+    const OwnComm comm;
+    const OwnEngine exact(comm);
+    EXPECT_EQ(residual_of(exact, "w"), GC_RESIDUAL_NULL);
+    const LossyEngine off(comm, "2:4", "off");
+    EXPECT_EQ(residual_of(off, "w"), GC_RESIDUAL_NULL);
+    const LossyEngine lossy(comm);
+    GC_Residual residual = GC_RESIDUAL_NULL;
+    ASSERT_EQ(GC_Engine_get_residual(lossy, "i", 1000, MPI_INT, &residual), MPI_SUCCESS);
+    EXPECT_EQ(residual, GC_RESIDUAL_NULL) << "integers are never compressed";
+}
+
+TEST(EngineFeedback, WrongArgumentsAreNamed) {
+    const OwnComm comm;
+    const LossyEngine engine(comm);
+    GC_Residual residual = GC_RESIDUAL_NULL;
+    const auto expect_wrong = [&](int code, int expected, const char* what) {
+        EXPECT_EQ(code, expected) << what;
+        EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
+    };
+    expect_wrong(GC_Engine_get_residual(engine, nullptr, 1, MPI_FLOAT, &residual), MPI_ERR_ARG,
+                 "name is a null pointer");
+    expect_wrong(GC_Engine_get_residual(engine, "w", 1, MPI_FLOAT, nullptr), MPI_ERR_ARG,
+                 "residual is a null pointer");
+    expect_wrong(GC_Engine_get_residual(engine, "w", -1, MPI_FLOAT, &residual), MPI_ERR_COUNT,
+                 "count is -1");
+    expect_wrong(GC_Engine_get_residual(engine, "w", 1, MPI_DATATYPE_NULL, &residual), MPI_ERR_TYPE,
+                 "datatype");
+    EXPECT_EQ(residual, GC_RESIDUAL_NULL);
+    if (comm.size() == 1) return;
+
+    std::vector<float> values = noise_of(comm.rank(), 1);
+    GC_Handle handle = GC_HANDLE_NULL;
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(),
+                        static_cast<MPI_Count>(dropped_count), MPI_FLOAT, MPI_SUM, 0, &handle),
+              MPI_SUCCESS);
+    expect_wrong(GC_Engine_get_residual(engine, "w", dropped_count, MPI_FLOAT, &residual),
+                 MPI_ERR_ARG, "wait for its handle first");
+    ASSERT_EQ(GC_Handle_wait(&handle), MPI_SUCCESS);
+    residual = residual_of(engine, "w");
+    expect_wrong(GC_Residual_free(&residual), MPI_ERR_ARG, "GC_Engine_free frees it");
 }
 
 /// The sums of a communicator that nobody frees an engine of are dropped with MPI_Finalize; so the

@@ -25,11 +25,14 @@ OptionInfo step_every_option_row() {
 }
 
 OptionInfo feedback_option_row() {
-    return {.variable = "GC_FEEDBACK",
-            .info_key = "gc_feedback",
-            .default_value = "on",
-            .allowed = "on, off",
-            .help = "error feedback of persistent requests whose codec is lossy"};
+    return {
+        .variable = "GC_FEEDBACK",
+        .info_key = "gc_feedback",
+        .default_value = "on",
+        .allowed = "on, off",
+        .help =
+            "error feedback of persistent requests, and of gradients of engines, whose codec is "
+            "lossy"};
 }
 
 }  // namespace gradcoll
