@@ -9,7 +9,8 @@
 
 namespace gradcoll {
 
-Coordinator::Coordinator(int rank_count) : rank_count_(rank_count) {}
+Coordinator::Coordinator(int rank_count, std::uint64_t most_pack_bytes)
+    : rank_count_(rank_count), most_pack_bytes_(most_pack_bytes) {}
 
 Result<Coordinator::Gradient*> Coordinator::find(const Ready& ready) {
     if (ready.number != unnumbered) {
@@ -24,6 +25,7 @@ Result<Coordinator::Gradient*> Coordinator::find(const Ready& ready) {
         at->name = ready.name;
         at->has.resize(static_cast<std::size_t>(rank_count_));
         complete_.reserve(gradients_.size());
+        taken_.reserve(gradients_.size());
         by_number_.reserve(gradients_.size());
     }
     return at;
@@ -36,6 +38,7 @@ void Coordinator::begin(Gradient& gradient, int rank, const Ready& ready,
     gradient.shape = ready.shape;
     gradient.priority = ready.priority;
     gradient.bytes = ready.bytes;
+    gradient.pack = ready.pack;
     gradient.since_ns = gradient.told_ns = now_ns;
     gradient.error.clear();
 }
@@ -48,7 +51,9 @@ const std::string& Coordinator::text_of(const Gradient& gradient, std::uint64_t 
 }
 
 void Coordinator::compare(Gradient& gradient, int rank, const Ready& ready) const {
+    if (ready.pack != gradient.pack) gradient.pack = 0;
     if (ready.shape == gradient.shape || !gradient.error.empty()) return;
+    gradient.pack = 0;
     gradient.error =
         fmt::format("gradient \"{}\": rank {} has {}, rank {} has {}", printable(gradient.name),
                     gradient.first_rank, printable(text_of(gradient, gradient.shape)), rank,
@@ -81,20 +86,53 @@ bool Coordinator::goes_after(const Gradient* a, const Gradient* b) {
     return a->priority != b->priority ? a->priority < b->priority : a->order > b->order;
 }
 
-bool Coordinator::next(std::uint64_t room_bytes, Verdict& out) {
-    if (complete_.empty() || complete_.front()->bytes > room_bytes) return false;
+void Coordinator::take_complete() {
     std::pop_heap(complete_.begin(), complete_.end(), goes_after);
-    Gradient& gradient = *complete_.back();
+    taken_.push_back(complete_.back());
     complete_.pop_back();
-    out.name.clear();
+}
+
+/// All that may go with the one that was taken: short ones overtake longer ones of higher priority,
+/// whose sums hardly notice.
+void Coordinator::take_pack() {
+    const std::uint32_t pack = taken_.front()->pack;
+    const auto others = std::partition(complete_.begin(), complete_.end(),
+                                       [&](const Gradient* one) { return one->pack != pack; });
+    if (others == complete_.end()) return std::make_heap(complete_.begin(), others, goes_after);
+    std::sort(others, complete_.end(),
+              [](const Gradient* a, const Gradient* b) { return goes_after(b, a); });
+    std::uint64_t bytes = taken_.front()->bytes;
+    const auto end = std::find_if(others, complete_.end(), [&](const Gradient* one) {
+        return (bytes += one->bytes) > most_pack_bytes_;
+    });
+    taken_.insert(taken_.end(), others, end);
+    complete_.erase(others, end);
+    std::make_heap(complete_.begin(), complete_.end(), goes_after);
+}
+
+Verdict Coordinator::verdict_of(Gradient& gradient) {
+    Verdict verdict;
     if (gradient.number == unnumbered) {
         gradient.number = static_cast<std::uint32_t>(by_number_.size());
         by_number_.push_back(&gradient);
-        out.name = gradient.name;
+        verdict.name = gradient.name;
     }
-    out.number = gradient.number;
-    out.error = gradient.error;
+    verdict.number = gradient.number;
+    verdict.error = gradient.error;
     std::fill(gradient.has.begin(), gradient.has.end(), std::uint8_t{0});
+    return verdict;
+}
+
+bool Coordinator::next(std::uint64_t room_bytes, std::vector<Verdict>& out) {
+    out.clear();
+    if (complete_.empty() || complete_.front()->bytes > room_bytes) return false;
+    taken_.clear();
+    take_complete();
+    if (taken_.front()->pack != 0) take_pack();
+    for (Gradient* gradient : taken_) {
+        out.push_back(verdict_of(*gradient));
+        out.back().more = gradient != taken_.back();
+    }
     return true;
 }
 

@@ -34,7 +34,7 @@ Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& op
 }
 
 Result<std::unique_ptr<Engine>> Engine::make(Channel& channel, const EngineOptions& options) {
-    auto negotiation = Negotiation::make(channel);
+    auto negotiation = Negotiation::make(channel, options.most_pack_bytes);
     if (!negotiation) return negotiation.status();
     return std::unique_ptr<Engine>(new Engine(std::move(negotiation).value(), options));
 }
@@ -63,6 +63,7 @@ Status Engine::submit(Gradient& gradient, const Submission& submission) {
         gradient.shape_text_ = submission.shape_text;
         gradient.bytes_ = submission.bytes;
         gradient.priority_ = submission.priority;
+        gradient.pack_ = submission.pack;
         gradient.outcome_ = {};
         gradient.state_.store(Gradient::State::submitted, std::memory_order_release);
         under_way_.fetch_add(1, std::memory_order_acq_rel);
@@ -175,9 +176,9 @@ void Engine::drop_stuck(std::uint64_t now_ns) {
     if (running_.empty() || steps_out_ > 0) return;
     if (now_ns - went_on_ns_ < options_.failure_patience_ns) return;
     const Status why = failure();
-    for (Gradient* gradient : std::exchange(running_, {})) {
-        gradient->work->abandon();
-        complete(*gradient, why);
+    for (const auto& sum : std::exchange(running_, {})) {
+        sum->work->abandon();
+        complete(sum->gradients, why);
     }
 }
 
@@ -214,6 +215,7 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     ready.priority = gradient.priority_;
     ready.bytes = gradient.bytes_;
     ready.shape = gradient.shape_;
+    ready.pack = options_.packer != nullptr ? gradient.pack_ : 0;
     if (gradient.number_ == unnumbered) ready.name = gradient.name_;
     if (gradient.number_ == unnumbered || gradient.told_shape_ != gradient.shape_)
         ready.shape_text = gradient.shape_text_;
@@ -250,59 +252,84 @@ Result<Gradient*> Engine::found(const Verdict& verdict) {
 Status Engine::hear_verdicts() {
     Verdict verdict;
     while (GRADCOLL_VALUE(negotiation_->hear(verdict))) {
-        Gradient* const gradient = GRADCOLL_VALUE(found(verdict));
+        beginning_.push_back(GRADCOLL_VALUE(found(verdict)));
+        if (verdict.more) continue;
         if (verdict.error.empty())
-            begin(*gradient);
+            begin();
         else
-            complete(*gradient, {Code::invalid_argument, verdict.error});
+            complete(beginning_, {Code::invalid_argument, verdict.error});
+        beginning_.clear();
     }
     return {};
 }
 
-void Engine::begin(Gradient& gradient) {
-    if (Status status = gradient.work->start(); !status.ok())
-        return complete(gradient, std::move(status));
-    gradient.is_running_ = true;
-    running_bytes_ += gradient.bytes_;
-    const auto at = std::find_if(running_.begin(), running_.end(), [&](const Gradient* other) {
-        return other->priority_ < gradient.priority_;
+Result<Work*> Engine::work_of(std::span<Gradient* const> gradients) {
+    if (gradients.size() == 1) return gradients.front()->work.get();
+    if (options_.packer != nullptr) return options_.packer->pack(gradients);
+    return Status(Code::corrupt, "rank 0 packs gradients, which this rank does not");
+}
+
+std::unique_ptr<Engine::Sum> Engine::take_sum() {
+    if (idle_.empty()) return std::make_unique<Sum>();
+    std::unique_ptr<Sum> sum = std::move(idle_.back());
+    idle_.pop_back();
+    return sum;
+}
+
+/// Those of beginning_, together.
+void Engine::begin() {
+    const auto work = work_of(beginning_);
+    const Status started = work ? (*work)->start() : work.status();
+    if (!started.ok()) return complete(beginning_, started);
+    std::unique_ptr<Sum> sum = take_sum();
+    sum->work = *work;
+    sum->gradients.assign(beginning_.begin(), beginning_.end());
+    sum->priority = beginning_.front()->priority_;
+    sum->bytes = 0;
+    for (Gradient* gradient : beginning_) {
+        gradient->is_running_ = true;
+        sum->bytes += gradient->bytes_;
+    }
+    running_bytes_ += sum->bytes;
+    const auto at = std::find_if(running_.begin(), running_.end(), [&](const auto& other) {
+        return other->priority < sum->priority;
     });
-    running_.insert(at, &gradient);
+    running_.insert(at, std::move(sum));
 }
 
 bool Engine::advance_running() {
     bool went_on = false;
     for (std::size_t i = 0; i < running_.size();) {
-        Gradient& gradient = *running_[i];
-        went_on = advance(gradient) || went_on;
-        if (i < running_.size() && running_[i] == &gradient) ++i;
+        const Sum* const sum = running_[i].get();
+        went_on = advance(i) || went_on;
+        if (i < running_.size() && running_[i].get() == sum) ++i;
     }
     return went_on;
 }
 
-bool Engine::advance(Gradient& gradient) {
-    const auto progress = gradient.work->advance();
-    if (progress.ok() && *progress != Progress::complete) {
-        return hand_out(gradient) || *progress == Progress::advanced;
-    }
-    running_.erase(std::find(running_.begin(), running_.end(), &gradient));
-    running_bytes_ -= gradient.bytes_;
-    gradient.is_running_ = false;
-    complete(gradient, progress.status());
+bool Engine::advance(std::size_t index) {
+    const auto progress = running_[index]->work->advance();
+    if (progress.ok() && *progress != Progress::complete)
+        return hand_out(*running_[index]) || *progress == Progress::advanced;
+    idle_.push_back(std::move(running_[index]));
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
+    const Sum& ended = *idle_.back();
+    running_bytes_ -= ended.bytes;
+    for (Gradient* gradient : ended.gradients) gradient->is_running_ = false;
+    complete(ended.gradients, progress.status());
     return true;
 }
 
 /// Short steps are run here: to hand one over takes as long. True if there were any.
-bool Engine::hand_out(Gradient& gradient) {
+bool Engine::hand_out(Sum& sum) {
     std::array<LocalStep, steps_a_turn> taken;
     const std::size_t most = compute_.has_threads() ? taken.size() : 1;
-    const auto steps =
-        std::span(taken).first(gradient.work->take_local(std::span(taken).first(most)));
+    const auto steps = std::span(taken).first(sum.work->take_local(std::span(taken).first(most)));
     const auto given = std::partition(steps.begin(), steps.end(), [&](const LocalStep& step) {
         return !compute_.has_threads() || step.bytes() <= most_bytes_here;
     });
     steps_out_ += static_cast<std::size_t>(steps.end() - given);
-    compute_.give({given, steps.end()}, gradient.priority_);
+    compute_.give({given, steps.end()}, sum.priority);
     for (const LocalStep& step : std::span(steps.begin(), given)) finish(step, run_step(step));
     return given != steps.begin();
 }
@@ -330,12 +357,14 @@ void Engine::finish(const LocalStep& step, LocalResult result) {
     if (!status.ok()) log(LogLevel::error, "{}", status.message());
 }
 
-void Engine::complete(Gradient& gradient, Status outcome) {
+void Engine::complete(std::span<Gradient* const> gradients, const Status& outcome) {
     {
         const std::scoped_lock lock(mutex_);
-        gradient.outcome_ = std::move(outcome);
-        under_way_.fetch_sub(1, std::memory_order_acq_rel);
-        gradient.state_.store(Gradient::State::complete, std::memory_order_release);
+        for (Gradient* gradient : gradients) {
+            gradient->outcome_ = outcome;
+            gradient->state_.store(Gradient::State::complete, std::memory_order_release);
+        }
+        under_way_.fetch_sub(gradients.size(), std::memory_order_acq_rel);
     }
     completed_now_.notify_all();
 }
@@ -352,7 +381,7 @@ void Engine::fail(const Status& status) {
             if (gradient->is_busy() && !gradient->is_complete() && !gradient->is_running_)
                 ended.push_back(gradient.get());
     }
-    for (Gradient* gradient : ended) complete(*gradient, status);
+    complete(ended, status);
 }
 
 void Engine::tell_stalls(std::uint64_t now_ns) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -21,6 +22,8 @@
 
 namespace gradcoll {
 
+class GradientPacker;
+
 struct EngineOptions {
     /// That run local steps; 0: whoever makes the turns does.
     int compute_threads = 1;
@@ -33,6 +36,10 @@ struct EngineOptions {
     /// has gone on for so long.
     std::uint64_t failure_patience_ns = 5'000'000'000;
     std::uint64_t stall_ns = 0;  ///< after which it is told who has not handed in a gradient
+    /// Makes one sum of several short gradients, which have at most so many bytes together. Null:
+    /// no gradient may be packed. Must outlive the engine.
+    GradientPacker* packer = nullptr;
+    std::uint64_t most_pack_bytes = 0;
 };
 
 /// One gradient, by its name. It stays as long as the engine.
@@ -62,7 +69,21 @@ class Gradient {
     std::int32_t priority_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t shape_ = 0;
+    std::uint32_t pack_ = 0;
     std::string shape_text_;
+};
+
+/// Used by the thread that makes the engine's turns.
+class GradientPacker {
+  public:
+    GradientPacker() = default;
+    virtual ~GradientPacker() = default;
+    GradientPacker(const GradientPacker&) = delete;
+    GradientPacker& operator=(const GradientPacker&) = delete;
+
+    /// The sum of these, which have begun and have one Submission::pack: it fills all their
+    /// results. The engine starts it; it is free again when it is complete or abandoned.
+    virtual Result<Work*> pack(std::span<Gradient* const> gradients) = 0;
 };
 
 /// What is handed in besides the gradient itself.
@@ -71,6 +92,8 @@ struct Submission {
     std::string_view shape_text;
     std::uint64_t bytes = 0;    ///< that its sum sends
     std::int32_t priority = 0;  ///< higher goes first
+    /// Gradients of the same number may be summed as one; 0: it may not. All ranks have it alike.
+    std::uint32_t pack = 0;
 };
 
 /// Thread safe. A warm sum (name and shape seen before) allocates nothing per step.
@@ -115,14 +138,23 @@ class Engine {
     Status tell(Gradient& gradient, std::uint64_t now_ns);
     Status hear_verdicts();
     Result<Gradient*> found(const Verdict& verdict);
-    void begin(Gradient& gradient);
+    /// What is under way: of one gradient, or of a pack.
+    struct Sum {
+        Work* work = nullptr;
+        std::vector<Gradient*> gradients;
+        std::int32_t priority = 0;
+        std::uint64_t bytes = 0;
+    };
+    void begin();
+    Result<Work*> work_of(std::span<Gradient* const> gradients);
+    std::unique_ptr<Sum> take_sum();
     bool advance_running();
-    bool advance(Gradient& gradient);
-    bool hand_out(Gradient& gradient);
+    bool advance(std::size_t index);
+    bool hand_out(Sum& sum);
     bool help();
     static void finish(const LocalStep& step, LocalResult result);
     bool take_back();
-    void complete(Gradient& gradient, Status outcome);
+    void complete(std::span<Gradient* const> gradients, const Status& outcome);
     Result<bool> agree(std::uint64_t now_ns);
     void drop_stuck(std::uint64_t now_ns);
     void fail(const Status& status);
@@ -136,8 +168,10 @@ class Engine {
 
     std::mutex turn_mutex_;  ///< whoever makes a turn has it
     // Of the turns:
-    std::vector<Gradient*> announced_;  ///< in this turn
-    std::vector<Gradient*> running_;    ///< those of higher priority first
+    std::vector<Gradient*> announced_;           ///< in this turn
+    std::vector<Gradient*> beginning_;           ///< together
+    std::vector<std::unique_ptr<Sum>> running_;  ///< those of higher priority first
+    std::vector<std::unique_ptr<Sum>> idle_;     ///< to be used again
     std::vector<Gradient*> by_number_;
     std::vector<ComputeQueue::Returned> returned_;
     std::size_t steps_out_ = 0;  ///< handed out, and not taken back

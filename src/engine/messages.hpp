@@ -22,20 +22,22 @@ inline constexpr std::size_t most_error_bytes = 2048;
 inline constexpr std::uint32_t unnumbered = 0xffffffffU;
 
 /// A rank has a gradient to sum. On the wire, little endian: u32 number, i32 priority, u64 bytes,
-/// u64 shape, then name and shape text, each as u32 length and bytes.
+/// u64 shape, u32 pack, then name and shape text, each as u32 length and bytes.
 struct Ready {
     std::uint32_t number = unnumbered;
     std::int32_t priority = 0;  ///< higher goes first
     std::uint64_t bytes = 0;    ///< that its sum sends
     std::uint64_t shape = 0;    ///< hash of all that ranks must have alike
+    std::uint32_t pack = 0;     ///< those of one number may be summed as one; 0: only by itself
     std::string name;           ///< empty if it has a number
     std::string shape_text;     ///< for people; empty if the rank has sent it for this gradient
 };
 
-/// All ranks begin this sum now, or give it up. On the wire: u32 number, then name and error, each
-/// as u32 length and bytes.
+/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 more, then name and
+/// error, each as u32 length and bytes.
 struct Verdict {
     std::uint32_t number = 0;
+    bool more = false;  ///< it is summed as one with that of the next verdict
     std::string name;   ///< the first time only: from now on this is its number
     std::string error;  ///< why it is given up; empty: it begins
 };

@@ -36,11 +36,11 @@ std::size_t most_messages(const Channel& channel) {
 
 }  // namespace
 
-Negotiation::Negotiation(Channel& channel)
+Negotiation::Negotiation(Channel& channel, std::uint64_t most_pack_bytes)
     : rank_(channel.rank()),
       rank_count_(channel.rank_count()),
       lane_(channel.open_lane(most_messages(channel))),
-      coordinator_(channel.rank_count()),
+      coordinator_(channel.rank_count(), most_pack_bytes),
       received_(control_message_bytes *
                 static_cast<std::size_t>(channel.rank() == 0 ? channel.rank_count() : 1)),
       completions_(most_messages(channel)) {}
@@ -49,8 +49,9 @@ Negotiation::~Negotiation() {
     lane_->abandon();
 }
 
-Result<std::unique_ptr<Negotiation>> Negotiation::make(Channel& channel) {
-    std::unique_ptr<Negotiation> made(new Negotiation(channel));
+Result<std::unique_ptr<Negotiation>> Negotiation::make(Channel& channel,
+                                                       std::uint64_t most_pack_bytes) {
+    std::unique_ptr<Negotiation> made(new Negotiation(channel, most_pack_bytes));
     if (!made->coordinates()) GRADCOLL_TRY(made->listen_to(0));
     for (int peer = 1; made->coordinates() && peer < made->rank_count_; ++peer)
         GRADCOLL_TRY(made->listen_to(peer));
@@ -69,10 +70,11 @@ Status Negotiation::say(const Ready& ready, std::uint64_t now_ns) {
 }
 
 void Negotiation::release(std::uint64_t room_bytes) {
-    Verdict verdict;
-    if (!coordinates() || !coordinator_.next(room_bytes, verdict)) return;
-    if (rank_count_ > 1) put(waiting_, verdict);
-    heard_.push_back(std::move(verdict));
+    if (!coordinates() || !coordinator_.next(room_bytes, released_)) return;
+    for (Verdict& verdict : released_) {
+        if (rank_count_ > 1) put(waiting_, verdict);
+        heard_.push_back(std::move(verdict));
+    }
 }
 
 void Negotiation::give_up(const Status& why) {

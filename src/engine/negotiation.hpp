@@ -20,14 +20,16 @@ namespace gradcoll {
 /// by one thread at a time.
 class Negotiation {
   public:
-    /// Nobody else uses the channel, which must outlive it. Errors: those of the lane.
-    static Result<std::unique_ptr<Negotiation>> make(Channel& channel);
+    /// Nobody else uses the channel, which must outlive it. `most_pack_bytes`: as the Coordinator
+    /// has it. Errors: those of the lane.
+    static Result<std::unique_ptr<Negotiation>> make(Channel& channel,
+                                                     std::uint64_t most_pack_bytes);
     /// Drops what is on its way.
     ~Negotiation();
 
     /// Errors: those of Coordinator::add on rank 0.
     Status say(const Ready& ready, std::uint64_t now_ns);
-    /// Rank 0: gradients may begin that fit into so many bytes.
+    /// Rank 0: the next gradient may begin, or pack of them, if it fits into so many bytes.
     void release(std::uint64_t room_bytes);
     /// Messages that can leave or have come; true if there were any. Never waits. Errors: corrupt,
     /// if a message does not mean what it should; transport.
@@ -42,7 +44,7 @@ class Negotiation {
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
 
   private:
-    explicit Negotiation(Channel& channel);
+    Negotiation(Channel& channel, std::uint64_t most_pack_bytes);
     bool coordinates() const { return rank_ == 0; }
     Status listen_to(int peer);
     Status finish(const Completion& done, std::uint64_t now_ns);
@@ -62,6 +64,7 @@ class Negotiation {
     std::string leaving_;              ///< the message that is on its way
     int sends_ = 0;                    ///< of it
     std::deque<Verdict> heard_;
+    std::vector<Verdict> released_;
     std::vector<Completion> completions_;
 };
 

@@ -10,24 +10,26 @@ constexpr std::uint64_t any_room = UINT64_MAX;
 
 Ready ready_as(std::string name, std::int32_t priority = 0, std::uint64_t shape = 7,
                std::string shape_text = "7 elements") {
-    return {unnumbered, priority, 100, shape, std::move(name), std::move(shape_text)};
+    return {unnumbered, priority, 100, shape, 0, std::move(name), std::move(shape_text)};
 }
 
 Ready ready_as(std::uint32_t number) {
-    return {number, 0, 100, 7, "", ""};
+    return {number, 0, 100, 7, 0, "", ""};
 }
 
 /// Names, or numbers of those that have one, in the order in which they begin.
 std::vector<std::string> begun(Coordinator& coordinator) {
     std::vector<std::string> names;
-    Verdict verdict;
-    while (coordinator.next(any_room, verdict))
-        names.push_back(verdict.name.empty() ? std::to_string(verdict.number) : verdict.name);
+    std::vector<Verdict> verdicts;
+    while (coordinator.next(any_room, verdicts))
+        for (const Verdict& verdict : verdicts)
+            names.push_back((verdict.name.empty() ? std::to_string(verdict.number) : verdict.name) +
+                            (verdict.more ? "+" : ""));
     return names;
 }
 
 TEST(Coordinator, BeginsWhatAllRanksHaveInWhateverOrderTheyHandItIn) {
-    Coordinator coordinator(3);
+    Coordinator coordinator(3, 1000);
     const std::vector<std::vector<std::string>> orders{
         {"a", "b", "c"}, {"c", "a", "b"}, {"b", "c", "a"}};
     for (std::size_t step = 0; step < 3; ++step) {
@@ -40,7 +42,7 @@ TEST(Coordinator, BeginsWhatAllRanksHaveInWhateverOrderTheyHandItIn) {
 }
 
 TEST(Coordinator, HighestPriorityOfAnyRankGoesFirst) {
-    Coordinator coordinator(2);
+    Coordinator coordinator(2, 1000);
     for (const int rank : {0, 1}) {
         ASSERT_TRUE(coordinator.add(rank, ready_as("late", 0), 0).ok());
         ASSERT_TRUE(coordinator.add(rank, ready_as("early", rank == 1 ? 5 : 0), 0).ok());
@@ -50,7 +52,7 @@ TEST(Coordinator, HighestPriorityOfAnyRankGoesFirst) {
 }
 
 TEST(Coordinator, NumbersFollowTheFirstVerdictAndServeFromThenOn) {
-    Coordinator coordinator(2);
+    Coordinator coordinator(2, 1000);
     for (const int rank : {0, 1}) {
         ASSERT_TRUE(coordinator.add(rank, ready_as("x"), 0).ok());
         ASSERT_TRUE(coordinator.add(rank, ready_as("y", 1), 0).ok());
@@ -64,29 +66,57 @@ TEST(Coordinator, NumbersFollowTheFirstVerdictAndServeFromThenOn) {
 }
 
 TEST(Coordinator, ShapesThatDifferAreAnErrorThatNamesBoth) {
-    Coordinator coordinator(3);
+    Coordinator coordinator(3, 1000);
     ASSERT_TRUE(coordinator.add(1, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
     ASSERT_TRUE(coordinator.add(0, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
     ASSERT_TRUE(coordinator.add(2, ready_as("w", 0, 2, "11 elements of fp32"), 0).ok());
-    Verdict verdict;
-    ASSERT_TRUE(coordinator.next(any_room, verdict));
-    EXPECT_EQ(verdict.error,
+    std::vector<Verdict> verdicts;
+    ASSERT_TRUE(coordinator.next(any_room, verdicts));
+    EXPECT_EQ(verdicts.at(0).error,
               "gradient \"w\": rank 1 has 10 elements of fp32, rank 2 has 11 elements of fp32");
     for (const int rank : {0, 1, 2}) ASSERT_TRUE(coordinator.add(rank, ready_as(0), 0).ok());
-    ASSERT_TRUE(coordinator.next(any_room, verdict));
-    EXPECT_EQ(verdict.error, "");
+    ASSERT_TRUE(coordinator.next(any_room, verdicts));
+    EXPECT_EQ(verdicts.at(0).error, "");
+}
+
+Ready packable(std::string name, std::uint32_t pack, std::uint64_t bytes, int priority = 0) {
+    return {unnumbered, priority, bytes, 7, pack, std::move(name), "7 elements"};
+}
+
+TEST(Coordinator, PacksWhatIsShortAndAlikeUpToASize) {
+    Coordinator coordinator(1, 1000);
+    for (const Ready& ready :
+         {packable("a", 5, 400, 9), packable("long", 0, 100'000, 8), packable("b", 5, 300, 1),
+          packable("other", 6, 10, 7), packable("c", 5, 300, 2), packable("d", 5, 400, 0)})
+        ASSERT_TRUE(coordinator.add(0, ready, 0).ok());
+    EXPECT_EQ(begun(coordinator),
+              (std::vector<std::string>{"a+", "c+", "b", "long", "other", "d"}));
+}
+
+TEST(Coordinator, PacksNothingThatRanksDisagreeOn) {
+    Coordinator coordinator(2, 1000);
+    for (const int rank : {0, 1}) {
+        const auto pack = static_cast<std::uint32_t>(5 + rank);
+        ASSERT_TRUE(coordinator.add(rank, packable("a", pack, 1, 3), 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, packable("b", 5, 1, 2), 0).ok());
+        Ready wrong = packable("wrong", 5, 1, 1);
+        wrong.shape += static_cast<std::uint64_t>(rank);
+        ASSERT_TRUE(coordinator.add(rank, wrong, 0).ok());
+        ASSERT_TRUE(coordinator.add(rank, packable("c", 5, 1, 0), 0).ok());
+    }
+    EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"a", "b+", "c", "wrong"}));
 }
 
 TEST(Coordinator, WaitsForRoom) {
-    Coordinator coordinator(1);
+    Coordinator coordinator(1, 1000);
     ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
-    Verdict verdict;
-    EXPECT_FALSE(coordinator.next(99, verdict));
-    EXPECT_TRUE(coordinator.next(100, verdict));
+    std::vector<Verdict> verdicts;
+    EXPECT_FALSE(coordinator.next(99, verdicts));
+    EXPECT_TRUE(coordinator.next(100, verdicts));
 }
 
 TEST(Coordinator, WhatCannotBeIsCorrupt) {
-    Coordinator coordinator(2);
+    Coordinator coordinator(2, 1000);
     EXPECT_EQ(coordinator.add(0, ready_as(std::uint32_t{0}), 0).code(), Code::corrupt);
     EXPECT_EQ(coordinator.add(0, ready_as(""), 0).code(), Code::corrupt);
     ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
@@ -97,7 +127,7 @@ TEST(Coordinator, WhatCannotBeIsCorrupt) {
 
 TEST(Coordinator, SaysWhoIsMissingAndForHowLong) {
     constexpr std::uint64_t second = 1'000'000'000;
-    Coordinator coordinator(4);
+    Coordinator coordinator(4, 1000);
     ASSERT_TRUE(coordinator.add(2, ready_as("late"), 5 * second).ok());
     ASSERT_TRUE(coordinator.add(0, ready_as("late"), 9 * second).ok());
     EXPECT_TRUE(coordinator.stalls(64 * second, 60 * second).empty());

@@ -3,6 +3,7 @@
 #include "engine/engine.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "runtime/operation_numbers.hpp"
@@ -38,6 +39,63 @@ class WorkOfTest final : public Work {
     Owned& data_;
 };
 
+/// Sums of several gradients as one, one behind the other; makes a sum for each pack.
+class PackerOfTest final : public GradientPacker {
+  public:
+    using Find = std::function<Owned&(const Gradient&)>;
+    PackerOfTest(std::string tree, Channel& channel, OperationNumbers& numbers, Find find)
+        : tree_(std::move(tree)), channel_(channel), numbers_(numbers), find_(std::move(find)) {}
+
+    Result<Work*> pack(std::span<Gradient* const> gradients) override {
+        sums_.push_back(std::make_unique<Sum>(*this, gradients));
+        packed_ += gradients.size();
+        return sums_.back().get();
+    }
+    std::size_t packed() const { return packed_; }
+
+  private:
+    class Sum final : public Work {
+      public:
+        Sum(PackerOfTest& packer, std::span<Gradient* const> gradients) {
+            for (const Gradient* gradient : gradients) {
+                parts_.push_back(&packer.find_(*gradient));
+                data_.input.insert(data_.input.end(), parts_.back()->input.begin(),
+                                   parts_.back()->input.end());
+            }
+            data_.output.resize(data_.input.size());
+            work_ = std::make_unique<WorkOfTest>(
+                scenario(packer.tree_, static_cast<std::int64_t>(data_.input.size())),
+                packer.channel_, packer.numbers_, data_);
+        }
+        Status start() override { return work_->start(); }
+        Result<Progress> advance() override {
+            auto progress = work_->advance();
+            if (!progress.ok() || *progress != Progress::complete) return progress;
+            auto from = data_.output.cbegin();
+            for (Owned* part : parts_) {
+                const auto size = static_cast<std::ptrdiff_t>(part->output.size());
+                std::copy(from, from + size, part->output.begin());
+                from += size;
+            }
+            return progress;
+        }
+        std::size_t take_local(std::span<LocalStep> out) override { return work_->take_local(out); }
+        void abandon() override { work_->abandon(); }
+
+      private:
+        std::vector<Owned*> parts_;
+        Owned data_;
+        std::unique_ptr<WorkOfTest> work_;
+    };
+
+    std::string tree_;
+    Channel& channel_;
+    OperationNumbers& numbers_;
+    Find find_;
+    std::size_t packed_ = 0;
+    std::vector<std::unique_ptr<Sum>> sums_;
+};
+
 struct Job {
     std::string tree = "((0 1) 2)";
     std::vector<std::int64_t> counts;  ///< of the gradients
@@ -49,6 +107,7 @@ struct Job {
                           .stall_ns = 60'000'000'000};
     int steps = 2;
     bool flushes = false;
+    std::uint64_t pack_bytes = 0;  ///< gradients of up to a fourth of it are packed
 };
 
 Floats input_of(const Job& job, int rank, std::size_t gradient, int step) {
@@ -70,7 +129,11 @@ class RankOfJob {
           data_(data),
           numbers_(*TagLayout::make(data.tag_limit(), 1)),
           owned_(job.counts.size()),
-          engine_(Engine::make(control, job.options).value()),
+          packer_(job.tree, data, numbers_,
+                  [this](const Gradient& gradient) -> Owned& {
+                      return owned_[std::stoul(gradient.name().substr(6))];
+                  }),
+          engine_(Engine::make(control, options_with(job, packer_)).value()),
           random_(static_cast<unsigned>(data.rank()) + 1) {}
 
     /// By step, by gradient.
@@ -93,7 +156,15 @@ class RankOfJob {
         return results;
     }
 
+    std::size_t packed() const { return packer_.packed(); }
+
   private:
+    static EngineOptions options_with(const Job& job, PackerOfTest& packer) {
+        EngineOptions options = job.options;
+        options.packer = &packer;
+        options.most_pack_bytes = job.pack_bytes;
+        return options;
+    }
     std::vector<std::size_t> order() {
         std::vector<std::size_t> order(job_.counts.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
@@ -115,7 +186,8 @@ class RankOfJob {
                         ->submit(it, {.shape = count,
                                       .shape_text = std::to_string(count) + " elements",
                                       .bytes = count * 4,
-                                      .priority = static_cast<std::int32_t>(gradient % 3)})
+                                      .priority = static_cast<std::int32_t>(gradient % 3),
+                                      .pack = count * 4 <= job_.pack_bytes / 4 ? 1U : 0U})
                         .ok());
     }
 
@@ -123,11 +195,13 @@ class RankOfJob {
     Channel& data_;
     OperationNumbers numbers_;
     std::vector<Owned> owned_;
+    PackerOfTest packer_;
     std::unique_ptr<Engine> engine_;
     std::mt19937 random_;
 };
 
-std::vector<std::vector<std::vector<Floats>>> results_of(const Job& job) {
+std::vector<std::vector<std::vector<Floats>>> results_of(
+    const Job& job, std::atomic<std::size_t>* packed = nullptr) {
     const int ranks = scenario(job.tree, 1).rank_count();
     LoopbackWorld data(ranks, {.delay_probability = 0.2, .seed = 9});
     LoopbackWorld control(ranks, {.delay_probability = 0.2, .seed = 4});
@@ -135,12 +209,13 @@ std::vector<std::vector<std::vector<Floats>>> results_of(const Job& job) {
     on_all_ranks(data, ranks, [&](Channel& channel) {
         RankOfJob rank(job, channel, control.channel(channel.rank()));
         results[static_cast<std::size_t>(channel.rank())] = rank.run();
+        if (packed != nullptr) *packed += rank.packed();
     });
     return results;
 }
 
-void expect_right(const Job& job) {
-    const auto results = results_of(job);
+void expect_right(const Job& job, std::atomic<std::size_t>* packed = nullptr) {
+    const auto results = results_of(job, packed);
     for (int step = 0; step < job.steps; ++step)
         for (std::size_t gradient = 0; gradient < job.counts.size(); ++gradient) {
             Floats sum(static_cast<std::size_t>(job.counts[gradient]), 0.0F);
@@ -188,6 +263,19 @@ TEST(Engine, BeginsNoMoreThanThereIsRoomFor) {
     Job job{.counts = some_counts};
     job.options.most_bytes = 1;
     expect_right(job);
+}
+
+/// Long ones among many short ones, which are packed as they meet; every rank packs the same.
+TEST(Engine, ShortGradientsArePacked) {
+    Job job{.counts = {}, .steps = 4, .pack_bytes = 1600};
+    for (std::int64_t i = 0; i < 200; ++i) job.counts.push_back(i % 10 == 0 ? 5'000 : i % 101);
+    for (const bool own_thread : {true, false}) {
+        job.options.own_thread = own_thread;
+        std::atomic<std::size_t> packed{0};
+        expect_right(job, &packed);
+        EXPECT_GT(packed, 0U);
+        EXPECT_EQ(packed % 3, 0U);
+    }
 }
 
 TEST(Engine, OneRankNeedsNobody) {

@@ -16,9 +16,9 @@ std::string bytes_of(const Record& record) {
 }
 
 TEST(EngineMessages, AreReadAsTheyWereWritten) {
-    const Ready ready{5, -3, 4096, 0x0123456789abcdefU, "layer.0", "1024 elements"};
+    const Ready ready{5, -3, 4096, 0x0123456789abcdefU, 3, "layer.0", "1024 elements"};
     const std::string bytes = bytes_of(ready);
-    EXPECT_EQ(bytes.size(), 24U + 4 + 7 + 4 + 13);
+    EXPECT_EQ(bytes.size(), 28U + 4 + 7 + 4 + 13);
     Ready back;
     ByteReader reader(bytes);
     ASSERT_TRUE(read(reader, back).ok());
@@ -27,23 +27,25 @@ TEST(EngineMessages, AreReadAsTheyWereWritten) {
     EXPECT_EQ(back.priority, -3);
     EXPECT_EQ(back.bytes, 4096U);
     EXPECT_EQ(back.shape, ready.shape);
+    EXPECT_EQ(back.pack, 3U);
     EXPECT_EQ(back.name, "layer.0");
     EXPECT_EQ(back.shape_text, "1024 elements");
 }
 
 TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
-    const Verdict verdict{1, std::string(1000, 'n'), std::string(9000, 'e')};
+    const Verdict verdict{1, true, std::string(1000, 'n'), std::string(9000, 'e')};
     const std::string bytes = bytes_of(verdict);
     EXPECT_LE(bytes.size(), most_record_bytes);
     Verdict back;
     ByteReader reader(bytes);
     ASSERT_TRUE(read(reader, back).ok());
+    EXPECT_TRUE(back.more);
     EXPECT_EQ(back.name.size(), most_name_bytes);
     EXPECT_EQ(back.error.size(), most_error_bytes);
 }
 
 TEST(EngineMessages, ThatEndTooEarlyAreCorrupt) {
-    const std::string bytes = bytes_of(Ready{unnumbered, 0, 1, 2, "name", "shape"});
+    const std::string bytes = bytes_of(Ready{unnumbered, 0, 1, 2, 0, "name", "shape"});
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         Ready back;
         ByteReader reader(std::string_view(bytes).substr(0, size));

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "api/calls/call_kinds.hpp"
-#include "api/calls/engine_work.hpp"
+#include "api/calls/engine_packs.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
@@ -30,6 +30,7 @@ struct GC_Engine_s {
     std::mutex submits;  ///< one at a time
     std::vector<std::shared_ptr<gradcoll::PlannedCall>> plans;
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
+    std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };
 
@@ -60,6 +61,148 @@ void forget(GC_Engine engine) {
     std::erase(engines, engine);
 }
 
+// ---- how a gradient is summed
+
+/// Why the MPI library sums it; none: a plan of ours does.
+PassReason reason_to_pass_of(const Classified& classified) {
+    if (classified.passes()) return classified.pass_reason;
+    if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
+    return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
+}
+
+/// One gradient as it was handed in.
+struct Given {
+    const CallArguments& arguments;
+    CallShape shape;
+    EngineWay way;
+
+    std::string shape_text() const {
+        if (way.passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
+        return fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
+                           name_of(shape.op), way.key.compress ? "compressed" : "exact");
+    }
+};
+
+EngineWay way_of(GC_Engine_s& engine, const CallArguments& arguments, const CallShape& shape) {
+    const Route route =
+        route_of(engine.settings, shape,
+                 {.in_place = is_in_place(arguments),
+                  .sums = shape.sums(),
+                  .one_host = engine.one_host && engine.context->one_host().takes(shape)});
+    EngineWay way{.one_host = route.one_host, .key = route.key};
+    way.key.feedback = route.key.compress && engine.settings.feedback;
+    return way;
+}
+
+Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
+    const PassReason pass_reason = reason_to_pass_of(classified);
+    Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
+    if (pass_reason == PassReason::none) given.way = way_of(engine, arguments, given.shape);
+    return given;
+}
+
+Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey& key) {
+    for (const auto& call : engine.plans)
+        if (call->key() == key) return call;
+    auto call = engine.context->plans().plan_apart(*engine.tree, engine.settings, key);
+    if (call) engine.plans.push_back(*call);
+    return call;
+}
+
+/// With feedback only where something is dropped. The codecs of an engine stay what they are.
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(GC_Engine_s& engine,
+                                                                    CallKey key) {
+    auto call = planned(engine, key);
+    if (!key.feedback || !call || (*call)->lossy()) return call;
+    key.feedback = false;
+    return planned(engine, key);
+}
+
+/// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
+std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
+                                       const PlannedCall& call) {
+    if (!call.key().feedback) return nullptr;
+    GC_Residual_s& kept =
+        engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
+            .first->second;
+    if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
+        kept.residual = std::make_shared<Residual>(
+            identity_of(call, *engine.tree, engine.context->identity().rank()));
+    return kept.residual;
+}
+
+Result<std::unique_ptr<EngineWork>> planned_work(CommContext& context,
+                                                 std::shared_ptr<PlannedCall> call,
+                                                 std::shared_ptr<Residual> residual) {
+    auto executor = call->take_executor({});
+    if (!executor) return executor.status();
+    return std::unique_ptr<EngineWork>(std::make_unique<PlannedWork>(
+        context, std::move(call), std::move(executor).value(), std::move(residual)));
+}
+
+Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient& gradient,
+                                             const EngineWay& way) {
+    CommContext& context = *engine.context;
+    std::unique_ptr<EngineWork> work;
+    if (way.passes())
+        work = std::make_unique<PassedWork>(context);
+    else if (context.identity().rank_count() == 1)
+        work = std::make_unique<AloneWork>(context);
+    else if (way.one_host)
+        work = std::make_unique<HostWork>(context);
+    if (work != nullptr) return work;
+    auto call = planned_with_feedback_if_lossy(engine, way.key);
+    if (!call) return call.status();
+    auto residual = residual_for(engine, gradient.name(), **call);
+    return planned_work(context, std::move(call).value(), std::move(residual));
+}
+
+/// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
+Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
+    auto* const before = static_cast<EngineWork*>(gradient.work.get());
+    if (before != nullptr && before->way == way) return before;
+    auto made = new_work(engine, gradient, way);
+    if (!made) return made.status();
+    EngineWork* const work = made->get();
+    work->handle = {&engine, &gradient};
+    work->way = way;
+    gradient.work = std::move(made).value();
+    return work;
+}
+
+// ---- packs
+
+bool packs_gradients(const GC_Engine_s& engine) {
+    return engine.settings.engine.pack_bytes > 0 && !engine.settings.reproducible &&
+           engine.context->identity().rank_count() > 1;
+}
+
+/// Of a pack of such gradients. Its plan is apart from those of gradients, which other threads add
+/// to.
+Result<std::unique_ptr<EngineWork>> pack_work(GC_Engine_s& engine, const CallShape& shape) {
+    CommContext& context = *engine.context;
+    CallArguments arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    const EngineWay way = way_of(engine, arguments, shape);
+    if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
+    CallKey key = way.key;
+    key.compress = false;
+    auto call = context.plans().plan_apart(*engine.tree, engine.settings, key);
+    if (!call) return call.status();
+    return planned_work(context, std::move(call).value(), nullptr);
+}
+
+/// Short ones that are exact: codecs see whole gradients.
+std::uint32_t pack_of(const GC_Engine_s& engine, const Given& given) {
+    const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
+    if (engine.packs == nullptr || given.way.passes() || given.way.key.compress ||
+        given.shape.size_bytes() > most_bytes)
+        return 0;
+    return static_cast<std::uint32_t>(
+               Hash().value(given.shape.kind).value(given.way.one_host).digest()) |
+           1U;
+}
+
 // ---- making one
 
 Status check_fits_engines(const Settings& settings) {
@@ -88,7 +231,9 @@ EngineOptions options_of(const GC_Engine_s& engine) {
             .own_thread = identity.all_ranks_have_threads(),
             .yields = identity.yields(),
             .most_bytes = settings.most_bytes,
-            .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000};
+            .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
+            .packer = engine.packs.get(),
+            .most_pack_bytes = settings.pack_bytes};
 }
 
 Status plan_for_strategy(GC_Engine_s& engine) {
@@ -115,6 +260,9 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     GRADCOLL_TRY(plan_for_strategy(*made));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    if (packs_gradients(*made))
+        made->packs = std::make_unique<EnginePacks>(
+            [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
     GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
     return made;
 }
@@ -162,103 +310,6 @@ Status check_buffers(const CallArguments& arguments, const Classified& classifie
     return check_disjoint(buffers);
 }
 
-/// Why the MPI library sums it; none: a plan of ours does.
-PassReason reason_to_pass_of(const Classified& classified) {
-    if (classified.passes()) return classified.pass_reason;
-    if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
-    return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
-}
-
-/// One gradient as it was handed in.
-struct Given {
-    const CallArguments& arguments;
-    CallShape shape;
-    EngineWay way;
-
-    std::string shape_text() const {
-        if (way.passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
-        return fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
-                           name_of(shape.op), way.key.compress ? "compressed" : "exact");
-    }
-};
-
-Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
-    Given given{arguments, classified.shape, {.pass_reason = reason_to_pass_of(classified)}};
-    if (given.way.passes()) return given;
-    const Route route =
-        route_of(engine.settings, given.shape,
-                 {.in_place = is_in_place(arguments),
-                  .sums = given.shape.sums(),
-                  .one_host = engine.one_host && engine.context->one_host().takes(given.shape)});
-    given.way.one_host = route.one_host;
-    given.way.key = route.key;
-    given.way.key.feedback = route.key.compress && engine.settings.feedback;
-    return given;
-}
-
-Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey& key) {
-    for (const auto& call : engine.plans)
-        if (call->key() == key) return call;
-    auto call = engine.context->plans().plan_apart(*engine.tree, engine.settings, key);
-    if (call) engine.plans.push_back(*call);
-    return call;
-}
-
-/// With feedback only where something is dropped. The codecs of an engine stay what they are.
-Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(GC_Engine_s& engine,
-                                                                    CallKey key) {
-    auto call = planned(engine, key);
-    if (!key.feedback || !call || (*call)->lossy()) return call;
-    key.feedback = false;
-    return planned(engine, key);
-}
-
-/// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
-std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
-                                       const PlannedCall& call) {
-    if (!call.key().feedback) return nullptr;
-    GC_Residual_s& kept =
-        engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
-            .first->second;
-    if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
-        kept.residual = std::make_shared<Residual>(
-            identity_of(call, *engine.tree, engine.context->identity().rank()));
-    return kept.residual;
-}
-
-Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient& gradient,
-                                             const EngineWay& way) {
-    CommContext& context = *engine.context;
-    std::unique_ptr<EngineWork> work;
-    if (way.passes())
-        work = std::make_unique<PassedWork>(context);
-    else if (context.identity().rank_count() == 1)
-        work = std::make_unique<AloneWork>(context);
-    else if (way.one_host)
-        work = std::make_unique<HostWork>(context);
-    if (work != nullptr) return work;
-    auto call = planned_with_feedback_if_lossy(engine, way.key);
-    if (!call) return call.status();
-    auto executor = (*call)->take_executor({});
-    if (!executor) return executor.status();
-    work = std::make_unique<PlannedWork>(context, *call, std::move(executor).value(),
-                                         residual_for(engine, gradient.name(), **call));
-    return work;
-}
-
-/// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
-Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
-    auto* const before = static_cast<EngineWork*>(gradient.work.get());
-    if (before != nullptr && before->way == way) return before;
-    auto made = new_work(engine, gradient, way);
-    if (!made) return made.status();
-    EngineWork* const work = made->get();
-    work->handle = {&engine, &gradient};
-    work->way = way;
-    gradient.work = std::move(made).value();
-    return work;
-}
-
 Status check_idle(const Gradient& gradient) {
     if (!gradient.is_busy()) return {};
     return {Code::invalid_argument,
@@ -289,7 +340,8 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                        {.shape = Hash().value(given.shape.kind).text(text).digest(),
                                         .shape_text = text,
                                         .bytes = work->sent_bytes(),
-                                        .priority = call.priority}));
+                                        .priority = call.priority,
+                                        .pack = pack_of(engine, given)}));
     return &work->handle;
 }
 

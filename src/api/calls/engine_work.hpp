@@ -40,6 +40,9 @@ class EngineWork : public Work {
         arguments_ = arguments;
         shape_ = shape;
     }
+    const CallShape& shape() const { return shape_; }
+    const void* input() const { return binding_of(arguments_, shape_).input; }
+    void* output() const { return arguments_.recvbuf; }
     /// What whoever made it keeps with it.
     GC_Handle_s handle;
     EngineWay way;

@@ -80,6 +80,7 @@ struct EngineSettings {
     EngineStrategy strategy = EngineStrategy::tree;
     std::optional<int> threads;  ///< none: by cores and ranks
     std::uint64_t most_bytes = 0;
+    std::uint64_t pack_bytes = 0;
     std::int64_t stall_seconds = 60;
 };
 

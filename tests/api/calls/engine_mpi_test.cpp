@@ -87,6 +87,41 @@ TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
         }
 }
 
+/// Many short ones of two types, in different orders on each rank; the same bits on all ranks.
+TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
+    const OwnComm comm;
+    constexpr std::size_t gradients = 300;
+    for (const char* pack : {"0", "4K", "64K"}) {
+        const OwnEngine engine(comm, {{"gc_engine_pack_bytes", pack}});
+        std::mt19937 random(static_cast<unsigned>(comm.rank()));
+        std::vector<std::size_t> order(gradients);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (int step = 0; step < 3; ++step) {
+            std::shuffle(order.begin(), order.end(), random);
+            std::vector<std::vector<float>> floats(gradients);
+            std::vector<std::vector<double>> doubles(gradients);
+            std::vector<GC_Handle> handles(gradients);
+            for (const std::size_t at : order) {
+                floats[at] = values_of(comm.rank(), static_cast<int>(at), at * 7 % 500);
+                doubles[at].assign(floats[at].begin(), floats[at].end());
+                const bool is_double = at % 3 == 0;
+                void* const data = is_double ? static_cast<void*>(doubles[at].data())
+                                             : static_cast<void*>(floats[at].data());
+                ASSERT_EQ(GC_Submit(engine, std::to_string(at).c_str(), MPI_IN_PLACE, data,
+                                    static_cast<MPI_Count>(floats[at].size()),
+                                    is_double ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, 0, &handles[at]),
+                          MPI_SUCCESS);
+            }
+            ASSERT_EQ(GC_Handle_waitall(static_cast<int>(gradients), handles.data()), MPI_SUCCESS);
+            for (std::size_t at = 0; at < gradients; ++at) {
+                const auto sum = sum_of(comm.size(), static_cast<int>(at), at * 7 % 500);
+                if (at % 3 == 0) floats[at].assign(doubles[at].begin(), doubles[at].end());
+                ASSERT_EQ(floats[at], sum) << at << ", pack " << pack;
+            }
+        }
+    }
+}
+
 TEST(EngineCalls, TwoEnginesOfOneCommunicatorDoNotMeet) {
     const OwnComm comm;
     const OwnEngine first(comm);

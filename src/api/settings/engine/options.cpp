@@ -36,6 +36,17 @@ OptionInfo engine_bytes_option_row() {
             "are always under way"};
 }
 
+OptionInfo engine_pack_bytes_option_row() {
+    return {.variable = "GC_ENGINE_PACK_BYTES",
+            .info_key = "gc_engine_pack_bytes",
+            .default_value = "64K",
+            .allowed = "bytes with K, M or G",
+            .help =
+                "exact gradients of up to a fourth of it that wait at the same time are summed as "
+                "one vector of at most so many bytes, unless gc_reproducible is on; 0: each by "
+                "itself"};
+}
+
 OptionInfo engine_stall_seconds_option_row() {
     return {.variable = "GC_ENGINE_STALL_SECONDS",
             .info_key = "gc_engine_stall_seconds",

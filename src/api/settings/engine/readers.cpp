@@ -41,6 +41,12 @@ SettingRow engine_bytes_setting_row() {
             .shapes_calls = false};
 }
 
+SettingRow engine_pack_bytes_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.pack_bytes, parse_bytes(text)); },
+            .shapes_calls = false};
+}
+
 SettingRow engine_stall_seconds_setting_row() {
     return {.read =
                 [](std::string_view text, Settings& out) {
