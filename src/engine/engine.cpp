@@ -286,6 +286,7 @@ void Engine::begin() {
     sum->gradients.assign(beginning_.begin(), beginning_.end());
     sum->priority = beginning_.front()->priority_;
     sum->bytes = 0;
+    sum->begin_ns = now_ns();
     for (Gradient* gradient : beginning_) {
         gradient->is_running_ = true;
         sum->bytes += gradient->bytes_;
@@ -315,7 +316,10 @@ bool Engine::advance(std::size_t index) {
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
     const Sum& ended = *idle_.back();
     running_bytes_ -= ended.bytes;
-    for (Gradient* gradient : ended.gradients) gradient->is_running_ = false;
+    for (Gradient* gradient : ended.gradients) {
+        gradient->is_running_ = false;
+        gradient->took_ns_ = ended.gradients.size() == 1 ? now_ns() - ended.begin_ns : 0;
+    }
     complete(ended.gradients, progress.status());
     return true;
 }

@@ -52,6 +52,9 @@ class Gradient {
     bool is_busy() const { return state_.load(std::memory_order_acquire) != State::idle; }
     /// Its sum has ended.
     bool is_complete() const { return state_.load(std::memory_order_acquire) == State::complete; }
+    /// From the begin of its last sum to the end; 0: it has not been summed by itself. While it is
+    /// not busy.
+    std::uint64_t took_ns() const { return took_ns_; }
     /// How it is summed. The owner changes it only while it is not busy.
     std::unique_ptr<Work> work;
 
@@ -70,6 +73,7 @@ class Gradient {
     std::uint64_t bytes_ = 0;
     std::uint64_t shape_ = 0;
     std::uint32_t pack_ = 0;
+    std::uint64_t took_ns_ = 0;
     std::string shape_text_;
 };
 
@@ -144,6 +148,7 @@ class Engine {
         std::vector<Gradient*> gradients;
         std::int32_t priority = 0;
         std::uint64_t bytes = 0;
+        std::uint64_t begin_ns = 0;
     };
     void begin();
     Result<Work*> work_of(std::span<Gradient* const> gradients);

@@ -22,7 +22,19 @@ Result<Tree> flattened(const Tree& machine) {
     return Tree::make(root);
 }
 
+constexpr std::string_view names[] = {"tree", "ring", "ps"};
+
 }  // namespace
+
+std::string_view name_of(EngineStrategy strategy) {
+    return names[static_cast<std::size_t>(strategy)];
+}
+
+std::optional<EngineStrategy> strategy_named(std::string_view name) {
+    for (const EngineStrategy strategy : all_strategies)
+        if (name_of(strategy) == name) return strategy;
+    return {};
+}
 
 Result<StrategyTree> strategy_tree(EngineStrategy strategy, const Tree& machine) {
     if (strategy == EngineStrategy::tree || machine.rank_count() == 1)

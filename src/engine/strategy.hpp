@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/status.hpp"
@@ -16,6 +17,13 @@ enum class EngineStrategy : std::uint8_t {
     ps     ///< co-located parameter servers: every rank sums its share of the vector, and sends it
            ///< back
 };
+
+inline constexpr EngineStrategy all_strategies[] = {EngineStrategy::tree, EngineStrategy::ring,
+                                                    EngineStrategy::ps};
+/// As settings and files write it; static.
+std::string_view name_of(EngineStrategy strategy);
+/// None: there is no such name.
+std::optional<EngineStrategy> strategy_named(std::string_view name);
 
 /// What a plan is made for.
 struct StrategyTree {

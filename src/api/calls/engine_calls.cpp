@@ -17,18 +17,19 @@
 #include "api/edge/lifetime.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/hash.hpp"
-#include "collectives/choose/options.hpp"
-#include "engine/strategy.hpp"
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "engine/gradient_plan.hpp"
+#include "topology/files.hpp"
 
 /// What the opaque handle of the C API points to. What refers to others comes after them.
 struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
-    std::optional<gradcoll::Tree> tree;
-    bool one_host = false;  ///< exact sums go through the memory of the host
+    std::unique_ptr<gradcoll::EngineChoice> choice;
     std::unique_ptr<gradcoll::NumberedChannel> control;
-    std::mutex submits;  ///< one at a time
-    std::vector<std::shared_ptr<gradcoll::PlannedCall>> plans;
+    std::mutex submits;                          ///< one at a time
+    std::vector<gradcoll::Gradient*> gradients;  ///< in the order of their first submit
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
     std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
     std::unique_ptr<gradcoll::Engine> engine;
@@ -83,51 +84,44 @@ struct Given {
     }
 };
 
-EngineWay way_of(GC_Engine_s& engine, const CallArguments& arguments, const CallShape& shape) {
-    const Route route =
-        route_of(engine.settings, shape,
-                 {.in_place = is_in_place(arguments),
-                  .sums = shape.sums(),
-                  .one_host = engine.one_host && engine.context->one_host().takes(shape)});
-    EngineWay way{.one_host = route.one_host, .key = route.key};
-    way.key.feedback = route.key.compress && engine.settings.feedback;
-    return way;
-}
-
-Given given_to(GC_Engine_s& engine, const CallArguments& arguments, const Classified& classified) {
+Result<Given> given_to(GC_Engine_s& engine, const std::string& name, const CallArguments& arguments,
+                       const Classified& classified) {
     const PassReason pass_reason = reason_to_pass_of(classified);
     Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
-    if (pass_reason == PassReason::none) given.way = way_of(engine, arguments, given.shape);
+    if (pass_reason == PassReason::none)
+        GRADCOLL_TRY(take(given.way, engine.choice->way_of(name, arguments, given.shape)));
     return given;
 }
 
-Result<std::shared_ptr<PlannedCall>> planned(GC_Engine_s& engine, const CallKey& key) {
-    for (const auto& call : engine.plans)
+Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, EnginePlanner& planner,
+                                             const CallKey& key) {
+    for (const auto& call : planner.plans)
         if (call->key() == key) return call;
-    auto call = engine.context->plans().plan_apart(*engine.tree, engine.settings, key);
-    if (call) engine.plans.push_back(*call);
+    auto call = engine.context->plans().plan_apart(planner.tree, planner.settings, key);
+    if (call) planner.plans.push_back(*call);
     return call;
 }
 
 /// With feedback only where something is dropped. The codecs of an engine stay what they are.
-Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(GC_Engine_s& engine,
-                                                                    CallKey key) {
-    auto call = planned(engine, key);
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
+                                                                    const EngineWay& way) {
+    CallKey key = way.key;
+    auto call = planned(engine, *way.planner, key);
     if (!key.feedback || !call || (*call)->lossy()) return call;
     key.feedback = false;
-    return planned(engine, key);
+    return planned(engine, *way.planner, key);
 }
 
 /// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
 std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
-                                       const PlannedCall& call) {
+                                       const Tree& tree, const PlannedCall& call) {
     if (!call.key().feedback) return nullptr;
     GC_Residual_s& kept =
         engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
             .first->second;
     if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
-        kept.residual = std::make_shared<Residual>(
-            identity_of(call, *engine.tree, engine.context->identity().rank()));
+        kept.residual =
+            std::make_shared<Residual>(identity_of(call, tree, engine.context->identity().rank()));
     return kept.residual;
 }
 
@@ -151,10 +145,22 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
     else if (way.one_host)
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
-    auto call = planned_with_feedback_if_lossy(engine, way.key);
+    auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
-    auto residual = residual_for(engine, gradient.name(), **call);
+    auto residual = residual_for(engine, gradient.name(), way.planner->tree, **call);
     return planned_work(context, std::move(call).value(), std::move(residual));
+}
+
+/// Nothing is chosen anew for the same shape.
+std::optional<Given> given_as_before(const Gradient& gradient, const CallArguments& arguments,
+                                     const Classified& classified) {
+    const auto* const before = static_cast<const EngineWork*>(gradient.work.get());
+    const CallShape& shape = classified.shape;
+    const bool same =
+        before != nullptr && before->way.pass_reason == reason_to_pass_of(classified) &&
+        !before->way.passes() && before->shape().kind == shape.kind &&
+        before->shape().count == shape.count && before->way.key.in_place == is_in_place(arguments);
+    return same ? std::optional(Given{arguments, shape, before->way}) : std::nullopt;
 }
 
 /// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
@@ -179,15 +185,11 @@ bool packs_gradients(const GC_Engine_s& engine) {
 
 /// Of a pack of such gradients. Its plan is apart from those of gradients, which other threads add
 /// to.
-Result<std::unique_ptr<EngineWork>> pack_work(GC_Engine_s& engine, const CallShape& shape) {
+Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape) {
     CommContext& context = *engine.context;
-    CallArguments arguments;
-    arguments.sendbuf = MPI_IN_PLACE;
-    const EngineWay way = way_of(engine, arguments, shape);
+    const EngineWay way = engine.choice->base_way(shape);
     if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
-    CallKey key = way.key;
-    key.compress = false;
-    auto call = context.plans().plan_apart(*engine.tree, engine.settings, key);
+    auto call = context.plans().plan_apart(way.planner->tree, way.planner->settings, way.key);
     if (!call) return call.status();
     return planned_work(context, std::move(call).value(), nullptr);
 }
@@ -236,15 +238,23 @@ EngineOptions options_of(const GC_Engine_s& engine) {
             .most_pack_bytes = settings.pack_bytes};
 }
 
-Status plan_for_strategy(GC_Engine_s& engine) {
-    auto strategy = strategy_tree(engine.settings.engine.strategy, engine.context->tree());
-    if (!strategy) return strategy.status();
-    if (!strategy->exchange.empty())
-        GRADCOLL_TRY(take(engine.settings.exchange, level_exchanges_from(strategy->exchange)));
-    else
-        engine.one_host = engine.context->one_host().open();
-    engine.tree = std::move(strategy->tree);
-    return {};
+/// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
+/// on all ranks.
+Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 26;
+    const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();
+    std::string text = read ? *read : read.status().message();
+    if (text.size() > most_bytes) text.resize(most_bytes);
+    std::uint64_t facts[2] = {text.size(), read ? 1U : 0U};
+    const MPI_Comm comm = identity.private_comm();
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(facts, 2, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
+    text.resize(std::min<std::uint64_t>(facts[0], most_bytes));
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, 0, comm),
+                          "MPI_Bcast"));
+    if (facts[1] == 0)
+        return Status(Code::invalid_argument, fmt::format("gc_engine_plan: {}", printable(text)));
+    if (text.empty()) return GradientPlan();
+    return GradientPlan::parse(text, fmt::format("gc_engine_plan: {}", printable(path)));
 }
 
 Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint) {
@@ -257,7 +267,10 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     GRADCOLL_TRY(made->context->prepare_tree());
     made->context->keep_plans();
     made->settings = made->context->settings().current();
-    GRADCOLL_TRY(plan_for_strategy(*made));
+    auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
+    if (!plan) return plan.status();
+    GRADCOLL_TRY(take(made->choice,
+                      EngineChoice::make(*made->context, made->settings, std::move(plan).value())));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
     if (packs_gradients(*made))
@@ -328,11 +341,15 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     GRADCOLL_TRY(check_handles(Collective::allreduce, call.arguments));
     const Classified classified = classify(Collective::allreduce, call.arguments, 1);
     GRADCOLL_TRY(check_buffers(call.arguments, classified));
-    const Given given = given_to(engine, call.arguments, classified);
 
     const std::scoped_lock lock(engine.submits);
     Gradient& gradient = engine.engine->gradient(call.name);
     GRADCOLL_TRY(check_idle(gradient));
+    if (gradient.work == nullptr) engine.gradients.push_back(&gradient);
+    const auto known = given_as_before(gradient, call.arguments, classified);
+    const Given given =
+        known ? *known
+              : GRADCOLL_VALUE(given_to(engine, gradient.name(), call.arguments, classified));
     EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     work->bind(call.arguments, given.shape);
     const std::string text = given.shape_text();
@@ -353,19 +370,19 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
     GRADCOLL_TRY(check_count("count", count));
     GRADCOLL_TRY(check_datatype("datatype", datatype));
     const CallArguments arguments{MPI_IN_PLACE, nullptr, count, datatype, MPI_SUM, MPI_COMM_NULL};
-    const Given given = given_to(engine, arguments, classify(Collective::allreduce, arguments, 1));
+    const std::scoped_lock lock(engine.submits);
+    GRADCOLL_TRY(check_idle(engine.engine->gradient(name)));
+    const Given given = GRADCOLL_VALUE(
+        given_to(engine, name, arguments, classify(Collective::allreduce, arguments, 1)));
     if (given.way.passes() || !given.way.key.feedback ||
         engine.context->identity().rank_count() == 1)
         return GC_RESIDUAL_NULL;
-
-    const std::scoped_lock lock(engine.submits);
-    GRADCOLL_TRY(check_idle(engine.engine->gradient(name)));
-    const auto call = planned_with_feedback_if_lossy(engine, given.way.key);
+    const auto call = planned_with_feedback_if_lossy(engine, given.way);
     if (!call) return call.status();
     if (!(*call)->key().feedback) return GC_RESIDUAL_NULL;
     const auto kept = engine.residuals.find(name);
     if (kept != engine.residuals.end()) GRADCOLL_TRY(kept->second.residual->check_fits(**call));
-    residual_for(engine, name, **call);
+    residual_for(engine, name, given.way.planner->tree, **call);
     return &engine.residuals.at(name);
 }
 
@@ -425,6 +442,41 @@ Status wait_all(int count, GC_Handle handles[]) {
     return first;
 }
 
+// ---- what was planned
+
+std::string codec_text(const EngineWay& way) {
+    if (!way.key.compress) return "exact";
+    if (!way.planner->codec.empty()) return way.planner->codec;
+    std::string text;
+    const Settings& settings = way.planner->settings;
+    return settings.level_codecs.empty() ? std::string(name_of(settings.codec))
+                                         : settings.level_codecs.text();
+}
+
+PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& gradient) {
+    const auto& work = static_cast<const EngineWork&>(*gradient.work);
+    PlannedGradient row;
+    row.name = gradient.name();
+    row.bytes = work.shape().size_bytes();
+    row.predicted_us = engine.choice->predicted_us(work.way);
+    row.measured_us = static_cast<double>(gradient.took_ns()) * 1e-3;
+    if (work.way.passes()) return row;
+    row.strategy = name_of(work.way.planner->strategy);
+    row.codec = codec_text(work.way);
+    row.parts = work.parts();
+    return row;
+}
+
+/// By rank 0. Local.
+Status write_plan(const GC_Engine_s& engine) {
+    const std::string& path = engine.settings.engine.plan_to;
+    if (path.empty() || engine.context->identity().rank() != 0) return {};
+    std::vector<PlannedGradient> rows;
+    for (const Gradient* gradient : engine.gradients)
+        rows.push_back(planned_gradient(engine, *gradient));
+    return replace_file(path, plan_text(rows));
+}
+
 Status free_engine(GC_Engine* engine) {
     if (engine == nullptr) return {Code::invalid_argument, "engine is a null pointer"};
     if (*engine == GC_ENGINE_NULL) return {Code::invalid_argument, "engine is GC_ENGINE_NULL"};
@@ -433,6 +485,8 @@ Status free_engine(GC_Engine* engine) {
             return {Code::invalid_argument,
                     fmt::format("engine has {} gradients under way; wait for them first", count)};
         (*engine)->engine->settle();
+        if (const Status written = write_plan(**engine); !written.ok())
+            log(LogLevel::warn, "gc_engine_plan_to: {}", written.message());
     }
     forget(*engine);
     delete *engine;

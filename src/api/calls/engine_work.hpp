@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "api/calls/engine_choice.hpp"
 #include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
@@ -18,16 +19,6 @@ struct GC_Handle_s {
 
 namespace gradcoll {
 
-/// Which way a gradient's sums go: their work serves all that go alike.
-struct EngineWay {
-    PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
-    bool one_host = false;
-    CallKey key = {};  ///< if it does not pass
-
-    bool passes() const { return pass_reason != PassReason::none; }
-    friend bool operator==(const EngineWay&, const EngineWay&) = default;
-};
-
 /// The sum of one gradient again and again, each time with buffers of its own. The context must
 /// outlive it. Unless a kind of work has more to say, it has no local steps, and writes nothing but
 /// in advance().
@@ -41,6 +32,8 @@ class EngineWork : public Work {
         shape_ = shape;
     }
     const CallShape& shape() const { return shape_; }
+    /// That the vector is cut into.
+    virtual std::int64_t parts() const { return 1; }
     const void* input() const { return binding_of(arguments_, shape_).input; }
     void* output() const { return arguments_.recvbuf; }
     /// What whoever made it keeps with it.
@@ -70,6 +63,9 @@ class PlannedWork final : public EngineWork {
           sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
     std::uint64_t sent_bytes() const override { return sent_bytes_; }
+    std::int64_t parts() const override {
+        return std::max<std::int64_t>(call_->plan().chunk_count, 1);
+    }
     Status start() override;
     Result<Progress> advance() override;
     std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }

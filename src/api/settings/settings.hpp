@@ -77,8 +77,10 @@ struct ResultTolerance {
 };
 
 struct EngineSettings {
-    EngineStrategy strategy = EngineStrategy::tree;
-    std::optional<int> threads;  ///< none: by cores and ranks
+    std::optional<EngineStrategy> strategy;  ///< none: chosen for each gradient
+    std::string plan_file;                   ///< that says how gradients are summed; empty: none
+    std::string plan_to;                     ///< where that is written at the end; empty: nowhere
+    std::optional<int> threads;              ///< none: by cores and ranks
     std::uint64_t most_bytes = 0;
     std::uint64_t pack_bytes = 0;
     std::int64_t stall_seconds = 60;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -120,6 +122,57 @@ TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
             }
         }
     }
+}
+
+/// A plan by hand is followed, what is written is what was done, and it is read again.
+TEST(EngineCalls, PlansAreReadAndWritten) {
+    const OwnComm comm;
+    const std::string given = testing::TempDir() + "plan." + std::to_string(comm.size()) + ".json";
+    const std::string written = given + ".out";
+    if (comm.rank() == 0)
+        std::ofstream(given) << R"({"gradcoll_engine_plan": 1, "gradients": [
+                   {"name": "layer.5", "strategy": "ring", "parts": 3},
+                   {"name": "layer.[12]", "strategy": "ps"}]})";
+    {
+        const OwnEngine engine(comm, {{"gc_engine_plan", given.c_str()},
+                                      {"gc_engine_plan_to", written.c_str()},
+                                      {"gc_engine_strategy", "auto"},
+                                      {"gc_engine_pack_bytes", "0"}});
+        for (unsigned step = 0; step < 2; ++step)
+            expect_right_sums(engine, comm, step, step % 2 == 1);
+    }
+    if (comm.rank() == 0) {
+        std::ifstream file(written);
+        const auto json = nlohmann::json::parse(file);
+        ASSERT_EQ(json["gradients"].size(), counts.size());
+        for (const auto& gradient : json["gradients"]) {
+            EXPECT_EQ(gradient["codec"], "exact");
+            if (comm.size() > 1 && gradient["bytes"] > 0) {
+                EXPECT_GT(gradient["measured_us"], 0);
+                EXPECT_GT(gradient["predicted_us"], 0);
+            }
+            if (gradient["name"] == "layer.5") {
+                EXPECT_EQ(gradient["strategy"], "ring");
+                if (comm.size() > 1) {
+                    EXPECT_EQ(gradient["parts"], 3);
+                }
+            }
+            if (gradient["name"] == "layer.1") {
+                EXPECT_EQ(gradient["strategy"], "ps");
+            }
+        }
+    }
+    {
+        const OwnEngine again(comm, {{"gc_engine_plan", written.c_str()}});
+        expect_right_sums(again, comm, 7, false);
+    }
+    if (comm.rank() == 0) std::ofstream(given) << "{}";
+    MPI_Barrier(comm);
+    GC_Engine engine = GC_ENGINE_NULL;
+    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", given.c_str()}}), &engine),
+              MPI_ERR_ARG);
+    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", "/no/such/plan"}}), &engine),
+              MPI_ERR_ARG);
 }
 
 TEST(EngineCalls, TwoEnginesOfOneCommunicatorDoNotMeet) {

@@ -8,11 +8,33 @@ OptionInfo engine_strategy_option_row() {
         .variable = "GC_ENGINE_STRATEGY",
         .info_key = "gc_engine_strategy",
         .default_value = "tree",
-        .allowed = "tree, ring, ps",
+        .allowed = "tree, ring, ps, auto",
         .help =
             "how engines sum a gradient: tree: over the tree of the machine; ring: from rank to "
             "rank in the order of the tree; ps: every rank is the parameter server of its "
-            "share, and all send theirs to it"};
+            "share, and all send theirs to it; auto: for each gradient the one that is predicted "
+            "to "
+            "keep links and cores busy for the shortest time"};
+}
+
+OptionInfo engine_plan_option_row() {
+    return {.variable = "GC_ENGINE_PLAN",
+            .info_key = "gc_engine_plan",
+            .default_value = "",
+            .allowed = "a file",
+            .help =
+                "how gradients are summed whose names match: strategy, codec, parts "
+                "(docs/engine.md); rank 0 reads it; empty: no file"};
+}
+
+OptionInfo engine_plan_to_option_row() {
+    return {.variable = "GC_ENGINE_PLAN_TO",
+            .info_key = "gc_engine_plan_to",
+            .default_value = "",
+            .allowed = "a file",
+            .help =
+                "where rank 0 writes, when an engine is freed, how its gradients were summed, "
+                "with predicted and measured times; GC_ENGINE_PLAN reads it; empty: nowhere"};
 }
 
 OptionInfo engine_threads_option_row() {

@@ -16,16 +16,35 @@ Result<std::optional<int>> parse_threads(std::string_view text) {
     return std::optional<int>(static_cast<int>(*threads));
 }
 
+Result<std::optional<EngineStrategy>> parse_strategy(std::string_view text) {
+    const auto strategy = strategy_named(text);
+    if (strategy || text == "auto") return strategy;
+    return Status(Code::invalid_argument, fmt::format("'{}' is not allowed: {}", printable(text),
+                                                      info_of(OptionId::engine_strategy).allowed));
+}
+
+Status keep_text(std::string_view text, std::string& out) {
+    out = text;
+    return {};
+}
+
 }  // namespace
 
 SettingRow engine_strategy_setting_row() {
-    return {.read =
-                [](std::string_view text, Settings& out) {
-                    constexpr std::string_view names[] = {"tree", "ring", "ps"};
-                    return take(out.engine.strategy,
-                                one_of<EngineStrategy>(text, names,
-                                                       info_of(OptionId::engine_strategy).allowed));
-                },
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.strategy, parse_strategy(text)); },
+            .shapes_calls = false};
+}
+
+SettingRow engine_plan_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return keep_text(text, out.engine.plan_file); },
+            .shapes_calls = false};
+}
+
+SettingRow engine_plan_to_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return keep_text(text, out.engine.plan_to); },
             .shapes_calls = false};
 }
 

@@ -1,0 +1,142 @@
+#include "api/calls/engine_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/comm/codec_use.hpp"
+#include "api/comm/route.hpp"
+#include "collectives/choose/options.hpp"
+#include "collectives/predict/forecast.hpp"
+
+namespace gradcoll {
+namespace {
+
+Forecast forecast_of(const EngineWay& way) {
+    const EnginePlanner& planner = *way.planner;
+    return forecast_tree(planner.tree, *planner.settings.tuning,
+                         decision_for(planner.tree, planner.settings, way.key).spec,
+                         planner.settings.chunks_in_flight);
+}
+
+/// What a sum costs those beside it: its time on the busiest link or core, or, where its messages
+/// wait for one another, a half of the time that it takes, as two sums at least are under way.
+double busy_us(const EngineWay& way) {
+    const Forecast forecast = forecast_of(way);
+    return std::max({forecast.slowest_link_us, forecast.core_total_us, forecast.total_us / 2});
+}
+
+/// So that the vector has so many parts.
+std::optional<std::uint64_t> chunk_bytes_for(const GradientWish* wish, const CallShape& shape) {
+    if (wish == nullptr || !wish->parts) return {};
+    const auto parts = static_cast<std::uint64_t>(*wish->parts);
+    return parts == 1 ? 0 : (shape.size_bytes() + parts - 1) / parts;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EngineChoice>> EngineChoice::make(CommContext& context,
+                                                         const Settings& settings,
+                                                         GradientPlan plan) {
+    std::unique_ptr<EngineChoice> made(new EngineChoice(context, settings, std::move(plan)));
+    auto base = made->new_planner(settings.engine.strategy.value_or(EngineStrategy::tree), nullptr);
+    if (!base) return base.status();
+    made->planners_.push_back(std::move(base).value());
+    return made;
+}
+
+Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy strategy,
+                                                                 const GradientWish* wish) const {
+    auto tree = strategy_tree(strategy, context_.tree());
+    if (!tree) return tree.status();
+    std::unique_ptr<EnginePlanner> made(
+        new EnginePlanner{strategy, {}, {}, std::move(tree->tree), settings_, false, {}});
+    if (!tree->exchange.empty())
+        GRADCOLL_TRY(take(made->settings.exchange, level_exchanges_from(tree->exchange)));
+    else
+        made->one_host = context_.one_host().open();
+    if (wish != nullptr && !wish->codec.empty()) {
+        made->codec = wish->codec;
+        made->settings.level_codecs = wish->codecs;
+        made->settings.min_bytes = 0;
+        made->settings.max_bytes.reset();
+        made->settings.compress_if = CompressIf::always;
+    }
+    return made;
+}
+
+Result<EnginePlanner*> EngineChoice::planner(EngineStrategy strategy, const GradientWish* wish,
+                                             const CallShape& shape) {
+    const std::string codec = wish != nullptr ? wish->codec : std::string();
+    const auto chunk_bytes = chunk_bytes_for(wish, shape);
+    for (const auto& known : planners_)
+        if (known->strategy == strategy && known->codec == codec &&
+            known->chunk_bytes == chunk_bytes)
+            return known.get();
+    auto made = new_planner(strategy, wish);
+    if (!made) return made.status();
+    (*made)->chunk_bytes = chunk_bytes;
+    if (chunk_bytes) (*made)->settings.chunk_bytes = chunk_bytes;
+    planners_.push_back(std::move(made).value());
+    return planners_.back().get();
+}
+
+EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& arguments,
+                               const CallShape& shape) const {
+    const bool one_host = planner.one_host && context_.one_host().takes(shape);
+    const Route route = route_unless_left_out(
+        planner.settings, shape,
+        {.in_place = is_in_place(arguments), .sums = shape.sums(), .one_host = one_host},
+        [&](const Route& compressed) {
+            CallKey key = compressed.key;
+            key.in_place = false;  // ranks may differ in it
+            return codec_use({planner.tree, planner.settings, key,
+                              one_host ? context_.identity().rank_count() : 0})
+                .left_out;
+        });
+    EngineWay way{.one_host = route.one_host, .planner = &planner, .key = route.key};
+    way.key.feedback = route.key.compress && planner.settings.feedback;
+    return way;
+}
+
+Result<EngineWay> EngineChoice::way_of(const std::string& name, const CallArguments& arguments,
+                                       const CallShape& shape) {
+    const GradientWish* const wish = plan_.find(name);
+    const auto strategy =
+        wish != nullptr && wish->strategy ? wish->strategy : settings_.engine.strategy;
+    EngineWay best =
+        way_by(*GRADCOLL_VALUE(planner(strategy.value_or(EngineStrategy::tree), wish, shape)),
+               arguments, shape);
+    if (strategy || best.one_host || shape.count == 0 || context_.identity().rank_count() == 1)
+        return best;
+    double best_us = busy_us(best);
+    for (const EngineStrategy other : {EngineStrategy::ring, EngineStrategy::ps}) {
+        const EngineWay way =
+            way_by(*GRADCOLL_VALUE(planner(other, wish, shape)), arguments, shape);
+        const double us = busy_us(way);
+        if (us >= best_us) continue;
+        best = way;
+        best_us = us;
+    }
+    return best;
+}
+
+EngineWay EngineChoice::base_way(const CallShape& shape) const {
+    EnginePlanner& base = *planners_.front();
+    CallArguments arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    EngineWay way = way_by(base, arguments, shape);
+    way.key.compress = way.key.feedback = false;
+    return way;
+}
+
+double EngineChoice::predicted_us(const EngineWay& way) const {
+    if (way.passes() || way.key.count == 0) return 0;
+    const int ranks = context_.identity().rank_count();
+    if (way.one_host)
+        return forecast_shared_memory(*way.planner->settings.tuning, ranks,
+                                      way.key.count * way.key.elem_bytes, way.key.in_place)
+            .total_us;
+    return ranks > 1 ? forecast_of(way).total_us : 0;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,71 @@
+// api/calls/engine_choice.hpp - which way the sums of a gradient go: by whom, over which plan, with
+// which codec. Rests only on facts that all ranks share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/comm/comm_context.hpp"
+#include "api/edge/request.hpp"
+#include "engine/gradient_plan.hpp"
+#include "engine/strategy.hpp"
+
+namespace gradcoll {
+
+/// Makes plans of one strategy, with settings of its own.
+struct EnginePlanner {
+    EngineStrategy strategy = EngineStrategy::tree;
+    std::string codec;  ///< that a file names; empty: none does
+    std::optional<std::uint64_t> chunk_bytes;
+    Tree tree;
+    Settings settings;
+    bool one_host = false;  ///< exact sums go through the memory of the host
+    std::vector<std::shared_ptr<PlannedCall>> plans;
+};
+
+/// Which way a gradient's sums go: their work serves all that go alike.
+struct EngineWay {
+    PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
+    bool one_host = false;
+    EnginePlanner* planner = nullptr;  ///< null only if it passes
+    CallKey key = {};                  ///< if it does not pass
+
+    bool passes() const { return pass_reason != PassReason::none; }
+    friend bool operator==(const EngineWay&, const EngineWay&) = default;
+};
+
+/// Used by one thread at a time, but for base_way().
+class EngineChoice {
+  public:
+    /// The context must outlive it. Errors: those of strategy_tree().
+    static Result<std::unique_ptr<EngineChoice>> make(CommContext& context,
+                                                      const Settings& settings, GradientPlan plan);
+
+    /// What the plan's file says of the name holds. What it leaves open is as the settings have it;
+    /// with gc_engine_strategy=auto the strategy that is predicted to keep links and cores busy for
+    /// the shortest time. Errors: those of strategy_tree().
+    Result<EngineWay> way_of(const std::string& name, const CallArguments& arguments,
+                             const CallShape& shape);
+    /// Of gradients that no file names, exact, in place.
+    EngineWay base_way(const CallShape& shape) const;
+    /// What a sum that goes this way takes by itself; 0: not known.
+    double predicted_us(const EngineWay& way) const;
+
+  private:
+    EngineChoice(CommContext& context, const Settings& settings, GradientPlan plan)
+        : context_(context), settings_(settings), plan_(std::move(plan)) {}
+    Result<EnginePlanner*> planner(EngineStrategy strategy, const GradientWish* wish,
+                                   const CallShape& shape);
+    Result<std::unique_ptr<EnginePlanner>> new_planner(EngineStrategy strategy,
+                                                       const GradientWish* wish) const;
+    EngineWay way_by(EnginePlanner& planner, const CallArguments& arguments,
+                     const CallShape& shape) const;
+
+    CommContext& context_;
+    const Settings settings_;
+    const GradientPlan plan_;
+    std::vector<std::unique_ptr<EnginePlanner>> planners_;
+};
+
+}  // namespace gradcoll
