@@ -23,6 +23,7 @@ except ImportError as missing:
 
 import gradcoll.torch
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
+from torch.nn.parallel import DistributedDataParallel
 
 WORLD = MPI.COMM_WORLD
 ALWAYS = {"gc_compress_if": "always"}
@@ -87,13 +88,25 @@ WAYS = {
 }
 
 
+def one_bucket(model):
+    """PowerSGD sums from callbacks, in threads of Gloo's: of several buckets in another order on each rank, which Gloo
+    takes for one another."""
+    before, torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = torch.distributed._DEFAULT_FIRST_BUCKET_BYTES, 2**30
+    try:
+        return DistributedDataParallel(model, bucket_cap_mb=1024)
+    finally:
+        torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = before
+
+
 class Training:
-    def __init__(self, way, seed, batch):
+    def __init__(self, way, seed, options):
         self.network = network(seed)
-        self.model = torch.nn.parallel.DistributedDataParallel(self.network)
+        if "PowerSGD" in way:
+            self.model = one_bucket(self.network)
+        else:
+            self.model = DistributedDataParallel(self.network, bucket_cap_mb=options.bucket_mb)
         self.state = WAYS[way](self.model)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02, momentum=0.9)
-        self.batch = batch
 
     def step(self, images, labels):
         self.optimizer.zero_grad()
@@ -122,7 +135,7 @@ def load(folder, part):
 def works(way, options):
     """Whether this torch has it: its Gloo may lack a type. A rank that fails, fails before it has sent anything."""
     try:
-        training = Training(way, 1, options.batch)
+        training = Training(way, 1, options)
         training.step(torch.zeros(1, 1, 28, 28), torch.zeros(1, dtype=torch.int64))
     except (RuntimeError, TypeError) as error:
         if WORLD.rank == 0:
@@ -134,8 +147,9 @@ def works(way, options):
 
 def times(ways, options):
     data = load(options.data, "train")
-    trainings = {way: Training(way, 1, options.batch) for way in ways}
+    trainings = {way: Training(way, 1, options) for way in ways}
     taken = {way: [] for way in ways}
+    worked = {way: [] for way in ways}  # by the processor, all threads of this rank
     generator = torch.Generator().manual_seed(WORLD.rank)
     for turn in range(options.turns + 1):
         for way, training in trainings.items():
@@ -143,19 +157,21 @@ def times(ways, options):
                 batch = torch.randint(len(data[0]), (options.batch,), generator=generator)
                 images, labels = data[0][batch], data[1][batch]
                 WORLD.Barrier()
-                begin = time.perf_counter()
+                begin, begin_cpu = time.perf_counter(), time.process_time()
                 training.step(images, labels)
+                cpu_ms = 1e3 * (time.process_time() - begin_cpu)
                 ms = WORLD.allreduce(1e3 * (time.perf_counter() - begin), MPI.MAX)
                 if turn:
                     taken[way].append(ms)
+                    worked[way].append(cpu_ms)
     if WORLD.rank == 0:
         count = sum(parameter.numel() for parameter in network(1).parameters())
         print(f"{4 * count / 2**20:.1f} MiB of gradients, {WORLD.size} ranks, {options.batch} pictures a rank and step")
-        print("| way | ms a step | quartiles | of Gloo's |\n|---|---|---|---|")
+        print("| way | ms a step | quartiles | of Gloo's | processor, ms |\n|---|---|---|---|---|")
         for way, ms in taken.items():
             low, middle, high = statistics.quantiles(ms, n=4)
             to_gloo = f"{middle / statistics.median(taken['Gloo']):.2f}" if "Gloo" in taken else ""
-            print(f"| {way} | {middle:.1f} | {low:.1f} to {high:.1f} | {to_gloo} |")
+            print(f"| {way} | {middle:.1f} | {low:.1f} to {high:.1f} | {to_gloo} | {statistics.median(worked[way]):.1f} |")
     for training in trainings.values():
         training.close()
 
@@ -168,16 +184,18 @@ def right_of(network, data):
 
 def accuracy(ways, options):
     data, held_out = load(options.data, "train"), load(options.data, "t10k")
-    a_rank = len(data[0]) // WORLD.size // options.batch * options.batch
+    count = min(options.pictures, len(data[0]))
+    a_rank = count // WORLD.size // options.batch * options.batch
     if WORLD.rank == 0:
-        print(f"| way | % right after {options.epochs} epochs, seeds 1 to {options.seeds} | mean |\n|---|---|---|")
+        print(f"{options.epochs} epochs of {a_rank * WORLD.size} pictures, {options.batch} a rank and step")
+        print(f"| way | % right, seeds 1 to {options.seeds} | mean |\n|---|---|---|", flush=True)
     for way in ways:
         found = []
         for seed in range(1, options.seeds + 1):
-            training = Training(way, seed, options.batch)
+            training = Training(way, seed, options)
             for epoch in range(options.epochs):
                 generator = torch.Generator().manual_seed(1000 * seed + epoch)
-                order = torch.randperm(len(data[0]), generator=generator)[WORLD.rank :: WORLD.size]
+                order = torch.randperm(count, generator=generator)[WORLD.rank :: WORLD.size]
                 for batch in order[:a_rank].split(options.batch):
                     training.step(data[0][batch], data[1][batch])
             if WORLD.rank == 0:
@@ -193,11 +211,13 @@ def main():
     parser.add_argument("what", choices=["times", "accuracy"])
     parser.add_argument("--only", help="ways, separated by semicolons: " + "; ".join(WAYS))
     parser.add_argument("--batch", type=int, default=64, help="pictures a rank and step (64)")
+    parser.add_argument("--bucket-mb", type=float, default=25, help="of DistributedDataParallel (25, as torch has it)")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--steps", type=int, default=6, help="of each way in a turn (6)")
     parser.add_argument("--warmup", type=int, default=14, help="steps of each way that are not counted (14)")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--pictures", type=int, default=60000, help="of the training set, from the first on (all)")
     parser.add_argument("--data", default="/usr/share/datasets/fashion-mnist")
     options = parser.parse_args()
     ways = options.only.split(";") if options.only else list(WAYS)
