@@ -1,5 +1,5 @@
-// train_fashion/gradient_sync.cpp - one persistent Gradcoll request for each parameter, and the
-// MPI_Allreduce peer.
+// train_fashion/gradient_sync.cpp - one persistent Gradcoll request for each parameter, one engine
+// for all, and the MPI_Allreduce peer.
 #include "gradient_sync.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@ void check_gc(int code, const std::string& what) {
     throw SyncError(fmt::format("{}: {}", what, text.data()));
 }
 
-/// The settings of a request as an MPI_Info; what the user left out is not in it.
-class RequestInfo {
+/// The settings of a request or an engine as an MPI_Info; what the user left out is not in it.
+class SettingsInfo {
   public:
-    explicit RequestInfo(const Options& options) {
+    explicit SettingsInfo(const Options& options) {
         MPI_Info_create(&info_);
         // What a codec does to the training is of interest also where it does not pay.
         set("gc_compress_if", "always");
@@ -31,9 +31,9 @@ class RequestInfo {
         set("gc_down_codec", options.down_codec);
         set("gc_min_bytes", options.min_bytes);
     }
-    ~RequestInfo() { MPI_Info_free(&info_); }
-    RequestInfo(const RequestInfo&) = delete;
-    RequestInfo& operator=(const RequestInfo&) = delete;
+    ~SettingsInfo() { MPI_Info_free(&info_); }
+    SettingsInfo(const SettingsInfo&) = delete;
+    SettingsInfo& operator=(const SettingsInfo&) = delete;
 
     MPI_Info get() const { return info_; }
 
@@ -49,7 +49,7 @@ class GradcollSync : public GradientSync {
   public:
     GradcollSync(std::vector<Parameter>& parameters, const Options& options, MPI_Comm comm)
         : comm_(comm) {
-        const RequestInfo info(options);
+        const SettingsInfo info(options);
         try {
             for (Parameter& parameter : parameters) add_request(parameter, info.get());
         } catch (const SyncError& error) {
@@ -84,6 +84,43 @@ class GradcollSync : public GradientSync {
 
     MPI_Comm comm_;
     std::vector<GC_Request> requests_;
+};
+
+/// Each gradient by its name. Those of the layers that the next forward pass begins with go first.
+class EngineSync : public GradientSync {
+  public:
+    EngineSync(std::vector<Parameter>& parameters, const Options& options, MPI_Comm comm)
+        : parameters_(parameters), handles_(parameters.size(), GC_HANDLE_NULL) {
+        const SettingsInfo info(options);
+        try {
+            check_gc(GC_Engine_create(comm, info.get(), &engine_), "engine");
+        } catch (const SyncError& error) {
+            throw SettingsError(error.what());
+        }
+    }
+    ~EngineSync() override { GC_Engine_free(&engine_); }
+
+    std::optional<WireBytes> wire_bytes() const override {
+        GC_Stats stats{};
+        check_gc(GC_Engine_get_stats(engine_, &stats), "statistics");
+        return WireBytes{stats.bytes_sent, stats.bytes_sent_exact, stats.calls_compressed};
+    }
+
+  private:
+    void do_start(std::size_t index) override {
+        Parameter& parameter = parameters_[index];
+        check_gc(GC_Submit(engine_, parameter.name.c_str(), MPI_IN_PLACE, parameter.gradient.data(),
+                           static_cast<MPI_Count>(parameter.gradient.size()), MPI_FLOAT, MPI_SUM,
+                           -static_cast<int>(index), &handles_[index]),
+                 parameter.name);
+    }
+    void do_finish() override {
+        check_gc(GC_Handle_waitall(static_cast<int>(handles_.size()), handles_.data()), "wait");
+    }
+
+    std::vector<Parameter>& parameters_;
+    GC_Engine engine_ = GC_ENGINE_NULL;
+    std::vector<GC_Handle> handles_;
 };
 
 class MpiSync : public GradientSync {
@@ -124,6 +161,7 @@ void GradientSync::finish() {
 std::unique_ptr<GradientSync> make_gradient_sync(std::vector<Parameter>& parameters,
                                                  const Options& options, MPI_Comm comm) {
     if (!options.uses_gradcoll()) return std::make_unique<MpiSync>(parameters, comm);
+    if (options.engine) return std::make_unique<EngineSync>(parameters, options, comm);
     return std::make_unique<GradcollSync>(parameters, options, comm);
 }
 

@@ -22,8 +22,10 @@ constexpr int exit_usage = 2;
 /// MPI for the life of main(), with a communicator whose errors are returned.
 class MpiSession {
   public:
-    MpiSession(int* argc, char*** argv) {
-        MPI_Init(argc, argv);
+    /// `threads`: whether those of an engine may call MPI.
+    MpiSession(int* argc, char*** argv, bool threads) {
+        int provided = 0;
+        MPI_Init_thread(argc, argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
         MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
         MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
         MPI_Comm_rank(comm_, &rank_);
@@ -101,8 +103,8 @@ int train_network(const Options& options, Files& files, const MpiSession& mpi) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const MpiSession mpi(&argc, &argv);
     const ParsedOptions parsed = parse_options(argc, argv);
+    const MpiSession mpi(&argc, &argv, parsed.options.engine);
     if (!parsed.run) {
         if (mpi.rank() == 0) fmt::print(parsed.exit_code == 0 ? stdout : stderr, "{}", parsed.text);
         return parsed.exit_code;

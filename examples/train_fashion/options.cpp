@@ -20,6 +20,8 @@ void add_sum_options(CLI::App& app, Options& options) {
     app.add_option("--down-codec", options.down_codec, "codec on the way down: same, or a codec");
     app.add_option("--min-bytes", options.min_bytes,
                    "smaller tensors are never compressed, such as 64K");
+    app.add_flag("--engine", options.engine,
+                 "hand gradients to an engine (gradcoll/engine.h) instead of persistent requests");
     app.add_flag("--check-first-step", options.check_first_step,
                  "compare the first step's sums with MPI_Allreduce");
 }
@@ -53,7 +55,13 @@ void add_output_options(CLI::App& app, Options& options) {
 
 /// MPI_Allreduce has no settings: refuse them instead of ignoring them.
 void check_combination(const Options& options) {
+    if (options.engine && !options.schedule.empty())
+        throw CLI::ValidationError(
+            "--schedule", "has no meaning with --engine, whose codec stays; leave one out");
     if (options.uses_gradcoll()) return;
+    if (options.engine)
+        throw CLI::ValidationError("--engine",
+                                   "has no meaning with --codec mpi; leave one of them out");
     const std::pair<const char*, const std::string&> settings[] = {
         {"--schedule", options.schedule},
         {"--feedback", options.feedback},

@@ -17,6 +17,7 @@ struct Options {
     std::string level_codecs;
     std::string down_codec;
     std::string min_bytes;
+    bool engine = false;  ///< one for all gradients, instead of a request for each
     bool check_first_step = false;
     // training
     std::size_t epochs = 5;

@@ -30,6 +30,11 @@ bool stdout_reaches_terminal() {
     return unseen || output.starts_with("/dev/pts/") || output.starts_with("/dev/tty");
 }
 
+std::string sums_text(const Options& options) {
+    if (!options.uses_gradcoll()) return "MPI_Allreduce";
+    return fmt::format("Gradcoll, {}codec {}", options.engine ? "an engine, " : "", options.codec);
+}
+
 std::string mebibytes(std::uint64_t bytes) {
     return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
@@ -92,8 +97,7 @@ void Report::begin(const std::string& tree, std::size_t pictures, std::size_t pa
         "{} pictures, {} weights ({} of gradients a step), {} ranks, {} pictures a step, seed {}\n",
         pictures, parameters, mebibytes(parameters * sizeof(float)), ranks_, options_.batch,
         options_.seed);
-    fmt::print("sums: {}{}\n",
-               options_.uses_gradcoll() ? "Gradcoll, codec " + options_.codec : "MPI_Allreduce",
+    fmt::print("sums: {}{}\n", sums_text(options_),
                options_.schedule.empty() ? "" : ", schedule " + options_.schedule);
     if (!tree.empty()) fmt::print("tree: {}\n", tree);
     std::fflush(stdout);

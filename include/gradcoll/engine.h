@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <gradcoll/inspect.h>
 #include <gradcoll/residual.h>
 
 #ifdef __cplusplus
@@ -74,6 +75,10 @@ int GC_Handle_waitall(int count, GC_Handle handles[]);
 /* Returns when all that this rank handed in before has ended; handles stay. Errors: MPI_ERR_ARG for
  * a null engine. */
 int GC_Engine_flush(GC_Engine engine);
+
+/* What this rank's sums have sent so far (inspect.h). Local; sums under way may be in it or not.
+ * Errors: MPI_ERR_ARG for null pointers. */
+int GC_Engine_get_stats(GC_Engine engine, GC_Stats* stats);
 
 /* Ends the engine, before its communicator is freed; `*engine` becomes GC_ENGINE_NULL. Collective.
  * Handles of gradients that have ended go with it. Errors: MPI_ERR_ARG if the pointer or the engine

@@ -82,6 +82,7 @@ PROTOTYPES = {
     "GC_Engine_get_residual": (c_int, (Engine, c_char_p, Count, Datatype, POINTER(Residual))),
     "GC_Handle_wait": (c_int, (POINTER(Handle),)),
     "GC_Handle_test": (c_int, (POINTER(Handle), POINTER(c_int))),
+    "GC_Engine_get_stats": (c_int, (Engine, POINTER(GC_Stats))),
     "GC_Engine_flush": (c_int, (Engine,)),
     "GC_Engine_free": (c_int, (POINTER(Engine),)),
     "GC_Comm_attach": (c_int, (Comm,)),

@@ -117,8 +117,13 @@ def stats(comm: Any = None) -> Stats:
     comm = comm_or_world(comm)
     out = GC_Stats()
     call(comm, lib.GC_Comm_get_stats, handle(comm), ctypes.byref(out))
-    values = {name: getattr(out, name) for name, _ in GC_Stats._fields_}
-    values["last_pass_reason"] = (out.last_pass_reason or b"").decode(errors="replace")
+    return stats_of(out)
+
+
+def stats_of(read: GC_Stats) -> Stats:
+    """As Python has them."""
+    values = {name: getattr(read, name) for name, _ in GC_Stats._fields_}
+    values["last_pass_reason"] = (read.last_pass_reason or b"").decode(errors="replace")
     return Stats(**values)
 
 

@@ -12,7 +12,7 @@ from mpi4py import MPI
 from . import _capi
 from ._buffers import Buffer, buffer_of, fits, op_of, result_of
 from ._capi import lib
-from ._comms import info_with, settings_of
+from ._comms import Stats, info_with, settings_of, stats_of
 from ._errors import Error, call, comm_or_world, show, text_argument
 from ._residual import Residual
 
@@ -121,6 +121,12 @@ class Engine:
         arguments = (text, buffer.count, buffer.datatype, ctypes.byref(handle))
         self.call(lib.GC_Engine_get_residual, self._open(), *arguments)
         return Residual.of_owner(self, self.comm, buffer, handle) if handle.value else None
+
+    def stats(self) -> Stats:
+        """What this rank's sums have sent so far. Local."""
+        read = _capi.GC_Stats()
+        self.call(lib.GC_Engine_get_stats, self._open(), ctypes.byref(read))
+        return stats_of(read)
 
     def flush(self) -> None:
         """Returns when all that this rank handed in before has ended; handles stay."""

@@ -1,12 +1,17 @@
-"""A communication hook for torch.nn.parallel.DistributedDataParallel.
+"""Communication hooks for torch.nn.parallel.DistributedDataParallel, and an optimizer for programs without it.
 
     import torch, gradcoll.torch
     gradcoll.torch.init_process_group()                       # Gloo, over the ranks of MPI
     model = torch.nn.parallel.DistributedDataParallel(model)
     model.register_comm_hook(gradcoll.torch.State(codec="2:4"), gradcoll.torch.allreduce_hook)
 
-The hook sums each bucket of gradients over the tree with MPI, and hands it back when it is summed:
-it does not overlap with the backward pass. Process groups go on doing everything else.
+allreduce_hook sums each bucket of gradients over the tree with MPI, and hands it back when it is
+summed: it does not overlap with the backward pass. engine_hook hands every gradient to an engine, by
+its parameter's name, and the backward pass goes on meanwhile:
+
+    model.register_comm_hook(gradcoll.torch.EngineState(model), gradcoll.torch.engine_hook)
+
+Process groups go on doing everything else. EngineOptimizer needs none.
 """
 
 import socket
@@ -22,8 +27,10 @@ from ._collectives import EXACT, allreduce
 from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
 from ._residual import Residual
+from ._torch_checks import agree, check_device, check_ranks, whole
+from ._torch_engine import EngineOptimizer, EngineState, engine_hook
 
-__all__ = ["State", "allreduce_hook", "init_process_group"]
+__all__ = ["EngineOptimizer", "EngineState", "State", "allreduce_hook", "engine_hook", "init_process_group"]
 
 
 class _Layout(NamedTuple):
@@ -75,8 +82,8 @@ class State:
         self.comm = comm_or_world(comm)
         self.codec = codec
         self.error_feedback = bool(error_feedback)
-        self.min_bytes = _whole("min_bytes", min_bytes)
-        self.warmup_steps = _whole("warmup_steps", warmup_steps)
+        self.min_bytes = whole("min_bytes", min_bytes)
+        self.warmup_steps = whole("warmup_steps", warmup_steps)
         self.average = bool(average)
         self.options = dict(options or {})
         self.process_group = process_group
@@ -89,7 +96,7 @@ class State:
     def attach(self) -> MPI.Comm:
         """The state's own communicator, made at the first call. Collective then."""
         if self._own is None:
-            self._check_ranks()
+            check_ranks(self.comm, self.process_group)
             own = self.comm.Dup()
             try:
                 self._choose_settings(own)
@@ -138,7 +145,7 @@ class State:
             layouts = self._check_saved(saved)
         except (KeyError, TypeError, ValueError) as error:
             failure, layouts = error, []
-        _agree(own, failure, layouts)
+        agree(own, failure, layouts)
         for layout, entry in zip(layouts, saved["residuals"]):
             residual = Residual(own, torch.empty(layout.count, dtype=getattr(torch, layout.dtype)))
             restored.append((layout, residual))
@@ -147,7 +154,7 @@ class State:
             except (Error, KeyError, TypeError) as error:
                 failure = failure or error
         try:
-            _agree(own, failure, layouts)
+            agree(own, failure, layouts)
         except Exception:
             for _, residual in restored:
                 residual.free()
@@ -162,7 +169,7 @@ class State:
         """The bucket's gradients, summed (or averaged) in place over all ranks."""
         own = self.attach()
         gradients = bucket.buffer()
-        _check_device(gradients)
+        check_device(gradients)
         if self.average:
             gradients.div_(own.size)
         allreduce(gradients, own, out=gradients, residual=self._residual_for(bucket, gradients))
@@ -190,17 +197,6 @@ class State:
                 "gradcoll.torch.State: its communicator or process group was not pickled; set .comm and "
                 ".process_group, or it uses MPI.COMM_WORLD and the default group",
                 stacklevel=2,
-            )
-
-    def _check_ranks(self) -> None:
-        if not (dist.is_available() and dist.is_initialized()):
-            return
-        mine = (self.comm.rank, self.comm.size)
-        groups = (dist.get_rank(self.process_group), dist.get_world_size(self.process_group))
-        if not self.comm.allreduce(mine == groups, MPI.LAND):
-            raise ValueError(
-                f"comm has this process as rank {mine[0]} of {mine[1]}, its process group as rank {groups[0]} of "
-                f"{groups[1]}; allowed is that they agree on every rank (gradcoll.torch.init_process_group sees to it)"
             )
 
     def _choose_settings(self, own: MPI.Comm) -> None:
@@ -242,14 +238,14 @@ class State:
         for name, mine in (("rank", self.comm.rank), ("ranks", self.comm.size)):
             if saved[name] != mine:
                 raise ValueError(f"the saved state's {name} is {show(saved[name])}; allowed is {mine}")
-        _whole("the saved state's step", saved["step"])
+        whole("the saved state's step", saved["step"])
         layouts = []
         for entry in saved["residuals"]:
             shapes = tuple(tuple(shape) for shape in entry["shapes"])
-            count = _whole("the saved state's count", entry["count"])
+            count = whole("the saved state's count", entry["count"])
             if not isinstance(getattr(torch, str(entry["dtype"]), None), torch.dtype):
                 raise ValueError(f"the saved state's dtype is {show(entry['dtype'])}")
-            layouts.append(_Layout(_whole("the saved state's index", entry["index"]), count, entry["dtype"], shapes))
+            layouts.append(_Layout(whole("the saved state's index", entry["index"]), count, entry["dtype"], shapes))
         return layouts
 
 
@@ -292,34 +288,6 @@ def _is_one_host(comm: MPI.Comm) -> bool:
     return comm.allreduce(alone, MPI.LAND)
 
 
-def _agree(comm: MPI.Comm, failure: Optional[Exception], layouts: List[_Layout]) -> None:
-    """Raises on every rank if one has failed, or if the ranks restore different buckets."""
-    claims = comm.allgather((None if failure is None else f"{type(failure).__name__}: {failure}", layouts))
-    if failure is not None:
-        raise failure
-    for rank, (complaint, theirs) in enumerate(claims):
-        if complaint is not None:
-            raise ValueError(f"the saved state of rank {rank} cannot be restored: {complaint}")
-        if theirs != claims[0][1]:
-            raise ValueError(f"the saved states of ranks 0 and {rank} hold residuals of different buckets")
-
-
 def _layout_of(bucket: Any, gradients: torch.Tensor) -> _Layout:
     shapes = tuple(tuple(parameter.shape) for parameter in bucket.parameters())
     return _Layout(bucket.index(), gradients.numel(), str(gradients.dtype).replace("torch.", ""), shapes)
-
-
-def _check_device(gradients: torch.Tensor) -> None:
-    if gradients.device.type != "cpu":
-        raise TypeError(
-            f"the bucket of gradients is on {gradients.device}; allowed is the CPU: the collectives of this version "
-            "do not reach device memory, and a copy through the host is not made unasked"
-        )
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} is {show(value)} ({type(value).__name__}); allowed are ints from 0")
-    if value < 0:
-        raise ValueError(f"{name} is {value}; allowed are ints from 0")
-    return value

@@ -31,6 +31,8 @@ TEST(TrainOptions, EveryOptionArrives) {
                "--momentum",   "0.5",  "--seed",         "9",
                "--data",       "d",    "--csv",          "c",
                "--table-row",  "t",    "--quiet",        "--check-first-step"});
+    EXPECT_FALSE(parsed.options.engine);
+    EXPECT_TRUE(parse({"--engine", "--codec", "int8"}).options.engine);
     ASSERT_TRUE(parsed.run) << parsed.text;
     const Options& options = parsed.options;
     EXPECT_EQ(options.codec, "2:4");

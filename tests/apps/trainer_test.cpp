@@ -83,6 +83,9 @@ TEST(Trainer, ExactSumsGiveTheNetworkOfOneRankUpToRounding) {
         EXPECT_LT(largest_difference(trained_weights(options_for(codec), MPI_COMM_WORLD), alone),
                   1e-4F)
             << codec;
+    Options by_engine = options_for("exact");
+    by_engine.engine = true;
+    EXPECT_LT(largest_difference(trained_weights(by_engine, MPI_COMM_WORLD), alone), 1e-4F);
 }
 
 TEST(Trainer, LossySumsChangeTheNetworkAndKeepRanksIdentical) {
@@ -90,9 +93,13 @@ TEST(Trainer, LossySumsChangeTheNetworkAndKeepRanksIdentical) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks == 1) GTEST_SKIP() << "one rank sends nothing";
     const std::vector<float> exact = trained_weights(options_for("exact"), MPI_COMM_WORLD);
-    const std::vector<float> lossy = trained_weights(options_for("1:4"), MPI_COMM_WORLD);
-    EXPECT_GT(largest_difference(lossy, exact), 1e-4F);
-    EXPECT_TRUE(same_on_all_ranks(hash_values(lossy), MPI_COMM_WORLD));
+    for (const bool engine : {false, true}) {
+        Options options = options_for("1:4");
+        options.engine = engine;
+        const std::vector<float> lossy = trained_weights(options, MPI_COMM_WORLD);
+        EXPECT_GT(largest_difference(lossy, exact), 1e-4F) << engine;
+        EXPECT_TRUE(same_on_all_ranks(hash_values(lossy), MPI_COMM_WORLD)) << engine;
+    }
 }
 
 TEST(Trainer, RefusedSettingsAreASettingsErrorOnEveryRank) {

@@ -120,6 +120,7 @@ class Feedback(unittest.TestCase):
             self.assertEqual(residual is None, is_alone)
             if is_alone:
                 return
+            self.assertEqual(engine.stats().calls_compressed, 1)
             saved = residual.save()
             expected = engine.submit("w", mine).wait()
         with self.assertRaisesRegex(ValueError, "freed"):
@@ -181,7 +182,7 @@ class Errors(unittest.TestCase):
     def test_a_closed_engine(self):
         engine = gradcoll.Engine()
         engine.close()
-        for use in [lambda: engine.submit("w", numpy.ones(2)), engine.flush, lambda: engine.residual("w", numpy.ones(2))]:
+        for use in [engine.stats, lambda: engine.submit("w", numpy.ones(2)), engine.flush, lambda: engine.residual("w", numpy.ones(2))]:
             with self.assertRaisesRegex(ValueError, "the engine has been closed"):
                 use()
 

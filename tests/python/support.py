@@ -1,12 +1,16 @@
 # support.py - what the tests of the Python package share: a main for ranks under mpirun, vectors, comparisons.
 import hashlib
+import os
 import sys
 import traceback
 import unittest
 
 # What the test needs and this machine lacks is a reason to skip it. CTest knows the word.
 try:
+    import mpi4py
     import numpy
+
+    mpi4py.rc.thread_level = os.environ.get("GRADCOLL_TEST_THREAD_LEVEL", "multiple")
     from mpi4py import MPI
 except ImportError as missing:
     print(f"SKIPPED: {missing} (Debian: python3-mpi4py, python3-numpy)")

@@ -547,6 +547,15 @@ extern "C" int GC_Engine_flush(GC_Engine engine) {
     });
 }
 
+extern "C" int GC_Engine_get_stats(GC_Engine engine, GC_Stats* stats) {
+    return at_boundary(comm_of(engine), "GC_Engine_get_stats", [&]() -> Status {
+        GRADCOLL_TRY(check_engine(engine));
+        if (stats == nullptr) return {Code::invalid_argument, "stats is a null pointer"};
+        *stats = engine->context->statistics().read();
+        return {};
+    });
+}
+
 extern "C" int GC_Engine_free(GC_Engine* engine) {
     const MPI_Comm comm = engine != nullptr ? comm_of(*engine) : MPI_COMM_NULL;
     return at_boundary(comm, "GC_Engine_free", [&] { return free_engine(engine); });

@@ -240,48 +240,6 @@ TEST(EngineCalls, CompressedSumsAreTheSameOnAllRanks) {
         }
 }
 
-TEST(EngineCalls, ADifferenceIsToldToAllAndTheEngineGoesOn) {
-    const OwnComm comm;
-    if (comm.size() == 1) GTEST_SKIP() << "one rank differs from nobody";
-    const OwnEngine engine(comm);
-    std::vector<float> values(101, 1.0F);
-    GC_Handle handle = GC_HANDLE_NULL;
-    const int last = comm.size() - 1;
-    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), comm.rank() == last ? 101 : 100,
-                        MPI_FLOAT, MPI_SUM, 0, &handle),
-              MPI_SUCCESS);
-    const int code = GC_Handle_wait(&handle);
-    EXPECT_EQ(code, MPI_ERR_ARG);
-    EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos)
-        << error_text(code);
-    EXPECT_NE(error_text(code).find("100 elements"), std::string::npos);
-    EXPECT_EQ(handle, GC_HANDLE_NULL);
-    expect_right_sums(engine, comm, 5, false);
-}
-
-TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
-    const OwnComm comm;
-    const OwnEngine engine(comm);
-    std::vector<float> values(1000, 1.0F);
-    GC_Handle handle = GC_HANDLE_NULL;
-    ASSERT_EQ(
-        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
-        MPI_SUCCESS);
-    ASSERT_EQ(GC_Engine_flush(engine), MPI_SUCCESS);
-    int flag = 0;
-    ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
-    EXPECT_EQ(flag, 1);
-    EXPECT_EQ(handle, GC_HANDLE_NULL);
-    EXPECT_EQ(values[999], static_cast<float>(comm.size()));
-    ASSERT_EQ(
-        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
-        MPI_SUCCESS);
-    for (flag = 0; flag == 0;) ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
-    EXPECT_EQ(values[0], static_cast<float>(comm.size() * comm.size()));
-}
-
-// ---- error feedback
-
 constexpr std::size_t dropped_count = 20'000;
 
 std::vector<float> noise_of(int rank, unsigned seed, std::size_t count = dropped_count) {
@@ -347,6 +305,65 @@ std::vector<char> saved(GC_Residual residual) {
     EXPECT_EQ(GC_Residual_save(residual, bytes.data(), size), MPI_SUCCESS);
     return bytes;
 }
+
+TEST(EngineCalls, StatisticsTellWhatWasSent) {
+    const OwnComm comm;
+    const LossyEngine engine(comm);
+    for (int step = 0; step < 3; ++step) summed(engine, "w", noise_of(comm.rank(), 1));
+    GC_Stats stats{};
+    ASSERT_EQ(GC_Engine_get_stats(engine, &stats), MPI_SUCCESS);
+    EXPECT_EQ(stats.calls_tree, 3U);
+    EXPECT_EQ(stats.calls_compressed, comm.size() > 1 ? 3U : 0U);
+    EXPECT_EQ(stats.bytes_reduced, 3 * dropped_count * sizeof(float));
+    if (comm.size() > 1) {
+        EXPECT_LT(10 * stats.bytes_sent, 7 * stats.bytes_sent_exact);
+    }
+    const int code = GC_Engine_get_stats(engine, nullptr);
+    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_NE(error_text(code).find("stats is a null pointer"), std::string::npos);
+}
+
+TEST(EngineCalls, ADifferenceIsToldToAllAndTheEngineGoesOn) {
+    const OwnComm comm;
+    if (comm.size() == 1) GTEST_SKIP() << "one rank differs from nobody";
+    const OwnEngine engine(comm);
+    std::vector<float> values(101, 1.0F);
+    GC_Handle handle = GC_HANDLE_NULL;
+    const int last = comm.size() - 1;
+    ASSERT_EQ(GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), comm.rank() == last ? 101 : 100,
+                        MPI_FLOAT, MPI_SUM, 0, &handle),
+              MPI_SUCCESS);
+    const int code = GC_Handle_wait(&handle);
+    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos)
+        << error_text(code);
+    EXPECT_NE(error_text(code).find("100 elements"), std::string::npos);
+    EXPECT_EQ(handle, GC_HANDLE_NULL);
+    expect_right_sums(engine, comm, 5, false);
+}
+
+TEST(EngineCalls, TestDoesNotWaitAndFlushDoes) {
+    const OwnComm comm;
+    const OwnEngine engine(comm);
+    std::vector<float> values(1000, 1.0F);
+    GC_Handle handle = GC_HANDLE_NULL;
+    ASSERT_EQ(
+        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
+        MPI_SUCCESS);
+    ASSERT_EQ(GC_Engine_flush(engine), MPI_SUCCESS);
+    int flag = 0;
+    ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
+    EXPECT_EQ(flag, 1);
+    EXPECT_EQ(handle, GC_HANDLE_NULL);
+    EXPECT_EQ(values[999], static_cast<float>(comm.size()));
+    ASSERT_EQ(
+        GC_Submit(engine, "w", MPI_IN_PLACE, values.data(), 1000, MPI_FLOAT, MPI_SUM, 0, &handle),
+        MPI_SUCCESS);
+    for (flag = 0; flag == 0;) ASSERT_EQ(GC_Handle_test(&handle, &flag), MPI_SUCCESS);
+    EXPECT_EQ(values[0], static_cast<float>(comm.size() * comm.size()));
+}
+
+// ---- error feedback
 
 /// How far the sum of the same gradient over some steps is off. Every step has equal bits on all
 /// ranks.
