@@ -1,0 +1,129 @@
+#include "api/calls/engine_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/calls/engine_works.hpp"
+#include "api/settings/info_keys.hpp"
+#include "base/text.hpp"
+#include "engine/gradient_plan.hpp"
+#include "topology/files.hpp"
+
+namespace gradcoll {
+namespace {
+
+Status check_fits_engines(const Settings& settings) {
+    if (settings.tolerance)
+        return {Code::invalid_argument,
+                "gc_tolerance is not kept by engines, which cannot look at all inputs first; "
+                "allowed: per-hop"};
+    if (!settings.schedule.empty())
+        return {Code::invalid_argument,
+                "gc_schedule is not for engines, which have no steps; allowed: none"};
+    return {};
+}
+
+int compute_threads(const EngineSettings& settings, const CommIdentity& identity) {
+    constexpr int most = 4;
+    if (settings.threads) return *settings.threads;
+    if (identity.yields()) return 0;
+    const long cores = this_host().processors / identity.most_ranks_on_host();
+    return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
+}
+
+EngineOptions options_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineSettings& settings = engine.settings.engine;
+    return {.compute_threads = compute_threads(settings, identity),
+            .own_thread = identity.all_ranks_have_threads(),
+            .yields = identity.yields(),
+            .most_bytes = settings.most_bytes,
+            .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
+            .packer = engine.packs.get(),
+            .most_pack_bytes = settings.pack_bytes};
+}
+
+/// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
+/// on all ranks.
+Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 26;
+    const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();
+    std::string text = read ? *read : read.status().message();
+    if (text.size() > most_bytes) text.resize(most_bytes);
+    std::uint64_t facts[2] = {text.size(), read ? 1U : 0U};
+    const MPI_Comm comm = identity.private_comm();
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(facts, 2, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
+    text.resize(std::min<std::uint64_t>(facts[0], most_bytes));
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, 0, comm),
+                          "MPI_Bcast"));
+    if (facts[1] == 0)
+        return Status(Code::invalid_argument, fmt::format("gc_engine_plan: {}", printable(text)));
+    if (text.empty()) return GradientPlan();
+    return GradientPlan::parse(text, fmt::format("gc_engine_plan: {}", printable(path)));
+}
+
+bool packs_gradients(const GC_Engine_s& engine) {
+    return engine.settings.engine.pack_bytes > 0 && !engine.settings.reproducible &&
+           engine.context->identity().rank_count() > 1;
+}
+
+std::string codec_text(const EngineWay& way) {
+    if (!way.key.compress) return "exact";
+    if (!way.planner->codec.empty()) return way.planner->codec;
+    std::string text;
+    const Settings& settings = way.planner->settings;
+    return settings.level_codecs.empty() ? std::string(name_of(settings.codec))
+                                         : settings.level_codecs.text();
+}
+
+PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& gradient) {
+    const auto& work = static_cast<const EngineWork&>(*gradient.work);
+    PlannedGradient row;
+    row.name = gradient.name();
+    row.bytes = work.shape().size_bytes();
+    row.predicted_us = engine.choice->predicted_us(work.way);
+    row.measured_us = static_cast<double>(gradient.took_ns()) * 1e-3;
+    if (work.way.passes()) return row;
+    row.strategy = name_of(work.way.planner->strategy);
+    row.codec = codec_text(work.way);
+    row.parts = work.parts();
+    return row;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint) {
+    SettingsWish wish{SettingsText::from_environment(), std::move(complaint)};
+    if (wish.complaint.ok()) wish.complaint = add_info(info, wish.text);
+    if (const auto settings = Settings::parse(wish.text); wish.complaint.ok() && settings.ok())
+        wish.complaint = check_fits_engines(*settings);
+    auto made = std::make_unique<GC_Engine_s>();
+    GRADCOLL_TRY(take(made->context, CommContext::make(comm, wish)));
+    GRADCOLL_TRY(made->context->prepare_tree());
+    made->context->keep_plans();
+    made->settings = made->context->settings().current();
+    auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
+    if (!plan) return plan.status();
+    GRADCOLL_TRY(take(made->choice,
+                      EngineChoice::make(*made->context, made->settings, std::move(plan).value())));
+    GRADCOLL_TRY(
+        take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    if (packs_gradients(*made))
+        made->packs = std::make_unique<EnginePacks>(
+            [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
+    GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
+    return made;
+}
+
+Status write_plan(const GC_Engine_s& engine) {
+    const std::string& path = engine.settings.engine.plan_to;
+    if (path.empty() || engine.context->identity().rank() != 0) return {};
+    std::vector<PlannedGradient> rows;
+    for (const Gradient* gradient : engine.gradients)
+        rows.push_back(planned_gradient(engine, *gradient));
+    return replace_file(path, plan_text(rows));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,40 @@
+// api/calls/engine_state.hpp - what one engine of the C API is made of, how it is made, and what it
+// writes of itself at the end.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/calls/engine_choice.hpp"
+#include "api/calls/engine_packs.hpp"
+#include "api/comm/comm_context.hpp"
+#include "engine/engine.hpp"
+#include "gradcoll/engine.h"
+
+/// What the opaque handle of the C API points to. What refers to others comes after them.
+struct GC_Engine_s {
+    std::shared_ptr<gradcoll::CommContext> context;
+    gradcoll::Settings settings;
+    std::unique_ptr<gradcoll::EngineChoice> choice;
+    std::unique_ptr<gradcoll::NumberedChannel> control;
+    std::mutex submits;                          ///< one at a time
+    std::vector<gradcoll::Gradient*> gradients;  ///< in the order of their first submit
+    std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
+    std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
+    std::unique_ptr<gradcoll::Engine> engine;
+};
+
+namespace gradcoll {
+
+/// Collective. `complaint`: what this rank already knows to be wrong. Errors: those of
+/// CommContext::make(), of gc_engine_plan, and out_of_memory.
+Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
+
+/// Rank 0 writes how its gradients were summed, if gc_engine_plan_to names a file. Local. Errors:
+/// io.
+Status write_plan(const GC_Engine_s& engine);
+
+}  // namespace gradcoll

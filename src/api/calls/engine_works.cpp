@@ -1,0 +1,137 @@
+#include "api/calls/engine_works.hpp"
+
+#include <utility>
+
+#include "base/hash.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Why the MPI library sums it; none: a plan of ours does.
+PassReason reason_to_pass_of(const Classified& classified) {
+    if (classified.passes()) return classified.pass_reason;
+    if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
+    return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
+}
+
+bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,
+                    const Classified& classified) {
+    const auto* const before = static_cast<const EngineWork*>(gradient.work.get());
+    const CallShape& shape = classified.shape;
+    return before != nullptr && !before->way.passes() &&
+           reason_to_pass_of(classified) == PassReason::none &&
+           before->shape().kind == shape.kind && before->shape().count == shape.count &&
+           before->way.key.in_place == is_in_place(arguments);
+}
+
+Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, EnginePlanner& planner,
+                                             const CallKey& key) {
+    for (const auto& call : planner.plans)
+        if (call->key() == key) return call;
+    auto call = engine.context->plans().plan_apart(planner.tree, planner.settings, key);
+    if (call) planner.plans.push_back(*call);
+    return call;
+}
+
+Result<std::unique_ptr<EngineWork>> planned_work(CommContext& context,
+                                                 std::shared_ptr<PlannedCall> call,
+                                                 std::shared_ptr<Residual> residual) {
+    auto executor = call->take_executor({});
+    if (!executor) return executor.status();
+    return std::unique_ptr<EngineWork>(std::make_unique<PlannedWork>(
+        context, std::move(call), std::move(executor).value(), std::move(residual)));
+}
+
+}  // namespace
+
+Result<Given> given_to(GC_Engine_s& engine, const std::string& name, const CallArguments& arguments,
+                       const Classified& classified) {
+    const PassReason pass_reason = reason_to_pass_of(classified);
+    Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
+    if (pass_reason == PassReason::none)
+        GRADCOLL_TRY(take(given.way, engine.choice->way_of(name, arguments, given.shape)));
+    return given;
+}
+
+Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
+                          const CallArguments& arguments, const Classified& classified) {
+    if (!goes_as_before(gradient, arguments, classified))
+        return given_to(engine, gradient.name(), arguments, classified);
+    return Given{arguments, classified.shape, static_cast<const EngineWork&>(*gradient.work).way};
+}
+
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
+                                                                    const EngineWay& way) {
+    CallKey key = way.key;
+    auto call = planned(engine, *way.planner, key);
+    if (!key.feedback || !call || (*call)->lossy()) return call;
+    key.feedback = false;
+    return planned(engine, *way.planner, key);
+}
+
+std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
+                                       const Tree& tree, const PlannedCall& call) {
+    if (!call.key().feedback) return nullptr;
+    GC_Residual_s& kept =
+        engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
+            .first->second;
+    if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
+        kept.residual =
+            std::make_shared<Residual>(identity_of(call, tree, engine.context->identity().rank()));
+    return kept.residual;
+}
+
+namespace {
+
+Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient& gradient,
+                                             const EngineWay& way) {
+    CommContext& context = *engine.context;
+    std::unique_ptr<EngineWork> work;
+    if (way.passes())
+        work = std::make_unique<PassedWork>(context);
+    else if (context.identity().rank_count() == 1)
+        work = std::make_unique<AloneWork>(context);
+    else if (way.one_host)
+        work = std::make_unique<HostWork>(context);
+    if (work != nullptr) return work;
+    auto call = planned_with_feedback_if_lossy(engine, way);
+    if (!call) return call.status();
+    auto residual = residual_for(engine, gradient.name(), way.planner->tree, **call);
+    return planned_work(context, std::move(call).value(), std::move(residual));
+}
+
+}  // namespace
+
+Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
+    auto* const before = static_cast<EngineWork*>(gradient.work.get());
+    if (before != nullptr && before->way == way) return before;
+    auto made = new_work(engine, gradient, way);
+    if (!made) return made.status();
+    EngineWork* const work = made->get();
+    work->handle = {&engine, &gradient};
+    work->way = way;
+    gradient.work = std::move(made).value();
+    return work;
+}
+
+Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape) {
+    CommContext& context = *engine.context;
+    const EngineWay way = engine.choice->base_way(shape);
+    if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
+    auto call = context.plans().plan_apart(way.planner->tree, way.planner->settings, way.key);
+    if (!call) return call.status();
+    return planned_work(context, std::move(call).value(), nullptr);
+}
+
+/// Short ones that are exact: codecs see whole gradients.
+std::uint32_t pack_of(const GC_Engine_s& engine, const Given& given) {
+    const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
+    if (engine.packs == nullptr || given.way.passes() || given.way.key.compress ||
+        given.shape.size_bytes() > most_bytes)
+        return 0;
+    return static_cast<std::uint32_t>(
+               Hash().value(given.shape.kind).value(given.way.one_host).digest()) |
+           1U;
+}
+
+}  // namespace gradcoll

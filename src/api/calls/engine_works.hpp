@@ -1,0 +1,53 @@
+// api/calls/engine_works.hpp - the work that sums a gradient of an engine: made for it, and kept as
+// long as it goes the same way.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/calls/call_kinds.hpp"
+#include "api/calls/engine_state.hpp"
+
+namespace gradcoll {
+
+/// One gradient as it was handed in.
+struct Given {
+    const CallArguments& arguments;
+    CallShape shape;
+    EngineWay way;
+
+    std::string shape_text() const {
+        if (way.passes()) return fmt::format("{} elements, summed by MPI", arguments.count);
+        return fmt::format("{} elements of {}, {}, {}", shape.count, name_of(shape.type),
+                           name_of(shape.op), way.key.compress ? "compressed" : "exact");
+    }
+};
+
+/// Where the caller holds GC_Engine_s::submits:
+
+/// The way of a gradient of that name. Errors: those of EngineChoice::way_of().
+Result<Given> given_to(GC_Engine_s& engine, const std::string& name, const CallArguments& arguments,
+                       const Classified& classified);
+/// The same, as it was chosen before for the same shape.
+Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
+                          const CallArguments& arguments, const Classified& classified);
+/// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
+Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way);
+/// With feedback only where something is dropped. The codecs of an engine stay what they are.
+Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
+                                                                    const EngineWay& way);
+/// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
+std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
+                                       const Tree& tree, const PlannedCall& call);
+
+/// Where nobody does:
+
+/// Which gradients it may be packed with (Submission::pack).
+std::uint32_t pack_of(const GC_Engine_s& engine, const Given& given);
+/// Of a pack of such gradients. Its plan is apart from those of gradients.
+Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape);
+
+}  // namespace gradcoll
