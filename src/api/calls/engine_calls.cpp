@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/calls/call_kinds.hpp"
+#include "api/calls/engine_making.hpp"
 #include "api/calls/engine_works.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"

@@ -1,5 +1,4 @@
-// api/calls/engine_state.hpp - what one engine of the C API is made of, how it is made, and what it
-// writes of itself at the end.
+// api/calls/engine_state.hpp - what one engine of the C API is made of.
 #pragma once
 
 #include <memory>
@@ -26,15 +25,3 @@ struct GC_Engine_s {
     std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };
-
-namespace gradcoll {
-
-/// Collective. `complaint`: what this rank already knows to be wrong. Errors: those of
-/// CommContext::make(), of gc_engine_plan, and out_of_memory.
-Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
-
-/// Rank 0 writes how its gradients were summed, if gc_engine_plan_to names a file. Local. Errors:
-/// io.
-Status write_plan(const GC_Engine_s& engine);
-
-}  // namespace gradcoll

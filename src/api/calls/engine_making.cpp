@@ -1,4 +1,4 @@
-#include "api/calls/engine_state.hpp"
+#include "api/calls/engine_making.hpp"
 
 #include <fmt/format.h>
 
