@@ -3,7 +3,8 @@
   times      all ways take turns in one job, some steps each; a step ends when the last rank has ended it
   accuracy   each way trains anew, seed by seed, for some epochs
 
-The model is a convolutional network for Fashion-MNIST (Debian: dataset-fashion-mnist) with some large dense layers.
+The model is for Fashion-MNIST (Debian: dataset-fashion-mnist): a convolutional network with some large dense layers,
+or the perceptron of examples/train_fashion, which learns in seconds.
 Ranks are started by mpirun; the figures come as Markdown rows on rank 0. In a lab GLOO_SOCKET_IFNAME=eth0.
 """
 
@@ -29,8 +30,15 @@ WORLD = MPI.COMM_WORLD
 ALWAYS = {"gc_compress_if": "always"}
 
 
-def network(seed):
-    torch.manual_seed(seed)
+def perceptron():
+    """That of examples/train_fashion."""
+    nn = torch.nn
+    return nn.Sequential(
+        *[nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10)]
+    )
+
+
+def convolutional():
     nn = torch.nn
     return nn.Sequential(
         *[nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)],
@@ -38,6 +46,9 @@ def network(seed):
         *[nn.Linear(1568, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU()],
         *[nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 10)],
     )
+
+
+MODELS = {"convolutional": convolutional, "perceptron": perceptron}
 
 
 def by_engine(codec, **arguments):
@@ -100,13 +111,14 @@ def one_bucket(model):
 
 class Training:
     def __init__(self, way, seed, options):
-        self.network = network(seed)
+        torch.manual_seed(seed)
+        self.network = MODELS[options.model]()
         if "PowerSGD" in way:
             self.model = one_bucket(self.network)
         else:
             self.model = DistributedDataParallel(self.network, bucket_cap_mb=options.bucket_mb)
         self.state = WAYS[way](self.model)
-        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.02, momentum=0.9)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=options.rate, momentum=0.9)
 
     def step(self, images, labels):
         self.optimizer.zero_grad()
@@ -165,7 +177,7 @@ def times(ways, options):
                     taken[way].append(ms)
                     worked[way].append(cpu_ms)
     if WORLD.rank == 0:
-        count = sum(parameter.numel() for parameter in network(1).parameters())
+        count = sum(parameter.numel() for parameter in MODELS[options.model]().parameters())
         print(f"{4 * count / 2**20:.1f} MiB of gradients, {WORLD.size} ranks, {options.batch} pictures a rank and step")
         print("| way | ms a step | quartiles | of Gloo's | processor, ms |\n|---|---|---|---|---|")
         for way, ms in taken.items():
@@ -210,6 +222,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["times", "accuracy"])
     parser.add_argument("--only", help="ways, separated by semicolons: " + "; ".join(WAYS))
+    parser.add_argument("--model", choices=list(MODELS), default="convolutional")
+    parser.add_argument("--rate", type=float, default=0.02, help="learning rate (0.02)")
     parser.add_argument("--batch", type=int, default=64, help="pictures a rank and step (64)")
     parser.add_argument("--bucket-mb", type=float, default=25, help="of DistributedDataParallel (25, as torch has it)")
     parser.add_argument("--turns", type=int, default=5)
