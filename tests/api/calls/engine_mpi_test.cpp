@@ -1,82 +1,13 @@
 // Engines: gradients in orders of each rank's own, every strategy, exact and compressed, beside
 // what MPI_Allreduce gives; error feedback by name; and what is wrong with a call.
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <numeric>
-#include <random>
 #include <thread>
 
-#include "api/api_support.hpp"
+#include "api/calls/engine_support.hpp"
 
 namespace gradcoll::test {
 namespace {
-
-class OwnEngine {
-  public:
-    OwnEngine(MPI_Comm comm,
-              std::initializer_list<std::pair<const char*, const char*>> settings = {}) {
-        EXPECT_EQ(GC_Engine_create(comm, Info(settings), &engine_), MPI_SUCCESS);
-    }
-    ~OwnEngine() {
-        EXPECT_EQ(GC_Engine_free(&engine_), MPI_SUCCESS);
-        EXPECT_EQ(engine_, GC_ENGINE_NULL);
-    }
-    OwnEngine(const OwnEngine&) = delete;
-    OwnEngine& operator=(const OwnEngine&) = delete;
-    operator GC_Engine() const { return engine_; }  // NOLINT: stands for the engine
-
-  private:
-    GC_Engine engine_ = GC_ENGINE_NULL;
-};
-
-/// Whole numbers, so that every order of additions gives the same sum.
-std::vector<float> values_of(int rank, int gradient, std::size_t count) {
-    std::vector<float> values(count);
-    for (std::size_t i = 0; i < count; ++i)
-        values[i] = static_cast<float>((static_cast<int>(i) * 7 + gradient * 3 + rank) % 97 - 48);
-    return values;
-}
-
-std::vector<float> sum_of(int ranks, int gradient, std::size_t count) {
-    std::vector<float> sum(count, 0.0F);
-    for (int rank = 0; rank < ranks; ++rank) {
-        const std::vector<float> one = values_of(rank, gradient, count);
-        for (std::size_t i = 0; i < count; ++i) sum[i] += one[i];
-    }
-    return sum;
-}
-
-const std::vector<std::size_t> counts{1, 100'000, 0, 17, 4'096, 300'000, 512, 33'333};
-
-/// All gradients once, in an order of this rank's own, now and then with a pause.
-void expect_right_sums(GC_Engine engine, MPI_Comm comm, unsigned step, bool in_place) {
-    std::mt19937 random(step * 101 + static_cast<unsigned>(rank_of(comm)));
-    std::vector<int> order(counts.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random);
-    std::vector<std::vector<float>> inputs(counts.size()), outputs(counts.size());
-    std::vector<GC_Handle> handles(counts.size(), GC_HANDLE_NULL);
-    for (const int gradient : order) {
-        const auto at = static_cast<std::size_t>(gradient);
-        if (random() % 3 == 0)
-            std::this_thread::sleep_for(std::chrono::microseconds(random() % 500));
-        inputs[at] = values_of(rank_of(comm), gradient, counts[at]);
-        outputs[at] = in_place ? inputs[at] : std::vector<float>(counts[at], -1.0F);
-        const std::string name = "layer." + std::to_string(gradient);
-        ASSERT_EQ(GC_Submit(engine, name.c_str(), in_place ? MPI_IN_PLACE : inputs[at].data(),
-                            outputs[at].data(), static_cast<MPI_Count>(counts[at]), MPI_FLOAT,
-                            MPI_SUM, gradient % 2, &handles[at]),
-                  MPI_SUCCESS);
-    }
-    ASSERT_EQ(GC_Handle_waitall(static_cast<int>(handles.size()), handles.data()), MPI_SUCCESS);
-    for (std::size_t at = 0; at < counts.size(); ++at) {
-        EXPECT_EQ(handles[at], GC_HANDLE_NULL);
-        EXPECT_EQ(outputs[at], sum_of(size_of(comm), static_cast<int>(at), counts[at])) << at;
-    }
-}
 
 TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
     const OwnComm comm;
@@ -87,92 +18,6 @@ TEST(EngineCalls, SumsAreMPIsWithEveryStrategyAndAnyNumberOfThreads) {
             for (unsigned step = 0; step < 3; ++step)
                 expect_right_sums(engine, comm, step, step % 2 == 1);
         }
-}
-
-/// Many short ones of two types, in different orders on each rank; the same bits on all ranks.
-TEST(EngineCalls, ShortOnesAreRightPackedAndByThemselves) {
-    const OwnComm comm;
-    constexpr std::size_t gradients = 300;
-    for (const char* pack : {"0", "4K", "64K"}) {
-        const OwnEngine engine(comm, {{"gc_engine_pack_bytes", pack}});
-        std::mt19937 random(static_cast<unsigned>(comm.rank()));
-        std::vector<std::size_t> order(gradients);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        for (int step = 0; step < 3; ++step) {
-            std::shuffle(order.begin(), order.end(), random);
-            std::vector<std::vector<float>> floats(gradients);
-            std::vector<std::vector<double>> doubles(gradients);
-            std::vector<GC_Handle> handles(gradients);
-            for (const std::size_t at : order) {
-                floats[at] = values_of(comm.rank(), static_cast<int>(at), at * 7 % 500);
-                doubles[at].assign(floats[at].begin(), floats[at].end());
-                const bool is_double = at % 3 == 0;
-                void* const data = is_double ? static_cast<void*>(doubles[at].data())
-                                             : static_cast<void*>(floats[at].data());
-                ASSERT_EQ(GC_Submit(engine, std::to_string(at).c_str(), MPI_IN_PLACE, data,
-                                    static_cast<MPI_Count>(floats[at].size()),
-                                    is_double ? MPI_DOUBLE : MPI_FLOAT, MPI_SUM, 0, &handles[at]),
-                          MPI_SUCCESS);
-            }
-            ASSERT_EQ(GC_Handle_waitall(static_cast<int>(gradients), handles.data()), MPI_SUCCESS);
-            for (std::size_t at = 0; at < gradients; ++at) {
-                const auto sum = sum_of(comm.size(), static_cast<int>(at), at * 7 % 500);
-                if (at % 3 == 0) floats[at].assign(doubles[at].begin(), doubles[at].end());
-                ASSERT_EQ(floats[at], sum) << at << ", pack " << pack;
-            }
-        }
-    }
-}
-
-/// A plan by hand is followed, what is written is what was done, and it is read again.
-TEST(EngineCalls, PlansAreReadAndWritten) {
-    const OwnComm comm;
-    const std::string given = testing::TempDir() + "plan." + std::to_string(comm.size()) + ".json";
-    const std::string written = given + ".out";
-    if (comm.rank() == 0)
-        std::ofstream(given) << R"({"gradcoll_engine_plan": 1, "gradients": [
-                   {"name": "layer.5", "strategy": "ring", "parts": 3},
-                   {"name": "layer.[12]", "strategy": "ps"}]})";
-    {
-        const OwnEngine engine(comm, {{"gc_engine_plan", given.c_str()},
-                                      {"gc_engine_plan_to", written.c_str()},
-                                      {"gc_engine_strategy", "auto"},
-                                      {"gc_engine_pack_bytes", "0"}});
-        for (unsigned step = 0; step < 2; ++step)
-            expect_right_sums(engine, comm, step, step % 2 == 1);
-    }
-    if (comm.rank() == 0) {
-        std::ifstream file(written);
-        const auto json = nlohmann::json::parse(file);
-        ASSERT_EQ(json["gradients"].size(), counts.size());
-        for (const auto& gradient : json["gradients"]) {
-            EXPECT_EQ(gradient["codec"], "exact");
-            if (comm.size() > 1 && gradient["bytes"] > 0) {
-                EXPECT_GT(gradient["measured_us"], 0);
-                EXPECT_GT(gradient["predicted_us"], 0);
-            }
-            if (gradient["name"] == "layer.5") {
-                EXPECT_EQ(gradient["strategy"], "ring");
-                if (comm.size() > 1) {
-                    EXPECT_EQ(gradient["parts"], 3);
-                }
-            }
-            if (gradient["name"] == "layer.1") {
-                EXPECT_EQ(gradient["strategy"], "ps");
-            }
-        }
-    }
-    {
-        const OwnEngine again(comm, {{"gc_engine_plan", written.c_str()}});
-        expect_right_sums(again, comm, 7, false);
-    }
-    if (comm.rank() == 0) std::ofstream(given) << "{}";
-    MPI_Barrier(comm);
-    GC_Engine engine = GC_ENGINE_NULL;
-    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", given.c_str()}}), &engine),
-              MPI_ERR_ARG);
-    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", "/no/such/plan"}}), &engine),
-              MPI_ERR_ARG);
 }
 
 TEST(EngineCalls, TwoEnginesOfOneCommunicatorDoNotMeet) {
