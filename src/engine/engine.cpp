@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t steps_a_turn = 16;
 constexpr std::size_t most_bytes_here = 16384;
 /// Idle turns before the core is given away, and before the thread sleeps between looks.
-constexpr int turns_before_yield = 200;
-constexpr int turns_before_sleep = 4000;
-constexpr std::chrono::microseconds look_again{20};
+constexpr int turns_before_yield = 50;
+constexpr int turns_before_sleep = 500;
+constexpr std::chrono::microseconds look_again{50};
 /// Without anything handed in here: for what others say (rank 0), and stalls.
 constexpr std::chrono::milliseconds look_for_others{100};
 

@@ -85,7 +85,10 @@ EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& argu
     const bool one_host = planner.one_host && context_.one_host().takes(shape);
     const Route route = route_unless_left_out(
         planner.settings, shape,
-        {.in_place = is_in_place(arguments), .sums = shape.sums(), .one_host = one_host},
+        {.in_place = is_in_place(arguments),
+         .sums = shape.sums(),
+         .comm_may_be_lossy = planner.settings.compress_comms.allows(context_.identity().name()),
+         .one_host = one_host},
         [&](const Route& compressed) {
             CallKey key = compressed.key;
             key.in_place = false;  // ranks may differ in it

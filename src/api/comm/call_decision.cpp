@@ -43,6 +43,16 @@ PlanSpec exact_twin_of(PlanSpec spec) {
     return spec;
 }
 
+/// A residual goes with all codecs of a schedule, and its layout must not change with them: chunks
+/// are those of the exact call.
+std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
+                                     PolicyOptions options) {
+    options.codecs = {};
+    options.down_codec.reset();
+    return decide(tree, call, options).spec.chunk_elems *
+           static_cast<std::int64_t>(call.elem_bytes);
+}
+
 }  // namespace
 
 Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key) {
@@ -52,7 +62,10 @@ Decision decision_for(const Tree& tree, const Settings& settings, const CallKey&
     call.type = key.type;
     call.elem_bytes = key.elem_bytes;
     call.in_place = key.in_place;
-    return decide(tree, call, options_of(settings, key));
+    PolicyOptions options = options_of(settings, key);
+    if (key.feedback && !settings.schedule.empty() && !options.chunk_bytes)
+        options.chunk_bytes = chunk_bytes_of_residual(tree, call, options);
+    return decide(tree, call, options);
 }
 
 Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
