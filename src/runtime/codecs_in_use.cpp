@@ -9,10 +9,15 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
     for (const Schedule* schedule : {&plan.body, &plan.tail})
         for (const Step& step : schedule->steps) {
             if (!uses_codec(step.kind) && step.codec == CodecId::exact) continue;
-            if (!used.has(step.codec))
-                used.codecs_.push_back(GRADCOLL_VALUE(codec_for(step.codec, plan.spec.type)));
+            GRADCOLL_TRY(used.add(step.codec, plan.spec.type));
+            if (!has_fixed_rate(step.codec)) GRADCOLL_TRY(used.add(CodecId::exact, plan.spec.type));
         }
     return used;
+}
+
+Status CodecsInUse::add(CodecId codec, ElementType type) {
+    if (!has(codec)) codecs_.push_back(GRADCOLL_VALUE(codec_for(codec, type)));
+    return {};
 }
 
 void CodecsInUse::tell_tolerance(double abs) {
