@@ -1,5 +1,7 @@
 #include "runtime/codecs_in_use.hpp"
 
+#include <limits>
+
 #include "runtime/program.hpp"
 
 namespace gradcoll {
@@ -20,10 +22,12 @@ Status CodecsInUse::add(CodecId codec, ElementType type) {
     return {};
 }
 
+/// A tolerance of 0 is as good as none, and a codec with none may be one of another rate.
 void CodecsInUse::tell_tolerance(double abs) {
+    constexpr double least = std::numeric_limits<double>::min();
     for (Codec& codec : codecs_)
         if (waits_for_tolerance(codec.id)) {
-            codec.parameters.abs = abs;
+            codec.parameters.abs = std::max(abs, least);
             codec.parameters.by_call = false;
         }
 }

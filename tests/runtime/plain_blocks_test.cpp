@@ -125,6 +125,16 @@ TEST(PlainBlocks, AddOnlyTheHeadersWhereNothingGetsShorter) {
                                                (frame_header_bytes + 512 * sizeof(float)));
 }
 
+/// Told by its call that nothing may be lost.
+TEST(PlainBlocks, AreWhatACallWithoutAToleranceSends) {
+    for (const char* name : {"int8/abs=call", "bound"}) {
+        const Scenario shape = scenario("((0 1) (2 3 4))", 20'000, codec_of(name));
+        Watched watched;
+        expect_values_of(shape, wide_input, watched);
+        EXPECT_EQ(watched.plain_messages, watched.messages) << name;
+    }
+}
+
 /// What is left of plain elements is nothing, and what was left before leaves.
 TEST(PlainBlocks, LeaveNoResidual) {
     Scenario shape = scenario("((0 1) 2)", 5'000, codec_of("bound/abs=1e-12"));
