@@ -1,21 +1,24 @@
-// compress/by_codec.hpp - a value for each codec of the table.
+// compress/by_codec.hpp - a value for each codec of the table, in each of its forms.
 #pragma once
 
 #include <vector>
 
-#include "compress/codec_id.hpp"
+#include "compress/codec_form.hpp"
 
 namespace gradcoll {
 
-/// Dense, whatever the numbers are; finding one costs a load more than an array. Allocates when it
-/// is made.
+/// Dense, whatever the numbers are. Allocates when it is made.
 template <class T>
 class ByCodec {
   public:
-    ByCodec() : values_(all_codecs().size()) {}
+    ByCodec() : values_(all_codec_forms().size()) {}
 
-    T& operator[](CodecId codec) { return values_[index_of(codec)]; }
-    const T& operator[](CodecId codec) const { return values_[index_of(codec)]; }
+    /// Of the form that serves it.
+    T& operator[](CodecId codec) { return values_[form_index_of(codec)]; }
+    const T& operator[](CodecId codec) const { return values_[form_index_of(codec)]; }
+    /// By place in all_codec_forms().
+    T& at_form(std::size_t form) { return values_[form]; }
+    const T& at_form(std::size_t form) const { return values_[form]; }
     auto begin() { return values_.begin(); }
     auto end() { return values_.end(); }
     friend bool operator==(const ByCodec&, const ByCodec&) = default;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compress/block_lengths.hpp"
 #include "compress/packing.hpp"
 #include "compress/stages.hpp"
 
@@ -62,8 +63,12 @@ bool all_zero(const std::byte* header, std::size_t from, std::size_t to) {
     return true;
 }
 
-std::uint8_t flags_of_rate(const FrameHeader& header) {
-    return has_fixed_rate(header.codec, header.parameters) ? std::uint8_t{0} : flag_block_lengths;
+bool has_block_lengths(const FrameHeader& header) {
+    return !header.is_plain && !has_fixed_rate(header.codec, header.parameters);
+}
+
+std::uint8_t flags_of_payload(const FrameHeader& header) {
+    return has_block_lengths(header) ? flag_block_lengths : std::uint8_t{0};
 }
 
 Status check_begin(const std::byte* header) {
@@ -106,11 +111,12 @@ Status check_codec_and_type(const std::byte* header) {
 /// A message that only says where its payload lies does not come this far: whoever asked for it has
 /// fetched the payload, and taken that flag away.
 Status check_flags(unsigned flags, const FrameHeader& header) {
-    const unsigned rate = flags_of_rate(header);
-    if ((flags & ~unsigned{flag_sender_failed}) != rate)
-        return wrong("flags", flags,
-                     fmt::format("{} or {} of codec {}", rate, rate | flag_sender_failed,
-                                 name_of(header.codec)));
+    const bool is_fixed = has_fixed_rate(header.codec, header.parameters);
+    const unsigned allowed = flag_sender_failed | (is_fixed ? 0U : flag_block_lengths);
+    if ((flags & ~allowed) != 0)
+        return wrong(
+            "flags", flags,
+            fmt::format("{} of codec {}", is_fixed ? "0 or 1" : "0 to 3", name_of(header.codec)));
     return {};
 }
 
@@ -133,6 +139,10 @@ Status check_counts(const FrameHeader& header) {
         return wrong(
             "payload bytes", header.payload_bytes,
             fmt::format("{} for {} elements", empty ? "0" : "more than 0", header.count_elems));
+    if (header.is_plain && header.payload_bytes != header.count_elems * elem)
+        return wrong(
+            "payload bytes", header.payload_bytes,
+            fmt::format("{} of {} plain elements", header.count_elems * elem, header.count_elems));
     return {};
 }
 
@@ -145,7 +155,7 @@ void write_frame_header(const FrameHeader& header, std::byte* out) {
     put(out, at_codec, number_of(header.codec));
     put(out, at_type, static_cast<std::uint8_t>(header.type));
     const std::uint8_t failed = header.sender_failed ? flag_sender_failed : std::uint8_t{0};
-    put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_rate(header)));
+    put(out, at_flags, static_cast<std::uint8_t>(failed | flags_of_payload(header)));
     put(out, at_count, header.count_elems);
     put(out, at_payload, header.payload_bytes);
     put(out, at_tolerance, std::bit_cast<std::uint64_t>(header.parameters.abs));
@@ -168,6 +178,8 @@ Result<FrameHeader> read_frame_header(const std::byte* message, std::size_t mess
     if (Status status = check_flags(flags, header); !status) return status;
     header.type = static_cast<ElementType>(get<std::uint8_t>(message, at_type));
     header.sender_failed = (flags & flag_sender_failed) != 0;
+    header.is_plain =
+        (flags & flag_block_lengths) == 0 && !has_fixed_rate(header.codec, header.parameters);
     header.count_elems = get<std::uint64_t>(message, at_count);
     header.payload_bytes = get<std::uint64_t>(message, at_payload);
     if (Status status = check_counts(header); !status) return status;
@@ -202,14 +214,6 @@ std::size_t counted_blocks(CodecId codec, std::size_t count_elems) {
 std::size_t frame_front_bytes(CodecId codec, std::size_t count_elems) {
     if (codec == CodecId::exact) return 0;
     return frame_header_bytes + counted_blocks(codec, count_elems) * block_length_bytes;
-}
-
-void write_block_length(std::size_t size_bytes, std::byte* out) {
-    put(out, 0, static_cast<std::uint32_t>(size_bytes));
-}
-
-std::size_t read_block_length(const std::byte* in) {
-    return get<std::uint32_t>(in, 0);
 }
 
 void write_packing(std::byte* header, Packing by, std::uint64_t packed_bytes) {

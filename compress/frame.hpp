@@ -13,8 +13,8 @@ namespace gradcoll {
 
 /// What one message says of itself. Little endian on the wire, frame_header_bytes long; then the
 /// payload: the encodings of the message's ranges one after another. A codec of variable rate
-/// encodes block by block (codec_block_elems()), and the payload begins with the length of each
-/// block.
+/// encodes block by block (codec_block_elems()), and the payload begins with a list of how long
+/// they are (compress/block_lengths.hpp), unless all blocks are plain elements.
 struct FrameHeader {
     CodecId codec = CodecId::exact;  ///< plain()
     CodecParameters parameters;      ///< of its encoder
@@ -23,10 +23,11 @@ struct FrameHeader {
         false;  ///< the sender met an error earlier in this operation: the payload is void
     std::uint64_t count_elems = 0;    ///< sum over the message's ranges
     std::uint64_t payload_bytes = 0;  ///< bytes after the header, lengths of blocks included
+    bool is_plain = false;  ///< of a codec of variable rate: the payload is the elements themselves
 };
 inline constexpr std::size_t frame_header_bytes =
     64;  // one cache line, so that the payload stays aligned
-inline constexpr std::uint16_t frame_version = 3;
+inline constexpr std::uint16_t frame_version = 4;
 
 void write_frame_header(const FrameHeader& header, std::byte* out);
 
@@ -40,16 +41,11 @@ Status check_frame(const FrameHeader& got, const FrameHeader& expected);
 
 // ---- lengths of blocks, in the payload of a codec of variable rate
 
-inline constexpr std::size_t block_length_bytes = 4;
-
 /// How many blocks `count_elems` elements are encoded in; 0 for a codec of fixed rate.
 std::size_t counted_blocks(CodecId codec, std::size_t count_elems);
 /// Bytes of a message in front of its encodings: none if it is exact, the header, and for a codec
-/// of variable rate the lengths of its blocks.
+/// of variable rate the most that the lengths of its blocks take.
 std::size_t frame_front_bytes(CodecId codec, std::size_t count_elems);
-
-void write_block_length(std::size_t size_bytes, std::byte* out);
-std::size_t read_block_length(const std::byte* in);
 
 // ---- messages whose payload is packed once more, without loss (compress/lossless)
 

@@ -2,12 +2,16 @@
 // know of it. Pure; thread safe.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
 #include "compress/kernels.hpp"
 
 namespace gradcoll {
+
+/// With `none`.
+inline constexpr std::size_t packing_count = static_cast<std::size_t>(Packing::lz4) + 1;
 
 /// "zstd"; of `none` nothing.
 std::string_view name_of(Packing packing);
@@ -16,7 +20,7 @@ std::optional<Packing> packing_named(std::string_view name);
 /// For messages: "+zstd or +lz4".
 inline constexpr std::string_view packings_allowed = "+zstd or +lz4";
 
-/// To plan with. GB/s of one core, of bytes that are not packed.
+/// To plan with until somebody has measured. GB/s of one core, of bytes that are not packed.
 struct PackingRates {
     double pack = 0;
     double unpack = 0;

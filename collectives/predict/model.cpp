@@ -3,7 +3,6 @@
 
 #include "base/index.hpp"
 #include "collectives/predict/links.hpp"
-#include "compress/packing.hpp"
 
 namespace gradcoll {
 namespace {
@@ -14,12 +13,13 @@ double work_us(double plain_bytes, double gbytes_per_s) {
 }
 
 /// What a core takes to pack, or to unpack, what `plain_bytes` encode to; 0 of codecs that do not.
-double packing_us(CodecId codec, double plain_bytes, double PackingRates::*gbytes_per_s) {
+double packing_us(const Tuning& tuning, CodecId codec, double plain_bytes,
+                  double PackingSpeed::*gbytes_per_s) {
     const Packing packing = packing_of(codec);
     if (packing == Packing::none) return 0;
     const double encoded = usual_plain_bytes(codec, sizeof(float), lossy_block_elems) /
                            static_cast<double>(lossy_block_elems * sizeof(float));
-    return work_us(plain_bytes * encoded, rates_of(packing).*gbytes_per_s);
+    return work_us(plain_bytes * encoded, tuning.of(packing).*gbytes_per_s);
 }
 
 }  // namespace
@@ -120,19 +120,19 @@ double encode_us(const Tuning& tuning, CodecId codec, double plain_bytes,
                  double working_set_bytes) {
     if (codec == CodecId::exact) return 0;
     return work_us(plain_bytes, tuning.of(codec).encode.at(working_set_bytes)) +
-           packing_us(codec, plain_bytes, &PackingRates::pack);
+           packing_us(tuning, codec, plain_bytes, &PackingSpeed::pack);
 }
 
 double decode_us(const Tuning& tuning, CodecId codec, double plain_bytes,
                  double working_set_bytes) {
     if (codec == CodecId::exact) return 0;
     return work_us(plain_bytes, tuning.of(codec).decode.at(working_set_bytes)) +
-           packing_us(codec, plain_bytes, &PackingRates::unpack);
+           packing_us(tuning, codec, plain_bytes, &PackingSpeed::unpack);
 }
 
 double add_us(const Tuning& tuning, CodecId codec, double plain_bytes, double working_set_bytes) {
     return work_us(plain_bytes, tuning.of(codec).decode_sum.at(working_set_bytes)) +
-           packing_us(codec, plain_bytes, &PackingRates::unpack);
+           packing_us(tuning, codec, plain_bytes, &PackingSpeed::unpack);
 }
 
 double ranks_a_core(const Tuning& tuning, int host_ranks) {

@@ -19,10 +19,14 @@ double Speed::at(double bytes) const {
     return low.gbytes_per_s + part * (above->gbytes_per_s - low.gbytes_per_s);
 }
 
-Tuning::Tuning() {
-    for (const CodecId codec : all_codecs()) {
-        const CodecRates& rates = rates_of(codec);
-        codecs[codec] = {rates.encode, rates.decode, rates.decode_sum};
+Tuning::Tuning() : codecs_said(all_codec_forms().size()) {
+    for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
+        const CodecRates& rates = rates_of(all_codec_forms()[form]);
+        codecs.at_form(form) = {rates.encode, rates.decode, rates.decode_sum};
+    }
+    for (std::size_t packing = 0; packing < packing_count; ++packing) {
+        const PackingRates& rates = rates_of(static_cast<Packing>(packing));
+        packings[packing] = {rates.pack, rates.unpack};
     }
     // Inside a host: copies through shared memory. Between hosts: a plain cluster network.
     for (std::size_t kind = 0; kind < links.size(); ++kind)

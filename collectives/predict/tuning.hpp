@@ -12,6 +12,7 @@
 
 #include "compress/by_codec.hpp"
 #include "compress/codec_id.hpp"
+#include "compress/packing.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -48,6 +49,12 @@ struct CodecSpeed {
     friend bool operator==(const CodecSpeed&, const CodecSpeed&) = default;
 };
 
+/// Of encoded bytes, by one core.
+struct PackingSpeed {
+    double pack = 0, unpack = 0;  ///< GB/s
+    friend bool operator==(const PackingSpeed&, const PackingSpeed&) = default;
+};
+
 /// Of one branch's uplink, each direction.
 struct LinkSpeed {
     Speed gbytes_per_s;
@@ -82,6 +89,7 @@ struct Tuning {
     /// Of `exact`, encode and decode are a plain copy and decode_sum is the plain sum. What is
     /// shipped is what the codecs say of themselves; a codec that says nothing has 1 GB/s.
     ByCodec<CodecSpeed> codecs;
+    std::array<PackingSpeed, packing_count> packings;  ///< index: Packing
     /// Index: kind of the vertex whose branches the links connect. What the tree says of a link is
     /// stronger.
     std::array<LinkSpeed, vertex_kind_count> links;
@@ -104,11 +112,14 @@ struct Tuning {
     LinkSpeed host_pass{Speed({{1 << 20, 30.0}, {16 << 20, 30.0}, {64 << 20, 12.0}}), 0.4};
 
     /// What a tuning file has said, for those who ask where a figure is from.
-    CodecSet codecs_said;
+    std::vector<bool> codecs_said;  ///< by place in all_codec_forms()
     std::bitset<vertex_kind_count> links_said;
     bool host_pass_said = false;
 
     const CodecSpeed& of(CodecId codec) const { return codecs[codec]; }
+    const PackingSpeed& of(Packing packing) const {
+        return packings[static_cast<std::size_t>(packing)];
+    }
     const LinkSpeed& link_below(VertexKind kind) const {
         return links[static_cast<std::size_t>(kind)];
     }

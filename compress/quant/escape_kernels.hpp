@@ -14,7 +14,7 @@ Kernels escape_kernels_scalar(int bits, ElementType type);
 Kernels escape_kernels_avx2(int bits, ElementType type);
 Kernels escape_kernels_avx512(int bits, ElementType type);
 
-/// What serves int8, int4 and int16 with a tolerance.
-const CodecStage& escape_stage();
+/// What serves int8, int4 and int16 with a tolerance: for all values alike, or relative to each.
+const CodecStage& escape_stage(bool relative);
 
 }  // namespace gradcoll

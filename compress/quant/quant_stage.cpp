@@ -74,7 +74,7 @@ CodecEntry form_of(const CodecStage& form, const CodecMember& member) {
 
 CodecEntry form_with(const CodecMember& member, const CodecParameters& parameters) {
     if (parameters.abs != 0 || parameters.rel != 0 || parameters.by_call)
-        return form_of(escape_stage(), member);
+        return form_of(escape_stage(parameters.rel != 0), member);
     return parameters.seed != 0 ? form_of(dithered_stage, member) : CodecEntry{};
 }
 

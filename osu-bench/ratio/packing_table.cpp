@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "compress/block_lengths.hpp"
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packed_message.hpp"
@@ -25,25 +26,56 @@ T checked(Result<T> result) {
     return std::move(result).value();
 }
 
+struct Payload {
+    Message lengths;
+    Message encodings;
+    bool is_plain = false;
+};
+
+/// Block by block, with the lengths of the blocks.
+Payload variable_payload(const Codec& codec, const float* values, std::size_t count) {
+    const std::size_t block = codec_block_elems(codec.id);
+    Payload payload;
+    payload.lengths.resize(counted_blocks(codec.id, count) * block_length_bytes);
+    BlockLengthsWriter lengths(payload.lengths.data());
+    for (std::size_t at = 0; at < count; at += block) {
+        const std::size_t elems = std::min(block, count - at);
+        Message encoded(bound_bytes(codec.id, sizeof(float), elems));
+        encoded.resize(codec.encode(values + at, elems, encoded.data()));
+        if (saves_bytes(encoded.size(), elems * sizeof(float))) {
+            lengths.add_encoded(encoded.size());
+        } else {
+            lengths.add_plain();
+            encoded.assign(reinterpret_cast<const std::byte*>(values + at),
+                           reinterpret_cast<const std::byte*>(values + at + elems));
+        }
+        payload.encodings.insert(payload.encodings.end(), encoded.begin(), encoded.end());
+    }
+    payload.is_plain = !lengths.has_encoded();
+    payload.lengths.resize(payload.is_plain ? 0 : lengths.size_bytes());
+    return payload;
+}
+
+Payload payload_of(const Codec& codec, const float* values, std::size_t count) {
+    if (!has_fixed_rate(codec.id)) return variable_payload(codec, values, count);
+    Payload payload;
+    payload.encodings.resize(bound_bytes(codec.id, sizeof(float), count));
+    codec.encode(values, count, payload.encodings.data());
+    return payload;
+}
+
 /// As the runtime puts it together.
 Message message_of(const Codec& codec, const float* values, std::size_t count) {
-    const std::size_t front = frame_front_bytes(codec.id, count);
-    Message message(front + bound_bytes(codec.id, sizeof(float), count));
-    std::size_t end = front;
-    const bool is_fixed = has_fixed_rate(codec.id);
-    const std::size_t step = is_fixed ? count : codec_block_elems(codec.id);
-    for (std::size_t at = 0; at < count; at += step) {
-        const std::size_t size =
-            codec.encode(values + at, std::min(step, count - at), message.data() + end);
-        if (!is_fixed)
-            write_block_length(
-                size, message.data() + frame_header_bytes + at / step * block_length_bytes);
-        end += size;
-    }
-    message.resize(end);
-    write_frame_header(
-        {plain(codec.id), {}, ElementType::f32, false, count, message.size() - frame_header_bytes},
-        message.data());
+    const Payload payload = payload_of(codec, values, count);
+    Message message(frame_header_bytes);
+    message.insert(message.end(), payload.lengths.begin(), payload.lengths.end());
+    message.insert(message.end(), payload.encodings.begin(), payload.encodings.end());
+    FrameHeader header;
+    header.codec = plain(codec.id);
+    header.count_elems = count;
+    header.payload_bytes = message.size() - frame_header_bytes;
+    header.is_plain = payload.is_plain;
+    write_frame_header(header, message.data());
     return message;
 }
 

@@ -102,6 +102,7 @@ class BlockLayout::Maker {
         const auto end = std::lower_bound(first, made_at_.end(), begin + size);
         offset = begin;
         if (end - first <= 1) return;
+        made_.places_[slot.index].is_put_together = true;
         offset = made_.scratch_bytes_;
         made_.scratch_bytes_ += aligned_for_messages(size);
     }

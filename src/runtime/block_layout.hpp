@@ -30,6 +30,7 @@ class BlockLayout {
     /// one step makes all of them. Else it is behind the schedule's scratch, since local steps may
     /// read the blocks while they are put together.
     std::uint64_t message_offset(Slot slot) const { return places_[slot.index].message_offset; }
+    bool is_in_its_slot(Slot slot) const { return !places_[slot.index].is_put_together; }
     /// Of the schedule, and the room for messages behind it.
     std::uint64_t scratch_bytes() const { return scratch_bytes_; }
 
@@ -37,6 +38,7 @@ class BlockLayout {
     struct Place {
         std::size_t first_block = 0;
         std::uint64_t message_offset = 0;
+        bool is_put_together = false;
     };
     class Maker;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compress/block_lengths.hpp"
 #include "runtime/encoded_blocks.hpp"
 
 namespace gradcoll {
@@ -26,6 +27,17 @@ std::size_t elems_in(Range elems) {
     return static_cast<std::size_t>(elems.size());
 }
 
+/// What does not get shorter is sent as what a receiver would have made of it.
+Status make_plain(const Step& step, const Codec& codec, std::byte* encoded, std::size_t size,
+                  Range elems, std::size_t plain_bytes) {
+    alignas(64) std::byte elements[lossy_block_elems * sizeof(double)];
+    if (!codec.decode(encoded, size, elems_in(elems), elements))
+        return {Code::internal,
+                fmt::format("codec {} refuses what it wrote itself", name_of(step.codec))};
+    std::memcpy(encoded, elements, plain_bytes);
+    return {};
+}
+
 /// One block behind the other, so that they need not be moved where they are all of a message.
 Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec,
                      std::byte* residual) {
@@ -39,30 +51,40 @@ Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec
         if (const std::size_t most = blocks.bound_of(step, count); size > most)
             return Status(Code::internal, fmt::format("codec {} wrote {} bytes, {} at most said",
                                                       name_of(step.codec), size, most));
-        block = blocks.block_at(end, size);
-        end += size;
+        const std::size_t plain_bytes = view.bytes_of(elems);
+        const bool is_plain = !saves_bytes(size, plain_bytes);
+        if (is_plain) GRADCOLL_TRY(make_plain(step, codec, end, size, elems, plain_bytes));
+        block = blocks.block_at(end, is_plain ? plain_bytes : size, is_plain);
+        end += block.size_bytes;
         if (residual) residual += view.residual_bytes(count);
         return {};
     });
 }
 
-Status decode_blocks(const Step& step, const ChunkView& view, const Codec& codec) {
+/// Who decodes a block.
+struct Decoders {
+    const Codec& codec;
+    const Codec& exact;
+    const Codec& of(const EncodedBlock& block) const { return block.is_plain ? exact : codec; }
+};
+
+Status decode_blocks(const Step& step, const ChunkView& view, const Decoders& decoders) {
     const EncodedBlocks& blocks = *view.blocks_of(step);
     return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
-        const bool valid = codec.decode(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
-                                        view.target(step.to, elems));
+        const bool valid = decoders.of(block).decode(blocks.bytes_of(block), block.size_bytes,
+                                                     elems_in(elems), view.target(step.to, elems));
         return valid ? Status() : refused_payload(step, elems);
     });
 }
 
-Status decode_sum_blocks(const Step& step, const ChunkView& view, const Codec& codec) {
+Status decode_sum_blocks(const Step& step, const ChunkView& view, const Decoders& decoders) {
     const EncodedBlocks& blocks = *view.blocks_of(step);
     Step part = step;
     return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
         part.range = elems;
         const bool valid =
-            codec.decode_sum(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
-                             view.first_operand(part), view.target(step.to, elems));
+            decoders.of(block).decode_sum(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
+                                          view.first_operand(part), view.target(step.to, elems));
         return valid ? Status() : refused_payload(step, elems);
     });
 }
@@ -74,7 +96,7 @@ Status copy_blocks(const Step& step, const ChunkView& view) {
     const EncodedBlock* from = blocks.of(step, step.from).data();
     return for_blocks(step, step.to, view, [&](EncodedBlock& block, Range) -> Status {
         if (from->size_bytes > 0) std::memcpy(end, blocks.bytes_of(*from), from->size_bytes);
-        block = blocks.block_at(end, from->size_bytes);
+        block = blocks.block_at(end, from->size_bytes, from->is_plain);
         end += (from++)->size_bytes;
         return {};
     });
@@ -91,13 +113,14 @@ Status refused_payload(const Step& step, Range elems) {
 Status run_block_step(const Step& step, const ChunkView& view, const Operation& operation,
                       std::byte* residual) {
     const Codec& codec = operation.codec(step.codec);
+    const Decoders decoders{codec, operation.codec(CodecId::exact)};
     switch (step.kind) {
         case StepKind::encode:
             return encode_blocks(step, view, codec, residual);
         case StepKind::decode:
-            return decode_blocks(step, view, codec);
+            return decode_blocks(step, view, decoders);
         case StepKind::decode_reduce:
-            return decode_sum_blocks(step, view, codec);
+            return decode_sum_blocks(step, view, decoders);
         case StepKind::copy:
             return copy_blocks(step, view);
         case StepKind::reduce:

@@ -60,9 +60,9 @@ TraceSpan ChunkRun::span_of(const Step& message, std::uint64_t begin_ns, std::si
 /// A slot may leave to several peers: its bytes must not change while the first of them reads it.
 void ChunkRun::head_once(const Step& send, const Operation& operation) {
     if (std::exchange(has_header_[send.from.index], std::uint8_t{1}) != 0) return;
-    if (EncodedBlocks* blocks = view_.blocks_of(send)) blocks->join(send, operation.failed());
-    const MessageBytes message = view_.message(send);
-    write_header(send, message.size_bytes, operation, message.data);
+    EncodedBlocks* const blocks = view_.blocks_of(send);
+    const bool is_plain = blocks != nullptr && blocks->join(send, operation.failed());
+    write_header(send, view_.message(send), is_plain, operation);
     if (operation.failed()) packed_.leave_plain(send.from);
 }
 

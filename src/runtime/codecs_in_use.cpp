@@ -1,5 +1,7 @@
 #include "runtime/codecs_in_use.hpp"
 
+#include <limits>
+
 #include "runtime/program.hpp"
 
 namespace gradcoll {
@@ -9,16 +11,23 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
     for (const Schedule* schedule : {&plan.body, &plan.tail})
         for (const Step& step : schedule->steps) {
             if (!uses_codec(step.kind) && step.codec == CodecId::exact) continue;
-            if (!used.has(step.codec))
-                used.codecs_.push_back(GRADCOLL_VALUE(codec_for(step.codec, plan.spec.type)));
+            GRADCOLL_TRY(used.add(step.codec, plan.spec.type));
+            if (!has_fixed_rate(step.codec)) GRADCOLL_TRY(used.add(CodecId::exact, plan.spec.type));
         }
     return used;
 }
 
+Status CodecsInUse::add(CodecId codec, ElementType type) {
+    if (!has(codec)) codecs_.push_back(GRADCOLL_VALUE(codec_for(codec, type)));
+    return {};
+}
+
+/// A tolerance of 0 is as good as none, and a codec with none may be one of another rate.
 void CodecsInUse::tell_tolerance(double abs) {
+    constexpr double least = std::numeric_limits<double>::min();
     for (Codec& codec : codecs_)
         if (waits_for_tolerance(codec.id)) {
-            codec.parameters.abs = abs;
+            codec.parameters.abs = std::max(abs, least);
             codec.parameters.by_call = false;
         }
 }

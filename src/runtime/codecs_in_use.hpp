@@ -13,8 +13,8 @@ namespace gradcoll {
 /// Few, so that looking one up is quick. Allocates only when made.
 class CodecsInUse {
   public:
-    /// Those of every step that encodes, decodes, or moves what is encoded. Errors: unsupported for
-    /// the plan's type.
+    /// Those of every step that encodes, decodes, or moves what is encoded; with one of variable
+    /// rate the exact one, too, for blocks that are plain. Errors: unsupported for the plan's type.
     static Result<CodecsInUse> of(const Plan& plan);
 
     /// What the encodings of an operation that begins may lose, where the plan leaves it to the
@@ -28,6 +28,7 @@ class CodecsInUse {
     }
 
   private:
+    Status add(CodecId codec, ElementType type);
     bool has(CodecId id) const {
         return std::any_of(codecs_.begin(), codecs_.end(),
                            [id](const Codec& codec) { return codec.id == id; });

@@ -63,7 +63,8 @@ Status check_frame_of(const Step& recv, const Arrival& arrival, const Operation&
     const Result<FrameHeader> got = read_frame_header(arrival.message, arrival.received_bytes);
     if (!got.ok()) return got.status();
     GRADCOLL_TRY(check_frame(*got, header_of(recv, arrival.expected_bytes, operation)));
-    return arrival.blocks ? arrival.blocks->find(recv, arrival.received_bytes) : Status();
+    if (arrival.blocks == nullptr) return {};
+    return arrival.blocks->find(recv, arrival.received_bytes, got->is_plain);
 }
 
 }  // namespace
@@ -95,11 +96,12 @@ Status run_local_step(const Step& step, const ChunkView& view, const Operation& 
     return Status(Code::internal, "a message is not a local step");
 }
 
-void write_header(const Step& send, std::size_t message_bytes, const Operation& operation,
-                  std::byte* out) {
-    FrameHeader header = header_of(send, message_bytes, operation);
+void write_header(const Step& send, const MessageBytes& message, bool is_plain,
+                  const Operation& operation) {
+    FrameHeader header = header_of(send, message.size_bytes, operation);
+    header.is_plain = is_plain;
     header.sender_failed = operation.failed();
-    write_frame_header(header, out);
+    write_frame_header(header, message.data);
 }
 
 Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,

@@ -22,10 +22,10 @@ constexpr bool is_framed(const Step& step) {
     return step.codec != CodecId::exact;
 }
 
-/// Writes the header of a framed message of `message_bytes` that is about to leave to `out`; what
-/// follows the header is there.
-void write_header(const Step& send, std::size_t message_bytes, const Operation& operation,
-                  std::byte* out);
+/// Writes the header of a framed message that is about to leave to its front; what follows the
+/// header is there. `is_plain`: FrameHeader::is_plain.
+void write_header(const Step& send, const MessageBytes& message, bool is_plain,
+                  const Operation& operation);
 
 /// Hands a send or receive to the lane. Errors: those of the lane.
 Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,

@@ -108,6 +108,19 @@ TEST(CodecId, PackingIsAParameterAndCanBeTakenAway) {
     EXPECT_EQ(bound_bytes(packed, 4, 512), bound_bytes(CodecId::bound, 4, 512));
 }
 
+/// Where the rate is not fixed, plain blocks see to it (compress/block_lengths.hpp).
+TEST(CodecId, OfFixedRateNoPayloadIsMuchLongerThanItsElements) {
+    for (const CodecId codec : all_codecs())
+        for (const ElementType type :
+             {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64}) {
+            if (!codec_supports(codec, type) || !has_fixed_rate(codec)) continue;
+            const std::size_t elem = element_bytes(type);
+            for (std::size_t count = 1; count < 3000; ++count)
+                ASSERT_LE(bound_bytes(codec, elem, count), count * elem + 64)
+                    << name_of(codec) << " " << count;
+        }
+}
+
 TEST(CodecFor, IsDefinedForExactlyTheTypesThatTheRegistryNames) {
     for (const CodecId codec : all_codecs())
         for (int t = 0; t <= static_cast<int>(ElementType::u64); ++t) {

@@ -25,7 +25,7 @@ Result<FrameHeader> read(const std::vector<std::byte>& message) {
 
 TEST(Frame, HasTheBytesThatTheReadmeShows) {
     const unsigned char expected[frame_header_bytes] = {
-        'G', 'C', 'F', '1', 3, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
+        'G', 'C', 'F', '1', 4, 0, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 16};
     EXPECT_EQ(std::memcmp(message_of(example()).data(), expected, frame_header_bytes), 0);
 }
 
@@ -91,15 +91,28 @@ TEST(Frame, TheRateOfInt8DependsOnItsParameters) {
     EXPECT_EQ(read(message_of(fixed))->parameters, fixed.parameters);
     EXPECT_EQ(read(message_of(varying))->parameters, varying.parameters);
     std::vector<std::byte> message = message_of(varying);
-    message[8] = std::byte{0};  // a tolerance without lengths of blocks
-    EXPECT_FALSE(read(message).ok());
+    message[8] = std::byte{0};  // without lengths of blocks, and not as long as the elements
+    EXPECT_EQ(read(message).status().message(),
+              "message header: payload bytes is 16, expected 20 of 5 plain elements");
+}
+
+TEST(Frame, OfVariableRateMaySayThatItsElementsArePlain) {
+    FrameHeader header{CodecId::int8, {.abs = 0.5}, ElementType::f32, false, 5, 20};
+    EXPECT_FALSE(read(message_of(header))->is_plain);
+    header.is_plain = true;
+    EXPECT_EQ(message_of(header)[8], std::byte{0});
+    EXPECT_TRUE(read(message_of(header))->is_plain);
+    EXPECT_TRUE(check_frame(*read(message_of(header)), header).ok());
+    header.payload_bytes = 19;
+    EXPECT_FALSE(read(message_of(header)).ok());
+    EXPECT_FALSE(read(message_of(example()))->is_plain);  // a fixed rate knows no such thing
 }
 
 TEST(Frame, AnOlderVersionIsRefusedInClearWords) {
     std::vector<std::byte> message = message_of(example());
     message[4] = std::byte{2};
     EXPECT_EQ(read(message).status().message(),
-              "message header: version is 2, expected 3; all ranks must run the same Gradcoll");
+              "message header: version is 2, expected 4; all ranks must run the same Gradcoll");
 }
 
 TEST(Frame, NamesTheFieldThatIsWrong) {

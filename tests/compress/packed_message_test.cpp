@@ -271,7 +271,7 @@ INSTANTIATE_TEST_SUITE_P(Every, PackedMessage, testing::Values(Packing::zstd, Pa
 /// compress/lossless/README.md.
 TEST(PackedMessageFormat, IsWhatTheReadmeShows) {
     const unsigned char expected[] = {
-        'G', 'C', 'F', '1', 3, 0, 8, 2, 0, 2, 0, 0, 0, 0, 0, 0,  // packed by lz4
+        'G', 'C', 'F', '1', 4, 0, 8, 2, 0, 2, 0, 0, 0, 0, 0, 0,  // packed by lz4
         0, 2, 0, 0, 0, 0, 0, 0,                                  // 512 elements
         12, 0, 0, 0, 0, 0, 0, 0,                                 // packed bytes
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 2, 0, 0, 0, 0,

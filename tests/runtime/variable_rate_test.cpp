@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/verify/verify.hpp"
+#include "compress/block_lengths.hpp"
 #include "compress/frame.hpp"
 #include "runtime/device/device_ranks.hpp"
 #include "runtime/program.hpp"
@@ -174,9 +175,18 @@ TEST(VariableRate, MessagesOfSeveralStepsGetRoomBehindTheScratch) {
 
 using Change = std::size_t (*)(std::span<std::byte> message);
 
+std::byte* entry_of(std::span<std::byte> message, std::size_t block) {
+    return message.data() + frame_header_bytes + block * block_length_bytes;
+}
+void put_length(std::span<std::byte> message, std::size_t block, std::size_t size) {
+    BlockLengthsWriter(entry_of(message, block)).add_encoded(size);
+}
 void add_to_length(std::span<std::byte> message, std::size_t block, int by) {
-    std::byte* length = message.data() + frame_header_bytes + block * block_length_bytes;
-    write_block_length(read_block_length(length) + static_cast<std::size_t>(by), length);
+    put_length(message, block,
+               read_block_entry(entry_of(message, block)).value + static_cast<std::size_t>(by));
+}
+void put_plain_run(std::span<std::byte> message, std::size_t block, std::size_t run) {
+    put_length(message, block, 0x80000000 + run);
 }
 
 struct SpoiledLength {
@@ -194,11 +204,24 @@ const SpoiledLength spoiled_lengths[] = {
          add_to_length(message, 0, -1);
          return message.size();
      }},
-    {"a block of four gigabytes",
+    {"a block of two gigabytes",
      [](std::span<std::byte> message) {
-         add_to_length(
-             message, 0,
-             -1 - static_cast<int>(read_block_length(message.data() + frame_header_bytes)));
+         put_length(message, 0, 0x7fffffff);
+         return message.size();
+     }},
+    {"no plain blocks",
+     [](std::span<std::byte> message) {
+         put_plain_run(message, 1, 0);
+         return message.size();
+     }},
+    {"a plain block that is none",
+     [](std::span<std::byte> message) {
+         put_plain_run(message, 0, 1);
+         return message.size();
+     }},
+    {"more plain blocks than it has",
+     [](std::span<std::byte> message) {
+         put_plain_run(message, 0, 0x7fffffff);
          return message.size();
      }},
     {"two blocks whose sum is right",
@@ -225,7 +248,7 @@ const SpoiledLength spoiled_lengths[] = {
          std::fill(message.begin() + 24, message.begin() + 32, std::byte{0});
          return frame_header_bytes;
      }},
-    {"the header of a fixed rate",
+    {"the header of plain elements",
      [](std::span<std::byte> message) {
          message[8] = std::byte{0};
          return message.size();
@@ -309,9 +332,10 @@ TEST(VariableRate, FrameHasTheBytesThatTheReadmeShows) {
     std::vector<std::byte> message(frame_front_bytes(test_codec, 600) + 13);
     write_frame_header({test_codec, {}, ElementType::f32, false, 600, message.size() - 64},
                        message.data());
-    write_block_length(10, message.data() + 64);
-    write_block_length(3, message.data() + 68);
-    const unsigned char expected[72] = {'G', 'C', 'F', '1',  3, 0, 5, 2, 2, 0, 0, 0, 0,
+    BlockLengthsWriter lengths(message.data() + 64);
+    lengths.add_encoded(10);
+    lengths.add_encoded(3);
+    const unsigned char expected[72] = {'G', 'C', 'F', '1',  4, 0, 5, 2, 2, 0, 0, 0, 0,
                                         0,   0,   0,   0x58, 2, 0, 0, 0, 0, 0, 0, 21};
     unsigned char whole[72];
     std::memcpy(whole, expected, sizeof whole);

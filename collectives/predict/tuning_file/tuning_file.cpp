@@ -45,6 +45,7 @@ class Reader {
                         {"incast_loss_per_sender", number_into(tuning.incast_loss_per_sender)},
                         {"most_incast_loss", number_into(tuning.most_incast_loss)},
                         {"codecs", [this](auto& v, auto& at) { return codecs(v, at); }},
+                        {"packings", [this](auto& v, auto& at) { return packings(v, at); }},
                         {"links", [this](auto& v, auto& at) { return links(v, at); }},
                         {"chunks", [this](auto& v, auto& at) { return chunks(v, at); }},
                         {"shm", [this](auto& v, auto& at) { return shm(v, at); }}});
@@ -105,20 +106,35 @@ class Reader {
 
     Status codecs(const Json& json, const std::string& place) {
         Members known;
-        for (const CodecId id : all_codecs())
-            known.emplace_back(name_of(id), [this, id](const Json& value, const std::string& at) {
-                return codec(value, at, id);
-            });
+        for (std::size_t form = 0; form < all_codec_forms().size(); ++form)
+            known.emplace_back(all_codec_forms()[form].name,
+                               [this, form](const Json& value, const std::string& at) {
+                                   return codec(value, at, form);
+                               });
         return members(json, place, known);
     }
 
-    Status codec(const Json& json, const std::string& place, CodecId id) {
-        CodecSpeed& speed = tuning.codecs[id];
-        tuning.codecs_said.set(number_of(id));
+    Status codec(const Json& json, const std::string& place, std::size_t form) {
+        CodecSpeed& speed = tuning.codecs.at_form(form);
+        tuning.codecs_said[form] = true;
         return members(json, place,
                        {{"encode", speed_into(speed.encode)},
                         {"decode", speed_into(speed.decode)},
                         {"decode_sum", speed_into(speed.decode_sum)}});
+    }
+
+    Status packings(const Json& json, const std::string& place) {
+        Members known;
+        for (std::size_t number = 1; number < packing_count; ++number)
+            known.emplace_back(name_of(static_cast<Packing>(number)),
+                               [this, number](const Json& value, const std::string& at) {
+                                   PackingSpeed& speed = tuning.packings[number];
+                                   return members(
+                                       value, at,
+                                       {{"pack", number_into(speed.pack, speed_limits)},
+                                        {"unpack", number_into(speed.unpack, speed_limits)}});
+                               });
+        return members(json, place, known);
     }
 
     /// "inside" and "between" mean every kind there; a kind by its name is stronger.

@@ -18,13 +18,23 @@ OrderedJson json_of(const Speed& speed) {
 
 OrderedJson codecs_of(const Tuning& tuning) {
     OrderedJson codecs = OrderedJson::object();
-    for (const CodecId codec : all_codecs()) {
-        const CodecSpeed& speed = tuning.of(codec);
-        codecs[std::string(name_of(codec))] = {{"encode", json_of(speed.encode)},
-                                               {"decode", json_of(speed.decode)},
-                                               {"decode_sum", json_of(speed.decode_sum)}};
+    for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
+        const CodecSpeed& speed = tuning.codecs.at_form(form);
+        codecs[all_codec_forms()[form].name] = {{"encode", json_of(speed.encode)},
+                                                {"decode", json_of(speed.decode)},
+                                                {"decode_sum", json_of(speed.decode_sum)}};
     }
     return codecs;
+}
+
+OrderedJson packings_of(const Tuning& tuning) {
+    OrderedJson packings = OrderedJson::object();
+    for (std::size_t number = 1; number < packing_count; ++number) {
+        const PackingSpeed& speed = tuning.packings[number];
+        packings[std::string(name_of(static_cast<Packing>(number)))] = {{"pack", speed.pack},
+                                                                        {"unpack", speed.unpack}};
+    }
+    return packings;
 }
 
 OrderedJson links_of(const Tuning& tuning) {
@@ -55,6 +65,7 @@ std::string text_of(const Tuning& tuning, std::string_view about) {
     json["incast_loss_per_sender"] = tuning.incast_loss_per_sender;
     json["most_incast_loss"] = tuning.most_incast_loss;
     json["codecs"] = codecs_of(tuning);
+    json["packings"] = packings_of(tuning);
     json["chunks"] = {{"one_level", json_of(tuning.one_level_chunk)},
                       {"many_levels", json_of(tuning.many_level_chunk)}};
     json["shm"] = {{"flat_max_bytes", tuning.shm.flat_max_bytes},

@@ -159,7 +159,6 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         .step = context.settings().step(),
         .sums = gathers || shape.sums(),
         .always_exact = manner.always_exact,
-        .waited = manner.blocking,
         .one_host =
             fits && !is_slower_on_one_host(kind, shape, ranks) &&
             (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&
@@ -184,7 +183,6 @@ Route foreseen_blocking_route(const CommContext& context, const CallShape& shape
     const Route route = context.foreseen_route(
         shape, {.step = context.settings().step(),
                 .sums = shape.sums(),
-                .waited = true,
                 .one_host = context.one_host().may_open() && context.one_host().takes(shape),
                 .hosts = hosts.exact,
                 .hosts_if_lossy = hosts.lossy});

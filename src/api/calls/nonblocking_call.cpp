@@ -5,6 +5,7 @@
 #include "api/calls/call_request.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
+#include "api/calls/tolerant_run.hpp"
 
 namespace gradcoll {
 namespace {
@@ -18,13 +19,10 @@ class CallOnTree final : public StartedCall {
         CallKey key = call.route.key;
         key.in_place = is_in_place(placed->arguments);
         const auto started = std::make_shared<CallOnTree>();
-        CommPlans& plans = call.context->plans();
-        GRADCOLL_TRY(take(started->lease_,
-                          plans.begin(call.entry->kind, key, {.data_device = placed->device})));
-        Binding binding = binding_of(placed->arguments, call.shape);
-        binding.numbers = &plans.numbers();
-        GRADCOLL_TRY(started->lease_.executor->start(binding));
         started->context_ = call.context;
+        const bool looks = key.compress && call.context->settings().current().tolerance.has_value();
+        GRADCOLL_TRY(looks ? started->start_with_look(call, key, *placed)
+                           : started->start_at_once(call, key, *placed));
         started->copy_ = std::move(call.copy);
         GRADCOLL_TRY(
             take(started->request_, CallRequest::make(call.context, call.entry->name, request)));
@@ -33,17 +31,48 @@ class CallOnTree final : public StartedCall {
 
     Turn advance(Mover mover) override {
         if (mover == Mover::helper) return Turn::idle;
-        const auto progress = lease_.executor->advance();
+        const auto progress = looks() ? tolerant_.advance() : lease_.executor->advance();
         if (progress.ok() && *progress != Progress::complete)
             return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+        if (looks() && progress.ok()) look_.call->give_back(std::move(look_.executor), false);
         context_->plans().end(std::move(lease_), progress.status());
         request_.complete(progress.status());
         return Turn::finished;
     }
 
   private:
+    bool looks() const { return look_.call != nullptr; }
+
+    Status start_at_once(const Call& call, const CallKey& key, const PlacedCall& placed) {
+        CommPlans& plans = context_->plans();
+        GRADCOLL_TRY(
+            take(lease_, plans.begin(call.entry->kind, key, {.data_device = placed.device})));
+        Binding binding = binding_of(placed.arguments, call.shape);
+        binding.numbers = &plans.numbers();
+        return lease_.executor->start(binding);
+    }
+
+    /// A vector on a device is told to the other ranks, and all give up.
+    Status start_with_look(const Call& call, const CallKey& key, const PlacedCall& placed) {
+        CommPlans& plans = context_->plans();
+        const bool on_host = placed.device == nullptr;
+        if (on_host) GRADCOLL_TRY(take(lease_, plans.begin(call.entry->kind, key, {})));
+        GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
+        Binding binding = binding_of(placed.arguments, call.shape);
+        const InputReport mine = report_of(call.shape, on_host ? binding.input : nullptr);
+        LossTerms terms{*context_->settings().current().tolerance, 0, call.shape.type,
+                        call.shape.size_bytes()};
+        if (on_host) terms.encodings = lease_.call->plan().encodings;
+        OperationNumber number = plans.numbers().take();
+        binding.sequence = number.value();
+        return tolerant_.start({look_.executor.get(), lease_.executor.get()}, context_,
+                               context_->tree_handle(), terms, mine, binding, std::move(number));
+    }
+
     std::shared_ptr<CommContext> context_;
     Lease lease_;
+    Lease look_;  ///< none, if the call goes on at once
+    TolerantRun tolerant_;
     std::unique_ptr<std::byte[]> copy_;
     CallRequest request_;
 };

@@ -55,15 +55,21 @@ RouteQuestion PersistentCall::question_at(std::int64_t step) const {
             .sums = shape_.sums()};
 }
 
+Result<PersistentCall::Phase> PersistentCall::plan(const CallKey& key,
+                                                   std::shared_ptr<DeviceSide> device) const {
+    Phase phase;
+    GRADCOLL_TRY(take(phase.call,
+                      context_->plans().plan_apart(tree_->tree, settings_, key, number_.channel)));
+    GRADCOLL_TRY(take(phase.executor, phase.call->take_executor(
+                                          {.waited = true, .data_device = std::move(device)})));
+    return phase;
+}
+
 Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
     for (Phase& phase : phases_)
         if (phase.call->key() == key && phase.executor->data_device() == device_.get())
             return &phase;
-    auto call = context_->plans().plan_apart(tree_->tree, settings_, key, number_.channel);
-    if (!call) return call.status();
-    auto executor = (*call)->take_executor({.waited = true, .data_device = device_});
-    if (!executor) return executor.status();
-    phases_.push_back({std::move(call).value(), std::move(executor).value()});
+    phases_.push_back(GRADCOLL_VALUE(plan(key, device_)));
     return &phases_.back();
 }
 
@@ -103,14 +109,18 @@ Outcome PersistentCall::start_passing(PassReason reason) {
     return pass_iallreduce(twin_->arguments(), &mpi_request_);
 }
 
-/// Of a start on the tree: all but the number of its operation.
+/// Of a start on the tree: all but the number of its operation. With a tolerance a vector on a
+/// device is told to the other ranks, and all give up.
 Status PersistentCall::prepare(CallKey key, Binding& binding) {
     const auto placed = place_call(*context_, arguments_, shape_, memory_of(arguments_, shape_));
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);
-    GRADCOLL_TRY(take(running_, phase_of(key)));
-    before_ = running_->executor->stats();
+    is_tolerant_ = key.compress && settings_.tolerance.has_value();
+    running_ = nullptr;
+    if (!is_tolerant_ || device_ == nullptr) GRADCOLL_TRY(take(running_, phase_of(key)));
+    if (is_tolerant_ && !look_) GRADCOLL_TRY(take(look_, plan(TolerantRun::look_key(), nullptr)));
+    if (running_ != nullptr) before_ = running_->executor->stats();
     binding = binding_of(placed->arguments, shape_);
     return residual_ != nullptr ? take(binding.residual, residual_->data_for(device_)) : Status();
 }
@@ -122,19 +132,35 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
         if (!has_number) context_->plans().give_number_up();
         return prepared;
     }
-    if (has_number)
-        binding.sequence = number_.number;
-    else
-        binding.numbers = &context_->plans().numbers();
-    GRADCOLL_TRY(running_->executor->start(binding));
+    binding.sequence = number_.number;
+    GRADCOLL_TRY(is_tolerant_ ? start_with_look(binding) : start_at_once(binding));
     complete_ = false;
     if (!has_number) add_started_call(*this);
     return {};
 }
 
+Status PersistentCall::start_at_once(Binding binding) {
+    if (number_.channel == nullptr) binding.numbers = &context_->plans().numbers();
+    return running_->executor->start(binding);
+}
+
+Status PersistentCall::start_with_look(Binding binding) {
+    OperationNumber number;
+    if (number_.channel == nullptr) {
+        number = context_->plans().numbers().take();
+        binding.sequence = number.value();
+    }
+    const bool on_host = running_ != nullptr;
+    const LossTerms terms{*settings_.tolerance, on_host ? running_->executor->plan().encodings : 0,
+                          shape_.type, shape_.size_bytes()};
+    return tolerant_.start(
+        {look_->executor.get(), on_host ? running_->executor.get() : nullptr}, context_, tree_,
+        terms, report_of(shape_, on_host ? binding.input : nullptr), binding, std::move(number));
+}
+
 StartedCall::Turn PersistentCall::advance(Mover mover) {
     if (mover == Mover::helper) return Turn::idle;  // its messages may be MPI's
-    const auto progress = running_->executor->advance();
+    const auto progress = is_tolerant_ ? tolerant_.advance() : running_->executor->advance();
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
     if (progress.ok())

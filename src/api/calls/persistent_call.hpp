@@ -9,6 +9,7 @@
 #include "api/calls/call.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/residual.hpp"
+#include "api/calls/tolerant_run.hpp"
 #include "api/comm/started_calls.hpp"
 
 namespace gradcoll {
@@ -52,10 +53,13 @@ class PersistentCall final : public StartedCall {
     Status set_up();
     RouteQuestion question_at(std::int64_t step) const;
     Route route_of_start();
+    Result<Phase> plan(const CallKey& key, std::shared_ptr<DeviceSide> device) const;
     Result<Phase*> phase_of(const CallKey& key);
     Outcome start_passing(PassReason reason);
     Status prepare(CallKey key, Binding& binding);
     Status start_on_tree(const CallKey& key);
+    Status start_at_once(Binding binding);
+    Status start_with_look(Binding binding);
 
     Entry entry_;
     std::shared_ptr<CommContext> context_;
@@ -75,7 +79,10 @@ class PersistentCall final : public StartedCall {
     MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
     std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
     DeviceArea twin_room_;
-    Phase* running_ = nullptr;
+    Phase* running_ = nullptr;   ///< null where only the look is running
+    std::optional<Phase> look_;  ///< goes before a start that keeps gc_tolerance; made by the first
+    TolerantRun tolerant_;
+    bool is_tolerant_ = false;  ///< the start that is running
     RunStats before_;
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};

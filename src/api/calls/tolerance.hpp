@@ -1,10 +1,33 @@
 // api/calls/tolerance.hpp - how one compressed call keeps gc_tolerance: its ranks look at their
-// inputs first, and agree.
+// inputs first, and agree. Of a call that nobody waits in: tolerant_run.hpp.
 #pragma once
 
+#include <array>
+
 #include "api/comm/comm_context.hpp"
+#include "api/comm/loss_budget.hpp"
 
 namespace gradcoll {
+
+/// What a rank tells of its input; of all ranks, the largest of each number: the highest value, the
+/// lowest one negated, and 1 if some rank cannot read its vector.
+using InputReport = std::array<double, 3>;
+/// Ranks without a finite element count as if they had zeros. `values`: null if they cannot be
+/// read, which only this rank knows.
+InputReport report_of(const CallShape& shape, const void* values);
+/// Of all ranks together. Errors: unsupported, on every rank, if some rank's was not read.
+Result<Extent> inputs_of(const InputReport& all);
+
+/// What a call may lose besides what its inputs say.
+struct LossTerms {
+    ResultTolerance tolerance;
+    std::int64_t encodings = 0;  ///< that add up
+    ElementType type = ElementType::f32;
+    std::uint64_t size_bytes = 0;
+};
+/// Nothing for encodings if that is too little for codecs to be worth it; the log says so.
+LossBudget settle(const CommIdentity& comm, const Tree& tree, const LossTerms& terms,
+                  const Extent& inputs);
 
 /// What holds of a call.
 struct KeptTolerance {

@@ -21,7 +21,7 @@ constexpr const char* texts[] = {
     "gc_compress_calls leaves the call exact",
     "no level of this tree has a lossy codec",
     "its codec would take longer than it saves (gc_compress_if=pays)",
-    "gc_tolerance compresses blocking reductions only, which can look at all inputs first",
+    "gc_tolerance compresses reductions without a residual only",
     "gc_tolerance leaves too little for a codec to be worth it",
 };
 static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
@@ -31,8 +31,7 @@ ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& 
     // Every codec is defined for fp32.
     if (!settings.compresses(ElementType::f32, question.step)) return ExactReason::no_lossy_codec;
     if (question.always_exact) return ExactReason::never_compressed;
-    const bool may_look =
-        question.waited && !question.feedback && question.collective != Collective::allgather;
+    const bool may_look = !question.feedback && question.collective != Collective::allgather;
     if (settings.tolerance && !may_look) return ExactReason::tolerance_needs_a_look;
     if (!question.sums) return ExactReason::not_a_sum;
     if (!settings.compresses(shape.type, question.step)) return ExactReason::codec_not_defined;

@@ -41,7 +41,6 @@ struct RouteQuestion {
     bool sums = true;  ///< op is a sum, or nothing is reduced: the only calls that may be lossy
     bool always_exact = false;      ///< a kind of call that is never compressed
     bool comm_may_be_lossy = true;  ///< GC_COMPRESS_COMMS allows the communicator
-    bool waited = false;            ///< its caller waits in it
     bool one_host = false;          ///< a call that is waited for, and OneHost is open
     bool hosts = false;             ///< the same, and SeveralHosts takes it if it is exact
     bool hosts_if_lossy = false;    ///< ... and takes it if it is compressed

@@ -139,7 +139,7 @@ ExplainedTerm term_of(const Tree& tree, const Tuning& tuning, const PlanSpec& sp
             ? link.gbytes_per_s
             : tuning.link_below(vertex.kind).gbytes_per_s.at(forecast.working_set_bytes);
     const CodecId codec = spec.choices.of(level.vertex).codec;
-    term.codec_source = source_of(tuning.codecs_said[number_of(codec)]);
+    term.codec_source = source_of(tuning.codecs_said[form_index_of(codec)]);
     return term;
 }
 

@@ -38,7 +38,6 @@ struct ForeseenComm {
             settings, shape,
             {.sums = shape.sums(),
              .comm_may_be_lossy = settings.compress_comms.allows("MPI_COMM_WORLD"),
-             .waited = true,
              .one_host = one_host},
             [&](const Route& route) {
                 return codec_use({tree.tree, settings, route.key, memory_ranks}).left_out;

@@ -72,7 +72,7 @@ Status DeviceMessages::place_header(Entry& entry, const Operation& operation) {
 /// Several sends may leave from one slot: its header must not change while the first is read.
 void DeviceMessages::write_header_once(const DeviceMessage& message, const Operation& operation) {
     if (std::exchange(mirrored(message).header, true)) return;
-    write_header(*message.step, message.size_bytes, operation, message.mirror);
+    write_header(*message.step, {message.mirror, message.size_bytes}, false, operation);
 }
 
 Status DeviceMessages::leave_directly(Entry& entry, Operation& operation) {
@@ -85,7 +85,7 @@ Status DeviceMessages::leave_by_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     const std::size_t header = message.header_bytes();
     if (header > 0) {
-        write_header(*message.step, message.size_bytes, operation, entry.note.data());
+        write_header(*message.step, {entry.note.data(), message.size_bytes}, false, operation);
         set_reference_flag(entry.note.data(), true);
     }
     ++operation.stats.sent_by_reference;

@@ -14,15 +14,18 @@ namespace {
 
 using namespace gradcoll;
 
+constexpr float most_value = 3;
+
 /// What one rank works on: plain values, their encoding, and where results go.
 struct Buffers {
     explicit Buffers(std::size_t elems) : plain(elems), sums(elems) {
         std::size_t most_bytes = 0;
-        for (const CodecId codec : all_codecs())
-            most_bytes = std::max(most_bytes, bound_bytes(codec, sizeof(float), elems));
+        for (const NamedForm& form : all_codec_forms())
+            most_bytes =
+                std::max(most_bytes, bound_bytes(codec_of(form).value(), sizeof(float), elems));
         encoded.resize(most_bytes);
         for (std::size_t i = 0; i < elems; ++i)  // without order, as gradients are
-            plain[i] = std::sin(static_cast<float>(i * 7919 % 8191)) * 3;
+            plain[i] = std::sin(static_cast<float>(i * 7919 % 8191)) * most_value;
     }
     std::vector<float> plain, sums;
     std::vector<std::byte> encoded;
@@ -32,9 +35,27 @@ struct Buffers {
 /// A thousandth of what the values reach.
 constexpr double usual_tolerance = 3e-3;
 
-/// GB/s of plain elements. Work that takes no time still has a speed.
-double speed_of(double bytes, double us) {
-    return bytes / 1e3 / std::max(us, 1e-3);
+/// The least tolerance, but for a factor of 2, that leaves hardly any value out of the codes: that
+/// is what a quantizer with one is for.
+double least_short_tolerance(Codec codec) {
+    Buffers at(std::size_t{1} << 14U);
+    const auto bytes_with = [&](double abs) {
+        codec.parameters.abs = abs;
+        return codec.encode(at.plain.data(), at.plain.size(), at.encoded.data());
+    };
+    double abs = most_value;
+    const auto most_bytes = static_cast<std::size_t>(1.05 * static_cast<double>(bytes_with(abs)));
+    while (abs > 1e-6 && bytes_with(abs / 2) <= most_bytes) abs /= 2;
+    return abs;
+}
+
+/// As usual calls do it.
+Codec told(Codec codec) {
+    if (waits_for_tolerance(codec.id))
+        codec.parameters.abs = usual_tolerance;
+    else if (codec.parameters.abs > 0)
+        codec.parameters.abs = least_short_tolerance(codec);
+    return codec;
 }
 
 class KernelTimer {
@@ -56,7 +77,7 @@ class KernelTimer {
                                [&] { work(buffers, elems); });
             });
             PMPI_Bcast(&us, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);  // rank 0 is a member
-            points.push_back({set, speed_of(static_cast<double>(elems) * sizeof(float), us)});
+            points.push_back({set, gbytes_per_s(static_cast<double>(elems) * sizeof(float), us)});
         }
         return Speed(std::move(points));
     }
@@ -111,13 +132,13 @@ Status measure_kernels(const Options& options, const Group& group, Tuning& tunin
     measure_exact(timer, sets, sum, tuning.codecs[CodecId::exact]);
     // Codecs are less a matter of caches: two points tell.
     const std::vector<double> few{sets.front(), sets.back()};
-    for (const CodecId id : all_codecs()) {
+    for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
+        const CodecId id = GRADCOLL_VALUE(codec_of(all_codec_forms()[form]));
         if (!codec_supports(id, ElementType::f32)) continue;
-        tuning.codecs_said.set(number_of(id));
+        tuning.codecs_said[form] = true;
         if (id == CodecId::exact) continue;
-        Codec codec = GRADCOLL_VALUE(codec_for(id, ElementType::f32));
-        if (waits_for_tolerance(id)) codec.parameters.abs = usual_tolerance;
-        measure_codec(timer, few, codec, tuning.codecs[id]);
+        const Codec codec = told(GRADCOLL_VALUE(codec_for(id, ElementType::f32)));
+        measure_codec(timer, few, codec, tuning.codecs.at_form(form));
     }
     return {};
 }

@@ -36,6 +36,7 @@ Status measure_once(const Options& options, const HostPlace& place, const Group&
                     Tuning& tuning) {
     tuning.cores = place.cores;
     GRADCOLL_TRY(measure_kernels(options, cores, tuning));
+    GRADCOLL_TRY(measure_packings(options, cores, tuning));
     GRADCOLL_TRY(measure_links(options, MPI_COMM_WORLD, place, tuning));
     if (place.hosts == 1 && cores.size() > 1) measure_one_host(options, cores, tuning);
     return {};

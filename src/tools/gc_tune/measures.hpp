@@ -2,6 +2,7 @@
 // together while the others are away from the cores, as medians of times that all of them need.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -41,6 +42,11 @@ class Group {
 /// ranks.
 double median_us(MPI_Comm comm, double seconds, const std::function<void()>& work);
 
+/// Work that takes no time still has a speed.
+inline double gbytes_per_s(double bytes, double us) {
+    return bytes / 1e3 / std::max(us, 1e-3);
+}
+
 /// The median; 0 of nothing.
 double median(std::vector<double> values);
 
@@ -59,6 +65,11 @@ struct HostPlace {
 /// Errors: those of codec_for.
 gradcoll::Status measure_kernels(const Options& options, const Group& group,
                                  gradcoll::Tuning& tuning);
+
+/// Packing without loss, of what a codec makes of usual values, likewise. Errors: those of
+/// make_packer; internal.
+gradcoll::Status measure_packings(const Options& options, const Group& group,
+                                  gradcoll::Tuning& tuning);
 
 /// Latency and bandwidth between the branches of every level of the tree that the ranks get, by
 /// kind of vertex; message and turn costs. Collective. Errors: those of discover_tree.

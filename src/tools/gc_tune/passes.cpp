@@ -23,10 +23,16 @@ void keep_faster(LinkSpeed& kept, const LinkSpeed& other) {
 }
 
 void keep_fastest(Tuning& kept, const Tuning& other) {
-    for (const CodecId codec : all_codecs()) {
-        keep_faster(kept.codecs[codec].encode, other.codecs[codec].encode);
-        keep_faster(kept.codecs[codec].decode, other.codecs[codec].decode);
-        keep_faster(kept.codecs[codec].decode_sum, other.codecs[codec].decode_sum);
+    for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
+        CodecSpeed& speed = kept.codecs.at_form(form);
+        keep_faster(speed.encode, other.codecs.at_form(form).encode);
+        keep_faster(speed.decode, other.codecs.at_form(form).decode);
+        keep_faster(speed.decode_sum, other.codecs.at_form(form).decode_sum);
+    }
+    for (std::size_t packing = 0; packing < packing_count; ++packing) {
+        PackingSpeed& speed = kept.packings[packing];
+        speed.pack = std::max(speed.pack, other.packings[packing].pack);
+        speed.unpack = std::max(speed.unpack, other.packings[packing].unpack);
     }
     for (std::size_t kind = 0; kind < kept.links.size(); ++kind)
         keep_faster(kept.links[kind], other.links[kind]);

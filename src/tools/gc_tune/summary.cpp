@@ -38,13 +38,17 @@ std::string summary_of(const Tuning& tuning) {
                            text_of(tuning.links[kind].gbytes_per_s));
     fmt::format_to(out, "a pass through shared memory: {:.2f} us and {}\n",
                    tuning.host_pass.latency_us, text_of(tuning.host_pass.gbytes_per_s));
-    for (const CodecId codec : all_codecs()) {
-        const CodecSpeed& speed = tuning.of(codec);
-        fmt::format_to(out, "{:<6} {}: {}\n       {}: {}\n", name_of(codec),
-                       codec == CodecId::exact ? "copy  " : "encode", text_of(speed.encode),
-                       codec == CodecId::exact ? "sum   " : "decode and sum",
-                       text_of(speed.decode_sum));
+    for (std::size_t form = 0; form < all_codec_forms().size(); ++form) {
+        const CodecSpeed& speed = tuning.codecs.at_form(form);
+        const bool is_exact = all_codec_forms()[form].codec == CodecId::exact;
+        fmt::format_to(out, "{:<10} {}: {}\n           {}: {}\n", all_codec_forms()[form].name,
+                       is_exact ? "copy  " : "encode", text_of(speed.encode),
+                       is_exact ? "sum   " : "decode and sum", text_of(speed.decode_sum));
     }
+    for (std::size_t packing = 1; packing < packing_count; ++packing)
+        fmt::format_to(out, "{:<10} pack: {:.2f}, unpack: {:.2f}\n",
+                       name_of(static_cast<Packing>(packing)), tuning.packings[packing].pack,
+                       tuning.packings[packing].unpack);
     return text;
 }
 

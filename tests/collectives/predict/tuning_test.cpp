@@ -8,6 +8,10 @@
 namespace gradcoll {
 namespace {
 
+CodecId codec(const char* name) {
+    return codec_from_name(name).value();
+}
+
 TEST(Tuning, AFileThatSaysNothingKeepsTheShippedFigures) {
     EXPECT_EQ(*tuning_from("{}", "f"), shipped_tuning());
 }
@@ -17,14 +21,37 @@ TEST(Tuning, TextOfATuningGivesItBack) {
     tuning.cores = 3;
     tuning.turn_us = 2.5;
     tuning.codecs[CodecId::nm_1_4].encode = Speed({{1e5, 30}, {1e8, 10}});
+    tuning.codecs[codec("int8/rel=0.5")].decode = 4.5;
+    tuning.packings[static_cast<std::size_t>(Packing::zstd)] = {0.25, 0.75};
     tuning.shm.piece_bytes = 4096;
     tuning.host_pass = {Speed({{1e5, 8}, {1e8, 3}}), 0.5};
     Tuning read = *tuning_from(text_of(tuning, "a note"), "f");
-    EXPECT_EQ(read.codecs_said.count(), all_codecs().size());
-    read.codecs_said.reset();
+    EXPECT_EQ(read.codecs_said, std::vector<bool>(all_codec_forms().size(), true));
+    read.codecs_said = tuning.codecs_said;
     read.links_said.reset();
     read.host_pass_said = false;
     EXPECT_EQ(read, tuning);
+}
+
+/// Their kernels are others: what int8 takes says nothing of int8 with a tolerance.
+TEST(Tuning, FormsOfACodecHaveSpeedsOfTheirOwn) {
+    const Tuning tuning = *tuning_from(
+        R"({"codecs": {"int8": {"encode": 50}, "int8/abs": {"encode": 20}, "int8/seed": {"encode": 3},
+            "bound": {"encode": 8}}})",
+        "f");
+    const auto encodes_at = [&](const char* name) {
+        return tuning.of(codec(name)).encode.in_memory();
+    };
+    EXPECT_EQ(encodes_at("int8"), 50);
+    EXPECT_EQ(encodes_at("int8+zstd"), 50);
+    EXPECT_EQ(encodes_at("int8/abs=0.25"), 20);
+    EXPECT_EQ(encodes_at("int8/abs=call+lz4"), 20);
+    EXPECT_EQ(encodes_at("int8/seed=9"), 3);
+    EXPECT_EQ(encodes_at("int8/rel=0.1"), rates_of(codec("int8/rel=0.1")).encode);
+    EXPECT_NE(encodes_at("int8/rel=0.1"), encodes_at("int8/abs=0.25"));
+    EXPECT_EQ(encodes_at("bound/abs=0.1"), 8) << "a parameter that changes no kernel";
+    EXPECT_TRUE(tuning.codecs_said[form_index_of(codec("int8/abs=3"))]);
+    EXPECT_FALSE(tuning.codecs_said[form_index_of(codec("int8/rel=0.3"))]);
 }
 
 TEST(Tuning, NamedKindsOfLinksAreStrongerThanInsideAndBetween) {
@@ -57,6 +84,9 @@ TEST(Tuning, WhatIsWrongIsNamedWithFileKeyValueAndWhatIsAllowed) {
         {R"({"codecs": {"2:4": {"encode": [{"bytes": 2, "gbytes_per_s": 1},
                                            {"bytes": 2, "gbytes_per_s": 1}]}}})",
          {"/encode/1/bytes"}},
+        {R"({"codecs": {"int8/zstd": {}}})", {"/codecs/int8/zstd", "int8/seed"}},
+        {R"({"packings": {"gzip": {}}})", {"/packings/gzip", "zstd, lz4"}},
+        {R"({"packings": {"lz4": {"unpack": 0}}})", {"/packings/lz4/unpack", "0.001"}},
         {R"({"links": {"rank": {}}})", {"/links/rank", "numa"}},
         {R"({"chunks": {"one_level": {"chunk_bytes": 0}}})", {"/chunk_bytes", "0", "from 1"}},
         {R"({"shm": {"piece_bytes": -4}})", {"/shm/piece_bytes", "-4"}}};
