@@ -18,6 +18,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t steps_a_turn = 16;
+/// Of a step that the thread of the turns runs itself: to hand it over takes as long.
 constexpr std::size_t most_bytes_here = 16384;
 /// Idle turns before the core is given away, and before the thread sleeps between looks.
 constexpr int turns_before_yield = 50;
@@ -254,6 +255,7 @@ Status Engine::hear_verdicts() {
     while (GRADCOLL_VALUE(negotiation_->hear(verdict))) {
         beginning_.push_back(GRADCOLL_VALUE(found(verdict)));
         if (verdict.more) continue;
+        GRADCOLL_TRY(check_pack());
         if (verdict.error.empty())
             begin();
         else
@@ -263,10 +265,22 @@ Status Engine::hear_verdicts() {
     return {};
 }
 
+/// Those of beginning_ go together, or the coordinator is wrong.
+Status Engine::check_pack() const {
+    const Gradient& first = *beginning_.front();
+    const bool good = beginning_.size() == 1 ||
+                      (options_.packer != nullptr && first.pack_ != 0 &&
+                       std::all_of(beginning_.begin(), beginning_.end(),
+                                   [&](const Gradient* one) { return one->pack_ == first.pack_; }));
+    if (good) return {};
+    return {Code::corrupt, fmt::format("rank 0 packs gradient \"{}\" with others, which this rank "
+                                       "does not",
+                                       printable(first.name_))};
+}
+
 Result<Work*> Engine::work_of(std::span<Gradient* const> gradients) {
     if (gradients.size() == 1) return gradients.front()->work.get();
-    if (options_.packer != nullptr) return options_.packer->pack(gradients);
-    return Status(Code::corrupt, "rank 0 packs gradients, which this rank does not");
+    return options_.packer->pack(gradients);
 }
 
 std::unique_ptr<Engine::Sum> Engine::take_sum() {
@@ -324,7 +338,7 @@ bool Engine::advance(std::size_t index) {
     return true;
 }
 
-/// Short steps are run here: to hand one over takes as long. True if there were any.
+/// Short steps are run here. True if there were any.
 bool Engine::hand_out(Sum& sum) {
     std::array<LocalStep, steps_a_turn> taken;
     const std::size_t most = compute_.has_threads() ? taken.size() : 1;

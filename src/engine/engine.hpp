@@ -150,6 +150,7 @@ class Engine {
         std::uint64_t bytes = 0;
         std::uint64_t begin_ns = 0;
     };
+    Status check_pack() const;
     void begin();
     Result<Work*> work_of(std::span<Gradient* const> gradients);
     std::unique_ptr<Sum> take_sum();

@@ -79,7 +79,8 @@ Result<GradientWish> wish_in(const nlohmann::json& json, const Place& place) {
         return Status(Code::invalid_argument,
                       fmt::format("{}: gradients[{}] is {}; allowed: an object", place.origin,
                                   place.entry, shown(json)));
-    for (const auto& [key, value] : json.items()) {
+    for (const auto& item : json.items()) {
+        const std::string& key = item.key();
         const auto field = std::find_if(fields.begin(), fields.end(),
                                         [&](const Field& one) { return one.key == key; });
         if (field == fields.end())
@@ -87,7 +88,7 @@ Result<GradientWish> wish_in(const nlohmann::json& json, const Place& place) {
                           fmt::format("{}: gradients[{}] has {}; allowed: name, strategy, codec, "
                                       "parts",
                                       place.origin, place.entry, shown(nlohmann::json(key))));
-        GRADCOLL_TRY(field->read(value, place, wish));
+        GRADCOLL_TRY(field->read(item.value(), place, wish));
     }
     if (wish.pattern.empty())
         return Status(Code::invalid_argument,

@@ -73,7 +73,12 @@ Result<PackedSum*> EnginePacks::free_sum(const CallShape& shape) {
 Result<Work*> EnginePacks::pack(std::span<Gradient* const> gradients) {
     CallShape shape = work_of(*gradients.front()).shape();
     shape.count = 0;
-    for (const Gradient* gradient : gradients) shape.count += work_of(*gradient).shape().count;
+    for (const Gradient* gradient : gradients) {
+        const CallShape& one = work_of(*gradient).shape();
+        if (one.kind != shape.kind || one.elem_bytes != shape.elem_bytes)
+            return Status(Code::internal, "a pack has gradients of different types or ops");
+        shape.count += one.count;
+    }
     shape.count = rounded_up(shape.count);
     PackedSum* const sum = GRADCOLL_VALUE(free_sum(shape));
     sum->use_for(gradients);

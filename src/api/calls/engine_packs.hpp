@@ -18,7 +18,7 @@ class PackedSum final : public Work {
     /// `work` sums `shape.count` elements in place.
     PackedSum(std::unique_ptr<EngineWork> work, const CallShape& shape);
 
-    /// Together they have no more elements than the shape.
+    /// Together they have no more elements than the shape, and all are of its type and op.
     void use_for(std::span<Gradient* const> gradients);
     bool is_free() const { return works_.empty(); }
     bool fits(std::uint64_t kind, std::int64_t count) const {
