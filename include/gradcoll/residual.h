@@ -11,7 +11,9 @@ extern "C" {
 
 /* One rank's dropped values for one tensor, at every level where this rank encodes: fp32 values
  * (fp64 for MPI_DOUBLE), at most about twice `count` of them. NaN and Inf never enter. Size and
- * layout depend on the communicator's tree, count and type, not on the codec. Not thread safe. */
+ * layout depend on the communicator's tree, count and type, and on how long chunks are: unless
+ * gc_chunk_bytes says that, they may follow the codec where links are known, but are the same for
+ * all codecs of a gc_schedule. Not thread safe. */
 typedef struct GC_Residual_s* GC_Residual;
 #define GC_RESIDUAL_NULL ((GC_Residual)0)
 

@@ -122,7 +122,7 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                         .shape_text = text,
                                         .bytes = work->sent_bytes(),
                                         .priority = call.priority,
-                                        .pack = pack_of(engine, given)}));
+                                        .pack = pack_of(engine, gradient.name(), given)}));
     return &work->handle;
 }
 

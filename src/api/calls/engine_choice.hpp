@@ -47,6 +47,7 @@ class EngineChoice {
     /// the shortest time. Errors: those of strategy_tree().
     Result<EngineWay> way_of(const std::string& name, const CallArguments& arguments,
                              const CallShape& shape);
+    bool has_wish_for(const std::string& name) const { return plan_.find(name) != nullptr; }
     /// Of gradients that no file names, exact, in place.
     EngineWay base_way(const CallShape& shape) const;
     /// What a sum that goes this way takes by itself; 0: not known.

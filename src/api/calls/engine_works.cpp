@@ -123,11 +123,11 @@ Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const C
     return planned_work(context, std::move(call).value(), nullptr);
 }
 
-/// Short ones that are exact: codecs see whole gradients.
-std::uint32_t pack_of(const GC_Engine_s& engine, const Given& given) {
+/// Short ones that are exact, as codecs see whole gradients, and that no plan by hand names.
+std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given) {
     const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
     if (engine.packs == nullptr || given.way.passes() || given.way.key.compress ||
-        given.shape.size_bytes() > most_bytes)
+        given.shape.size_bytes() > most_bytes || engine.choice->has_wish_for(name))
         return 0;
     return static_cast<std::uint32_t>(
                Hash().value(given.shape.kind).value(given.way.one_host).digest()) |

@@ -46,7 +46,7 @@ std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& n
 /// Where nobody does:
 
 /// Which gradients it may be packed with (Submission::pack).
-std::uint32_t pack_of(const GC_Engine_s& engine, const Given& given);
+std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given);
 /// Of a pack of such gradients. Its plan is apart from those of gradients.
 Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const CallShape& shape);
 

@@ -50,12 +50,12 @@ TEST(EngineCalls, PlansAreReadAndWritten) {
     if (comm.rank() == 0)
         std::ofstream(given) << R"({"gradcoll_engine_plan": 1, "gradients": [
                    {"name": "layer.5", "strategy": "ring", "parts": 3},
-                   {"name": "layer.[12]", "strategy": "ps"}]})";
+                   {"name": "layer.[1-4]", "strategy": "ps"}]})";
     {
         const OwnEngine engine(comm, {{"gc_engine_plan", given.c_str()},
                                       {"gc_engine_plan_to", written.c_str()},
                                       {"gc_engine_strategy", "auto"},
-                                      {"gc_engine_pack_bytes", "0"}});
+                                      {"gc_engine_pack_bytes", "1M"}});
         for (unsigned step = 0; step < 2; ++step)
             expect_right_sums(engine, comm, step, step % 2 == 1);
     }
@@ -65,17 +65,20 @@ TEST(EngineCalls, PlansAreReadAndWritten) {
         ASSERT_EQ(json["gradients"].size(), counts.size());
         for (const auto& gradient : json["gradients"]) {
             EXPECT_EQ(gradient["codec"], "exact");
-            if (comm.size() > 1 && gradient["bytes"] > 0) {
+            const auto name = gradient["name"].get<std::string>();
+            const bool is_named = name >= "layer.1" && name <= "layer.5";
+            // Those that no plan names may have been packed.
+            if (is_named && comm.size() > 1 && gradient["bytes"] > 0) {
                 EXPECT_GT(gradient["measured_us"], 0);
                 EXPECT_GT(gradient["predicted_us"], 0);
             }
-            if (gradient["name"] == "layer.5") {
+            if (name == "layer.5") {
                 EXPECT_EQ(gradient["strategy"], "ring");
                 if (comm.size() > 1) {
                     EXPECT_EQ(gradient["parts"], 3);
                 }
             }
-            if (gradient["name"] == "layer.1") {
+            if (name >= "layer.1" && name <= "layer.4") {
                 EXPECT_EQ(gradient["strategy"], "ps");
             }
         }
