@@ -22,7 +22,7 @@ typedef struct GC_Handle_s* GC_Handle;
 
 /* An engine for the ranks of `comm`, an intracommunicator. Collective. `info` (or MPI_INFO_NULL)
  * holds settings of this engine, over those of the process: gc_codec, gc_level_codecs, gc_feedback,
- * gc_engine_strategy, gc_engine_threads, gc_engine_bytes, gc_engine_stall_seconds, ...
+ * gc_engine_strategy, gc_engine_plan, gc_engine_threads, gc_engine_bytes, gc_engine_pack_bytes, ...
  * (docs/settings.md); all ranks pass the same. Errors: MPI_ERR_COMM; MPI_ERR_ARG for a setting, or
  * if `engine` is null.
  *
@@ -39,7 +39,7 @@ int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
  * library's until the handle is complete. Types and ops that the library does not serve are summed
  * by the MPI library, in the same order.
  *
- * Every rank ends with the same bits. Codecs compress where GC_Allreduce_init would, with error
+ * Every rank ends with the same bits. Codecs compress where they pay (gc_compress_if), with error
  * feedback, unless gc_feedback is off: what this rank's encoders drop of a gradient is kept by its
  * name and added in its next sum. One of another count or type begins with zeros. gc_tolerance is
  * refused.
