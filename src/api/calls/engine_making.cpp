@@ -50,15 +50,12 @@ EngineOptions options_of(const GC_Engine_s& engine) {
 Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
     constexpr std::size_t most_bytes = std::size_t{1} << 26;
     const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();
-    std::string text = read ? *read : read.status().message();
-    if (text.size() > most_bytes) text.resize(most_bytes);
-    std::uint64_t facts[2] = {text.size(), read ? 1U : 0U};
+    int is_read = read ? 1 : 0;
     const MPI_Comm comm = identity.private_comm();
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(facts, 2, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
-    text.resize(std::min<std::uint64_t>(facts[0], most_bytes));
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_BYTE, 0, comm),
-                          "MPI_Bcast"));
-    if (facts[1] == 0)
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&is_read, 1, MPI_INT, 0, comm), "MPI_Bcast"));
+    const std::string text =
+        GRADCOLL_VALUE(text_of_rank_0(comm, read ? *read : read.status().message(), most_bytes));
+    if (is_read == 0)
         return Status(Code::invalid_argument, fmt::format("gc_engine_plan: {}", printable(text)));
     if (text.empty()) return GradientPlan();
     return GradientPlan::parse(text, fmt::format("gc_engine_plan: {}", printable(path)));
@@ -71,11 +68,7 @@ bool packs_gradients(const GC_Engine_s& engine) {
 
 std::string codec_text(const EngineWay& way) {
     if (!way.key.compress) return "exact";
-    if (!way.planner->codec.empty()) return way.planner->codec;
-    std::string text;
-    const Settings& settings = way.planner->settings;
-    return settings.level_codecs.empty() ? std::string(name_of(settings.codec))
-                                         : settings.level_codecs.text();
+    return way.planner->codec.empty() ? way.planner->settings.codecs().text() : way.planner->codec;
 }
 
 PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& gradient) {

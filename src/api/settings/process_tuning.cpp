@@ -1,8 +1,5 @@
 #include "api/settings/process_tuning.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -43,19 +40,6 @@ const ProcessTuning& process_tuning() {
     return tuning;
 }
 
-Result<std::string> text_of_rank_0(MPI_Comm comm, bool is_rank_0) {
-    std::string text = is_rank_0 ? process_tuning().text : std::string();
-    std::uint64_t bytes = text.size();
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast"));
-    if (bytes > largest_tuning_bytes)
-        return Status(Code::internal, fmt::format("a tuning of {} bytes was sent", bytes));
-    text.resize(bytes);
-    if (bytes > 0)
-        GRADCOLL_TRY(from_mpi(PMPI_Bcast(text.data(), static_cast<int>(bytes), MPI_BYTE, 0, comm),
-                              "MPI_Bcast"));
-    return text;
-}
-
 }  // namespace
 
 SharedTuning tuning_of_process() {
@@ -65,7 +49,8 @@ SharedTuning tuning_of_process() {
 Result<SharedTuning> tuning_of_rank_0(MPI_Comm comm) {
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
-    const Result<std::string> text = text_of_rank_0(comm, rank == 0);
+    const Result<std::string> text = text_of_rank_0(
+        comm, rank == 0 ? process_tuning().text : std::string(), largest_tuning_bytes);
     if (!text.ok()) return text.status();
     if (rank == 0) return tuning_of_process();
     if (text->empty()) return std::make_shared<const Tuning>();

@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include "base/status.hpp"
@@ -51,5 +53,9 @@ struct OwnedComm : Owned<MPI_Comm, PMPI_Comm_free> {
 
 /// Ok for MPI_SUCCESS, else Code::transport with the call's name and MPI's own text.
 Status from_mpi(int mpi_code, const char* call);
+
+/// Rank 0's text, on every rank; those of others are not looked at. Collective. Errors: transport;
+/// internal, on every rank, if it has more than `most_bytes`, which fit into an int.
+Result<std::string> text_of_rank_0(MPI_Comm comm, std::string text, std::size_t most_bytes);
 
 }  // namespace gradcoll
