@@ -150,6 +150,8 @@ Result<bool> Negotiation::send_waiting() {
         GRADCOLL_TRY(lane_->start_send(peer, coordinates() ? verdict_tag : ready_tag,
                                        leaving_.data(), leaving_.size(), is_send));
         ++sends_;
+        ++messages_sent_;
+        bytes_sent_ += leaving_.size();
     }
     return true;
 }

@@ -38,6 +38,9 @@ class Negotiation {
     void give_up(const Status& why);
     /// The next verdict that this rank has not heard. Errors: peer_failed if another rank gave up.
     Result<bool> hear(Verdict& out);
+    /// By this rank, and what was in them.
+    std::uint64_t messages_sent() const { return messages_sent_; }
+    std::uint64_t bytes_sent() const { return bytes_sent_; }
     /// All that was said has left.
     bool is_settled() const { return waiting_.empty() && sends_ == 0; }
     /// Rank 0: as Coordinator::stalls(). Others: none.
@@ -63,6 +66,8 @@ class Negotiation {
     std::deque<std::string> waiting_;  ///< records that have not left, put together to messages
     std::string leaving_;              ///< the message that is on its way
     int sends_ = 0;                    ///< of it
+    std::uint64_t messages_sent_ = 0;
+    std::uint64_t bytes_sent_ = 0;
     std::deque<Verdict> heard_;
     std::vector<Verdict> released_;
     std::vector<Completion> completions_;

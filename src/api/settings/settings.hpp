@@ -83,6 +83,7 @@ struct EngineSettings {
     std::optional<int> threads;              ///< none: by cores and ranks
     std::uint64_t most_bytes = 0;
     std::uint64_t pack_bytes = 0;
+    bool coordinator = true;  ///< one order of all sums; else ranks begin known ones by themselves
     std::int64_t stall_seconds = 60;
 };
 

@@ -66,6 +66,12 @@ SettingRow engine_pack_bytes_setting_row() {
             .shapes_calls = false};
 }
 
+SettingRow engine_coordinator_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.coordinator, parse_switch(text)); },
+            .shapes_calls = false};
+}
+
 SettingRow engine_stall_seconds_setting_row() {
     return {.read =
                 [](std::string_view text, Settings& out) {
