@@ -27,11 +27,13 @@ Ready ready_of(std::uint32_t number, const Parameter& parameter) {
             .shape = parameter.count,
             .pack = bytes <= pack_bytes / 4 ? 1U : 0U,
             .name = {},
-            .shape_text = {}};
+            .shape_text = {},
+            .rank = 0,
+            .error = {}};
 }
 
 /// A rank's gradients in an order of its own, as they come in its messages.
-std::string records_of(int rank, const std::vector<Parameter>& parameters) {
+std::string records_of(std::size_t rank, const std::vector<Parameter>& parameters) {
     std::vector<std::uint32_t> order(parameters.size());
     std::iota(order.begin(), order.end(), 0U);
     std::mt19937 random(static_cast<unsigned>(rank));
@@ -52,32 +54,33 @@ std::size_t begin_all(Coordinator& coordinator, std::vector<Verdict>& verdicts) 
     return bytes;
 }
 
-void give_numbers(Coordinator& coordinator, int ranks, const std::vector<Parameter>& parameters,
-                  std::vector<Verdict>& verdicts) {
+void give_numbers(Coordinator& coordinator, std::size_t ranks,
+                  const std::vector<Parameter>& parameters, std::vector<Verdict>& verdicts) {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
         Ready first = ready_of(unnumbered, parameters[i]);
         first.pack = 0;
         first.name = parameters[i].name;
-        for (int rank = 0; rank < ranks; ++rank)
+        for (std::size_t rank = 0; rank < ranks; ++rank)
             if (!coordinator.add(rank, first, 0).ok()) std::abort();
         begin_all(coordinator, verdicts);
     }
 }
 
 void decisions(benchmark::State& state) {
-    const int ranks = static_cast<int>(state.range(0));
+    const auto ranks = static_cast<std::size_t>(state.range(0));
     const std::vector<Parameter> parameters = resnet50();
-    Coordinator coordinator(ranks, pack_bytes);
+    Coordinator coordinator(flat_circle(0, static_cast<int>(ranks)).members, pack_bytes);
     std::vector<Verdict> verdicts;
     give_numbers(coordinator, ranks, parameters, verdicts);
     std::vector<std::string> messages;
-    for (int rank = 0; rank < ranks; ++rank) messages.push_back(records_of(rank, parameters));
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+        messages.push_back(records_of(rank, parameters));
     std::size_t told = 0;
     Ready ready;
     for (auto _ : state) {
         told = 0;
-        for (int rank = 0; rank < ranks; ++rank) {
-            ByteReader reader(messages[static_cast<std::size_t>(rank)]);
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            ByteReader reader(messages[rank]);
             while (reader.size_left() > 0)
                 if (!read(reader, ready).ok() || !coordinator.add(rank, ready, 0).ok())
                     std::abort();

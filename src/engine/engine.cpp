@@ -29,8 +29,9 @@ constexpr std::chrono::milliseconds look_for_others{100};
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
-    : options_(options),
+Engine::Engine(int rank, std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
+    : rank_(rank),
+      options_(options),
       watch_(options.trace),
       negotiation_(std::move(negotiation)),
       compute_(options.compute_threads, [this] { watch_.name_thread("compute"); }) {
@@ -38,9 +39,13 @@ Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& op
 }
 
 Result<std::unique_ptr<Engine>> Engine::make(Channel& channel, const EngineOptions& options) {
-    auto negotiation = Negotiation::make(channel, options.most_pack_bytes);
+    Circle circle = options.circle.members.empty()
+                        ? flat_circle(channel.rank(), channel.rank_count())
+                        : options.circle;
+    auto negotiation = Negotiation::make(channel, std::move(circle), options.most_pack_bytes);
     if (!negotiation) return negotiation.status();
-    return std::unique_ptr<Engine>(new Engine(std::move(negotiation).value(), options));
+    return std::unique_ptr<Engine>(
+        new Engine(channel.rank(), std::move(negotiation).value(), options));
 }
 
 Engine::~Engine() {
@@ -239,6 +244,7 @@ bool Engine::begins_alone(const Gradient& gradient) {
 
 Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     Ready ready;
+    ready.rank = rank_;
     ready.number = gradient.number_;
     ready.priority = gradient.priority_;
     ready.bytes = gradient.bytes_;

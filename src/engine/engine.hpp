@@ -42,6 +42,7 @@ struct EngineOptions {
     /// no gradient may be packed. Must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;
+    Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };
 
@@ -107,7 +108,7 @@ class Engine {
     std::size_t under_way() const { return under_way_.load(std::memory_order_acquire); }
 
   private:
-    Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
+    Engine(int rank, std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
     void run();
     void rest(int& idle_turns);
     bool turn();
@@ -146,6 +147,7 @@ class Engine {
     void tell_who_waits_alone(std::uint64_t now_ns);
     std::uint64_t room_bytes() const;
 
+    const int rank_;
     EngineOptions options_;
     EngineWatch watch_;
     std::unique_ptr<Negotiation> negotiation_;

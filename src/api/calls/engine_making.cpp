@@ -34,6 +34,19 @@ int compute_threads(const EngineSettings& settings, const CommIdentity& identity
     return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
 }
 
+/// Up to so many ranks the messages of all are less work for rank 0 than a second hop takes.
+constexpr int most_flat_ranks = 32;
+
+Circle circle_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineCoordinator wish = engine.settings.engine.coordinator;
+    const bool by_hosts =
+        wish == EngineCoordinator::hosts ||
+        (wish != EngineCoordinator::flat && identity.rank_count() > most_flat_ranks);
+    return by_hosts ? circle_of_hosts(engine.context->tree(), identity.rank())
+                    : flat_circle(identity.rank(), identity.rank_count());
+}
+
 EngineOptions options_of(const GC_Engine_s& engine) {
     const CommIdentity& identity = engine.context->identity();
     const EngineSettings& settings = engine.settings.engine;
@@ -44,6 +57,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
             .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
             .packer = engine.packs.get(),
             .most_pack_bytes = settings.pack_bytes,
+            .circle = circle_of(engine),
             .trace = process_trace()};
 }
 
@@ -106,7 +120,7 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
                       EngineChoice::make(*made->context, made->settings, std::move(plan).value())));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
-    if (!made->settings.engine.coordinator)
+    if (made->settings.engine.coordinator == EngineCoordinator::off)
         GRADCOLL_TRY(
             take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
     if (packs_gradients(*made))

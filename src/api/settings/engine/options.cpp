@@ -73,8 +73,10 @@ OptionInfo engine_coordinator_option_row() {
     return {.variable = "GC_ENGINE_COORDINATOR",
             .info_key = "gc_engine_coordinator",
             .default_value = "on",
-            .allowed = "on, off",
+            .allowed = "on, flat, hosts, off",
             .help =
+                "who lets the sums of an engine begin: rank 0, which every rank tells what it has "
+                "(flat), or one rank of each host for all (hosts); on: flat up to 32 ranks; "
                 "off: once all ranks have summed a gradient, each begins its next sums by itself, "
                 "without a word with others: no packs, no bound on what is under way, no check "
                 "that counts are alike"};
