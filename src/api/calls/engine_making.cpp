@@ -34,15 +34,15 @@ int compute_threads(const EngineSettings& settings, const CommIdentity& identity
     return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
 }
 
-/// Up to so many ranks the messages of all are less work for rank 0 than a second hop takes.
-constexpr int most_flat_ranks = 32;
+/// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
+constexpr int least_ranks_by_hosts = 8;
 
 Circle circle_of(const GC_Engine_s& engine) {
     const CommIdentity& identity = engine.context->identity();
     const EngineCoordinator wish = engine.settings.engine.coordinator;
     const bool by_hosts =
         wish == EngineCoordinator::hosts ||
-        (wish != EngineCoordinator::flat && identity.rank_count() > most_flat_ranks);
+        (wish != EngineCoordinator::flat && identity.rank_count() >= least_ranks_by_hosts);
     return by_hosts ? circle_of_hosts(engine.context->tree(), identity.rank())
                     : flat_circle(identity.rank(), identity.rank_count());
 }

@@ -76,7 +76,7 @@ OptionInfo engine_coordinator_option_row() {
             .allowed = "on, flat, hosts, off",
             .help =
                 "who lets the sums of an engine begin: rank 0, which every rank tells what it has "
-                "(flat), or one rank of each host for all (hosts); on: flat up to 32 ranks; "
+                "(flat), or one rank of each host for all (hosts); on: hosts from 8 ranks on; "
                 "off: once all ranks have summed a gradient, each begins its next sums by itself, "
                 "without a word with others: no packs, no bound on what is under way, no check "
                 "that counts are alike"};
