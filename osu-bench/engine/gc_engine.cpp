@@ -24,6 +24,8 @@ struct Options {
     std::string codec = "exact";
     std::string strategy = "tree";
     std::string threads = "auto";
+    std::vector<std::string> settings;  ///< KEY=VALUE
+    double wire_gbits = 0;              ///< 0: not said
     double backward_ms = 0;
     int repeats = 5;
     int warmup = 1;
@@ -42,6 +44,14 @@ Options parse(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--strategy", options.strategy, "as GC_ENGINE_STRATEGY")->capture_default_str();
     app.add_option("--threads", options.threads, "as GC_ENGINE_THREADS")->capture_default_str();
+    app.add_option("--option", options.settings,
+                   "KEY=VALUE, a gc_* setting of the engine; repeatable")
+        ->check([](const std::string& text) {
+            return text.find('=') != std::string::npos ? std::string() : "expected KEY=VALUE";
+        });
+    app.add_option("--wire-gbits", options.wire_gbits,
+                   "rate of a rank's link in Gbit/s: prints how long its bytes take there")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--backward-ms", options.backward_ms,
                    "time of the backward pass, in which the host sleeps; a gradient's part follows "
                    "its size")
@@ -181,6 +191,14 @@ void check_results(const Step& step, const std::vector<float>& by_mpi, bool exac
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+double bytes_a_step(GC_Engine engine, int turns) {
+    GC_Stats stats;
+    expect(GC_Engine_get_stats(engine, &stats), "GC_Engine_get_stats");
+    double bytes = static_cast<double>(stats.bytes_sent) / turns;
+    MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return bytes;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -199,6 +217,10 @@ int main(int argc, char** argv) {
     MPI_Info_set(info, "gc_codec", options.codec.c_str());
     MPI_Info_set(info, "gc_engine_strategy", options.strategy.c_str());
     MPI_Info_set(info, "gc_engine_threads", options.threads.c_str());
+    for (const std::string& setting : options.settings) {
+        const std::size_t at = setting.find('=');
+        MPI_Info_set(info, setting.substr(0, at).c_str(), setting.substr(at + 1).c_str());
+    }
     GC_Engine engine = GC_ENGINE_NULL;
     expect(GC_Engine_create(comm, info, &engine), "GC_Engine_create");
     MPI_Info_free(&info);
@@ -217,6 +239,7 @@ int main(int argc, char** argv) {
         const double all[] = {engine_ms, one_ms, fused_ms, mpi_ms};
         for (int way = 0; way < 4; ++way) times[way].push_back(all[way]);
     }
+    const double sent = bytes_a_step(engine, options.warmup + options.repeats);
     expect(GC_Engine_free(&engine), "GC_Engine_free");
     if (rank == 0) {
         fmt::print("{}: {} tensors, {:.1f} MiB, {} ranks, codec {}, strategy {}, backward {} ms\n",
@@ -231,6 +254,13 @@ int main(int argc, char** argv) {
             fmt::print("{:28} {:9.2f} ms ({:.2f} to {:.2f})   {:.2f} times the engine's\n",
                        names[way], spread.median, spread.lower_quartile, spread.upper_quartile,
                        spread.median / ours);
+        }
+        fmt::print("{:28} {:9.2f} MiB a step, by the rank that sends most\n", "the engine sends",
+                   sent / (1 << 20));
+        if (options.wire_gbits > 0) {
+            const double wire_ms = sent * 8 / (options.wire_gbits * 1e6);
+            fmt::print("{:28} {:9.2f} ms   {:.2f} times the engine's\n", "its link takes for that",
+                       wire_ms, wire_ms / ours);
         }
     }
     MPI_Comm_free(&comm);

@@ -4,9 +4,13 @@
 
 namespace gradcoll {
 
-ComputeQueue::ComputeQueue(int threads) {
+ComputeQueue::ComputeQueue(int threads, std::function<void()> begins) {
     threads_.reserve(static_cast<std::size_t>(threads));
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < threads; ++i)
+        threads_.emplace_back([this, begins] {
+            begins();
+            work();
+        });
 }
 
 ComputeQueue::~ComputeQueue() {

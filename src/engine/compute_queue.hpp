@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -22,8 +23,8 @@ class ComputeQueue {
         LocalResult result;
     };
 
-    /// Without threads nothing is run.
-    explicit ComputeQueue(int threads);
+    /// Without threads nothing is run. Each calls `begins` before all else.
+    ComputeQueue(int threads, std::function<void()> begins);
     /// Runs what it still has.
     ~ComputeQueue();
     ComputeQueue(const ComputeQueue&) = delete;

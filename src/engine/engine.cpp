@@ -29,15 +29,23 @@ constexpr std::chrono::milliseconds look_for_others{100};
 
 }  // namespace
 
-Engine::Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
-    : options_(options), negotiation_(std::move(negotiation)), compute_(options.compute_threads) {
+Engine::Engine(int rank, std::unique_ptr<Negotiation> negotiation, const EngineOptions& options)
+    : rank_(rank),
+      options_(options),
+      watch_(options.trace),
+      negotiation_(std::move(negotiation)),
+      compute_(options.compute_threads, [this] { watch_.name_thread("compute"); }) {
     if (options_.own_thread) thread_ = std::thread([this] { run(); });
 }
 
 Result<std::unique_ptr<Engine>> Engine::make(Channel& channel, const EngineOptions& options) {
-    auto negotiation = Negotiation::make(channel, options.most_pack_bytes);
+    Circle circle = options.circle.members.empty()
+                        ? flat_circle(channel.rank(), channel.rank_count())
+                        : options.circle;
+    auto negotiation = Negotiation::make(channel, std::move(circle), options.most_pack_bytes);
     if (!negotiation) return negotiation.status();
-    return std::unique_ptr<Engine>(new Engine(std::move(negotiation).value(), options));
+    return std::unique_ptr<Engine>(
+        new Engine(channel.rank(), std::move(negotiation).value(), options));
 }
 
 Engine::~Engine() {
@@ -58,6 +66,7 @@ Gradient& Engine::gradient(std::string_view name) {
 
 Status Engine::submit(Gradient& gradient, const Submission& submission) {
     {
+        const std::uint64_t since_ns = now_ns();
         const std::scoped_lock lock(mutex_);
         GRADCOLL_TRY(failure_);
         gradient.shape_ = submission.shape;
@@ -65,9 +74,11 @@ Status Engine::submit(Gradient& gradient, const Submission& submission) {
         gradient.bytes_ = submission.bytes;
         gradient.priority_ = submission.priority;
         gradient.pack_ = submission.pack;
+        gradient.alone_ = submission.alone;
         gradient.outcome_ = {};
         gradient.state_.store(Gradient::State::submitted, std::memory_order_release);
         under_way_.fetch_add(1, std::memory_order_acq_rel);
+        watch_.submitted(gradient, since_ns);
         submitted_.push_back(&gradient);
     }
     if (options_.own_thread)
@@ -91,6 +102,8 @@ void Engine::look_after() {
 }
 
 void Engine::wait(const Gradient& gradient) {
+    if (gradient.is_complete()) return;
+    const WatchedWait waits(watch_);
     for (int i = 0; i < turns_before_yield && !gradient.is_complete(); ++i) look_after();
     while (!gradient.is_complete()) {
         if (options_.own_thread) {
@@ -124,9 +137,18 @@ void Engine::settle() {
         if (!turn()) sched_yield();
 }
 
+EngineFigures Engine::figures() {
+    EngineFigures figures = watch_.figures();
+    const std::scoped_lock lock(turn_mutex_);
+    figures.told_messages = negotiation_->messages_sent();
+    figures.told_bytes = negotiation_->bytes_sent();
+    return figures;
+}
+
 // ---- the transfer loop
 
 void Engine::run() {
+    watch_.name_thread("transfer");
     int idle_turns = 0;
     for (;;) {
         {
@@ -206,12 +228,23 @@ Status Engine::announce(std::uint64_t now_ns) {
         const std::scoped_lock lock(mutex_);
         std::swap(announced_, submitted_);
     }
-    for (Gradient* gradient : announced_) GRADCOLL_TRY(tell(*gradient, now_ns));
+    for (Gradient* const& gradient : announced_) {
+        if (begins_alone(*gradient)) {
+            begin({&gradient, 1}, Order::of_this_rank);
+        } else {
+            GRADCOLL_TRY(tell(*gradient, now_ns));
+        }
+    }
     return {};
+}
+
+bool Engine::begins_alone(const Gradient& gradient) {
+    return gradient.alone_ && gradient.agreed_shape_ == gradient.shape_;
 }
 
 Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     Ready ready;
+    ready.rank = rank_;
     ready.number = gradient.number_;
     ready.priority = gradient.priority_;
     ready.bytes = gradient.bytes_;
@@ -225,10 +258,11 @@ Status Engine::tell(Gradient& gradient, std::uint64_t now_ns) {
     return negotiation_->say(ready, now_ns);
 }
 
-/// Two may be under way whatever their size: while one ends, the other keeps links busy.
+/// Two may be under way whatever their size: while one ends, the other keeps links busy. What ranks
+/// begin by themselves may wait for a rank that waits for the next of all, so it takes no room.
 std::uint64_t Engine::room_bytes() const {
-    if (running_.size() < 2) return UINT64_MAX;
-    return options_.most_bytes - std::min(options_.most_bytes, running_bytes_);
+    if (ordered_ < 2) return UINT64_MAX;
+    return options_.most_bytes - std::min(options_.most_bytes, ordered_bytes_);
 }
 
 /// A verdict names a gradient that this rank has said to be ready, or the coordinator is wrong.
@@ -257,7 +291,7 @@ Status Engine::hear_verdicts() {
         if (verdict.more) continue;
         GRADCOLL_TRY(check_pack());
         if (verdict.error.empty())
-            begin();
+            begin(beginning_, Order::of_all);
         else
             complete(beginning_, {Code::invalid_argument, verdict.error});
         beginning_.clear();
@@ -290,26 +324,32 @@ std::unique_ptr<Engine::Sum> Engine::take_sum() {
     return sum;
 }
 
-/// Those of beginning_, together.
-void Engine::begin() {
-    const auto work = work_of(beginning_);
+/// Together.
+void Engine::begin(std::span<Gradient* const> gradients, Order order) {
+    const auto work = work_of(gradients);
     const Status started = work ? (*work)->start() : work.status();
-    if (!started.ok()) return complete(beginning_, started);
+    if (!started.ok()) return complete(gradients, started);
     std::unique_ptr<Sum> sum = take_sum();
     sum->work = *work;
-    sum->gradients.assign(beginning_.begin(), beginning_.end());
-    sum->priority = beginning_.front()->priority_;
+    sum->gradients.assign(gradients.begin(), gradients.end());
+    sum->priority = gradients.front()->priority_;
     sum->bytes = 0;
-    sum->begin_ns = now_ns();
-    for (Gradient* gradient : beginning_) {
+    sum->begin_ns = sum->told_ns = now_ns();
+    sum->alone = order == Order::of_this_rank;
+    for (Gradient* gradient : gradients) {
         gradient->is_running_ = true;
+        gradient->agreed_shape_ = gradient->shape_;
         sum->bytes += gradient->bytes_;
     }
-    running_bytes_ += sum->bytes;
+    if (!sum->alone) {
+        ++ordered_;
+        ordered_bytes_ += sum->bytes;
+    }
     const auto at = std::find_if(running_.begin(), running_.end(), [&](const auto& other) {
         return other->priority < sum->priority;
     });
     running_.insert(at, std::move(sum));
+    watch_.begun(gradients, running_.size());
 }
 
 bool Engine::advance_running() {
@@ -329,7 +369,10 @@ bool Engine::advance(std::size_t index) {
     idle_.push_back(std::move(running_[index]));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
     const Sum& ended = *idle_.back();
-    running_bytes_ -= ended.bytes;
+    if (!ended.alone) {
+        --ordered_;
+        ordered_bytes_ -= ended.bytes;
+    }
     for (Gradient* gradient : ended.gradients) {
         gradient->is_running_ = false;
         gradient->took_ns_ = ended.gradients.size() == 1 ? now_ns() - ended.begin_ns : 0;
@@ -376,6 +419,7 @@ void Engine::finish(const LocalStep& step, LocalResult result) {
 }
 
 void Engine::complete(std::span<Gradient* const> gradients, const Status& outcome) {
+    watch_.ended(gradients, outcome.ok());
     {
         const std::scoped_lock lock(mutex_);
         for (Gradient* gradient : gradients) {
@@ -406,8 +450,24 @@ void Engine::tell_stalls(std::uint64_t now_ns) {
     constexpr std::uint64_t between_looks_ns = 1'000'000'000;
     if (now_ns - looked_ns_ < between_looks_ns) return;
     looked_ns_ = now_ns;
-    for (const std::string& text : negotiation_->stalls(now_ns, options_.stall_ns))
+    for (const std::string& text : negotiation_->stalls(now_ns, options_.stall_ns)) {
+        watch_.stalled();
         log(LogLevel::warn, "{}", text);
+    }
+    tell_who_waits_alone(now_ns);
+}
+
+/// Without the coordinator nobody knows who has not handed in a gradient, or has another count.
+void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
+    for (const auto& sum : running_) {
+        if (!sum->alone || now_ns - sum->told_ns < options_.stall_ns) continue;
+        sum->told_ns = now_ns;
+        watch_.stalled();
+        log(LogLevel::warn,
+            "gradient \"{}\" is being summed since {:.0f} s; maybe a rank has not handed it in, or "
+            "with another count",
+            printable(sum->gradients.front()->name_), seconds_of(now_ns - sum->begin_ns));
+    }
 }
 
 }  // namespace gradcoll

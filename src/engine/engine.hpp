@@ -16,6 +16,8 @@
 
 #include "base/status.hpp"
 #include "engine/compute_queue.hpp"
+#include "engine/engine_watch.hpp"
+#include "engine/gradient.hpp"
 #include "engine/negotiation.hpp"
 #include "engine/work.hpp"
 #include "transport/channel.hpp"
@@ -40,41 +42,8 @@ struct EngineOptions {
     /// no gradient may be packed. Must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;
-};
-
-/// One gradient, by its name. It stays as long as the engine.
-class Gradient {
-  public:
-    explicit Gradient(std::string name) : name_(std::move(name)) {}
-
-    const std::string& name() const { return name_; }
-    /// Handed in, and its outcome not taken yet.
-    bool is_busy() const { return state_.load(std::memory_order_acquire) != State::idle; }
-    /// Its sum has ended.
-    bool is_complete() const { return state_.load(std::memory_order_acquire) == State::complete; }
-    /// From the begin of its last sum to the end; 0: it has not been summed by itself. While it is
-    /// not busy.
-    std::uint64_t took_ns() const { return took_ns_; }
-    /// How it is summed. The owner changes it only while it is not busy.
-    std::unique_ptr<Work> work;
-
-  private:
-    friend class Engine;
-    enum class State : std::uint8_t { idle, submitted, complete };
-
-    std::string name_;
-    std::atomic<State> state_{State::idle};
-    Status outcome_;
-    std::uint32_t number_ = unnumbered;  ///< by whoever makes the turns, as the next three
-    std::uint64_t told_shape_ = 0;
-    bool is_told_ = false;  ///< to the coordinator, who has not answered
-    bool is_running_ = false;
-    std::int32_t priority_ = 0;
-    std::uint64_t bytes_ = 0;
-    std::uint64_t shape_ = 0;
-    std::uint32_t pack_ = 0;
-    std::uint64_t took_ns_ = 0;
-    std::string shape_text_;
+    Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
+    Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };
 
 /// Used by the thread that makes the engine's turns.
@@ -98,6 +67,10 @@ struct Submission {
     std::int32_t priority = 0;  ///< higher goes first
     /// Gradients of the same number may be summed as one; 0: it may not. All ranks have it alike.
     std::uint32_t pack = 0;
+    /// Its work has messages of its own, by Gradient::number(), and needs no order among others:
+    /// once all ranks have begun it with this shape, each begins it by itself. All ranks have it
+    /// alike.
+    bool alone = false;
 };
 
 /// Thread safe. A warm sum (name and shape seen before) allocates nothing per step.
@@ -130,15 +103,17 @@ class Engine {
     void settle();
     /// Of a complete gradient, which may then be handed in again.
     Status take_outcome(Gradient& gradient);
+    EngineFigures figures();
     /// Handed in, and not complete.
     std::size_t under_way() const { return under_way_.load(std::memory_order_acquire); }
 
   private:
-    Engine(std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
+    Engine(int rank, std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
     void run();
     void rest(int& idle_turns);
     bool turn();
     Status announce(std::uint64_t now_ns);
+    static bool begins_alone(const Gradient& gradient);
     Status tell(Gradient& gradient, std::uint64_t now_ns);
     Status hear_verdicts();
     Result<Gradient*> found(const Verdict& verdict);
@@ -149,9 +124,12 @@ class Engine {
         std::int32_t priority = 0;
         std::uint64_t bytes = 0;
         std::uint64_t begin_ns = 0;
+        bool alone = false;         ///< begun without the coordinator
+        std::uint64_t told_ns = 0;  ///< that it waits; if it is alone
     };
     Status check_pack() const;
-    void begin();
+    enum class Order : std::uint8_t { of_all, of_this_rank };
+    void begin(std::span<Gradient* const> gradients, Order order);
     Result<Work*> work_of(std::span<Gradient* const> gradients);
     std::unique_ptr<Sum> take_sum();
     bool advance_running();
@@ -166,9 +144,12 @@ class Engine {
     void fail(const Status& status);
     Status failure() const;
     void tell_stalls(std::uint64_t now_ns);
+    void tell_who_waits_alone(std::uint64_t now_ns);
     std::uint64_t room_bytes() const;
 
+    const int rank_;
     EngineOptions options_;
+    EngineWatch watch_;
     std::unique_ptr<Negotiation> negotiation_;
     ComputeQueue compute_;
 
@@ -180,10 +161,11 @@ class Engine {
     std::vector<std::unique_ptr<Sum>> idle_;     ///< to be used again
     std::vector<Gradient*> by_number_;
     std::vector<ComputeQueue::Returned> returned_;
-    std::size_t steps_out_ = 0;  ///< handed out, and not taken back
-    std::uint64_t running_bytes_ = 0;
-    std::uint64_t looked_ns_ = 0;   ///< for stalls
-    std::uint64_t went_on_ns_ = 0;  ///< when a sum last did, after a failure
+    std::size_t steps_out_ = 0;        ///< handed out, and not taken back
+    std::size_t ordered_ = 0;          ///< of those that run: begun in the order of all
+    std::uint64_t ordered_bytes_ = 0;  ///< that they send
+    std::uint64_t looked_ns_ = 0;      ///< for stalls
+    std::uint64_t went_on_ns_ = 0;     ///< when a sum last did, after a failure
 
     mutable std::mutex mutex_;
     std::condition_variable submitted_now_;

@@ -20,8 +20,10 @@ void write(const Ready& ready, ByteWriter& out) {
     out.number(ready.bytes);
     out.number(ready.shape);
     out.number(ready.pack);
+    out.number(ready.rank);
     out.text(cut(ready.name, most_name_bytes));
     out.text(cut(ready.shape_text, most_shape_bytes));
+    out.text(cut(ready.error, most_error_bytes));
 }
 
 void write(const Verdict& verdict, ByteWriter& out) {
@@ -33,9 +35,10 @@ void write(const Verdict& verdict, ByteWriter& out) {
 
 Status read(ByteReader& in, Ready& out) {
     const bool whole = in.number(out.number) && in.number(out.priority) && in.number(out.bytes) &&
-                       in.number(out.shape) && in.number(out.pack) &&
+                       in.number(out.shape) && in.number(out.pack) && in.number(out.rank) &&
                        in.text(out.name, most_name_bytes) &&
-                       in.text(out.shape_text, most_shape_bytes);
+                       in.text(out.shape_text, most_shape_bytes) &&
+                       in.text(out.error, most_error_bytes);
     return whole ? Status() : too_short("what a rank has ready");
 }
 

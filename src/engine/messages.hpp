@@ -22,7 +22,7 @@ inline constexpr std::size_t most_error_bytes = 2048;
 inline constexpr std::uint32_t unnumbered = 0xffffffffU;
 
 /// A rank has a gradient to sum. On the wire, little endian: u32 number, i32 priority, u64 bytes,
-/// u64 shape, u32 pack, then name and shape text, each as u32 length and bytes.
+/// u64 shape, u32 pack, i32 rank, then name, shape text and error, each as u32 length and bytes.
 struct Ready {
     std::uint32_t number = unnumbered;
     std::int32_t priority = 0;  ///< higher goes first
@@ -31,6 +31,8 @@ struct Ready {
     std::uint32_t pack = 0;     ///< those of one number may be summed as one; 0: only by itself
     std::string name;           ///< empty if it has a number
     std::string shape_text;     ///< for people; empty if the rank has sent it for this gradient
+    std::int32_t rank = 0;      ///< that has this shape
+    std::string error;          ///< of a host whose ranks differ: how
 };
 
 /// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 more, then name and
@@ -46,8 +48,8 @@ struct Verdict {
 void write(const Ready& ready, ByteWriter& out);
 void write(const Verdict& verdict, ByteWriter& out);
 /// Most bytes that write() adds.
-inline constexpr std::size_t most_record_bytes = 64 + most_name_bytes + most_error_bytes;
-static_assert(most_shape_bytes <= most_error_bytes);
+inline constexpr std::size_t most_record_bytes =
+    64 + most_name_bytes + most_shape_bytes + most_error_bytes;
 static_assert(most_record_bytes <= control_message_bytes);
 
 /// Errors: corrupt if the bytes end too early or a text is too long.

@@ -11,83 +11,107 @@ namespace {
 
 constexpr int ready_tag = 0;
 constexpr int verdict_tag = 1;
-constexpr std::uint32_t is_send = 0xffffffffU;  ///< cookie; of a receive it is the peer
+/// Cookies; of a receive it is the place among the peers.
+constexpr std::uint32_t sent_up = 0xffffffffU;
+constexpr std::uint32_t sent_down = 0xfffffffeU;
 
 std::string_view as_text(const std::byte* bytes, std::size_t size) {
     return {reinterpret_cast<const char*>(bytes), size};
 }
 
 /// Behind the last message that waits, or as a new one.
-template <class Record>
-void put(std::deque<std::string>& waiting, const Record& record) {
-    ByteWriter writer;
-    write(record, writer);
-    std::string bytes = writer.take();
+void put_bytes(std::deque<std::string>& waiting, std::string bytes) {
     if (!waiting.empty() && waiting.back().size() + bytes.size() <= control_message_bytes)
         waiting.back() += bytes;
     else
         waiting.push_back(std::move(bytes));
 }
 
-/// To and from each rank.
-std::size_t most_messages(const Channel& channel) {
-    return 2 * static_cast<std::size_t>(channel.rank_count());
+template <class Record>
+void put(std::deque<std::string>& waiting, const Record& record) {
+    ByteWriter writer;
+    write(record, writer);
+    put_bytes(waiting, writer.take());
+}
+
+std::vector<int> peers_of(const Circle& circle) {
+    std::vector<int> peers;
+    if (circle.parent >= 0) peers.push_back(circle.parent);
+    for (std::size_t i = 1; i < circle.members.size(); ++i) peers.push_back(circle.members[i].rank);
+    return peers;
 }
 
 }  // namespace
 
-Negotiation::Negotiation(Channel& channel, std::uint64_t most_pack_bytes)
-    : rank_(channel.rank()),
-      rank_count_(channel.rank_count()),
-      lane_(channel.open_lane(most_messages(channel))),
-      coordinator_(channel.rank_count(), most_pack_bytes),
-      received_(control_message_bytes *
-                static_cast<std::size_t>(channel.rank() == 0 ? channel.rank_count() : 1)),
-      completions_(most_messages(channel)) {}
-
-Negotiation::~Negotiation() {
-    lane_->abandon();
+Negotiation::Negotiation(Channel& channel, Circle circle, std::uint64_t most_pack_bytes)
+    : circle_(std::move(circle)),
+      rank_(channel.rank()),
+      peers_(peers_of(circle_)),
+      received_(control_message_bytes * peers_.size()),
+      completions_(2 * peers_.size()) {
+    if (!peers_.empty()) lane_ = channel.open_lane(completions_.size());
+    if (circle_.coordinates())
+        coordinator_.emplace(circle_.members, most_pack_bytes);
+    else if (circle_.gathers())
+        gathering_.emplace(circle_.members);
+    for (std::size_t peer = 0; peer < peers_.size(); ++peer)
+        (is_parent(peer) ? up_ : down_).to.push_back(peers_[peer]);
 }
 
-Result<std::unique_ptr<Negotiation>> Negotiation::make(Channel& channel,
+Negotiation::~Negotiation() {
+    if (lane_ != nullptr) lane_->abandon();
+}
+
+Result<std::unique_ptr<Negotiation>> Negotiation::make(Channel& channel, Circle circle,
                                                        std::uint64_t most_pack_bytes) {
-    std::unique_ptr<Negotiation> made(new Negotiation(channel, most_pack_bytes));
-    if (!made->coordinates()) GRADCOLL_TRY(made->listen_to(0));
-    for (int peer = 1; made->coordinates() && peer < made->rank_count_; ++peer)
+    std::unique_ptr<Negotiation> made(new Negotiation(channel, std::move(circle), most_pack_bytes));
+    for (std::size_t peer = 0; peer < made->peers_.size(); ++peer)
         GRADCOLL_TRY(made->listen_to(peer));
     return made;
 }
 
-Status Negotiation::listen_to(int peer) {
-    return lane_->start_recv(peer, coordinates() ? ready_tag : verdict_tag, room_of(peer),
-                             control_message_bytes, static_cast<std::uint32_t>(peer));
+Status Negotiation::listen_to(std::size_t peer) {
+    return lane_->start_recv(peers_[peer], is_parent(peer) ? verdict_tag : ready_tag,
+                             received_.data() + peer * control_message_bytes, control_message_bytes,
+                             static_cast<std::uint32_t>(peer));
 }
 
 Status Negotiation::say(const Ready& ready, std::uint64_t now_ns) {
-    if (coordinates()) return coordinator_.add(0, ready, now_ns);
-    put(waiting_, ready);
+    if (circle_.coordinates() || circle_.gathers()) return gather(0, ready, now_ns);
+    put(up_.waiting, ready);
+    return {};
+}
+
+/// What all members have goes on upwards.
+Status Negotiation::gather(std::size_t member, const Ready& ready, std::uint64_t now_ns) {
+    if (coordinator_) return coordinator_->add(member, ready, now_ns);
+    GatheredGradient* const complete = GRADCOLL_VALUE(gathering_->add(member, ready, now_ns));
+    if (complete == nullptr) return {};
+    put(up_.waiting, complete->ready);
+    Gathering::release(*complete);
     return {};
 }
 
 void Negotiation::release(std::uint64_t room_bytes) {
-    if (!coordinates() || !coordinator_.next(room_bytes, released_)) return;
+    if (!coordinator_ || !coordinator_->next(room_bytes, released_)) return;
     for (Verdict& verdict : released_) {
-        if (rank_count_ > 1) put(waiting_, verdict);
+        if (!down_.to.empty()) put(down_.waiting, verdict);
         heard_.push_back(std::move(verdict));
     }
 }
 
 void Negotiation::give_up(const Status& why) {
-    if (rank_count_ == 1) return;
-    if (coordinates()) {
+    if (peers_.empty()) return;
+    if (circle_.coordinates()) {
         Verdict verdict;
         verdict.number = unnumbered;
         verdict.error = why.message();
-        put(waiting_, verdict);
+        put(down_.waiting, verdict);
     } else {
         Ready nothing;
-        nothing.shape_text = why.message();
-        put(waiting_, nothing);
+        nothing.rank = rank_;
+        nothing.error = why.message();
+        put(up_.waiting, nothing);
     }
 }
 
@@ -101,24 +125,28 @@ Result<bool> Negotiation::hear(Verdict& out) {
     return true;
 }
 
-Status Negotiation::take_ready(int rank, std::string_view bytes, std::uint64_t now_ns) {
+Status Negotiation::take_ready(std::size_t member, std::string_view bytes, std::uint64_t now_ns) {
     ByteReader reader(bytes);
     Ready ready;
     while (reader.size_left() > 0) {
         GRADCOLL_TRY(read(reader, ready));
         if (ready.number == unnumbered && ready.name.empty())
-            return {Code::peer_failed, fmt::format("the engine of rank {} has ended: {}", rank,
-                                                   printable(ready.shape_text))};
-        GRADCOLL_TRY(coordinator_.add(rank, ready, now_ns));
+            return {Code::peer_failed, fmt::format("the engine of rank {} has ended: {}",
+                                                   ready.rank, printable(ready.error))};
+        GRADCOLL_TRY(gather(member, ready, now_ns));
     }
     return {};
 }
 
+/// They go on downwards as they came, understood or not.
 Status Negotiation::take_verdicts(std::string_view bytes) {
+    if (!down_.to.empty()) put_bytes(down_.waiting, std::string(bytes));
     ByteReader reader(bytes);
     while (reader.size_left() > 0) {
         Verdict verdict;
         GRADCOLL_TRY(read(reader, verdict));
+        if (gathering_ && !verdict.name.empty())
+            GRADCOLL_TRY(gathering_->give_number(verdict.name, verdict.number));
         heard_.push_back(std::move(verdict));
     }
     return {};
@@ -126,44 +154,48 @@ Status Negotiation::take_verdicts(std::string_view bytes) {
 
 Status Negotiation::finish(const Completion& done, std::uint64_t now_ns) {
     GRADCOLL_TRY(done.status);
-    if (done.cookie == is_send) {
-        --sends_;
+    if (done.cookie == sent_up || done.cookie == sent_down) {
+        --(done.cookie == sent_up ? up_ : down_).sends;
         return {};
     }
-    const auto peer = static_cast<int>(done.cookie);
-    const std::string_view bytes = as_text(room_of(peer), done.received_bytes);
+    const std::size_t peer = done.cookie;
+    const std::string_view bytes =
+        as_text(received_.data() + peer * control_message_bytes, done.received_bytes);
     // Whoever goes on sending is listened to, also after an error: its messages end.
     const Status understood =
-        coordinates() ? take_ready(peer, bytes, now_ns) : take_verdicts(bytes);
+        is_parent(peer) ? take_verdicts(bytes) : take_ready(member_of(peer), bytes, now_ns);
     GRADCOLL_TRY(listen_to(peer));
     return understood;
 }
 
 /// The same bytes to all whom they concern.
-Result<bool> Negotiation::send_waiting() {
-    if (sends_ > 0 || waiting_.empty()) return false;
-    leaving_ = std::move(waiting_.front());
-    waiting_.pop_front();
-    const int first = coordinates() ? 1 : 0;
-    const int end = coordinates() ? rank_count_ : 1;
-    for (int peer = first; peer < end; ++peer) {
-        GRADCOLL_TRY(lane_->start_send(peer, coordinates() ? verdict_tag : ready_tag,
-                                       leaving_.data(), leaving_.size(), is_send));
-        ++sends_;
+Status Negotiation::send(Outbox& box, int tag, std::uint32_t cookie, bool& went_on) {
+    if (box.sends > 0 || box.waiting.empty()) return {};
+    box.leaving = std::move(box.waiting.front());
+    box.waiting.pop_front();
+    for (const int peer : box.to) {
+        GRADCOLL_TRY(lane_->start_send(peer, tag, box.leaving.data(), box.leaving.size(), cookie));
+        ++box.sends;
+        ++messages_sent_;
+        bytes_sent_ += box.leaving.size();
     }
-    return true;
+    went_on = true;
+    return {};
 }
 
 Result<bool> Negotiation::advance(std::uint64_t now_ns) {
-    if (rank_count_ == 1) return false;
-    const bool sent = GRADCOLL_VALUE(send_waiting());
+    if (peers_.empty()) return false;
+    bool went_on = false;
+    GRADCOLL_TRY(send(up_, ready_tag, sent_up, went_on));
+    GRADCOLL_TRY(send(down_, verdict_tag, sent_down, went_on));
     const std::size_t count = GRADCOLL_VALUE(lane_->poll(completions_));
     for (std::size_t i = 0; i < count; ++i) GRADCOLL_TRY(finish(completions_[i], now_ns));
-    return sent || count > 0;
+    return went_on || count > 0;
 }
 
 std::vector<std::string> Negotiation::stalls(std::uint64_t now_ns, std::uint64_t after_ns) {
-    return coordinates() ? coordinator_.stalls(now_ns, after_ns) : std::vector<std::string>();
+    if (coordinator_) return coordinator_->stalls(now_ns, after_ns);
+    return gathering_ ? gathering_->stalls(now_ns, after_ns) : std::vector<std::string>();
 }
 
 }  // namespace gradcoll

@@ -148,6 +148,11 @@ void Report::add_error(CommId comm, std::uint64_t bytes, const SumError& error) 
     if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(error);
 }
 
+void Report::add_engine(CommId comm, const EngineSums& engine) {
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->facts.engines.add(engine);
+}
+
 void Report::add_left_out(CommId comm, const CodecLeftOut& codec) {
     const std::scoped_lock lock(impl_->mutex);
     if (GrowingEntry* entry = impl_->find(comm)) entry->add_left_out(codec);

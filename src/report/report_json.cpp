@@ -86,6 +86,26 @@ OrderedJson json_of(const CodecLeftOut& one) {
     return object;
 }
 
+OrderedJson json_of(const EngineSums& sums) {
+    OrderedJson object;
+    object["engines"] = sums.engines;
+    object["sums"] = sums.sums;
+    object["failed"] = sums.failed;
+    object["packed"] = sums.packed;
+    object["packs"] = sums.packs;
+    object["busy_seconds"] = seconds_of(sums.busy_ns);
+    object["waited_seconds"] = seconds_of(sums.waited_ns);
+    object["overlap"] = sums.overlap() ? OrderedJson(*sums.overlap()) : OrderedJson();
+    object["held_seconds"] = seconds_of(sums.held_ns);
+    object["summed_seconds"] = seconds_of(sums.summed_ns);
+    object["most_held"] = sums.most_held;
+    object["most_running"] = sums.most_running;
+    object["stalls"] = sums.stalls;
+    object["told_messages"] = sums.told_messages;
+    object["told_bytes"] = sums.told_bytes;
+    return object;
+}
+
 template <class T>
 OrderedJson list_of(const std::vector<T>& items) {
     OrderedJson list = OrderedJson::array();
@@ -104,6 +124,7 @@ OrderedJson json_of(const CommEntry& entry) {
     object["codecs_left_out"] = list_of(entry.left_out);
     object["codecs_left_out_not_listed"] = entry.left_out_not_listed;
     object["errors"] = list_of(entry.errors);
+    if (entry.engines.engines > 0) object["engines"] = json_of(entry.engines);
     return object;
 }
 

@@ -1,6 +1,7 @@
 // report/report_text.cpp - the form for people.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -146,6 +147,29 @@ void write_left_out(const CommEntry& comm, Out out) {
         fmt::format_to(out, "  and {} more\n", count_text(comm.left_out_not_listed));
 }
 
+std::string mean_text(std::uint64_t sum_ns, std::uint64_t count) {
+    return seconds_text(seconds_of(sum_ns) /
+                        static_cast<double>(std::max<std::uint64_t>(count, 1)));
+}
+
+void write_engines(const CommEntry& comm, Out out) {
+    const EngineSums& sums = comm.engines;
+    if (sums.engines == 0) return;
+    fmt::format_to(out, "  {}: {} of gradients, {} failed; {} in {}\n",
+                   counted(sums.engines, "engine"), counted(sums.sums, "sum"),
+                   count_text(sums.failed), count_text(sums.packed), counted(sums.packs, "pack"));
+    if (const auto overlap = sums.overlap())
+        fmt::format_to(out, "    busy {}, of which the program waited {}: overlap {:.0f} %\n",
+                       seconds_text(seconds_of(sums.busy_ns)),
+                       seconds_text(seconds_of(sums.waited_ns)), 100 * *overlap);
+    fmt::format_to(out, "    a gradient waited {} for its begin, its sum took {} (means)\n",
+                   mean_text(sums.held_ns, sums.sums), mean_text(sums.summed_ns, sums.sums));
+    fmt::format_to(out, "    at most {} waiting, {} under way; {} sent to agree, {}; {}\n",
+                   count_text(sums.most_held), count_text(sums.most_running),
+                   counted(sums.told_messages, "message"), bytes_text(sums.told_bytes),
+                   counted(sums.stalls, "stall"));
+}
+
 /// Late ranks and latency make the estimate too high, so it is called a bound.
 void write_saved(double seconds, Out out) {
     constexpr std::string_view formula = "wire x (exact / sent - 1) - codec";
@@ -192,6 +216,7 @@ std::string report_text(const ReportSnapshot& report) {
         write_comm_title(comm, out);
         write_trees(comm, out);
         write_calls(comm, out);
+        write_engines(comm, out);
         write_left_out(comm, out);
         write_errors(comm, out);
     }

@@ -74,6 +74,28 @@ std::optional<double> CallCell::saved_seconds() const {
            1e-9;
 }
 
+void EngineSums::add(const EngineSums& others) {
+    engines += others.engines;
+    sums += others.sums;
+    failed += others.failed;
+    packed += others.packed;
+    packs += others.packs;
+    busy_ns += others.busy_ns;
+    waited_ns += others.waited_ns;
+    held_ns += others.held_ns;
+    summed_ns += others.summed_ns;
+    most_held = std::max(most_held, others.most_held);
+    most_running = std::max(most_running, others.most_running);
+    stalls += others.stalls;
+    told_messages += others.told_messages;
+    told_bytes += others.told_bytes;
+}
+
+std::optional<double> EngineSums::overlap() const {
+    if (busy_ns == 0) return std::nullopt;
+    return 1 - static_cast<double>(waited_ns) / static_cast<double>(busy_ns);
+}
+
 void ErrorCell::add(const SumError& error) {
     ++measurements;
     max_abs = std::max(max_abs, error.max_abs);

@@ -128,6 +128,28 @@ struct ErrorCell {
     }
 };
 
+/// What the engines on a communicator did, added up; the largest of what was at one time.
+struct EngineSums {
+    std::uint64_t engines = 0;
+    std::uint64_t sums = 0;    ///< of gradients, that have ended
+    std::uint64_t failed = 0;  ///< of those
+    std::uint64_t packed = 0;  ///< of those: with others as one
+    std::uint64_t packs = 0;
+    std::uint64_t busy_ns = 0;    ///< with gradients handed in and not complete
+    std::uint64_t waited_ns = 0;  ///< of that: the program waited for one
+    std::uint64_t held_ns = 0;    ///< of all sums: from handed in to the begin
+    std::uint64_t summed_ns = 0;  ///< of all sums: from there to the end
+    std::uint64_t most_held = 0;
+    std::uint64_t most_running = 0;
+    std::uint64_t stalls = 0;
+    std::uint64_t told_messages = 0;  ///< by this rank, to agree what begins
+    std::uint64_t told_bytes = 0;
+
+    void add(const EngineSums& others);
+    /// Of the time that sums took, what the program did not wait for; none if they took none.
+    std::optional<double> overlap() const;
+};
+
 /// A codec that calls of one size were not given, because it takes longer than it saves.
 struct CodecLeftOut {
     std::uint64_t bytes = 0;  ///< of the vector
@@ -154,6 +176,7 @@ struct CommEntry {
     std::vector<ErrorCell> errors;       ///< by size
     std::vector<CodecLeftOut> left_out;  ///< the first few, by size and level
     std::uint64_t left_out_not_listed = 0;
+    EngineSums engines;
 };
 
 /// What is known of the process; appears at the top.

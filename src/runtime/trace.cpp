@@ -30,7 +30,9 @@ std::uint32_t number_of_this_thread() {
 TraceRow row_of(const TraceSpan& span) {
     const std::string_view name = span.name;
     if (name == "send") return TraceRow::send;
-    return name == "recv" ? TraceRow::recv : TraceRow::operation;
+    if (name == "recv") return TraceRow::recv;
+    if (name == "coordinator") return TraceRow::coordinator;
+    return name == "gradient" ? TraceRow::gradient : TraceRow::operation;
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ struct Trace::Impl {
     const std::size_t max_spans;
     TraceContent content;
     std::map<TraceLabel, std::uint32_t> label_numbers = {};
-    mutable std::mutex mutex = {};  ///< guards spans, dropped and labels
+    mutable std::mutex mutex = {};  ///< guards spans, dropped, labels and titles
 };
 
 Trace::Trace(int world_rank, std::string host, std::size_t max_spans)
@@ -70,6 +72,12 @@ std::uint32_t Trace::label(std::string_view text, double predicted_us) {
     const auto number = static_cast<std::uint32_t>(labels.size());
     impl_->label_numbers.emplace(std::move(label), number);
     return number;
+}
+
+void Trace::name_this_thread(const char* title) {
+    const std::uint32_t thread = number_of_this_thread();
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->content.thread_titles[thread] = title;
 }
 
 void Trace::add(const TraceSpan& span) {

@@ -24,10 +24,13 @@ class Trace {
     /// takes, shown with each; 0: it says nothing.
     std::uint32_t label(std::string_view text, double predicted_us = 0);
 
+    /// What the calling thread is for: the title of its row, before its number. Static text.
+    void name_this_thread(const char* title);
     /// What the calling thread did by itself: these spans follow or contain one another. Memory
     /// grows in pieces, so that one span in some thousands allocates.
     void add(const TraceSpan& span);
-    /// A message or a whole operation: may overlap any other span.
+    /// A message, a whole operation, or what an engine does for a gradient: may overlap any other
+    /// span.
     void add_overlapping(const TraceSpan& span);
 
     std::uint64_t span_count() const;

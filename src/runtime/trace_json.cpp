@@ -12,7 +12,9 @@ namespace {
 
 /// Spans of one row must not overlap, so each kind has as many rows as it needs.
 constexpr std::uint64_t rows_a_kind = 1'000'000;
-constexpr const char* title_of[] = {"operation", "work of thread", "send", "recv"};
+constexpr const char* title_of[] = {"gradient",       "coordinator", "operation",
+                                    "work of thread", "send",        "recv"};
+static_assert(std::size(title_of) == trace_row_count);
 
 constexpr std::uint64_t row_id(TraceRow kind, std::uint64_t index) {
     return static_cast<std::uint64_t>(kind) * rows_a_kind + index + 1;
@@ -57,6 +59,20 @@ std::vector<const KeptSpan*> in_order(const std::deque<KeptSpan>& spans) {
     return order;
 }
 
+/// How a span is joined to the arrow of its gradient.
+struct ArrowPart {
+    char phase;
+    bool at_end;
+};
+
+const ArrowPart* part_of(const KeptSpan& kept) {
+    static constexpr ArrowPart first{'s', false}, middle{'t', false}, last{'f', true};
+    if (kept.row == TraceRow::coordinator) return &middle;
+    if (kept.row == TraceRow::gradient) return &last;
+    return kept.row == TraceRow::work && std::string_view(kept.span.name) == "submit" ? &first
+                                                                                      : nullptr;
+}
+
 class TraceWriter {
   public:
     TraceWriter(const TraceContent& content, const std::function<void(std::string_view)>& sink)
@@ -66,9 +82,7 @@ class TraceWriter {
         sink_(head());
         write_process();
         for (const KeptSpan* kept : in_order(content_.spans)) write_span(*kept);
-        for (const TraceRow kind :
-             {TraceRow::operation, TraceRow::work, TraceRow::send, TraceRow::recv})
-            write_rows(kind);
+        for (int kind = 0; kind < trace_row_count; ++kind) write_rows(static_cast<TraceRow>(kind));
         sink_("\n]}\n");
     }
 
@@ -95,20 +109,36 @@ class TraceWriter {
             threads_ = std::max(threads_, index + 1);
         else
             index = rows_[static_cast<int>(kept.row)].place(kept.span);
-        sink_(",\n" + event(kept.span, row_id(kept.row, index)));
+        const std::uint64_t row = row_id(kept.row, index);
+        sink_(",\n" + event(kept.span, row));
+        if (const ArrowPart* part = part_of(kept)) sink_(",\n" + arrow(*part, kept.span, row));
     }
 
     void write_rows(TraceRow kind) const {
         const std::uint64_t count =
-            kind == TraceRow::work ? threads_ : rows_[static_cast<int>(kind)].count();
+            kind == TraceRow::work ? thread_count() : rows_[static_cast<int>(kind)].count();
         for (std::uint64_t index = 0; index < count; ++index) {
             const std::uint64_t row = row_id(kind, index);
             const std::string name =
-                fmt::format(R"("name":"{} {}")", title_of[static_cast<int>(kind)], index + 1);
+                fmt::format(R"("name":"{} {}")", title_of_row(kind, index), index + 1);
             sink_(",\n" + metadata("thread_name", row, name));
             sink_(",\n" +
                   metadata("thread_sort_index", row, fmt::format(R"("sort_index":{})", row)));
         }
+    }
+
+    /// Those that have a title are shown though they have done nothing.
+    std::uint64_t thread_count() const {
+        const auto& titles = content_.thread_titles;
+        return titles.empty() ? threads_
+                              : std::max<std::uint64_t>(threads_, titles.rbegin()->first + 1U);
+    }
+
+    const char* title_of_row(TraceRow kind, std::uint64_t index) const {
+        const auto titled = content_.thread_titles.find(static_cast<std::uint32_t>(index));
+        return kind == TraceRow::work && titled != content_.thread_titles.end()
+                   ? titled->second
+                   : title_of[static_cast<int>(kind)];
     }
 
     std::string_view name_of(const TraceSpan& span) const {
@@ -138,6 +168,17 @@ class TraceWriter {
         return text;
     }
 
+    /// One arrow follows a gradient from the thread that handed it in to the end of its sum.
+    /// Numbers of sums count in each process.
+    std::string arrow(const ArrowPart& part, const TraceSpan& span, std::uint64_t row) const {
+        const std::uint64_t at_ns =
+            part.at_end ? std::max(span.begin_ns + 1, span.end_ns) - 1 : span.begin_ns;
+        return fmt::format(
+            R"({{"ph":"{}","bp":"e","cat":"gradient","name":"gradient","id":{},"pid":{},"tid":{},"ts":{}}})",
+            part.phase, static_cast<std::uint64_t>(content_.world_rank) << 32U | span.operation,
+            content_.world_rank, row, time_text(at_ns));
+    }
+
     std::string metadata(const char* what, std::uint64_t row, std::string_view args) const {
         return fmt::format(R"({{"ph":"M","pid":{},"tid":{},"name":"{}","args":{{{}}}}})",
                            content_.world_rank, row, what, args);
@@ -145,8 +186,8 @@ class TraceWriter {
 
     const TraceContent& content_;
     const std::function<void(std::string_view)>& sink_;
-    Rows rows_[4];               ///< by kind, but for work, which has a row for each thread
-    std::uint64_t threads_ = 0;  ///< that have worked
+    Rows rows_[trace_row_count];  ///< by kind, but for work, which has a row for each thread
+    std::uint64_t threads_ = 0;   ///< that have worked
 };
 
 }  // namespace

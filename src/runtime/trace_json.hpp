@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,9 +14,11 @@
 
 namespace gradcoll {
 
-/// The rows of the picture, from top to bottom: operations, the threads' own work, messages that
-/// leave, messages that arrive.
-enum class TraceRow : std::uint8_t { operation, work, send, recv };
+/// The rows of the picture, from top to bottom: gradients of engines, from the begin of their sums
+/// to the end; what they waited for before, which the coordinator decides; operations; the threads'
+/// own work; messages that leave; messages that arrive.
+enum class TraceRow : std::uint8_t { gradient, coordinator, operation, work, send, recv };
+inline constexpr int trace_row_count = static_cast<int>(TraceRow::recv) + 1;
 
 struct KeptSpan {
     TraceSpan span;
@@ -36,6 +39,7 @@ struct TraceContent {
     std::deque<KeptSpan> spans = {};
     std::uint64_t dropped = 0;
     std::vector<TraceLabel> labels = {};  ///< TraceSpan::label counts them from 1
+    std::map<std::uint32_t, const char*> thread_titles = {};  ///< of those that have one
 };
 
 /// Trace event format, one event a line, in pieces to `sink`.

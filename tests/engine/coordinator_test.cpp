@@ -10,11 +10,11 @@ constexpr std::uint64_t any_room = UINT64_MAX;
 
 Ready ready_as(std::string name, std::int32_t priority = 0, std::uint64_t shape = 7,
                std::string shape_text = "7 elements") {
-    return {unnumbered, priority, 100, shape, 0, std::move(name), std::move(shape_text)};
+    return {unnumbered, priority, 100, shape, 0, std::move(name), std::move(shape_text), 0, ""};
 }
 
 Ready ready_as(std::uint32_t number) {
-    return {number, 0, 100, 7, 0, "", ""};
+    return {number, 0, 100, 7, 0, "", "", 0, ""};
 }
 
 /// Names, or numbers of those that have one, in the order in which they begin.
@@ -29,20 +29,19 @@ std::vector<std::string> begun(Coordinator& coordinator) {
 }
 
 TEST(Coordinator, BeginsWhatAllRanksHaveInWhateverOrderTheyHandItIn) {
-    Coordinator coordinator(3, 1000);
+    Coordinator coordinator(flat_circle(0, 3).members, 1000);
     const std::vector<std::vector<std::string>> orders{
         {"a", "b", "c"}, {"c", "a", "b"}, {"b", "c", "a"}};
     for (std::size_t step = 0; step < 3; ++step) {
         EXPECT_TRUE(begun(coordinator).empty() || step == 2);
         for (std::size_t rank = 0; rank < 3; ++rank)
-            ASSERT_TRUE(
-                coordinator.add(static_cast<int>(rank), ready_as(orders[rank][step]), 0).ok());
+            ASSERT_TRUE(coordinator.add(rank, ready_as(orders[rank][step]), 0).ok());
     }
     EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"c", "b", "a"}));
 }
 
 TEST(Coordinator, HighestPriorityOfAnyRankGoesFirst) {
-    Coordinator coordinator(2, 1000);
+    Coordinator coordinator(flat_circle(0, 2).members, 1000);
     for (const int rank : {0, 1}) {
         ASSERT_TRUE(coordinator.add(rank, ready_as("late", 0), 0).ok());
         ASSERT_TRUE(coordinator.add(rank, ready_as("early", rank == 1 ? 5 : 0), 0).ok());
@@ -52,7 +51,7 @@ TEST(Coordinator, HighestPriorityOfAnyRankGoesFirst) {
 }
 
 TEST(Coordinator, NumbersFollowTheFirstVerdictAndServeFromThenOn) {
-    Coordinator coordinator(2, 1000);
+    Coordinator coordinator(flat_circle(0, 2).members, 1000);
     for (const int rank : {0, 1}) {
         ASSERT_TRUE(coordinator.add(rank, ready_as("x"), 0).ok());
         ASSERT_TRUE(coordinator.add(rank, ready_as("y", 1), 0).ok());
@@ -66,10 +65,13 @@ TEST(Coordinator, NumbersFollowTheFirstVerdictAndServeFromThenOn) {
 }
 
 TEST(Coordinator, ShapesThatDifferAreAnErrorThatNamesBoth) {
-    Coordinator coordinator(3, 1000);
-    ASSERT_TRUE(coordinator.add(1, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
-    ASSERT_TRUE(coordinator.add(0, ready_as("w", 0, 1, "10 elements of fp32"), 0).ok());
-    ASSERT_TRUE(coordinator.add(2, ready_as("w", 0, 2, "11 elements of fp32"), 0).ok());
+    Coordinator coordinator(flat_circle(0, 3).members, 1000);
+    for (const int rank : {1, 0, 2}) {
+        Ready ready = rank < 2 ? ready_as("w", 0, 1, "10 elements of fp32")
+                               : ready_as("w", 0, 2, "11 elements of fp32");
+        ready.rank = rank;
+        ASSERT_TRUE(coordinator.add(rank, ready, 0).ok());
+    }
     std::vector<Verdict> verdicts;
     ASSERT_TRUE(coordinator.next(any_room, verdicts));
     EXPECT_EQ(verdicts.at(0).error,
@@ -80,11 +82,11 @@ TEST(Coordinator, ShapesThatDifferAreAnErrorThatNamesBoth) {
 }
 
 Ready packable(std::string name, std::uint32_t pack, std::uint64_t bytes, int priority = 0) {
-    return {unnumbered, priority, bytes, 7, pack, std::move(name), "7 elements"};
+    return {unnumbered, priority, bytes, 7, pack, std::move(name), "7 elements", 0, ""};
 }
 
 TEST(Coordinator, PacksWhatIsShortAndAlikeUpToASize) {
-    Coordinator coordinator(1, 1000);
+    Coordinator coordinator(flat_circle(0, 1).members, 1000);
     for (const Ready& ready :
          {packable("a", 5, 400, 9), packable("long", 0, 100'000, 8), packable("b", 5, 300, 1),
           packable("other", 6, 10, 7), packable("c", 5, 300, 2), packable("d", 5, 400, 0)})
@@ -94,7 +96,7 @@ TEST(Coordinator, PacksWhatIsShortAndAlikeUpToASize) {
 }
 
 TEST(Coordinator, PacksNothingThatRanksDisagreeOn) {
-    Coordinator coordinator(2, 1000);
+    Coordinator coordinator(flat_circle(0, 2).members, 1000);
     for (const int rank : {0, 1}) {
         const auto pack = static_cast<std::uint32_t>(5 + rank);
         ASSERT_TRUE(coordinator.add(rank, packable("a", pack, 1, 3), 0).ok());
@@ -108,7 +110,7 @@ TEST(Coordinator, PacksNothingThatRanksDisagreeOn) {
 }
 
 TEST(Coordinator, WaitsForRoom) {
-    Coordinator coordinator(1, 1000);
+    Coordinator coordinator(flat_circle(0, 1).members, 1000);
     ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
     std::vector<Verdict> verdicts;
     EXPECT_FALSE(coordinator.next(99, verdicts));
@@ -116,7 +118,7 @@ TEST(Coordinator, WaitsForRoom) {
 }
 
 TEST(Coordinator, WhatCannotBeIsCorrupt) {
-    Coordinator coordinator(2, 1000);
+    Coordinator coordinator(flat_circle(0, 2).members, 1000);
     EXPECT_EQ(coordinator.add(0, ready_as(std::uint32_t{0}), 0).code(), Code::corrupt);
     EXPECT_EQ(coordinator.add(0, ready_as(""), 0).code(), Code::corrupt);
     ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());
@@ -127,7 +129,7 @@ TEST(Coordinator, WhatCannotBeIsCorrupt) {
 
 TEST(Coordinator, SaysWhoIsMissingAndForHowLong) {
     constexpr std::uint64_t second = 1'000'000'000;
-    Coordinator coordinator(4, 1000);
+    Coordinator coordinator(flat_circle(0, 4).members, 1000);
     ASSERT_TRUE(coordinator.add(2, ready_as("late"), 5 * second).ok());
     ASSERT_TRUE(coordinator.add(0, ready_as("late"), 9 * second).ok());
     EXPECT_TRUE(coordinator.stalls(64 * second, 60 * second).empty());

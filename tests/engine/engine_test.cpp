@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "engine/host_circles.hpp"
 #include "runtime/operation_numbers.hpp"
 #include "runtime/thread_ranks.hpp"
 
@@ -107,7 +108,8 @@ struct Job {
                           .stall_ns = 60'000'000'000};
     int steps = 2;
     bool flushes = false;
-    std::uint64_t pack_bytes = 0;  ///< gradients of up to a fourth of it are packed
+    std::uint64_t pack_bytes = 0;           ///< gradients of up to a fourth of it are packed
+    std::vector<std::vector<int>> hosts{};  ///< whose lowest ranks tell for all; empty: none
 };
 
 Floats input_of(const Job& job, int rank, std::size_t gradient, int step) {
@@ -133,7 +135,7 @@ class RankOfJob {
                   [this](const Gradient& gradient) -> Owned& {
                       return owned_[std::stoul(gradient.name().substr(6))];
                   }),
-          engine_(Engine::make(control, options_with(job, packer_)).value()),
+          engine_(Engine::make(control, options_with(job, packer_, data.rank())).value()),
           random_(static_cast<unsigned>(data.rank()) + 1) {}
 
     /// By step, by gradient.
@@ -159,8 +161,9 @@ class RankOfJob {
     std::size_t packed() const { return packer_.packed(); }
 
   private:
-    static EngineOptions options_with(const Job& job, PackerOfTest& packer) {
+    static EngineOptions options_with(const Job& job, PackerOfTest& packer, int rank) {
         EngineOptions options = job.options;
+        if (!job.hosts.empty()) options.circle = circle_of_hosts(tree_of_hosts(job.hosts), rank);
         options.packer = &packer;
         options.most_pack_bytes = job.pack_bytes;
         return options;
@@ -278,6 +281,15 @@ TEST(Engine, ShortGradientsArePacked) {
     }
 }
 
+TEST(Engine, HostsMayTellThroughOneRank) {
+    for (const std::uint64_t pack_bytes : {0U, 1600U})
+        expect_right({.tree = "((0 (1 2)) 3 (4 5))",
+                      .counts = some_counts,
+                      .steps = 4,
+                      .pack_bytes = pack_bytes,
+                      .hosts = {{0, 4, 5}, {1, 2}, {3}}});
+}
+
 TEST(Engine, OneRankNeedsNobody) {
     LoopbackWorld world(1);
     EngineOptions options;
@@ -324,20 +336,29 @@ LoopbackOptions shortened_once(int source, int destination) {
     }};
 }
 
+struct Damage {
+    int source, destination;
+    std::vector<std::vector<int>> hosts;
+};
+
 /// Whoever meets it, all ranks learn that the engine has ended; nobody waits for ever.
 TEST(Engine, WhatIsNotUnderstoodEndsItOnAllRanks) {
-    for (const auto& [source, destination] : {std::pair(1, 0), std::pair(0, 2)}) {
+    const std::vector<std::vector<int>> two_hosts{{0}, {1, 2}};
+    for (const Damage& damage : {Damage{1, 0, {{0, 1, 2}}}, Damage{0, 2, {{0, 1, 2}}},
+                                 Damage{2, 1, two_hosts}, Damage{0, 1, two_hosts}}) {
         LoopbackWorld data(3);
-        LoopbackWorld control(3, shortened_once(source, destination));
+        LoopbackWorld control(3, shortened_once(damage.source, damage.destination));
         std::array<Status, 3> outcomes;
         on_all_ranks(data, 3, [&](Channel& channel) {
             const int rank = channel.rank();
             OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
             const auto engine =
-                Engine::make(control.channel(rank), {.yields = true,
-                                                     .most_bytes = 1,
-                                                     .failure_patience_ns = 300'000'000,
-                                                     .stall_ns = 60'000'000'000})
+                Engine::make(control.channel(rank),
+                             {.yields = true,
+                              .most_bytes = 1,
+                              .failure_patience_ns = 300'000'000,
+                              .stall_ns = 60'000'000'000,
+                              .circle = circle_of_hosts(tree_of_hosts(damage.hosts), rank)})
                     .value();
             Owned mine{Floats(1000, 1.0F), Floats(1000)};
             Gradient& it = engine->gradient("w");

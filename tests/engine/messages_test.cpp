@@ -16,9 +16,9 @@ std::string bytes_of(const Record& record) {
 }
 
 TEST(EngineMessages, AreReadAsTheyWereWritten) {
-    const Ready ready{5, -3, 4096, 0x0123456789abcdefU, 3, "layer.0", "1024 elements"};
+    const Ready ready{5, -3, 4096, 0x0123456789abcdefU, 3, "layer.0", "1024 elements", 6, "why"};
     const std::string bytes = bytes_of(ready);
-    EXPECT_EQ(bytes.size(), 28U + 4 + 7 + 4 + 13);
+    EXPECT_EQ(bytes.size(), 32U + 4 + 7 + 4 + 13 + 4 + 3);
     Ready back;
     ByteReader reader(bytes);
     ASSERT_TRUE(read(reader, back).ok());
@@ -30,6 +30,8 @@ TEST(EngineMessages, AreReadAsTheyWereWritten) {
     EXPECT_EQ(back.pack, 3U);
     EXPECT_EQ(back.name, "layer.0");
     EXPECT_EQ(back.shape_text, "1024 elements");
+    EXPECT_EQ(back.rank, 6);
+    EXPECT_EQ(back.error, "why");
 }
 
 TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
@@ -44,8 +46,18 @@ TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
     EXPECT_EQ(back.error.size(), most_error_bytes);
 }
 
+TEST(EngineMessages, OfReadyGradientsAreCutLikewise) {
+    Ready ready;
+    ready.name = ready.shape_text = std::string(1000, 'n');
+    ready.error = std::string(9000, 'e');
+    const std::string bytes = bytes_of(ready);
+    EXPECT_LE(bytes.size(), most_record_bytes);
+    ByteReader reader(bytes);
+    EXPECT_TRUE(read(reader, ready).ok());
+}
+
 TEST(EngineMessages, ThatEndTooEarlyAreCorrupt) {
-    const std::string bytes = bytes_of(Ready{unnumbered, 0, 1, 2, 0, "name", "shape"});
+    const std::string bytes = bytes_of(Ready{unnumbered, 0, 1, 2, 0, "name", "shape", 0, "error"});
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         Ready back;
         ByteReader reader(std::string_view(bytes).substr(0, size));

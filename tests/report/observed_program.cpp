@@ -3,6 +3,7 @@
 // MPI_Pcontrol(2) does.
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "base/interposer_table.h"
@@ -53,6 +54,21 @@ void blocks(int rank_count, MPI_Comm comm) {
         GC_Allgather(mine.data(), block, MPI_FLOAT, whole.data(), block, MPI_FLOAT, comm);
 }
 
+/// Four gradients, each three times.
+void submit(MPI_Comm comm) {
+    GC_Engine engine = GC_ENGINE_NULL;
+    GC_Engine_create(comm, MPI_INFO_NULL, &engine);
+    std::vector<std::vector<float>> gradients(4, std::vector<float>(large, 1));
+    GC_Handle handles[4];
+    for (int step = 0; step < 3; ++step) {
+        for (std::size_t i = 0; i < gradients.size(); ++i)
+            GC_Submit(engine, std::string("layer.").append(std::to_string(i)).c_str(), MPI_IN_PLACE,
+                      gradients[i].data(), large, MPI_FLOAT, MPI_SUM, 0, &handles[i]);
+        GC_Handle_waitall(4, handles);
+    }
+    GC_Engine_free(&engine);
+}
+
 /// Forty communicators of one name, one small call each.
 void many_communicators() {
     for (int i = 0; i < 40; ++i) {
@@ -89,6 +105,7 @@ int main(int argc, char** argv) {
     iallreduce(3, MPI_COMM_WORLD);
     persistent(6, MPI_COMM_WORLD);
     blocks(rank_count, MPI_COMM_WORLD);
+    submit(MPI_COMM_WORLD);
     many_communicators();
 
     MPI_Op_free(&user_op);

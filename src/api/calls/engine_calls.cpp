@@ -28,7 +28,10 @@ std::vector<GC_Engine> engines;  // guarded by engines_mutex
 /// Their threads call MPI. What a program has not freed stays a handle, but does nothing any more.
 void stop_engines() {
     const std::scoped_lock lock(engines_mutex);
-    for (GC_Engine engine : engines) engine->engine.reset();
+    for (GC_Engine engine : engines) {
+        report_engine(*engine);
+        engine->engine.reset();
+    }
     engines.clear();
 }
 
@@ -122,7 +125,8 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
                                         .shape_text = text,
                                         .bytes = work->sent_bytes(),
                                         .priority = call.priority,
-                                        .pack = pack_of(engine, gradient.name(), given)}));
+                                        .pack = pack_of(engine, gradient.name(), given),
+                                        .alone = begins_alone(engine, given)}));
     return &work->handle;
 }
 
@@ -214,6 +218,7 @@ Status free_engine(GC_Engine* engine) {
             return {Code::invalid_argument,
                     fmt::format("engine has {} gradients under way; wait for them first", count)};
         (*engine)->engine->settle();
+        report_engine(**engine);
         if (const Status written = write_plan(**engine); !written.ok())
             log(LogLevel::warn, "gc_engine_plan_to: {}", written.message());
     }

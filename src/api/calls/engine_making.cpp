@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/calls/engine_works.hpp"
+#include "api/observe/observe.hpp"
 #include "api/settings/info_keys.hpp"
 #include "base/text.hpp"
 #include "engine/gradient_plan.hpp"
@@ -33,6 +34,19 @@ int compute_threads(const EngineSettings& settings, const CommIdentity& identity
     return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
 }
 
+/// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
+constexpr int least_ranks_by_hosts = 8;
+
+Circle circle_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineCoordinator wish = engine.settings.engine.coordinator;
+    const bool by_hosts =
+        wish == EngineCoordinator::hosts ||
+        (wish != EngineCoordinator::flat && identity.rank_count() >= least_ranks_by_hosts);
+    return by_hosts ? circle_of_hosts(engine.context->tree(), identity.rank())
+                    : flat_circle(identity.rank(), identity.rank_count());
+}
+
 EngineOptions options_of(const GC_Engine_s& engine) {
     const CommIdentity& identity = engine.context->identity();
     const EngineSettings& settings = engine.settings.engine;
@@ -42,7 +56,9 @@ EngineOptions options_of(const GC_Engine_s& engine) {
             .most_bytes = settings.most_bytes,
             .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
             .packer = engine.packs.get(),
-            .most_pack_bytes = settings.pack_bytes};
+            .most_pack_bytes = settings.pack_bytes,
+            .circle = circle_of(engine),
+            .trace = process_trace()};
 }
 
 /// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
@@ -95,6 +111,7 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     auto made = std::make_unique<GC_Engine_s>();
     GRADCOLL_TRY(take(made->context, CommContext::make(comm, wish)));
     GRADCOLL_TRY(made->context->prepare_tree());
+    GRADCOLL_TRY(made->context->measure_network());
     made->context->keep_plans();
     made->settings = made->context->settings().current();
     auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
@@ -103,11 +120,33 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
                       EngineChoice::make(*made->context, made->settings, std::move(plan).value())));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    if (made->settings.engine.coordinator == EngineCoordinator::off)
+        GRADCOLL_TRY(
+            take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
     if (packs_gradients(*made))
         made->packs = std::make_unique<EnginePacks>(
             [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
     GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
     return made;
+}
+
+void report_engine(const GC_Engine_s& engine) {
+    const EngineFigures figures = engine.engine->figures();
+    observe_engine(engine.context->identity().private_comm(),
+                   {.engines = 1,
+                    .sums = figures.sums,
+                    .failed = figures.failed,
+                    .packed = figures.packed,
+                    .packs = figures.packs,
+                    .busy_ns = figures.busy_ns,
+                    .waited_ns = figures.waited_ns,
+                    .held_ns = figures.held_ns,
+                    .summed_ns = figures.summed_ns,
+                    .most_held = figures.most_held,
+                    .most_running = figures.most_running,
+                    .stalls = figures.stalls,
+                    .told_messages = figures.told_messages,
+                    .told_bytes = figures.told_bytes});
 }
 
 Status write_plan(const GC_Engine_s& engine) {

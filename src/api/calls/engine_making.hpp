@@ -11,6 +11,9 @@ namespace gradcoll {
 /// CommContext::make(), of gc_engine_plan, and out_of_memory.
 Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
 
+/// Tells the report what the engine did.
+void report_engine(const GC_Engine_s& engine);
+
 /// Rank 0 writes how its gradients were summed, if gc_engine_plan_to names a file. Local. Errors:
 /// io.
 Status write_plan(const GC_Engine_s& engine);

@@ -19,6 +19,9 @@ struct GC_Engine_s {
     gradcoll::Settings settings;
     std::unique_ptr<gradcoll::EngineChoice> choice;
     std::unique_ptr<gradcoll::NumberedChannel> control;
+    /// Of sums that ranks begin by themselves, each with its gradient's number; null: all begin in
+    /// one order.
+    std::unique_ptr<gradcoll::NumberedChannel> own_sums;
     std::mutex submits;                          ///< one at a time
     std::vector<gradcoll::Gradient*> gradients;  ///< in the order of their first submit
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name

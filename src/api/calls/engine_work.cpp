@@ -1,13 +1,31 @@
 #include "api/calls/engine_work.hpp"
 
+#include <fmt/format.h>
+
 #include "api/calls/device_allreduce.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
+
+/// So that its messages are not taken for those of other sums.
+Status PlannedWork::number(Binding& binding) {
+    if (!own_tags_) {
+        binding.numbers = &context_.plans().numbers();
+        return {};
+    }
+    binding.sequence = handle.gradient->number();
+    if (binding.sequence < own_tags_->sequence_count()) return {};
+    return {Code::unsupported,
+            fmt::format("gradient \"{}\" is the {}th of its engine; with gc_engine_coordinator=off "
+                        "this MPI library has tags for {}",
+                        printable(handle.gradient->name()), binding.sequence + 1,
+                        own_tags_->sequence_count())};
+}
 
 Status PlannedWork::start() {
     before_ = executor_->stats();
     Binding binding = binding_of(arguments_, shape_);
-    binding.numbers = &context_.plans().numbers();
+    GRADCOLL_TRY(number(binding));
     if (residual_ != nullptr) GRADCOLL_TRY(take(binding.residual, residual_->data_for({})));
     return executor_->start(binding);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "api/calls/engine_choice.hpp"
 #include "api/calls/residual.hpp"
@@ -10,6 +11,7 @@
 #include "api/edge/request.hpp"
 #include "engine/engine.hpp"
 #include "gradcoll/engine.h"
+#include "runtime/tags.hpp"
 
 /// What the opaque handle of the C API points to. It lives as long as its gradient's work.
 struct GC_Handle_s {
@@ -53,13 +55,17 @@ class EngineWork : public Work {
 /// Over a plan.
 class PlannedWork final : public EngineWork {
   public:
-    /// `residual`: what encoders drop is kept there for the next sum; null: it is lost.
+    /// `residual`: what encoders drop is kept there for the next sum; null: it is lost. `own_tags`:
+    /// of the plan's channel, where the gradient's number keeps its messages apart; none: sums are
+    /// numbered as they begin.
     PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
-                std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual)
+                std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual,
+                std::optional<TagLayout> own_tags)
         : EngineWork(context),
           call_(std::move(call)),
           executor_(std::move(executor)),
           residual_(std::move(residual)),
+          own_tags_(own_tags),
           sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
     std::uint64_t sent_bytes() const override { return sent_bytes_; }
@@ -72,9 +78,12 @@ class PlannedWork final : public EngineWork {
     void abandon() override { executor_.reset(); }
 
   private:
+    Status number(Binding& binding);
+
     std::shared_ptr<PlannedCall> call_;
     std::unique_ptr<Executor> executor_;
     std::shared_ptr<Residual> residual_;
+    std::optional<TagLayout> own_tags_;
     std::uint64_t sent_bytes_;
     RunStats before_;
 };

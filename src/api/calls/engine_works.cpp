@@ -28,18 +28,28 @@ Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, EnginePl
                                              const CallKey& key) {
     for (const auto& call : planner.plans)
         if (call->key() == key) return call;
-    auto call = engine.context->plans().plan_apart(planner.tree, planner.settings, key);
+    auto call = engine.context->plans().plan_apart(planner.tree, planner.settings, key,
+                                                   engine.own_sums.get());
     if (call) planner.plans.push_back(*call);
     return call;
 }
 
 Result<std::unique_ptr<EngineWork>> planned_work(CommContext& context,
                                                  std::shared_ptr<PlannedCall> call,
-                                                 std::shared_ptr<Residual> residual) {
+                                                 std::shared_ptr<Residual> residual,
+                                                 std::optional<TagLayout> own_tags) {
     auto executor = call->take_executor({});
     if (!executor) return executor.status();
     return std::unique_ptr<EngineWork>(std::make_unique<PlannedWork>(
-        context, std::move(call), std::move(executor).value(), std::move(residual)));
+        context, std::move(call), std::move(executor).value(), std::move(residual), own_tags));
+}
+
+/// Of sums with numbers of their own; none: they are numbered in the order of all.
+Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
+    if (engine.own_sums == nullptr) return std::optional<TagLayout>();
+    const auto tags = TagLayout::make(engine.own_sums->channel().tag_limit(), 1);
+    if (!tags) return tags.status();
+    return std::optional(*tags);
 }
 
 }  // namespace
@@ -97,7 +107,8 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
     auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
     auto residual = residual_for(engine, gradient.name(), way.planner->tree, **call);
-    return planned_work(context, std::move(call).value(), std::move(residual));
+    const auto own_tags = GRADCOLL_VALUE(own_tags_of(engine));
+    return planned_work(context, std::move(call).value(), std::move(residual), own_tags);
 }
 
 }  // namespace
@@ -120,14 +131,20 @@ Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const C
     if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
     auto call = context.plans().plan_apart(way.planner->tree, way.planner->settings, way.key);
     if (!call) return call.status();
-    return planned_work(context, std::move(call).value(), nullptr);
+    return planned_work(context, std::move(call).value(), nullptr, {});
+}
+
+bool begins_alone(const GC_Engine_s& engine, const Given& given) {
+    return engine.own_sums != nullptr && !given.way.passes() && !given.way.one_host &&
+           engine.context->identity().rank_count() > 1;
 }
 
 /// Short ones that are exact, as codecs see whole gradients, and that no plan by hand names.
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given) {
     const std::uint64_t most_bytes = engine.settings.engine.pack_bytes / 4;
-    if (engine.packs == nullptr || given.way.passes() || given.way.key.compress ||
-        given.shape.size_bytes() > most_bytes || engine.choice->has_wish_for(name))
+    if (engine.packs == nullptr || begins_alone(engine, given) || given.way.passes() ||
+        given.way.key.compress || given.shape.size_bytes() > most_bytes ||
+        engine.choice->has_wish_for(name))
         return 0;
     return static_cast<std::uint32_t>(
                Hash().value(given.shape.kind).value(given.way.one_host).digest()) |

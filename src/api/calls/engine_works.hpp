@@ -45,6 +45,8 @@ std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& n
 
 /// Where nobody does:
 
+/// Whether its sums have messages and numbers of their own (Submission::alone).
+bool begins_alone(const GC_Engine_s& engine, const Given& given);
 /// Which gradients it may be packed with (Submission::pack).
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given);
 /// Of a pack of such gradients. Its plan is apart from those of gradients.

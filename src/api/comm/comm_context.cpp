@@ -224,6 +224,11 @@ Status CommContext::add_to_learning(const LongCall& call) {
     return {};
 }
 
+Status CommContext::measure_network() {
+    const bool is_measured = GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm()));
+    return is_measured ? take_measured() : Status();
+}
+
 /// The sources take what was measured for what is between hosts.
 Status CommContext::take_measured() {
     keep_network(learning_.measured(), false);

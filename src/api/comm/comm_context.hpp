@@ -42,6 +42,10 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// where has_tree() does not hold, which is the same on every rank. Errors, likewise: a tree
     /// that does not fit, those of the channel; the same again if asked again.
     Status prepare_tree();
+    /// For whoever keeps the plans of the tree, which would have to do with what is known before
+    /// the first call: what else long calls find out little by little is measured now. Collective.
+    /// Has a tree. Errors: those of the sources of the tree, transport.
+    Status measure_network();
     bool has_tree() const { return tree_ != nullptr; }
     bool tree_failed() const { return !tree_trouble_.ok(); }
     ~CommContext();

@@ -18,6 +18,9 @@ constexpr double slice_ns = 5e6;
 constexpr int calls_between_slices = 8;
 /// All of the probe in one or two.
 constexpr double long_slice_ns = 50e6;
+/// Where the tree that is found first stays: so much at a time, and in all.
+constexpr double at_once_slice_ns = 250e6;
+constexpr double most_at_once_ns = 3e9;
 constexpr double window_wanted_ns = 200e6;
 /// A tree stays if calls are not slower with it by more than machines vary.
 constexpr double slower_by = 1.1;
@@ -142,19 +145,38 @@ Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
     const bool may_be_short = calls_since_slice_ >= calls_between_slices && share == share_to_learn;
     if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
     calls_since_slice_ = 0;
-    if (slices_ == nullptr) slices_ = GRADCOLL_VALUE(ProbeSlices::make(comm, hosts_));
-    ProbeSlices::Slice slice =
-        GRADCOLL_VALUE(slices_->measure(static_cast<std::uint64_t>(allowed_ns)));
-    ++spent_.slices;
-    spent_.ns += slice.took_ns;
-    credit_ns_ -= static_cast<double>(slice.took_ns) / share;
-    if (!slice.tree) return Advice::keep;
-    measured_ = std::move(*slice.tree);
+    const std::uint64_t spent_before_ns = spent_.ns;
+    auto tree = GRADCOLL_VALUE(measure_slice(comm, allowed_ns));
+    credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
+    if (!tree) return Advice::keep;
+    measured_ = std::move(*tree);
     // What another tree has to stand up to: the newest times that there are.
     CallRates& newest = phase_ == Phase::watching ? now_ : usual_;
     GRADCOLL_TRY(newest.agree(comm));
     if (!newest.is_empty()) usual_ = newest;
     return Advice::look_again;
+}
+
+Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, double allowed_ns) {
+    if (slices_ == nullptr) slices_ = GRADCOLL_VALUE(ProbeSlices::make(comm, hosts_));
+    ProbeSlices::Slice slice =
+        GRADCOLL_VALUE(slices_->measure(static_cast<std::uint64_t>(allowed_ns)));
+    ++spent_.slices;
+    spent_.ns += slice.took_ns;
+    return std::move(slice.tree);
+}
+
+/// Slices have taken the same time on all ranks, which is that of rank 0.
+Result<bool> NetworkLearning::measure_now(MPI_Comm comm) {
+    const bool is_open = phase_ == Phase::timing || phase_ == Phase::measuring;
+    if (!is_open || is_measured_ || hosts_.empty()) return false;
+    while (static_cast<double>(spent_.ns) < most_at_once_ns) {
+        auto tree = GRADCOLL_VALUE(measure_slice(comm, at_once_slice_ns));
+        if (!tree) continue;
+        measured_ = std::move(*tree);
+        return true;
+    }
+    return false;
 }
 
 void NetworkLearning::took(bool is_another) {

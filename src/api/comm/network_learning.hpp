@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,11 @@ class NetworkLearning {
     /// Whether the tree stays, but for times or rates that change.
     bool is_settled() const { return phase_ == Phase::off || phase_ == Phase::watching; }
 
+    /// All at once, for whoever keeps the tree that follows: as after look_again. False, on all
+    /// ranks alike, if there is nothing to find out, or if it takes seconds. Collective. Errors:
+    /// transport.
+    Result<bool> measure_now(MPI_Comm comm);
+
     /// What the communicator should do about its tree. The same on all ranks.
     enum class Advice : std::uint8_t {
         keep,
@@ -67,6 +73,7 @@ class NetworkLearning {
     Result<Advice> add_timed(MPI_Comm comm, const LongCall& call);
     Result<Advice> add_proof(MPI_Comm comm, const LongCall& call);
     Result<Advice> measure(MPI_Comm comm);
+    Result<std::optional<SwitchTree>> measure_slice(MPI_Comm comm, double allowed_ns);
     Status watch(MPI_Comm comm);
     double usual_time_ns(const LongCall& call) const;
 

@@ -282,6 +282,12 @@ void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
     if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
 }
 
+void observe_engine(MPI_Comm comm, const EngineSums& engine) {
+    Report* report = active_report();
+    if (report == nullptr) return;
+    if (const auto id = comm_id(*report, comm)) report->add_engine(*id, engine);
+}
+
 void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error) {
     Report* report = active_report();
     if (report == nullptr) return;

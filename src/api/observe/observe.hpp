@@ -24,6 +24,8 @@ void observe_as(MPI_Comm twin, MPI_Comm comm);
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
 /// Of a new shape of calls.
 void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
+/// Of an engine that ends.
+void observe_engine(MPI_Comm comm, const EngineSums& engine);
 void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
 
 /// The trace of the process; null if GC_TRACE is not set.

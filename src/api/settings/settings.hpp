@@ -76,6 +76,13 @@ struct ResultTolerance {
     friend bool operator==(const ResultTolerance&, const ResultTolerance&) = default;
 };
 
+enum class EngineCoordinator : std::uint8_t {
+    on,     ///< rank 0 gives the order of all sums; who tells it what follows from the ranks
+    flat,   ///< every rank tells rank 0 itself
+    hosts,  ///< one rank of each host tells it for all of them
+    off     ///< ranks begin sums that they know by themselves
+};
+
 struct EngineSettings {
     std::optional<EngineStrategy> strategy;  ///< none: chosen for each gradient
     std::string plan_file;                   ///< that says how gradients are summed; empty: none
@@ -83,6 +90,7 @@ struct EngineSettings {
     std::optional<int> threads;              ///< none: by cores and ranks
     std::uint64_t most_bytes = 0;
     std::uint64_t pack_bytes = 0;
+    EngineCoordinator coordinator = EngineCoordinator::on;
     std::int64_t stall_seconds = 60;
 };
 

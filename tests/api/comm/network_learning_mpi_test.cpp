@@ -70,6 +70,23 @@ TEST_F(NetworkLearningTest, TimesCallsAndThenMeasuresForATenthOfTheirTime) {
     EXPECT_LE(static_cast<double>(learning_.spent().ns) / 1e6, paid_ms + 500);
 }
 
+/// Before any call; what is known already is not measured again.
+TEST_F(NetworkLearningTest, MeasuresAllAtOnceForWhoKeepsTheTree) {
+    learning_.begin(hosts(ranks_, VertexKind::group, 1.25));
+    const auto measured = learning_.measure_now(MPI_COMM_WORLD);
+    ASSERT_TRUE(measured.ok()) << measured.status().message();
+    EXPECT_EQ(*measured, has_tree());
+    if (!has_tree()) return;
+    EXPECT_EQ(learning_.measured().hosts.size(), static_cast<std::size_t>(ranks_));
+    learning_.took(true);
+    const int slices = learning_.spent().slices;
+    EXPECT_FALSE(*learning_.measure_now(MPI_COMM_WORLD));
+    learning_.begin(hosts(ranks_, VertexKind::fabric_switch, 0.1));
+    EXPECT_FALSE(*learning_.measure_now(MPI_COMM_WORLD));
+    EXPECT_EQ(learning_.spent().slices, 0);
+    EXPECT_GT(slices, 0);
+}
+
 TEST_F(NetworkLearningTest, ATreeWithWhichCallsAreSlowerIsGivenBackForGood) {
     if (!has_tree()) GTEST_SKIP() << "needs three hosts";
     learn(10 * ms);

@@ -69,6 +69,19 @@ OptionInfo engine_pack_bytes_option_row() {
                 "itself"};
 }
 
+OptionInfo engine_coordinator_option_row() {
+    return {.variable = "GC_ENGINE_COORDINATOR",
+            .info_key = "gc_engine_coordinator",
+            .default_value = "on",
+            .allowed = "on, flat, hosts, off",
+            .help =
+                "who lets the sums of an engine begin: rank 0, which every rank tells what it has "
+                "(flat), or one rank of each host for all (hosts); on: hosts from 8 ranks on; "
+                "off: once all ranks have summed a gradient, each begins its next sums by itself, "
+                "without a word with others: no packs, no bound on what is under way, no check "
+                "that counts are alike"};
+}
+
 OptionInfo engine_stall_seconds_option_row() {
     return {.variable = "GC_ENGINE_STALL_SECONDS",
             .info_key = "gc_engine_stall_seconds",

@@ -16,6 +16,16 @@ Result<std::optional<int>> parse_threads(std::string_view text) {
     return std::optional<int>(static_cast<int>(*threads));
 }
 
+Result<EngineCoordinator> parse_coordinator(std::string_view text) {
+    if (text == "on") return EngineCoordinator::on;
+    if (text == "flat") return EngineCoordinator::flat;
+    if (text == "hosts") return EngineCoordinator::hosts;
+    if (text == "off") return EngineCoordinator::off;
+    return Status(Code::invalid_argument,
+                  fmt::format("'{}' is not allowed: {}", printable(text),
+                              info_of(OptionId::engine_coordinator).allowed));
+}
+
 Result<std::optional<EngineStrategy>> parse_strategy(std::string_view text) {
     const auto strategy = strategy_named(text);
     if (strategy || text == "auto") return strategy;
@@ -64,6 +74,13 @@ SettingRow engine_pack_bytes_setting_row() {
     return {.read = [](std::string_view text,
                        Settings& out) { return take(out.engine.pack_bytes, parse_bytes(text)); },
             .shapes_calls = false};
+}
+
+SettingRow engine_coordinator_setting_row() {
+    return {
+        .read = [](std::string_view text,
+                   Settings& out) { return take(out.engine.coordinator, parse_coordinator(text)); },
+        .shapes_calls = false};
 }
 
 SettingRow engine_stall_seconds_setting_row() {

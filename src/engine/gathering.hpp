@@ -1,0 +1,79 @@
+// engine/gathering.hpp - which gradients all members of a group have ready. Pure: no messages, no
+// clock.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.hpp"
+#include "engine/circle.hpp"
+#include "engine/messages.hpp"
+
+namespace gradcoll {
+
+/// A gradient as one group knows it.
+struct GatheredGradient {
+    struct Shape {
+        std::uint64_t hash;
+        std::string text;
+    };
+    std::string name;
+    std::uint32_t number = unnumbered;  ///< given with its first verdict
+    std::vector<Shape> shapes;
+    // Of the sum that is being gathered, or that was last:
+    std::vector<std::uint8_t> has;  ///< by member
+    int missing = 0;                ///< members
+    /// What they have in common, of the first of them; the highest priority; pack 0 if they differ
+    /// in it.
+    Ready ready;
+    std::uint64_t order = 0;  ///< when it was complete
+    std::uint64_t told_ns = 0;
+    std::uint64_t since_ns = 0;
+};
+
+/// Names match gradients, in whatever order members hand them in. Shapes that differ are an error
+/// of the gradient (Ready::error). Used by one thread at a time. Allocates for names, numbers and
+/// shapes that it has not seen.
+class Gathering {
+  public:
+    explicit Gathering(std::vector<Member> members);
+
+    /// Member `member`, in range, has a gradient ready: the gradient if all have it now, else null.
+    /// Errors: corrupt for a number that was never given, a new gradient without name, and one that
+    /// the member has ready already.
+    Result<GatheredGradient*> add(std::size_t member, const Ready& ready, std::uint64_t now_ns);
+    /// Members may have it ready again from now on. It is complete.
+    static void release(GatheredGradient& gradient);
+    /// From now on this is its number; numbers are given in turn. Errors: corrupt if it is not the
+    /// next one.
+    Status give_number(GatheredGradient& gradient, std::uint32_t number);
+    /// The same for a name that no member may have told yet.
+    Status give_number(const std::string& name, std::uint32_t number) {
+        return give_number(named(name), number);
+    }
+    std::uint32_t next_number() const { return static_cast<std::uint32_t>(by_number_.size()); }
+    std::size_t gradient_count() const { return gradients_.size(); }
+
+    /// Gradients that some member has had ready for `after_ns` and others have not: a line for
+    /// people each. Each again only when it waits for as long again.
+    std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns);
+
+  private:
+    Result<GatheredGradient*> find(const Ready& ready);
+    GatheredGradient& named(const std::string& name);
+    void begin(GatheredGradient& gradient, const Ready& ready, std::uint64_t now_ns) const;
+    static void compare(GatheredGradient& gradient, const Ready& ready);
+    std::string stall_text(const GatheredGradient& gradient, std::uint64_t now_ns) const;
+    static const std::string& text_of(const GatheredGradient& gradient, std::uint64_t shape);
+
+    std::vector<Member> members_;
+    std::deque<GatheredGradient> gradients_;
+    std::unordered_map<std::string, GatheredGradient*> by_name_;
+    std::vector<GatheredGradient*> by_number_;
+    std::uint64_t completed_ = 0;
+};
+
+}  // namespace gradcoll
