@@ -9,8 +9,8 @@ namespace gradcoll::quant {
 namespace {
 
 /// Rates: fp32, int8/abs=2e-2 of normal values (few escapes), AVX-512, a block of 512 a call, 64
-/// MiB, as ratios to memcpy in the same run (docs/benchmarks.md), times the 7.4 GB/s that memcpy had for
-/// other codecs.
+/// MiB, as ratios to memcpy in the same run (docs/benchmarks.md), times the 7.4 GB/s that memcpy
+/// had for other codecs.
 constexpr CodecMember told_members[] = {
     {.number = 8, .name = "int8", .parameters = {8}, .rates = {13.1, 13.2, 13.9, 0.26}},
     {.number = 9, .name = "int4", .parameters = {4}, .rates = {13.1, 13.2, 13.9, 0.14}},
