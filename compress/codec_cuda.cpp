@@ -21,6 +21,10 @@ BatchKernel kernel_of(CodecId codec, ElementType type, CodecWork work) {
 
 }  // namespace
 
+bool runs_codec_cuda(CodecId codec, ElementType type) {
+    return has_kernels(kernel_of, codec, type);
+}
+
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
     return launch_codec(kernel_of, CodecForm::by_alignment, launch, jobs);
 }

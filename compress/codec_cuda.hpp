@@ -8,6 +8,9 @@
 
 namespace gradcoll {
 
+/// As DevicePlugin::runs_codec says.
+bool runs_codec_cuda(CodecId codec, ElementType type);
+
 /// As LaunchCodec says; launch.stream is a cudaStream_t of the current device.
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 

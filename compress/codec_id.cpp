@@ -175,6 +175,13 @@ bool waits_for_tolerance(CodecId codec) {
     return entry_of(codec).member->needs_tolerance;
 }
 
+Status check_told(CodecId codec) {
+    if (!waits_for_tolerance(codec)) return {};
+    return {Code::invalid_argument,
+            fmt::format("codec \"{}\" needs a tolerance; allowed: {}/abs=NUMBER", name_of(codec),
+                        name_of(plain(codec)))};
+}
+
 Result<CodecId> told_by_call(CodecId codec) {
     const bool can_be = !has_parameters(without_packing(codec)) && parameters_for(codec).abs;
     if (!can_be || waits_for_tolerance(codec)) return codec;

@@ -84,6 +84,8 @@ std::size_t codec_block_elems(CodecId codec);
 const TakenParameters& parameters_for(CodecId codec);
 /// Whether each call is to say what it may lose: CodecParameters::abs.
 bool waits_for_tolerance(CodecId codec);
+/// For programs in which no call says it. Errors: invalid_argument if the codec waits for one.
+Status check_told(CodecId codec);
 /// The same codec, waiting for a tolerance; itself if it does so already or cannot keep one.
 /// Errors: those of codec_with().
 Result<CodecId> told_by_call(CodecId codec);

@@ -102,21 +102,22 @@ bool is_known(const CodecLaunch& launch) {
 
 }  // namespace
 
+bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type) {
+    return is_registered(codec) && codec == plain(codec) && has_fixed_rate(codec) &&
+           kernel_of(codec, type, CodecWork::encode).launch != nullptr;
+}
+
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs) {
-    // No kernel heeds parameters.
-    const bool may_run =
-        is_known(launch) && launch.codec == plain(launch.codec) && has_fixed_rate(launch.codec);
-    const BatchKernel kernel =
-        may_run ? kernel_of(launch.codec, launch.type, launch.work) : BatchKernel{};
-    if (kernel.launch == nullptr)
+    if (!is_known(launch))
         return {Code::unsupported,
-                is_known(launch)
-                    ? fmt::format("codec on a device: {} is not defined for {}",
-                                  name_of(launch.codec), name_of(launch.type))
-                    : fmt::format("codec on a device: codec {}, type {} and work {} are not known",
-                                  static_cast<int>(launch.codec), static_cast<int>(launch.type),
-                                  static_cast<int>(launch.work))};
+                fmt::format("codec on a device: codec {}, type {} and work {} are not known",
+                            static_cast<int>(launch.codec), static_cast<int>(launch.type),
+                            static_cast<int>(launch.work))};
+    if (!has_kernels(kernel_of, launch.codec, launch.type))
+        return {Code::unsupported, fmt::format("codec on a device: {} is not defined for {}",
+                                               name_of(launch.codec), name_of(launch.type))};
+    const BatchKernel kernel = kernel_of(launch.codec, launch.type, launch.work);
     const CodecCall call(launch);
     for (const CodecJob& job : jobs) GRADCOLL_TRY(call.check(job, form));
 

@@ -20,6 +20,10 @@ enum class CodecForm : std::uint8_t {
 /// The kernel of a codec, a type and a work; no launch: there is none.
 using CodecKernelOf = BatchKernel (*)(CodecId codec, ElementType type, CodecWork work);
 
+/// Whether there are kernels for all works of a codec. Only for codecs of fixed rate
+/// without parameters, which no kernel heeds.
+bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type);
+
 /// Checks all jobs before the first is started. Errors: as LaunchCodec says; also invalid_buffer if
 /// the vector form is asked for and a job's memory is not aligned to 16 bytes.
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,

@@ -87,7 +87,8 @@ struct Grid {
 template <class Wide>
 struct Survey {
     Wide lowest, highest;
-    bool has_specials;  ///< NaN or Inf; then the others mean nothing
+    bool has_specials;       ///< NaN or Inf; then the others mean nothing
+    bool has_small = false;  ///< magnitudes below what was asked for, or -0
 };
 
 /// Between codes next to each other.

@@ -19,10 +19,11 @@ class ScalarBlock {
   public:
     using Lanes = ScalarLanes<T>;
 
-    /// wanted[i] = in[i], with a residual in[i] + residual[i].
-    template <bool with_residual>
+    /// wanted[i] = in[i], with a residual in[i] + residual[i]. Are there magnitudes below `least`
+    /// other than +0? That is asked if `of_sizes`.
+    template <bool with_residual, bool of_sizes = false>
     static Survey<Wide> gather(const std::byte* in, const std::byte* residual, Wide* wanted,
-                               std::size_t elems) {
+                               std::size_t elems, Wide least = 0) {
         Survey<Wide> survey{0, 0, false};
         for (std::size_t i = 0; i < elems; ++i) {
             Wide value = Lanes::widen(Lanes::load(in + i * sizeof(Bits)));
@@ -32,8 +33,15 @@ class ScalarBlock {
             if (i == 0 || value < survey.lowest) survey.lowest = value;
             if (i == 0 || value > survey.highest) survey.highest = value;
             survey.has_specials |= value - value != Wide{0};
+            if (of_sizes)
+                survey.has_small |=
+                    magnitude(value) < least && (value != 0 || is_minus_zero(value));
         }
         return survey;
+    }
+
+    static bool is_minus_zero(Wide value) {
+        return value == 0 && bit_copy<typename Numbers<Wide>::Bits>(value) != 0;
     }
 
     /// codes[i] = that of wanted[i], less `lowest`. False if a value would not come back within the

@@ -30,10 +30,10 @@ class VectorBlock {
   public:
     using Lanes = LanesOfFormat;
 
-    template <bool with_residual>
+    template <bool with_residual, bool of_sizes = false>
     static Survey<Elem> gather(const std::byte* in, const std::byte* residual, Elem* wanted,
-                               std::size_t) {
-        Extremes extremes;
+                               std::size_t, Elem least = 0) {
+        Extremes<of_sizes> extremes;
         for (std::size_t i = 0; i < block_elems; i += Lanes::elems) {
             auto wide = Lanes::widen(Lanes::load(in + i * sizeof(Bits)));
             if constexpr (with_residual)
@@ -46,7 +46,7 @@ class VectorBlock {
                 extremes.add(wide);
             }
         }
-        return extremes.survey();
+        return extremes.survey(least);
     }
 
     template <bool with_residual>
@@ -206,18 +206,32 @@ class VectorBlock {
         static constexpr int from(int, int lanes) { return lanes - 1; }
     };
 
+    template <bool of_sizes>
     struct Extremes {
         Part lowest = all_lanes(static_cast<Elem>(__builtin_inff()));
         Part highest = -lowest;
         PartBits specials{};
+        PartBits sizes = ~PartBits{};
 
         void add(Part part) {
             lowest = Isa::smaller(lowest, part);
             highest = Isa::larger(highest, part);
             specials |= bit_copy<PartBits>(part - part);  // 0, but for NaN and Inf
+            if constexpr (of_sizes) {
+                const PartBits size = size_of(bit_copy<PartBits>(part));
+                sizes = size < sizes ? size : sizes;
+            }
         }
-        Survey<Elem> survey() const {
-            return {Isa::smallest(lowest), Isa::largest(highest), Isa::any(specials)};
+        Survey<Elem> survey(Elem least) const {
+            return {Isa::smallest(lowest), Isa::largest(highest), Isa::any(specials),
+                    of_sizes && Isa::any(sizes < bit_copy<typename N::Bits>(least) * 2 - 1)};
+        }
+
+      private:
+        /// The order of magnitudes, with their signs behind them; +0 comes last.
+        static PartBits size_of(PartBits bits) {
+            constexpr int sign = 8 * sizeof(Elem) - 1;
+            return (bits << 1 | bits >> sign) - 1;
         }
     };
 };

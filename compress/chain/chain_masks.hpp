@@ -15,7 +15,6 @@ namespace gradcoll::chain {
 namespace {
 
 using FourWords = Vector<std::uint32_t, 4>;
-inline constexpr std::uint32_t first_three = 0x77777777, last_of_four = 0x88888888;
 inline constexpr std::size_t given_away = packed_mask_bytes;  // where the last four words begin
 
 inline void pack_masks(const std::byte* masks, std::byte* out) {
@@ -24,17 +23,6 @@ inline void pack_masks(const std::byte* masks, std::byte* out) {
         const auto own = load_vector<FourWords>(masks + k * sizeof(FourWords));
         store_vector(out + k * sizeof own, (own & first_three) | (last << (3 - k) & last_of_four));
     }
-}
-
-/// The last bit of every group from the other three. Two of four, or all of a flooded group, are an
-/// even number of bits; of 1:4 it is the bit that is set if no other is, or if all others are.
-/// Whatever no mask is made of becomes an illegal group.
-template <class S>
-inline FourWords with_last_bits(FourWords words) {
-    const FourWords second = words >> 1, third = words >> 2;
-    const FourWords last =
-        S::N == 2 ? words ^ second ^ third : (words & second & third) | ~(words | second | third);
-    return words | (last << 3 & last_of_four);
 }
 
 template <class S>

@@ -2,6 +2,7 @@
 // AVX2 and F16C.
 #pragma once
 
+#include "compress/lanes/least_word.hpp"
 #include "compress/lanes/vector.hpp"
 #include "reduce/vector_avx2.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 struct Avx2 : Avx2Vectors {
     static constexpr bool streams = false;  // measured: slower by way of the stack
     using Words = Vector<std::uint16_t, 16>;
+    using Whole = Vector<std::int16_t, 16>;
     using Lanes32 = Vector<std::uint32_t, 8>;
     using Doubles = Vector<double, 4>;
 
@@ -55,6 +57,8 @@ struct Avx2 : Avx2Vectors {
     static auto largest(V a) {
         return folded(a, [](V x, V y) { return larger(x, y); });
     }
+    static std::int16_t smallest(Whole a) { return least_word(bit_copy<__m256i>(a)); }
+    static std::int16_t largest(Whole a) { return static_cast<std::int16_t>(~smallest(~a)); }
 
     template <class V>
     static bool any(V bits) {

@@ -2,6 +2,7 @@
 // AVX-512 F, BW, VL, DQ.
 #pragma once
 
+#include "compress/lanes/least_word.hpp"
 #include "compress/lanes/vector.hpp"
 #include "reduce/vector_avx512.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 struct Avx512 : Avx512Vectors {
     static constexpr bool streams = true;
     using Words = Vector<std::uint16_t, 32>;
+    using Whole = Vector<std::int16_t, 32>;
     using Lanes32 = Vector<std::uint32_t, 16>;
     using Doubles = Vector<double, 8>;
 
@@ -61,6 +63,12 @@ struct Avx512 : Avx512Vectors {
     static float largest(Floats a) { return _mm512_reduce_max_ps(bit_copy<__m512>(a)); }
     static double smallest(Doubles a) { return _mm512_reduce_min_pd(bit_copy<__m512d>(a)); }
     static double largest(Doubles a) { return _mm512_reduce_max_pd(bit_copy<__m512d>(a)); }
+    static std::int16_t smallest(Whole a) {
+        const auto all = bit_copy<__m512i>(a);
+        return least_word(
+            _mm256_min_epi16(_mm512_castsi512_si256(all), _mm512_extracti64x4_epi64(all, 1)));
+    }
+    static std::int16_t largest(Whole a) { return static_cast<std::int16_t>(~smallest(~a)); }
 
     template <class V>
     static bool any(V bits) {

@@ -10,7 +10,7 @@
 //   rounded(bits)                       to nearest even into the upper halves, but for NaN
 //   finite_or_zero(floats)
 //   smaller, larger(a, b)               of each lane; no NaN comes in
-//   smallest, largest(vector)           of all lanes
+//   smallest, largest(vector)           of all lanes; of Whole, 16-bit integers, too
 //   any(bits)                           whether a lane is not 0
 #pragma once
 
@@ -57,6 +57,7 @@ struct VectorPair : VectorRegister<Isa, std::uint16_t>, Convert {
 
     static Wide widen(Reg reg) { return {Convert::widen_low(reg), Convert::widen_high(reg)}; }
     static Reg narrow(Wide wide) { return Convert::narrow_both(wide.low, wide.high); }
+    static Reg narrow_numbers(Wide wide) { return Convert::narrow_numbers(wide.low, wide.high); }
     static Wide load_wide(const void* from) {
         return {Single::load_wide(from),
                 Single::load_wide(static_cast<const float*>(from) + half_elems)};
@@ -82,6 +83,7 @@ struct ConvertFp16 {
     static Reg narrow_both(Floats low, Floats high) {
         return Isa::joined(Isa::fp32_to_fp16(low), Isa::fp32_to_fp16(high));
     }
+    static Reg narrow_numbers(Floats low, Floats high) { return narrow_both(low, high); }
 };
 
 /// A bf16 is the upper half of an fp32. By integer arithmetic: the instruction of AVX512_BF16 would
@@ -96,6 +98,11 @@ struct ConvertBf16 {
     static Floats widen_high(Reg reg) { return bit_copy<Floats>(Isa::spread_high(reg)); }
     static Reg narrow_both(Floats low, Floats high) {
         return shuffled<OddWords>(bit_copy<Reg>(rounded(low)), bit_copy<Reg>(rounded(high)));
+    }
+    /// No NaN comes in.
+    static Reg narrow_numbers(Floats low, Floats high) {
+        return shuffled<OddWords>(bit_copy<Reg>(Isa::rounded(bit_copy<Lanes32>(low))),
+                                  bit_copy<Reg>(Isa::rounded(bit_copy<Lanes32>(high))));
     }
     /// Even and odd elements apart, each as the upper half of an fp32: nothing moves between lanes.
     /// A sum that is NaN is quiet already, and its lower half is 0, since it is one of the addends
@@ -134,6 +141,7 @@ struct VectorLanes : VectorRegister<Isa, typename T::Bits>, VectorFloat<Isa, typ
     using Wide = typename VectorFloat<Isa, typename T::Wide>::Wide;
     static Wide widen(Reg reg) { return bit_copy<Wide>(reg); }
     static Reg narrow(Wide wide) { return bit_copy<Reg>(wide); }
+    static Reg narrow_numbers(Wide wide) { return bit_copy<Reg>(wide); }
 };
 template <class Isa>
 struct VectorLanes<Isa, Fp16> : VectorPair<Isa, ConvertFp16<Isa>> {

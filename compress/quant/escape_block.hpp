@@ -29,8 +29,8 @@ class EscapeEncoder {
 
     /// How many bytes were written.
     std::size_t encode(const Loss<Wide>& loss) {
-        bound::Survey<Wide> survey =
-            Whole::template gather<with_residual>(in_, residual_, wanted_, elems_);
+        bound::Survey<Wide> survey = Whole::template gather<with_residual, true>(
+            in_, residual_, wanted_, elems_, loss.template least_size<T>());
         if (is_constant(survey, loss)) return send_constant();
         if (loss.is_none() || !is_shorter(0)) return send_plain();
         if (survey.has_specials && !finite_extremes(wanted_, elems_, survey.lowest, survey.highest))
@@ -38,13 +38,32 @@ class EscapeEncoder {
         GridChoice<W, T, Block> choice(wanted_, elems_, loss);
         if (!choice.make(survey.lowest, survey.highest) || !is_shorter(elems_ - choice.in_reach()))
             return send_plain();
-        return send_codes(choice.grid(), loss);
+        switch (look_at(survey, choice)) {
+            case Look::at_nothing:
+                return send_codes<Look::at_nothing>(choice.grid(), loss);
+            case Look::at_loss:
+                return send_codes<Look::at_loss>(choice.grid(), loss);
+            case Look::at_all:
+                break;
+        }
+        return send_codes<Look::at_all>(choice.grid(), loss);
     }
 
   private:
     /// Than plain elements.
     bool is_shorter(std::size_t escapes) const {
         return Sizes::coded(elems_, escapes) < Sizes::plain(elems_);
+    }
+
+    Look look_at(const bound::Survey<Wide>& survey, const GridChoice<W, T, Block>& choice) const {
+        const bool has_zero = survey.lowest <= 0 && survey.highest >= 0;
+        if (survey.has_specials || survey.has_small || (has_zero && !keeps_zero(choice.grid())))
+            return Look::at_all;
+        return choice.is_sure() ? Look::at_nothing : Look::at_loss;
+    }
+    static bool keeps_zero(const Grid<Wide>& grid) {
+        const auto code = static_cast<Wide>(grid.code_of(0, beside_mark<W>));
+        return Scalar::narrow(grid.offset + code * grid.scale) == 0;
     }
 
     bool is_constant(const bound::Survey<Wide>& survey, const Loss<Wide>& loss) const {
@@ -70,34 +89,33 @@ class EscapeEncoder {
         return Sizes::plain(elems_);
     }
 
+    template <Look look>
     std::size_t send_codes(const Grid<Wide>& grid, const Loss<Wide>& loss) {
         Escapes escapes;
         std::byte* const codes = out_ + Sizes::constant;
-        if (loss.rel_limit == 0)
-            Block::template quantize<with_residual, false>(wanted_, grid, loss, codes, residual_,
-                                                           escapes, elems_);
+        if (look == Look::at_nothing || loss.rel_limit == 0)
+            Block::template quantize<with_residual, false, look>(wanted_, grid, loss, codes,
+                                                                 residual_, escapes, elems_);
         else
-            Block::template quantize<with_residual, true>(wanted_, grid, loss, codes, residual_,
-                                                          escapes, elems_);
+            Block::template quantize<with_residual, true, look>(wanted_, grid, loss, codes,
+                                                                residual_, escapes, elems_);
         const std::size_t count = escapes.count();
         if (!is_shorter(count)) return send_plain();
         write_grid(out_, grid, count != 0);
-        std::byte* to = codes + Sizes::codes(elems_);
-        escapes.for_each([&](std::size_t i) {
-            send_escape(i, to);
-            to += sizeof(Bits);
-        });
+        if (count != 0) send_escapes(escapes, codes + Sizes::codes(elems_));
         return Sizes::coded(elems_, count);
     }
-    void send_escape(std::size_t i, std::byte* to) {
-        if constexpr (with_residual) {
-            const Bits sent = Scalar::narrow(wanted_[i]);
-            Scalar::store(to, sent);
-            Scalar::store_wide(residual_ + i * sizeof(Wide),
-                               Scalar::finite_or_zero(wanted_[i] - Scalar::widen(sent)));
-        } else {
-            std::memcpy(to, in_ + i * sizeof(Bits), sizeof(Bits));
-        }
+    void send_escapes(const Escapes& escapes, std::byte* to) {
+        if constexpr (with_residual)
+            escapes.for_each([&](std::size_t i) {
+                const Bits sent = Scalar::narrow(wanted_[i]);
+                Scalar::store(to, sent);
+                Scalar::store_wide(residual_ + i * sizeof(Wide),
+                                   Scalar::finite_or_zero(wanted_[i] - Scalar::widen(sent)));
+                to += sizeof(Bits);
+            });
+        else
+            Block::copy_escapes(in_, escapes, to);
     }
 
     const std::byte* in_;
@@ -127,13 +145,21 @@ inline bool decode_codes(Input& in, Grid<typename Block::Lanes::Format::Wide> gr
     if (in.left < Sizes::coded(elems, 0)) return false;
     Escapes escapes;
     const bool has_escapes = is_negative(grid.scale);
+    if (!Block::ends_well(codes, elems)) return false;
     if (has_escapes) Block::find_marks(codes, escapes, elems);
     const std::size_t count = escapes.count(), bytes = Sizes::coded(elems, count);
     if (has_escapes != (count != 0) || in.left < bytes || bytes >= Sizes::plain(elems))
         return false;
     grid.scale = magnitude(grid.scale);
+    if (!has_escapes) {
+        in.take(bytes);
+        Block::dequantize(codes, grid, elems, step);
+        return true;
+    }
     alignas(64) Bits elements[escape_block_elems];
-    if (!Block::dequantize(codes, grid, elements, elems)) return false;
+    Block::dequantize(codes, grid, elems, [&](auto lanes, std::size_t i, auto values) {
+        decltype(lanes)::store(elements + i, values);
+    });
     const std::byte* from = in.take(bytes) + Sizes::coded(elems, 0);
     escapes.for_each([&](std::size_t i) {
         std::memcpy(elements + i, from, sizeof(Bits));

@@ -17,6 +17,13 @@ inline constexpr double smallest_normal = T::fraction_bits == 10   ? 0x1p-14
                                           : T::fraction_bits == 52 ? 0x1p-1022
                                                                    : 0x1p-126;
 
+/// What is asked of a value of a block before its code is taken.
+enum class Look {
+    at_nothing,  ///< the grid brings all of them back near enough
+    at_loss,     ///< whether it comes back near enough: none has to come back bit by bit
+    at_all
+};
+
 /// What a call may lose an element: `abs`, or `rel` times its magnitude; the other one is 0.
 template <class Wide>
 struct Loss {
@@ -25,11 +32,20 @@ struct Loss {
     double abs, rel;
     /// Less by so much that no rounding of a difference or product hides a larger one.
     Wide abs_limit, rel_limit;
+    /// From here up products of a magnitude and rel_limit are not subnormal.
+    Wide least_usual;
 
     static Loss of(const CodecParameters& parameters) {
         const double rel = parameters.rel >= N::smallest_abs ? parameters.rel : 0;
-        return {parameters.abs, rel, bound::Tolerance<Wide>::of(parameters.abs).limit,
-                static_cast<Wide>(rel * (1 - 8 * N::rounding))};
+        const auto rel_limit = static_cast<Wide>(rel * (1 - 8 * N::rounding));
+        return {parameters.abs, rel, bound::Tolerance<Wide>::of(parameters.abs).limit, rel_limit,
+                rel_limit == 0 ? Wide{0} : 2 * (WideFormat<Wide>::smallest_normal / rel_limit)};
+    }
+    /// Magnitudes from here up are asked for their loss alone.
+    template <class T>
+    Wide least_size() const {
+        constexpr auto normal = static_cast<Wide>(smallest_normal<T>);
+        return least_usual > normal ? least_usual : normal;
     }
     bool is_none() const { return abs_limit == 0 && rel_limit == 0; }
 
@@ -66,6 +82,9 @@ struct Window {
                (value == 0 || bound::magnitude(value) >= least);
     }
 };
+
+/// So many windows of different width are counted in one go.
+inline constexpr std::size_t windows_around_zero = 3;
 
 /// Extremes of the finite values; false if there are none.
 template <class Wide>
@@ -120,6 +139,8 @@ class GridChoice {
     const Grid<Wide>& grid() const { return best_; }
     /// So many values are in reach of its codes.
     std::size_t in_reach() const { return count_; }
+    /// Whether all values come back near enough (README.md, "Where nothing is asked").
+    bool is_sure() const { return is_sure_; }
 
   private:
     /// A grid with this share of the values is not worth looking further.
@@ -128,7 +149,11 @@ class GridChoice {
     void choose_for_abs(Wide lowest, Wide highest) {
         const Grid<Wide> over_all = spread(lowest, highest);
         const Wide most = larger(bound::magnitude(lowest), bound::magnitude(highest));
-        if (over_all.scale <= step_for(most + loss_.abs)) return take(over_all, elems_);
+        const Wide step = step_for(most + loss_.abs);
+        if (over_all.scale <= step) {
+            is_sure_ = is_near_to_all(over_all, step, most);
+            return take(over_all, elems_);
+        }
         // All values of a window are near a code; outside none is.
         const Wide half = last * step_for(width());
         const bool has_zero = lowest <= 0 && highest >= 0;
@@ -144,16 +169,28 @@ class GridChoice {
         consider(spread(lowest, highest));
         if (is_good()) return;
         const Wide usual = sample_median(wanted_, elems_, true);
-        for (const int times : {8, 4, 2}) {
-            const Wide step = usual * (static_cast<Wide>(times) / last);
-            if (step >= WideFormat<Wide>::smallest_normal) consider({step, 0, 1 / step});
+        Grid<Wide> grids[windows_around_zero];
+        Window<Wide> windows[windows_around_zero];
+        std::size_t counts[windows_around_zero];
+        Wide times = 8;
+        for (std::size_t k = 0; k < windows_around_zero; ++k, times /= 2) {
+            const Wide step = usual * (times / last);
+            grids[k] = {step, 0, 1 / step};
+            windows[k] = relative_window(grids[k]);
         }
+        Block::count_around_zero(wanted_, windows, counts, elems_);
+        for (std::size_t k = 0; k < windows_around_zero; ++k)
+            if (grids[k].scale >= WideFormat<Wide>::smallest_normal)
+                take_if_better(grids[k], counts[k]);
     }
     void consider(const Grid<Wide>& grid) {
+        take_if_better(grid,
+                       Block::template count_in<true>(wanted_, relative_window(grid), elems_));
+    }
+    Window<Wide> relative_window(const Grid<Wide>& grid) const {
         const double smallest = grid.scale / 2 / loss_.rel;
         const auto least = static_cast<Wide>(smallest < N::largest ? smallest : N::largest);
-        const Wide reach = grid.scale * last;
-        take_if_better(grid, {grid.offset, reach, least});
+        return {grid.offset, grid.scale * last, least};
     }
 
     void try_around(Wide centre) {
@@ -162,10 +199,11 @@ class GridChoice {
         const Wide inverse = 1 / step;
         // A whole number of steps from 0, so that it has a code.
         const Wide offset = to_nearest(centre * inverse) * step;
-        take_if_better({step, offset, inverse}, {offset, step * last, 0});
+        const Window<Wide> window{offset, step * last, 0};
+        take_if_better({step, offset, inverse},
+                       Block::template count_in<false>(wanted_, window, elems_));
     }
-    void take_if_better(const Grid<Wide>& grid, const Window<Wide>& window) {
-        const std::size_t count = Block::count_in(wanted_, window, elems_);
+    void take_if_better(const Grid<Wide>& grid, std::size_t count) {
         if (count > count_) take(grid, count);
     }
     void take(const Grid<Wide>& grid, std::size_t count) {
@@ -180,6 +218,16 @@ class GridChoice {
             grid.inverse = 1 / grid.scale;
         }
         return grid;
+    }
+
+    /// Steps leave room for what is rounded once more than step_for() counts on, nothing was cut
+    /// short there, and no value comes back as Inf.
+    bool is_near_to_all(const Grid<Wide>& grid, Wide step, Wide most) const {
+        const double reach = static_cast<double>(most) + loss_.abs;
+        constexpr auto largest_bits = largest_finite_bits<T>();
+        return grid.scale + 16 * N::rounding * most <= step &&
+               bound::half_unit<T>(reach) <= loss_.abs / 2 &&
+               reach <= static_cast<double>(ScalarLanes<T>::widen(largest_bits));
     }
 
     /// More than the largest code is away from the middle one.
@@ -202,6 +250,7 @@ class GridChoice {
     const Loss<Wide>& loss_;
     Grid<Wide> best_{};
     std::size_t count_ = 0;
+    bool is_sure_ = false;
 };
 
 }  // namespace

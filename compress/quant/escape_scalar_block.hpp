@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 
 #include "compress/bound/bound_scalar_block.hpp"
 #include "compress/quant/escape_rule.hpp"
@@ -24,10 +25,17 @@ class EscapeScalarBlock {
     /// Takes the values of a block together, and sends them plain.
     using Whole = bound::ScalarBlock<T>;
 
+    /// Without `is_relative` a window has no `least`.
+    template <bool is_relative>
     static std::size_t count_in(const Wide* wanted, const Window<Wide>& window, std::size_t elems) {
         std::size_t count = 0;
         for (std::size_t i = 0; i < elems; ++i) count += window.has(wanted[i]) ? 1 : 0;
         return count;
+    }
+    static void count_around_zero(const Wide* wanted, const Window<Wide>* windows,
+                                  std::size_t* counts, std::size_t elems) {
+        for (std::size_t k = 0; k < windows_around_zero; ++k)
+            counts[k] = count_in<true>(wanted, windows[k], elems);
     }
 
     static bool all_same(const Wide* wanted, std::size_t elems) {
@@ -39,8 +47,9 @@ class EscapeScalarBlock {
     }
 
     /// Writes the codes of wanted[i], the mark for those that the loss does not allow, and says
-    /// which these are. With a residual, that becomes what the code leaves over.
-    template <bool with_residual, bool is_relative>
+    /// which these are. With a residual, that becomes what the code leaves over. Here all is asked
+    /// of each, wherever else less is: so tests find out if that was wrong.
+    template <bool with_residual, bool is_relative, Look>
     static void quantize(const Wide* wanted, const Grid<Wide>& grid, const Loss<Wide>& loss,
                          std::byte* codes, std::byte* residual, Escapes& escapes,
                          std::size_t elems) {
@@ -54,13 +63,24 @@ class EscapeScalarBlock {
         }
     }
 
-    /// Writes the elements that codes stand for. False: no codes.
-    static bool dequantize(const std::byte* codes, const Grid<Wide>& grid, Bits* elements,
-                           std::size_t elems) {
-        if (!Codes::ends_well(codes, elems)) return false;
+    /// Of the elements `in` those that are marked, one behind the other.
+    static void copy_escapes(const std::byte* in, const Escapes& escapes, std::byte* to) {
+        escapes.for_each([&](std::size_t i) {
+            std::memcpy(to, in + i * sizeof(Bits), sizeof(Bits));
+            to += sizeof(Bits);
+        });
+    }
+
+    /// Whether the bits that no code needs are 0.
+    static bool ends_well(const std::byte* codes, std::size_t elems) {
+        return Codes::ends_well(codes, elems);
+    }
+    /// step(lanes, i, values) for the elements that codes stand for.
+    template <class Step>
+    static void dequantize(const std::byte* codes, const Grid<Wide>& grid, std::size_t elems,
+                           Step step) {
         for (std::size_t i = 0; i < elems; ++i)
-            elements[i] = Lanes::narrow(value_of(grid, Codes::read(codes, i)));
-        return true;
+            step(Lanes{}, i, Lanes::narrow(value_of(grid, Codes::read(codes, i))));
     }
 
     static void find_marks(const std::byte* codes, Escapes& escapes, std::size_t elems) {

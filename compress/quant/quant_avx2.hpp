@@ -8,24 +8,31 @@ namespace gradcoll::quant {
 namespace {
 
 struct QuantAvx2 : Avx2 {
+    /// By packing two by two: each half of a register for itself, so what comes out has to be put
+    /// in order.
     template <class Code>
-    static void store_codes(std::byte* to, Floats steps) {
-        const __m256i codes = _mm256_cvtps_epi32(bit_copy<__m256>(steps));
-        const __m128i words =
-            _mm_packs_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256(codes, 1));
-        if constexpr (sizeof(Code) == 1)
-            store_vector(to, _mm_cvtsi128_si64(_mm_packs_epi16(words, words)));
-        else
-            store_vector(to, words);
+    static void store_codes(std::byte* to, const Floats (&steps)[4]) {
+        const __m256i first = packed_words(steps[0], steps[1]);
+        const __m256i last = packed_words(steps[2], steps[3]);
+        if constexpr (sizeof(Code) == 1) {
+            const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+            store_vector(to, _mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, last), order));
+        } else {
+            store_vector(to, _mm256_permute4x64_epi64(first, 0xd8));
+            store_vector(to + 32, _mm256_permute4x64_epi64(last, 0xd8));
+        }
     }
     template <class Code>
-    static void store_codes(std::byte* to, Doubles steps) {
-        const __m128i codes = _mm256_cvtpd_epi32(bit_copy<__m256d>(steps));
-        const __m128i words = _mm_packs_epi32(codes, codes);
-        if constexpr (sizeof(Code) == 1)
-            store_vector(to, _mm_cvtsi128_si32(_mm_packs_epi16(words, words)));
-        else
-            store_vector(to, _mm_cvtsi128_si64(words));
+    static void store_codes(std::byte* to, const Doubles (&steps)[4]) {
+        for (const Doubles& part : steps) {
+            const __m128i codes = _mm256_cvtpd_epi32(bit_copy<__m256d>(part));
+            const __m128i words = _mm_packs_epi32(codes, codes);
+            if constexpr (sizeof(Code) == 1)
+                store_vector(to, _mm_cvtsi128_si32(_mm_packs_epi16(words, words)));
+            else
+                store_vector(to, _mm_cvtsi128_si64(words));
+            to += 4 * sizeof(Code);
+        }
     }
     template <class Code>
     static Floats load_codes(const std::byte* from, Floats) {
@@ -89,6 +96,10 @@ struct QuantAvx2 : Avx2 {
     }
 
   private:
+    static __m256i packed_words(Floats a, Floats b) {
+        return _mm256_packs_epi32(_mm256_cvtps_epi32(bit_copy<__m256>(a)),
+                                  _mm256_cvtps_epi32(bit_copy<__m256>(b)));
+    }
     static std::uint32_t equal_half(const std::byte* codes, std::int8_t value) {
         return bits_of_bytes(
             _mm256_cmpeq_epi8(load_vector<__m256i>(codes), _mm256_set1_epi8(value)));

@@ -19,6 +19,10 @@ struct ToNearest {
     [[gnu::always_inline]] Value code_of(Value steps, Value, Bits) const {
         return steps;
     }
+    template <class Bits, class Place>
+    [[gnu::always_inline]] Bits draws_from(Place, Bits) const {
+        return Bits{};
+    }
 };
 
 /// Chance is drawn from the seed, the bits of the value and its place in the block: all ranks and
@@ -32,17 +36,23 @@ class ByChance {
     static constexpr CodeRange spread_over(CodeRange codes) {
         return {codes.lowest + 1, codes.highest - 1};
     }
+    /// What seed and place add to chance, for the places first, first + 1, ... of a register;
+    /// `lanes` are 0, 1, ...: a constant, and so is its product.
+    template <class Bits, class Place>
+    [[gnu::always_inline]] Bits draws_from(Place first, Bits lanes) const {
+        return lanes * 0x85ebca6bU + static_cast<Place>(first * 0x85ebca6bU + seed_);
+    }
     /// Of one value, with Bits as long as it, or of registers of both. Of a step's fraction f that
     /// is the upper code with probability f.
     template <class Wide, class Value, class Bits>
-    Value code_of(Value steps, Value value, Bits place) const {
+    [[gnu::always_inline]] Value code_of(Value steps, Value value, Bits draws) const {
         constexpr auto sign = typename WideFormat<Wide>::Bits{1} << (8 * sizeof(Wide) - 1);
         constexpr auto one = __builtin_bit_cast(typename WideFormat<Wide>::Bits, Wide{1});
         const Value nearest = steps + WideFormat<Wide>::rounder - WideFormat<Wide>::rounder;
         const auto rest = bit_copy<Bits>(steps - nearest);
         const auto other = nearest + bit_copy<Value>((rest & sign) | one);
         const auto moves =
-            chance<Wide, Value>(bit_copy<Bits>(value), place) < bit_copy<Value>(rest & ~sign);
+            chance<Wide, Value>(bit_copy<Bits>(value), draws) < bit_copy<Value>(rest & ~sign);
         const auto is_zero = value == Value{};
         return is_zero ? nearest : moves ? other : nearest;
     }
@@ -50,21 +60,21 @@ class ByChance {
   private:
     /// Above 0 and below 1, in equal steps (lowbias32 of C. Wellons, "Hash Prospector", 2018).
     template <class Wide, class Value, class Bits>
-    Value chance(Bits value, Bits place) const {
+    [[gnu::always_inline]] static Value chance(Bits value, Bits draws) {
         constexpr bool is_fp64 = sizeof(Wide) == sizeof(double);
         Bits mixed = value;
         if constexpr (is_fp64) mixed = value ^ low(value >> 32) * 0x9e3779b1U;
-        mixed = low(mixed ^ (place * 0x85ebca6bU + seed_));
+        mixed = low(mixed ^ draws);
         mixed = low((mixed ^ mixed >> 16) * 0x7feb352dU);
         mixed = low((mixed ^ mixed >> 15) * 0x846ca68bU);
         mixed ^= mixed >> 16;
         if constexpr (is_fp64)
-            return bit_copy<Value>(mixed << 20 | 0x3ff0000000000000U) - 1.0 + 0x1p-33;
+            return bit_copy<Value>(mixed << 20 | 0x3ff0000000000000U) - (1.0 - 0x1p-33);
         else
-            return bit_copy<Value>(mixed >> 9 | 0x3f800000U) - 1.0F + 0x1p-24F;
+            return bit_copy<Value>(mixed >> 9 | 0x3f800000U) - (1.0F - 0x1p-24F);
     }
     template <class Bits>
-    static Bits low(Bits bits) {
+    [[gnu::always_inline]] static Bits low(Bits bits) {
         return bits & 0xffffffffU;
     }
 

@@ -123,8 +123,8 @@ class ScalarBlock {
                        CodeRange range, std::size_t place) {
         using WideBits = typename WideFormat<Wide>::Bits;
         const Wide steps = grid.steps_to(value, range);
-        const Wide code =
-            rounding.template code_of<Wide>(steps, value, static_cast<WideBits>(place));
+        const auto draws = rounding.draws_from(static_cast<WideBits>(place), WideBits{0});
+        const Wide code = rounding.template code_of<Wide>(steps, value, draws);
         return static_cast<int>(to_nearest(code));
     }
     static Wide value_at(const std::byte* in, std::size_t i) {

@@ -19,6 +19,12 @@ class Stream {
     using Lanes = typename Block::Lanes;
     using Bits = typename Lanes::Format::Bits;
     using Rest = ScalarBlock<W, typename Lanes::Format>;
+    static constexpr std::size_t at_once = [] {
+        if constexpr (requires { Block::at_once; })
+            return Block::at_once;
+        else
+            return std::size_t{1};
+    }();
     static constexpr std::size_t plain_bytes = block_elems * sizeof(Bits);
     static constexpr std::size_t coded_bytes = block_bytes(W::bits, sizeof(Bits), block_elems);
 
@@ -29,10 +35,19 @@ class Stream {
 
     static void encode(const void* in, std::size_t count, std::byte* out) {
         const auto* from = static_cast<const std::byte*>(in);
-        const std::size_t blocks = count / block_elems, rest = count % block_elems;
-        for (std::size_t b = 0; b < blocks; ++b)
-            Block::encode(from + b * plain_bytes, out + b * coded_bytes);
-        if (rest != 0) Rest::encode(from + blocks * plain_bytes, out + blocks * coded_bytes, rest);
+        std::size_t left = count / block_elems;
+        if constexpr (at_once > 1)
+            for (; left >= at_once; left -= at_once) {
+                Block::encode_some(from, out);
+                from += at_once * plain_bytes;
+                out += at_once * coded_bytes;
+            }
+        for (; left > 0; --left) {
+            Block::encode(from, out);
+            from += plain_bytes;
+            out += coded_bytes;
+        }
+        if (count % block_elems != 0) Rest::encode(from, out, count % block_elems);
     }
 
     static void encode_with_residual(const void* in, void* residual, std::size_t count,
@@ -60,7 +75,11 @@ class Stream {
         static constexpr std::size_t encoded_piece_bytes = coded_bytes;
         static constexpr bool fuses_feedback = false;
         static void encode(const void* in, std::size_t count, std::byte* out) {
-            Stream::encode(in, count, out);
+            const auto* from = static_cast<const std::byte*>(in);
+            if (count < block_elems)
+                Rest::encode(from, out, count);
+            else
+                Block::encode(from, out);
         }
         /// The bytes are our own, so restoring cannot fail.
         template <class Step>

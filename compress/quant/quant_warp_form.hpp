@@ -2,10 +2,7 @@
 // elements.
 #pragma once
 
-#include "compress/quant/quant_grid.hpp"
-#include "reduce/lane_floats.hpp"
-#include "warp/memory.hpp"
-#include "warp/run_batch.hpp"
+#include "compress/quant/quant_lane_grid.hpp"
 
 namespace gradcoll::quant {
 
@@ -13,6 +10,7 @@ namespace gradcoll::quant {
 /// bytes, and the block may be the last one.
 template <class Warp, class W, class Format, bool aligned>
 struct WarpForm {
+    using BlockGrid = LaneGrid<Warp, W, Format>;
     using Bits = typename Format::Bits;
     using Float = LaneFloat<Warp, Format>;
     using Wide = typename Float::Wide;
@@ -31,26 +29,17 @@ struct WarpForm {
                 values.at[i] = Float::narrow(wanted[i]);
             }
         }
-        const Extremes extremes = extremes_of(values, share.present);
-        const CodeRange range = extremes.has_specials ? W::beside_specials() : W::all();
-        const auto grid = Grid<Wide>::over(extremes.lowest, extremes.highest, range);
+        const BlockGrid grid = grid_of(values, share.present);
         std::byte* out = job.out + payload_at(block);
-        if (Warp::lane() == 0) {
-            store_any<Warp>(out,
-                            bits_as<WideBits>(extremes.has_specials ? -grid.scale : grid.scale));
-            store_any<Warp>(out + sizeof(Wide), bits_as<WideBits>(grid.offset));
-        }
+        if (Warp::lane() == 0) grid.store(out);
         Codes codes{};
         Run<WideBits, own> residuals{};
 #pragma unroll
         for (int i = 0; i < own; ++i) {
-            const Wide value = Float::widen_number(values.at[i]);
-            const bool finite = is_finite(value);
-            const int code = finite ? grid.code_of(value, range) : special_of<W>(value);
+            const int code = grid.code_of(values.at[i]);
             if (i < share.present) codes.put(i, code);
             if constexpr (with_residual)
-                residuals.at[i] =
-                    finite ? Float::unsent(wanted[i], element_of(grid, code)) : WideBits{0};
+                residuals.at[i] = Float::unsent(wanted[i], grid.element_of(code));
         }
         codes.store(out + codes_at(), share.present);
         if constexpr (with_residual) store<WideBits>(job.residual, share, residuals);
@@ -60,22 +49,17 @@ struct WarpForm {
     static constexpr void decode(const WarpJob& job, std::size_t block) {
         const Share share = Share::of(block, job.count);
         const std::byte* in = job.in + payload_at(block);
-        const auto scale = bits_as<Wide>(load_any<Warp, WideBits>(in));
-        const auto offset = bits_as<Wide>(load_any<Warp, WideBits>(in + sizeof(Wide)));
+        const BlockGrid grid = BlockGrid::load(in);
         const Codes codes = Codes::load(in + codes_at(), share.present);
-        if (!is_finite(scale) || !is_finite(offset) || !codes.end_well(share.present)) {
+        if (!grid.is_valid() || !codes.end_well(share.present)) {
             mark_invalid<Warp>(job);
             return;
         }
-        const Grid<Wide> grid{magnitude(scale), offset, 0};
-        const bool has_specials = is_negative(scale);
         Values values{}, base{};
         if constexpr (with_base) base = load<Bits>(job.base, share);
 #pragma unroll
         for (int i = 0; i < own; ++i) {
-            const int code = codes.get(i);
-            values.at[i] = has_specials && is_special<W>(code) ? special<W, Format>(code)
-                                                               : element_of(grid, code);
+            values.at[i] = grid.element_of(codes.get(i));
             if constexpr (with_base)
                 values.at[i] = Float::template combined<LaneSum>(base.at[i], values.at[i]);
         }
@@ -170,11 +154,6 @@ struct WarpForm {
         }
     };
 
-    struct Extremes {
-        Wide lowest, highest;
-        bool has_specials;
-    };
-
     static constexpr std::size_t payload_at(std::size_t block) {
         return block * block_bytes(W::bits, sizeof(Bits), block_elems);
     }
@@ -208,38 +187,12 @@ struct WarpForm {
         }
     }
 
-    static constexpr Bits element_of(const Grid<Wide>& grid, int code) {
-        constexpr Bits largest = largest_finite_bits<Format>();
-        return Float::narrow(grid.value_of(code, Float::widen_number(largest)));
-    }
-
-    /// Of the finite values of all lanes; 0 if there are none.
-    static constexpr Extremes extremes_of(const Values& values, int present) {
-        using WideFloat = FloatBits<typename WideFormatOf<Wide>::type>;
-        auto lowest = bits_as<Wide>(WideFloat::infinity), highest = -lowest;
-        bool special = false;
+    static constexpr BlockGrid grid_of(const Values& values, int present) {
+        typename BlockGrid::Extremes extremes;
 #pragma unroll
-        for (int i = 0; i < own; ++i) {
-            const Wide value = Float::widen_number(values.at[i]);
-            if (i >= present) continue;
-            if (!is_finite(value)) {
-                special = true;
-            } else {
-                lowest = value < lowest ? value : lowest;
-                highest = value > highest ? value : highest;
-            }
-        }
-#pragma unroll
-        for (unsigned x = 1; x < warp_lanes; x *= 2) {
-            const Wide low = of_lane(lowest, x), high = of_lane(highest, x);
-            lowest = low < lowest ? low : lowest;
-            highest = high > highest ? high : highest;
-        }
-        const bool any = lowest <= highest;
-        return {any ? lowest : Wide{0}, any ? highest : Wide{0}, Warp::ballot(special) != 0};
-    }
-    static constexpr Wide of_lane(Wide value, unsigned distance) {
-        return bits_as<Wide>(Warp::shuffle(bits_as<WideBits>(value), Warp::lane() ^ distance));
+        for (int i = 0; i < own; ++i)
+            if (i < present) extremes.add(values.at[i]);
+        return extremes.grid();
     }
 };
 

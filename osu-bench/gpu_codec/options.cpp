@@ -56,7 +56,7 @@ std::optional<ElementType> find_type(std::string_view name) {
 }
 
 Problem resolve_kind(const std::string& text, GpuOptions& options) {
-    const std::size_t slash = text.find('/');
+    const std::size_t slash = text.rfind('/');
     if (slash == std::string::npos) {
         return fmt::format("--codecs {}: must be CODEC/TYPE, as 2:4/fp32", text);
     }

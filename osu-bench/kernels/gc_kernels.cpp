@@ -35,8 +35,10 @@ struct Selection {
     int repetitions = 9;
 
     std::vector<CodecId> codecs() const {
-        if (codec.empty()) return {all_codecs().begin(), all_codecs().end()};
-        return {*codec_from_name(codec)};
+        if (!codec.empty()) return {*codec_from_name(codec)};
+        std::vector<CodecId> all(all_codecs().begin(), all_codecs().end());
+        std::erase_if(all, gradcoll::waits_for_tolerance);  // else they would copy
+        return all;
     }
     bool takes(ElementType type_id, InstructionSet isa_id, std::size_t size) const {
         return (type.empty() || type == gradcoll::name_of(type_id)) &&
@@ -120,7 +122,8 @@ int main(int argc, char** argv) {
     app.add_option("--codec", selection.codec, "only this codec in the table, as bound/abs=1e-3")
         ->check([](const std::string& text) {
             const auto codec = gradcoll::codec_from_name(text);
-            return codec.ok() ? std::string() : codec.status().message();
+            const auto told = codec.ok() ? gradcoll::check_told(*codec) : codec.status();
+            return told.ok() ? std::string() : told.message();
         });
     app.add_option("--type", selection.type, "only this element type in the table");
     app.add_option("--isa", selection.isa, "only this instruction set in the table");

@@ -11,6 +11,7 @@
 #include <random>
 #include <vector>
 
+#include "reduce/half.hpp"
 #include "summary.hpp"
 
 namespace gradcoll::bench {
@@ -46,20 +47,14 @@ void fill(std::byte* out, std::size_t count, FromFloat from_float) {
     }
 }
 
-/// Upper half of the fp32 bits: right for bf16, and as fp16 also finite values of all signs and
-/// many magnitudes.
-std::uint16_t upper_half(float value) {
-    std::uint32_t bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    return static_cast<std::uint16_t>(bits >> 16);
-}
-
 void fill_normal(ElementType type, std::byte* out, std::size_t count) {
     const auto same = [](float value) { return value; };
-    switch (element_bytes(type)) {
-        case 2:
-            return fill<std::uint16_t>(out, count, upper_half);
-        case 8:
+    switch (type) {
+        case ElementType::f16:
+            return fill<std::uint16_t>(out, count, f16_from_float);
+        case ElementType::bf16:
+            return fill<std::uint16_t>(out, count, bf16_from_float);
+        case ElementType::f64:
             return fill<double>(out, count, same);
         default:
             return fill<float>(out, count, same);

@@ -41,6 +41,12 @@ void check(const Status& status) {
     if (!status.ok()) throw std::runtime_error(status.message());
 }
 
+CodecId codec_named(const std::string& name) {
+    const CodecId codec = checked(codec_from_name(name));
+    check(check_told(codec));
+    return codec;
+}
+
 PlanSpec spec_of(const Tree& tree, std::int64_t size_bytes, CodecId codec,
                  std::int64_t chunk_bytes) {
     PlanSpec spec;
@@ -166,8 +172,7 @@ void run_all(const Settings& settings) {
             ranks, settings.chunk_bytes, "bytes", "codec", "mpi us", "cells", "reads", "runs");
     for (const std::string& name : settings.codecs)
         for (const std::int64_t size : settings.sizes_bytes)
-            run_row(ways, tree,
-                    spec_of(tree, size, checked(codec_from_name(name)), settings.chunk_bytes), name,
+            run_row(ways, tree, spec_of(tree, size, codec_named(name), settings.chunk_bytes), name,
                     settings.seconds);
     for (Way& way : ways) {
         way.executor.reset();

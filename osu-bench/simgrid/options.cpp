@@ -145,6 +145,7 @@ Status resolve(const Raw& raw, Options& options) {
     GRADCOLL_TRY(resolve_algorithms(options));
     Result<HopCodecs> codecs = hop_codecs_from(options.codec_text);
     if (!codecs.ok()) return codecs.status();
+    for (const CodecId codec : codecs->named()) GRADCOLL_TRY(check_told(codec));
     options.policy.codecs = std::move(*codecs);
     Result<std::vector<ExchangeWish>> exchanges = level_exchanges_from(raw.exchange);
     if (!exchanges.ok()) return exchanges.status();

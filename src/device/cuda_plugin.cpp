@@ -124,8 +124,16 @@ constexpr const char* name = "CUDA";
 
 extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll_device_plugin() {
     using namespace gradcoll;
-    static const DevicePlugin plugin{
-        device_plugin_abi, device_plugin_build(), name,         start,        device_count, device,
-        cuda_device_of,    current_device,        launch_codec, launch_reduce};
+    static const DevicePlugin plugin{device_plugin_abi,
+                                     device_plugin_build(),
+                                     name,
+                                     start,
+                                     device_count,
+                                     device,
+                                     cuda_device_of,
+                                     current_device,
+                                     runs_codec_cuda,
+                                     launch_codec,
+                                     launch_reduce};
     return &plugin;
 }

@@ -46,7 +46,8 @@ Status check_plugin(const DevicePlugin* plugin, const std::string& path) {
     const bool complete = plugin->name != nullptr && plugin->start != nullptr &&
                           plugin->device_count != nullptr && plugin->device != nullptr &&
                           plugin->device_of != nullptr && plugin->current_device != nullptr &&
-                          plugin->launch_codec != nullptr && plugin->launch_reduce != nullptr;
+                          plugin->runs_codec != nullptr && plugin->launch_codec != nullptr &&
+                          plugin->launch_reduce != nullptr;
     return complete ? Status() : Status(Code::unsupported, path + " is incomplete");
 }
 

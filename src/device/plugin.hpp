@@ -30,11 +30,13 @@ struct DevicePlugin {
     int (*device_of)(const void* pointer) = nullptr;
     /// The device that this thread would use if it allocated now, without making a context.
     int (*current_device)() = nullptr;
+    /// Whether launch_codec() does all works of the codec for the type. Thread safe.
+    bool (*runs_codec)(CodecId codec, ElementType type) = nullptr;
     LaunchCodec launch_codec = nullptr;
     LaunchReduce launch_reduce = nullptr;
 };
 
-inline constexpr std::uint32_t device_plugin_abi = 1;
+inline constexpr std::uint32_t device_plugin_abi = 2;
 /// Tells builds apart: version, revision, compiler.
 const char* device_plugin_build();
 

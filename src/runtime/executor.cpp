@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "runtime/chunk_window.hpp"
@@ -34,19 +35,40 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
             Code::invalid_argument,
             fmt::format("data_on_device: {} {} device; allowed is an allreduce with one",
                         name_of(plan.spec.collective), options.device ? "with a" : "without"));
-    const CodecId variable = variable_rate_codec(plan.spec);
-    if (options.data_on_device && variable != CodecId::exact)
-        return Status(Code::unsupported,
-                      fmt::format("codec {} has a variable rate; data on a device take codecs of a "
-                                  "fixed rate",
-                                  name_of(variable)));
-    const CodecId packed = packed_codec(plan.spec);
-    if (options.data_on_device && packed != CodecId::exact)
-        return Status(Code::unsupported,
-                      fmt::format("codec {} packs its messages on the host; data on a device take "
-                                  "it without: {}",
-                                  name_of(packed), name_of(without_packing(packed))));
     return {};
+}
+
+std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
+    std::string names;
+    for (const CodecId codec : all_codecs())
+        if (plugin.runs_codec(codec, type))
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(codec));
+    return names;
+}
+
+/// What the plan encodes with that the device has no kernels for; exact: nothing.
+CodecId missing_on(const DevicePlugin& plugin, const PlanSpec& spec) {
+    const auto is_missing = [&](CodecId codec) {
+        return codec != CodecId::exact &&
+               (!has_fixed_rate(codec) || !plugin.runs_codec(codec, spec.type));
+    };
+    if (is_missing(spec.down_codec)) return spec.down_codec;
+    for (const VertexChoice& each : spec.choices)
+        if (is_missing(each.codec)) return each.codec;
+    return CodecId::exact;
+}
+
+/// Why operations on a device's data cannot succeed; ok: they can.
+Status refusal_of(const Plan& plan, const Executor::Options& options) {
+    if (!options.data_on_device) return {};
+    const DevicePlugin& plugin = options.device->plugin();
+    const CodecId missing = missing_on(plugin, plan.spec);
+    if (missing == CodecId::exact) return {};
+    return {Code::unsupported,
+            fmt::format("codec {} of {}: {} device {} has no kernels for it; allowed with data "
+                        "there: {}; or vectors in host memory",
+                        name_of(missing), name_of(plan.spec.type), plugin.name,
+                        options.device->number(), codecs_run_by(plugin, plan.spec.type))};
 }
 
 bool needs_reducer(const Schedule& schedule) {
@@ -57,8 +79,10 @@ bool needs_reducer(const Schedule& schedule) {
 }  // namespace
 
 struct Executor::Impl {
-    Impl(const Options& given_options, std::unique_ptr<ChunkWindow> given_window)
+    Impl(const Options& given_options, Status given_refusal,
+         std::unique_ptr<ChunkWindow> given_window)
         : options(given_options),
+          refusal(std::move(given_refusal)),
           window(std::move(given_window)),
           operation(window->operation()),
           plan(operation.plan),
@@ -68,6 +92,7 @@ struct Executor::Impl {
     std::unique_lock<std::mutex> lock_device() const {
         return options.device ? options.device->lock() : std::unique_lock<std::mutex>();
     }
+    void refuse();
     Status begin();
     Result<Progress> begin_in_turn();
     Result<Progress> advance(LocalWork local);
@@ -77,6 +102,11 @@ struct Executor::Impl {
     Status end();
 
     const Options options;
+    /// What every operation fails with; ok: none. Only this rank may know where its data are: so
+    /// operations begin none the less, as failed ones in which nothing is worked on, and the other
+    /// ranks end, too.
+    const Status refusal;
+    std::vector<std::byte> stand_in;  ///< takes the place of data that are refused
     const std::unique_ptr<ChunkWindow> window;
     Operation& operation;
     const Plan& plan;
@@ -129,6 +159,16 @@ Result<Progress> Executor::Impl::end_if_all_are_back() {
     return Progress::complete;
 }
 
+/// Messages without a header go from and to the vectors themselves.
+void Executor::Impl::refuse() {
+    const PlanSpec& spec = plan.spec;
+    const auto bytes = static_cast<std::size_t>(spec.count_elems) * spec.elem_bytes;
+    stand_in.resize(2 * bytes);
+    operation.binding.input = stand_in.data();
+    operation.binding.output = stand_in.data() + bytes;
+    operation.fail(refusal);
+}
+
 Status Executor::Impl::begin() {
     state = State::running;
     Status begun = window->borrow();
@@ -170,9 +210,12 @@ Executor::~Executor() {
 Result<std::unique_ptr<Executor>> Executor::make(std::shared_ptr<const Plan> plan, Channel& channel,
                                                  const Options& options) {
     GRADCOLL_TRY(check_options(*plan, channel, options));
-    auto window = ChunkWindow::make(std::move(plan), channel, options);
+    Status refusal = refusal_of(*plan, options);
+    Options used = options;
+    used.data_on_device = options.data_on_device && refusal.ok();
+    auto window = ChunkWindow::make(std::move(plan), channel, used);
     if (!window.ok()) return window.status();
-    auto impl = std::make_unique<Impl>(options, std::move(window).value());
+    auto impl = std::make_unique<Impl>(used, std::move(refusal), std::move(window).value());
     if (options.trace)
         impl->label = options.trace->label(operation_label(impl->plan), options.predicted_us);
     return std::unique_ptr<Executor>(new Executor(std::move(impl)));
@@ -206,6 +249,7 @@ Status Executor::start(const Binding& binding) {
         binding.tolerance / static_cast<double>(std::max<std::int64_t>(impl.plan.encodings, 1)));
     if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();
     impl.number = std::move(number);
+    if (!impl.refusal.ok()) impl.refuse();
     if (impl.operation.trace) impl.begin_ns = now_ns();
     if (impl.number.has_turn()) return impl.begin();
     impl.state = Impl::State::awaiting_turn;

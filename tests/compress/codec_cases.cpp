@@ -75,7 +75,7 @@ std::optional<Group> group_of(CodecId codec) {
 }
 
 bool runs_on_devices(CodecId codec) {
-    return is_own(codec) && codec == plain(codec) && has_fixed_rate(codec) && !chain_of(codec);
+    return is_own(codec) && codec == plain(codec) && has_fixed_rate(codec);
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {

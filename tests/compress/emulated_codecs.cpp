@@ -1,6 +1,7 @@
 #include "compress/emulated_codecs.hpp"
 
 #include "compress/cast/bf16_lane_ops.hpp"
+#include "compress/chain/chain_job.hpp"
 #include "compress/codec_machine.hpp"
 #include "compress/exact/exact_lane_ops.hpp"
 #include "compress/nm/nm_job.hpp"
@@ -49,10 +50,13 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
             return quant::kernel_for<OnEmulatedWarps, quant::Width<4>>(type, work);
         case CodecId::int16:
             return quant::kernel_for<OnEmulatedWarps, quant::Width<16>>(type, work);
-        case CodecId::bound:        // devices run codecs of fixed rate,
-        case CodecId::nm_2_4_int8:  // and no chains yet
+        case CodecId::nm_2_4_int8:
+            return chain::kernel_for<OnEmulatedWarps, 2, 8>(type, work);
         case CodecId::nm_1_4_int8:
+            return chain::kernel_for<OnEmulatedWarps, 1, 8>(type, work);
         case CodecId::nm_2_4_int4:
+            return chain::kernel_for<OnEmulatedWarps, 2, 4>(type, work);
+        case CodecId::bound:  // devices run codecs of fixed rate
             break;
     }
     return {};

@@ -158,6 +158,41 @@ TEST_P(Escape, BytesAreThoseOfTheReferenceForAllShapes) {
         }
 }
 
+/// Steps that keep the tolerance only just, or only just do not, around zero and far from it: an
+/// encoder that takes codes without looking at each must not take one too many.
+TEST_P(Escape, GridsThatOnlyJustServeHideNoElementThatIsTooFarOff) {
+    std::mt19937_64 draw(37);
+    std::uniform_real_distribution<double> part(-1, 1);
+    for (std::size_t round = 0; round < 4 * bound_factor(); ++round)
+        for (const double centre : {0.0, 0.9, 1.5, 40.0, -700.0})
+            for (const CodecId quantizer : quantizers) {
+                if (!codec_supports(quantizer, type())) continue;
+                const double reach = 0.01 * (1.5 + part(draw)) * (1 + std::fabs(centre));
+                Bytes plain;
+                for (std::size_t i = 0; i < 512; ++i)
+                    append_element(plain, type(), bits_of(type(), centre + reach * part(draw)));
+                const int last = quantizer == CodecId::int4   ? 7
+                                 : quantizer == CodecId::int8 ? 127
+                                                              : 32767;
+                for (const double more :
+                     {-1e-2, -1e-5, -1e-7, 0.0, 1e-7, 1e-6, 1e-5, 1e-3, 0.1, 2.0}) {
+                    const double abs = reach / last / 2 * (1 + more);
+                    const Promise promise(type(), {.abs = abs});
+                    Bytes first;
+                    for (Codec codec : told_codecs(quantizer, type(), {.abs = 1e-3})) {
+                        codec.parameters.abs = abs;
+                        const Bytes encoded = encoded_by(codec, plain);
+                        if (first.empty()) first = encoded;
+                        ASSERT_EQ(encoded, first) << centre << " +- " << reach << ", " << abs;
+                        const Bytes back = decoded_by(codec, encoded, 512);
+                        for (std::size_t i = 0; i < 512; ++i)
+                            ASSERT_TRUE(
+                                promise.holds(element(plain, type(), i), element(back, type(), i)));
+                    }
+                }
+            }
+}
+
 TEST_P(Escape, NoBlockIsLongerThanItsElementsAndAMark) {
     std::mt19937_64 draw(34);
     const std::size_t mark = element_bytes(wide());

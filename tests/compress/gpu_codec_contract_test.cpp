@@ -2,6 +2,7 @@
 // codec_machine() is: emulated warps or a device.
 #include <random>
 
+#include "compress/chain_reference.hpp"
 #include "compress/codec_cases.hpp"
 #include "compress/codec_machine.hpp"
 
@@ -217,7 +218,8 @@ TEST_P(GpuCodec, ManyJobsOfDifferentSizesInOneLaunch) {
     }
 }
 
-TEST_P(GpuCodec, EveryFlippedMaskBitIsReported) {
+/// Packed masks of a chain have no bit too many: there another mask may come out, the CPU's.
+TEST_P(GpuCodec, EveryFlippedMaskBitIsReportedOrGivesAnotherMask) {
     if (!is_nm()) return;
     for (const CodecForm form : {CodecForm::by_alignment, CodecForm::warp})
         for (const std::size_t count : {16, 100, 512, 560}) {
@@ -227,9 +229,15 @@ TEST_P(GpuCodec, EveryFlippedMaskBitIsReported) {
                 bad[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
                 const TestArray in = array(bad, Use::read);
                 const TestArray out = array(Bytes(count * elem()), Use::written);
-                ASSERT_TRUE(launch(CodecWork::decode, form,
-                                   {in.data(), nullptr, nullptr, out.data(), count}))
-                    << "bit " << bit << " of " << count << " elements";
+                const bool reported = launch(CodecWork::decode, form,
+                                             {in.data(), nullptr, nullptr, out.data(), count});
+                SCOPED_TRACE(testing::Message() << "bit " << bit << " of " << count << " elements");
+                Bytes want(count * elem());
+                ASSERT_NE(reported, codec_.decode(bad.data(), bad.size(), count, want.data()));
+                ASSERT_TRUE(reported || chain_of(codec_.id));
+                if (!reported) {
+                    ASSERT_EQ(out.content(), want);
+                }
                 ASSERT_TRUE(out.canaries_intact());
             }
         }

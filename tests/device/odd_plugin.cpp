@@ -21,6 +21,7 @@ gradcoll::DevicePlugin sound() {
     plugin.device = [](int) -> Result<Device*> { return Status(Code::unsupported, "no device"); };
     plugin.device_of = [](const void*) { return gradcoll::host_memory; };
     plugin.current_device = [] { return 0; };
+    plugin.runs_codec = [](gradcoll::CodecId, gradcoll::ElementType) { return false; };
     plugin.launch_codec = [](const gradcoll::CodecLaunch&, std::span<const gradcoll::CodecJob>) {
         return Status();
     };

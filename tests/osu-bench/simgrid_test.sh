@@ -64,7 +64,7 @@ read -r _ us _ <<<"$(times "(0 1)" -m 8M --platform "$folder/pair.xml" --hosts "
 true_of "$us > 842 && $us < 844" || fail "8 MiB between two ranks take $us us instead of 842.9"
 
 echo "what cannot be done is refused"
-for wrong in "--algorithm nonsense" "--codec 3:4" "-m 2" "--tree (0"; do
+for wrong in "--algorithm nonsense" "--codec 3:4" "--codec bound" "-m 2" "--tree (0"; do
     status=0
     # shellcheck disable=SC2086
     "$gc_simulate" --tree "(0 1)" $wrong >/dev/null 2>&1 || status=$?

@@ -249,21 +249,6 @@ TEST(PackedMessages, AreRefusedByARankThatDoesNotPack) {
 
 // ---- devices
 
-TEST(PackedMessages, AreRefusedForDataOnADevice) {
-    LoopbackWorld world(2);
-    Scenario shape = scenario("(0 1)", 5'000, codec_of("int8+zstd"));
-    shape.options.device = make_side(2, true);
-    shape.options.data_on_device = true;
-    const Plan plan = make_plan(shape.make_tree(), shape.spec, 0).value();
-    const auto executor =
-        Executor::make(std::make_shared<const Plan>(plan), world.channel(0), shape.options);
-    ASSERT_FALSE(executor.ok());
-    EXPECT_EQ(executor.status().code(), Code::unsupported);
-    EXPECT_EQ(executor.status().message(),
-              "codec int8+zstd packs its messages on the host; data on a device take it without: "
-              "int8");
-}
-
 /// A peer's device may be read; what is packed on the host comes as a message all the same.
 TEST(PackedMessages, AreSentWherePeersReadDevices) {
     const Scenario shape = scenario("(0 1 2)", 200'000, codec_of("2:4+zstd"));

@@ -354,16 +354,13 @@ TEST(VariableRate, FrameHasTheBytesThatTheReadmeShows) {
 
 TEST(VariableRate, IsRefusedForDataOnADeviceAndNamed) {
     use_variable_rate(true);
-    Scenario shape = scenario("(0 1)", 5'000, test_codec);
-    shape.options.device = make_side(2, true);
-    LoopbackWorld world(2);
-    const auto plan =
-        std::make_shared<const Plan>(make_plan(shape.make_tree(), shape.spec, 0).value());
-    EXPECT_TRUE(Executor::make(plan, world.channel(0), shape.options).ok());
-    shape.options.data_on_device = true;
-    const auto made = Executor::make(plan, world.channel(0), shape.options);
-    EXPECT_EQ(made.status().code(), Code::unsupported);
-    EXPECT_NE(made.status().message().find(name_of(test_codec)), std::string::npos);
+    const Scenario shape = scenario("(0 1)", 5'000, test_codec);
+    for (const DeviceOutcome& outcome :
+         allreduce_on({.on_device = {true, true}}, shape, sparse_input)) {
+        EXPECT_EQ(outcome.status.code(), Code::unsupported);
+        EXPECT_NE(outcome.status.message().find(name_of(test_codec)), std::string::npos)
+            << outcome.status.message();
+    }
 }
 
 /// A peer's device may be read; messages of variable rate are none the less as long as they are.

@@ -78,9 +78,10 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
         ->excludes(count)
         ->type_name("SIZE");
     app.add_option("--type", raw.type, "element type (default: fp32)")->type_name("TYPE");
-    app.add_option("--codec", raw.codec,
-                   "2:4; by level: exact,2:4; by kind of link: between=2:4 (default: exact; with "
-                   "--what-if: all)")
+    app.add_option(
+           "--codec", raw.codec,
+           "2:4, bound/abs=1e-3; by level: exact,2:4; by kind of link: between=2:4 (default: "
+           "exact; with --what-if: all that need no tolerance)")
         ->type_name("LIST");
     app.add_option("--down-codec", raw.down_codec,
                    "codec of the way down (default: the highest level's)")
@@ -168,17 +169,26 @@ Problem read_size(const CLI::App& app, const Raw& raw, gradcoll::PlanSpec& call)
     return std::nullopt;
 }
 
-Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
+Problem read_codecs(const Raw& raw, gradcoll::PolicyOptions& policy) {
     if (!raw.codec.empty()) {
         auto codecs = gradcoll::hop_codecs_from(raw.codec);
         if (!codecs.ok()) return fmt::format("--codec: {}", codecs.status().message());
         policy.codecs = std::move(*codecs);
     }
-    if (!raw.down_codec.empty()) {
-        const auto codec = gradcoll::codec_from_name(raw.down_codec);
-        if (!codec.ok()) return fmt::format("--down-codec: {}", codec.status().message());
-        policy.down_codec = *codec;
-    }
+    for (const gradcoll::CodecId codec : policy.codecs.named())
+        if (const auto told = check_told(codec); !told.ok())
+            return fmt::format("--codec: {}", told.message());
+    if (raw.down_codec.empty()) return std::nullopt;
+    const auto codec = gradcoll::codec_from_name(raw.down_codec);
+    if (!codec.ok()) return fmt::format("--down-codec: {}", codec.status().message());
+    if (const auto told = check_told(*codec); !told.ok())
+        return fmt::format("--down-codec: {}", told.message());
+    policy.down_codec = *codec;
+    return std::nullopt;
+}
+
+Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
+    if (const Problem problem = read_codecs(raw, policy)) return problem;
     if (!raw.exchange.empty()) {
         auto exchanges = gradcoll::level_exchanges_from(raw.exchange);
         if (!exchanges.ok()) return fmt::format("--exchange: {}", exchanges.status().message());

@@ -32,6 +32,12 @@ bool has_links_of_both_kinds(const Tree& tree) {
     return inside > 0 && inside < static_cast<std::ptrdiff_t>(vertices.size());
 }
 
+/// Whether --what-if can try it by itself: it is defined for the type, and nobody has to say how
+/// much it may lose.
+bool is_offered(CodecId codec, ElementType type) {
+    return codec_supports(codec, type) && !waits_for_tolerance(codec);
+}
+
 /// Exact, and of the others each everywhere, and between hosts only where the tree has both; or
 /// what `wanted` says, if that is not empty.
 std::vector<HopCodecs> codec_choices(const Tree& tree, ElementType type, const HopCodecs& wanted) {
@@ -41,7 +47,7 @@ std::vector<HopCodecs> codec_choices(const Tree& tree, ElementType type, const H
         return choices;
     }
     for (const CodecId codec : all_codecs()) {
-        if (codec == CodecId::exact || !codec_supports(codec, type)) continue;
+        if (codec == CodecId::exact || !is_offered(codec, type)) continue;
         choices.push_back({codec});
         if (has_links_of_both_kinds(tree))
             choices.push_back(HopCodecs::by_link(CodecId::exact, codec));
@@ -177,6 +183,15 @@ class Ways {
 
 std::vector<Way> ways_of(const Subject& subject, const Options& options) {
     return Ways(subject, options).all();
+}
+
+std::vector<CodecId> codecs_to_be_told(const Options& options) {
+    std::vector<CodecId> codecs;
+    if (!options.policy.codecs.empty()) return codecs;
+    for (const CodecId codec : all_codecs())
+        if (codec_supports(codec, options.call.type) && waits_for_tolerance(codec))
+            codecs.push_back(codec);
+    return codecs;
 }
 
 }  // namespace gc_plan

@@ -40,8 +40,9 @@ void write_levels(const Tree& tree, const Way& way, std::string& text) {
     text += '\n';
 }
 
-std::string text_report(const Subject& subject, const PlanSpec& call, const std::vector<Way>& ways,
-                        std::size_t shown) {
+std::string text_report(const Subject& subject, const Options& options,
+                        const std::vector<Way>& ways, std::size_t shown) {
+    const PlanSpec& call = options.call;
     std::string text = fmt::format(
         "tree: {} ranks, {} levels ({})\nallreduce of {} {}, {}: predicted, fastest "
         "first; * loses precision\n",
@@ -64,6 +65,9 @@ std::string text_report(const Subject& subject, const PlanSpec& call, const std:
         return way.algorithm == "flat ring, ranks in order" && !way.lossy;
     });
     if (plain != ways.end() && plain - ways.begin() >= 3) write_levels(subject.tree, *plain, text);
+    for (const CodecId codec : codecs_to_be_told(options))
+        text += fmt::format("left out: {0}, which needs a tolerance: --codec {0}/abs=NUMBER\n",
+                            name_of(codec));
     return text + "for comparing, not promises: links alone with this call, no rank late\n";
 }
 
@@ -99,7 +103,9 @@ std::string what_if_report(const Subject& subject, const Options& options) {
     const std::size_t shown = options.top == 0
                                   ? ways.size()
                                   : std::min(ways.size(), static_cast<std::size_t>(options.top));
-    if (!options.json) return text_report(subject, options.call, ways, shown);
+    if (!options.json) return text_report(subject, options, ways, shown);
+    nlohmann::json left_out = nlohmann::json::array();
+    for (const CodecId codec : codecs_to_be_told(options)) left_out.push_back(name_of(codec));
     nlohmann::json rows = nlohmann::json::array();
     for (std::size_t i = 0; i < shown; ++i) rows.push_back(json_of(subject, ways[i]));
     const nlohmann::json report = {
@@ -110,6 +116,7 @@ std::string what_if_report(const Subject& subject, const Options& options) {
           {"bytes", options.call.count_elems * options.call.elem_bytes}}},
         {"tuning", nlohmann::json::parse(text_of(*subject.tuning))},
         {"chunks_in_flight", options.policy.chunks_in_flight},
+        {"codecs_to_be_told", std::move(left_out)},
         {"ways", std::move(rows)}};
     return dumped(report);
 }

@@ -18,9 +18,12 @@ struct Way {
     std::string why;  ///< what bounds it, in one sentence
 };
 
-/// Every algorithm with every codec that the type has, or with exact and what --codec says; of the
-/// chunk sizes the one that is best. Ascending by time.
+/// Every algorithm with every codec that the type has and that needs no tolerance, or with exact
+/// and what --codec says; of the chunk sizes the one that is best. Ascending by time.
 std::vector<Way> ways_of(const Subject& subject, const Options& options);
+
+/// The codecs that are left out because nobody has said what they may lose.
+std::vector<gradcoll::CodecId> codecs_to_be_told(const Options& options);
 
 std::string what_if_report(const Subject& subject, const Options& options);
 

@@ -110,7 +110,7 @@ std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count, MPI_Op op = MPI
 std::vector<std::unique_ptr<OwnComm>> comms_to_try() {
     std::vector<std::unique_ptr<OwnComm>> comms;
     comms.push_back(std::make_unique<OwnComm>());
-    for (const char* codec : {"exact", "2:4", "bf16"})
+    for (const char* codec : {"exact", "2:4", "bf16", "2:4+int8"})
         for (const std::string& tree : {trees_for(size_of(MPI_COMM_WORLD)).front(),
                                         trees_for(size_of(MPI_COMM_WORLD)).back()}) {
             comms.push_back(std::make_unique<OwnComm>(tree));
@@ -292,6 +292,26 @@ TEST(DeviceAllreduce, NonblockingCallsReachDevicesOnTheTree) {
         ASSERT_EQ(MPI_Waitall(3, requests, MPI_STATUSES_IGNORE), MPI_SUCCESS);
         EXPECT_TRUE(receive.content() == Buffer::bytes_of(expected));
         EXPECT_TRUE(other.content() == Buffer::bytes_of(expected));
+    }
+}
+
+/// Also where some ranks have their vectors on the host: no rank waits for the others.
+TEST(DeviceAllreduce, CodecsWithoutKernelsAreNamedOnEveryRankWithDeviceMemory) {
+    const OwnComm comm("flat");
+    if (comm.size() == 1) GTEST_SKIP() << "nothing is encoded";
+    for (const char* codec : {"int8/seed=7", "bound/abs=0.001"}) {
+        comm.set("gc_codec", codec);
+        comm.set("gc_compress_if", "always");
+        for (const bool on_device : {true, comm.rank() % 2 == 0}) {
+            const std::vector<float> input = input_of(comm.rank(), 100000);
+            Buffer send(on_device, input), receive(on_device, input);
+            const int code =
+                GC_Allreduce(send.data(), receive.data(), 100000, MPI_FLOAT, MPI_SUM, comm);
+            ASSERT_NE(code, MPI_SUCCESS);
+            if (!on_device) continue;
+            for (const std::string& part : {std::string(codec), std::string("emulated device 0")})
+                EXPECT_NE(error_text(code).find(part), std::string::npos) << error_text(code);
+        }
     }
 }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include <fmt/format.h>
+
 #include "collectives/build/planner.hpp"
 #include "runtime/device/device_ranks.hpp"
 #include "runtime/spoil.hpp"
@@ -198,6 +200,33 @@ TEST(DeviceFailure, AMessageWithTheWrongReferenceFlagIsCorruptAndEndsEveryRank) 
 TEST(DeviceFailure, ACutMessageIsCorrupt) {
     for (const DeviceRanks& ranks : placements())
         EXPECT_EQ(spoiled(ranks, cut)[2].status.code(), Code::corrupt);
+}
+
+/// Without parameters and of a fixed rate are what devices have kernels for.
+TEST(DeviceExecutor, ACodecWithoutKernelsIsNamedAndEndsEveryRank) {
+    for (const char* name : {"int8/seed=7", "int8/abs=1e-3", "bound/abs=1e-3", "2:4+zstd"}) {
+        const CodecId codec = *codec_from_name(name);
+        const Scenario scenario =
+            scenario_of({"((0 1) (2 3))", 150000, codec, Exchange::direct, 16384, false});
+        for (const bool share : {true, false})
+            for (const std::vector<bool>& on_device :
+                 {all(scenario, true), std::vector<bool>{false, true, false, false}}) {
+                const auto outcomes = allreduce_on({on_device, share}, scenario, dense_input);
+                for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
+                    SCOPED_TRACE(outcomes[rank].status.message());
+                    if (!on_device[rank]) {
+                        EXPECT_EQ(outcomes[rank].status.code(), Code::peer_failed);
+                        continue;
+                    }
+                    EXPECT_EQ(outcomes[rank].status.code(), Code::unsupported);
+                    EXPECT_EQ(outcomes[rank].status.message().find(fmt::format(
+                                  "codec {} of fp32: emulated device 0 has no kernels for it; "
+                                  "allowed with data there: exact, 1:4, 2:4,",
+                                  name_of(codec))),
+                              0U);
+                }
+            }
+    }
 }
 
 TEST(DeviceExecutor, DataOnADeviceNeedADevice) {

@@ -85,7 +85,15 @@ Status enqueue(const Launch& launch, std::span<const Job> jobs, std::vector<Job>
 
 }  // namespace
 
+bool runs_codec(CodecId codec, ElementType type) {
+    return is_registered(codec) && codec == plain(codec) && has_fixed_rate(codec) &&
+           codec_supports(codec, type);
+}
+
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
+    if (!runs_codec(launch.codec, launch.type))
+        return {Code::unsupported, fmt::format("{} of {} has no kernels", name_of(launch.codec),
+                                               name_of(launch.type))};
     const auto codec = codec_for(launch.codec, launch.type);
     if (!codec.ok()) return codec.status();
     std::uint32_t* invalid = launch.invalid;

@@ -6,6 +6,9 @@
 
 namespace gradcoll::emulated {
 
+/// As DevicePlugin says: what CPUs have of fixed rate and without parameters, as the kernels of a
+/// GPU.
+bool runs_codec(CodecId codec, ElementType type);
 /// LaunchCodec and LaunchReduce. Also refuse, as transport, memory that a device does not reach.
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs);

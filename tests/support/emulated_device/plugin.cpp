@@ -49,6 +49,7 @@ extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll
                                                device,
                                                device_of,
                                                current_device,
+                                               runs_codec,
                                                launch_codec,
                                                launch_reduce};
     return &plugin;
