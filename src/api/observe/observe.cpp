@@ -16,11 +16,12 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "gradcoll/base.h"
-#include "report/output_file.hpp"
+#include "report/file_pattern.hpp"
 
 namespace gradcoll {
 namespace {
