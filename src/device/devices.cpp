@@ -125,6 +125,11 @@ Result<const DevicePlugin*> Devices::load() const {
     if (mode_ == Mode::path) return plugin_in(setting_);
     if (build_facts::cuda_kernels == 0) return Status(Code::unsupported, without_cuda);
     const std::string beside = path_beside_this_library();
+    if (beside.empty() && !is_plain_process())
+        return Status(Code::unsupported,
+                      fmt::format("there is no {} beside this library, and a process with rights of "
+                                  "its own looks nowhere else",
+                                  cuda_library));
     return plugin_in(beside.empty() ? cuda_library : beside);
 }
 
