@@ -178,8 +178,8 @@ void Admission::check_residual() {
 /// A communicator whose calls are compared is attached whatever is wrong with this rank's.
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
-    const bool may_attach =
-        entry().may_wait && (complaint_.ok() || is_compared() || is_about_own_buffers());
+    const bool refuses = !entry().offered && is_about_own_buffers();
+    const bool may_attach = entry().may_wait && (complaint_.ok() || is_compared() || refuses);
     if (entry().offered) return find_context_of_offer(may_attach);
     auto found =
         may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
@@ -313,7 +313,7 @@ void Admission::decide() {
 }
 
 /// Goes the way of the others as far as all ranks know it. Where the MPI library serves them,
-/// nobody can be told. An error is the MPI library's own if it has one.
+/// nobody can be told.
 void Admission::refuse() {
     const PassReason reason = complaint_.ok() ? aliased_ : complaint_reason_;
     Status refusal = std::exchange(complaint_, Status());
@@ -321,8 +321,7 @@ void Admission::refuse() {
     aliased_ = PassReason::none;
     find_way();
     if (!call_.passes() && !call_.alone) call_.refusal = refusal;
-    const bool mpi_refuses = reason == PassReason::aliased_buffer || mpi_refuses_null_buffers;
-    if (entry().offered && (mpi_refuses || call_.refusal.ok()))
+    if (entry().offered)
         call_.pass_reason = reason;
     else
         call_.error = std::move(refusal);

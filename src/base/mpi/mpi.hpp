@@ -18,8 +18,6 @@ namespace gradcoll {
 /// MPI_ERR_BUFFER.
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
-/// Whether it refuses null buffers of collectives that move data; else it runs into them.
-inline constexpr bool mpi_refuses_null_buffers = false;
 /// Whether error codes are numbers from 0 to MPI_LASTUSEDCODE, and to ask for the text of another
 /// is an error itself. Codes that a program adds to a predefined class have a text there alone:
 /// MPICH 4.0 takes them for its own.
@@ -31,7 +29,6 @@ inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
 inline constexpr bool mpi_waits_for_generalized_requests = true;
 #else
 inline constexpr bool mpi_takes_aliased_buffers = false;
-inline constexpr bool mpi_refuses_null_buffers = true;
 inline constexpr bool mpi_counts_error_codes = false;
 inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
