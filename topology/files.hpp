@@ -1,5 +1,5 @@
-// topology/files.hpp - the files that describe machines, hosts and switches: read and written
-// whole, and looked at to see what they are.
+// topology/files.hpp - the files that describe machines, hosts and switches, looked at to see what
+// they are.
 #pragma once
 
 #include <string>
@@ -8,13 +8,6 @@
 #include "base/status.hpp"
 
 namespace gradcoll {
-
-/// A whole file, at most 256 MiB. Errors: io naming the file and the system's reason.
-Result<std::string> read_file(const std::string& path);
-
-/// The file is replaced at once or not at all, by one that only its owner may write. Errors: io
-/// naming the file and the system's reason.
-Status replace_file(const std::string& path, const std::string& text);
 
 /// What is at a path, as far as it can be told without knowing any format.
 struct PathContent {

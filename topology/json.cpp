@@ -271,7 +271,11 @@ Status for_people(const Status& status) {
     return {status.code(), std::move(message)};
 }
 
+/// Two levels for each of a tree, and some for what is refused by name.
+constexpr int deepest_json = 2 * max_tree_depth + 16;
+
 Result<Tree> read_tree(std::string_view text, int rank_count) {
+    if (!check_json_depth(text, deepest_json).ok()) return too_deep("");
     Json json;
     try {
         json = Json::parse(text);

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 
 namespace gradcoll {
@@ -130,19 +127,8 @@ ConfigFile parse_config(std::string_view text, std::string_view name) {
 }
 
 ConfigFile read_config_file(const std::string& path) {
-    std::error_code error;
-    const auto kind = std::filesystem::status(path, error).type();
-    if (kind == std::filesystem::file_type::directory) return unread(path, "it is a directory");
-    if (kind == std::filesystem::file_type::not_found) return unread(path, "there is no such file");
-    if (kind != std::filesystem::file_type::regular)
-        return unread(path, error ? error.message() : "it is no regular file");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text(largest_config_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.eof() && !file.good()) return unread(path, std::strerror(errno != 0 ? errno : EIO));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return parse_config(text, path);
+    const Result<std::string> text = bytes_of_file(path, largest_config_bytes);
+    return text.ok() ? parse_config(*text, path) : unread(path, text.status().message());
 }
 
 }  // namespace gradcoll

@@ -15,7 +15,7 @@ constexpr InstructionSet all_sets[] = {InstructionSet::scalar, InstructionSet::a
 
 InstructionSet limit_of_process() {
     const OptionSet& options = options_of_process();
-    warn_about_options(options, OptionId::cpu);
+    warn_about_option(options, OptionId::cpu);
     const Result<InstructionSet> limit = parse_instruction_set(options.text(OptionId::cpu));
     return limit.ok() ? *limit : InstructionSet::avx512;
 }

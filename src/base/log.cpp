@@ -9,14 +9,19 @@
 namespace gradcoll {
 namespace {
 
-constexpr int no_rank = -1;
+constexpr int no_rank = -1;  // less than any
 std::atomic<int> log_rank{no_rank};
+
+bool speaks_for_job() {
+    return log_rank.load(std::memory_order_relaxed) <= 0;
+}
 
 /// Must not ask for the level, which it is about to make.
 LogLevel level_of_process() {
     const OptionSet& options = options_of_process();
-    for (const std::string& complaint : unlogged_complaints(options, OptionId::log))
-        log_line(LogLevel::warn, complaint);
+    if (speaks_for_job())
+        for (const std::string& complaint : unlogged_complaints(options, OptionId::log))
+            log_line(LogLevel::warn, complaint);
     const Result<LogLevel> level = parse_log_level(options.text(OptionId::log));
     return level.ok() ? *level : LogLevel::warn;
 }
@@ -44,7 +49,17 @@ void log_line(LogLevel level, const std::string& text) {
     std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void warn_about_options(const OptionSet& set, std::optional<OptionId> only) {
+LogLevel warn_once_a_job() {
+    return speaks_for_job() ? LogLevel::warn : LogLevel::debug;
+}
+
+void warn_about_options(const OptionSet& set) {
+    for (const std::string& complaint : unlogged_complaints(set, std::nullopt))
+        log(LogLevel::warn, "{}", complaint);
+}
+
+void warn_about_option(const OptionSet& set, OptionId only) {
+    if (!speaks_for_job()) return;
     for (const std::string& complaint : unlogged_complaints(set, only))
         log(LogLevel::warn, "{}", complaint);
 }

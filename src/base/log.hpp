@@ -30,16 +30,20 @@ Result<LogLevel> parse_log_level(std::string_view text);
 bool log_enabled(LogLevel level);
 /// Writes one line whatever the level is set to. Lines of several threads do not mix. Thread safe.
 void log_line(LogLevel level, const std::string& text);
-/// Shown in front of every line once it is known.
+/// Of this process among those of its job. Shown in front of every line once it is known.
 void set_log_rank(int rank);
+/// Of what all ranks of a job would say alike: warn on rank 0, and where no rank is known; debug
+/// on the others.
+LogLevel warn_once_a_job();
 
 template <class... Args>
 void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
     if (log_enabled(level)) log_line(level, fmt::format(format, std::forward<Args>(args)...));
 }
 
-/// Writes the complaints of `set` (about one option, or all) that this process has not yet written,
-/// as warnings.
-void warn_about_options(const OptionSet& set, std::optional<OptionId> only = std::nullopt);
+/// Writes the complaints of `set` that this process has not yet written, as warnings.
+void warn_about_options(const OptionSet& set);
+/// The same about one option, which is used before anybody asks for all of them; once a job.
+void warn_about_option(const OptionSet& set, OptionId only);
 
 }  // namespace gradcoll

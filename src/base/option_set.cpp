@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.hpp"
@@ -11,6 +12,46 @@ namespace gradcoll {
 namespace {
 
 constexpr std::string_view test_prefix = "GC_TEST_";
+
+/// The garbage collector of Boehm and others, which many programs contain, has the same prefix.
+/// Source: its doc/README.environment. GC_TRACE, which is there, too, is ours.
+constexpr std::string_view of_garbage_collector[] = {"GC_ABORT_ON_LEAK",
+                                                     "GC_ALL_INTERIOR_POINTERS",
+                                                     "GC_BACKTRACES",
+                                                     "GC_COLLECT_AT_MALLOC",
+                                                     "GC_DISABLE_INCREMENTAL",
+                                                     "GC_DONT_GC",
+                                                     "GC_DUMP_REGULARLY",
+                                                     "GC_ENABLE_INCREMENTAL",
+                                                     "GC_FINDLEAK_DELAY_FREE",
+                                                     "GC_FIND_LEAK",
+                                                     "GC_FORCE_UNMAP_ON_GCOLLECT",
+                                                     "GC_FREE_SPACE_DIVISOR",
+                                                     "GC_FULL_FREQUENCY",
+                                                     "GC_IGNORE_GCJ_INFO",
+                                                     "GC_INITIAL_HEAP_SIZE",
+                                                     "GC_LARGE_ALLOC_WARN_INTERVAL",
+                                                     "GC_LOG_FILE",
+                                                     "GC_LOOP_ON_ABORT",
+                                                     "GC_MARKERS",
+                                                     "GC_MAXIMUM_HEAP_SIZE",
+                                                     "GC_NO_BLACKLIST_WARNING",
+                                                     "GC_NPROCS",
+                                                     "GC_ONLY_LOG_TO_FILE",
+                                                     "GC_PAUSE_TIME_TARGET",
+                                                     "GC_PRINT_ADDRESS_MAP",
+                                                     "GC_PRINT_BACK_HEIGHT",
+                                                     "GC_PRINT_STATS",
+                                                     "GC_PRINT_VERBOSE_STATS",
+                                                     "GC_RETRY_SIGNALS",
+                                                     "GC_UNMAP_THRESHOLD",
+                                                     "GC_USE_ENTIRE_HEAP",
+                                                     "GC_USE_GETWRITEWATCH"};
+
+bool is_for_others(std::string_view name) {
+    return name.starts_with(test_prefix) ||
+           std::ranges::find(of_garbage_collector, name) != std::end(of_garbage_collector);
+}
 
 }  // namespace
 
@@ -37,8 +78,19 @@ OptionSet::OptionSet(std::span<const std::string_view> environment, const Config
     settle();
 }
 
+OptionSet OptionSet::without_values(std::string_view reason) const {
+    OptionSet defaults(std::span<const std::string_view>{});
+    for (const OptionValue& value : values_)
+        if (value.source != OptionSource::default_value) {
+            defaults.complaints_.push_back(
+                {fmt::format("settings of the environment are ignored: {}", reason), {}});
+            break;
+        }
+    return defaults;
+}
+
 void OptionSet::take_variable(std::string_view name, std::string_view text) {
-    if (name.starts_with(test_prefix)) return;
+    if (is_for_others(name)) return;
     const OptionInfo* row = find_option(name);
     if (row == nullptr) {
         complaints_.push_back(

@@ -52,13 +52,18 @@ class OptionSet {
     /// Leaves out every value that `check` refuses, with a complaint: the next weaker one holds.
     void leave_out_what_fails(const Check& check);
 
+    /// All defaults, with one complaint if there was another value: that values are ignored because
+    /// of `reason`.
+    OptionSet without_values(std::string_view reason) const;
+
     const OptionValue& operator[](OptionId id) const { return values_[index(id)]; }
     const std::string& text(OptionId id) const { return values_[index(id)].text; }
     OptionSource source(OptionId id) const { return values_[index(id)].source; }
     const std::string& place(OptionId id) const { return values_[index(id)].place; }
 
     /// One sentence for every GC_* variable that is no option (with the nearest known name if one
-    /// is near; GC_TEST_* belongs to the tests and is never mentioned), every complaint of the
+    /// is near; GC_TEST_* belongs to the tests, and GC_MARKERS and its kin to a garbage collector:
+    /// they are never mentioned), every complaint of the
     /// file, every value that was left out. Printable.
     const std::vector<OptionComplaint>& complaints() const { return complaints_; }
 

@@ -1,5 +1,6 @@
 #include "base/options.hpp"
 
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -14,6 +15,10 @@ OptionSet read_process() {
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
         entries.emplace_back(*entry);
     OptionSet set(entries);
+    if (!is_plain_process())
+        return set.without_values(
+            "the process has rights that whoever started it may lack (setuid, setgid, "
+            "capabilities)");
     const std::string& path = set.text(OptionId::config_file);
     if (!path.empty()) set = OptionSet(entries, read_config_file(path));
     set.leave_out_what_fails(check_process_option);
@@ -21,6 +26,10 @@ OptionSet read_process() {
 }
 
 }  // namespace
+
+bool is_plain_process() {
+    return ::getauxval(AT_SECURE) == 0;
+}
 
 Status check_process_option(OptionId id, std::string_view text) {
     const OptionInfo& row = info_of(id);

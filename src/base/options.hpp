@@ -12,6 +12,11 @@
 
 namespace gradcoll {
 
+/// Whether whoever started this process may do all that it may: it has no rights of its file's own
+/// (setuid, setgid, capabilities). Otherwise they choose neither files nor code for it: nothing of
+/// the environment counts.
+bool is_plain_process();
+
 /// Whether `text` is a value, for options whose row has a check: those that hold for the whole
 /// process and are understood down here (GC_LOG, GC_CPU, GC_YIELD, ...). All others pass.
 Status check_process_option(OptionId id, std::string_view text);

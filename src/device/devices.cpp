@@ -115,7 +115,7 @@ const DevicePlugin* Devices::load_once() {
         log(LogLevel::info, "{} devices: {}", (*loaded)->name, (*loaded)->device_count());
     } else {
         why_inactive_ = loaded.status().message();
-        log(mode_ == Mode::path ? LogLevel::warn : LogLevel::info,
+        log(mode_ == Mode::path ? warn_once_a_job() : LogLevel::info,
             "GC_DEVICE: no memory of devices is served: {}", why_inactive_);
     }
     looked_.store(true, std::memory_order_release);
@@ -126,6 +126,12 @@ Result<const DevicePlugin*> Devices::load() const {
     if (mode_ == Mode::path) return plugin_in(setting_);
     if (build_facts::cuda_kernels == 0) return Status(Code::unsupported, without_cuda);
     const std::string beside = path_beside_this_library();
+    if (beside.empty() && !is_plain_process())
+        return Status(
+            Code::unsupported,
+            fmt::format("there is no {} beside this library, and a process with rights of "
+                        "its own looks nowhere else",
+                        cuda_library));
     return plugin_in(beside.empty() ? cuda_library : beside);
 }
 

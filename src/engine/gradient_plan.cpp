@@ -99,7 +99,8 @@ Result<GradientWish> wish_in(const nlohmann::json& json, const Place& place) {
 }  // namespace
 
 Result<GradientPlan> GradientPlan::parse(std::string_view text, std::string_view origin) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const Result<nlohmann::json> found = json_in(text);
+    const nlohmann::json json = found.ok() ? *found : nlohmann::json();
     const bool known = json.is_object() && json.contains(version_key) &&
                        json[version_key] == file_version && json.contains("gradients") &&
                        json["gradients"].is_array();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "base/status.hpp"
 #include "reduce/reducer.hpp"
 
 namespace gradcoll {
@@ -21,6 +22,10 @@ struct Binding {
     /// What all encodings of an element together may lose at most, where codecs of the plan take a
     /// tolerance and have none: each gets the same share. 0: nothing. The same on all ranks.
     double tolerance = 0;
+    /// Not null: this rank takes no part, for this reason, which is the outcome. Its messages tell
+    /// the others so, and the buffers are room for what arrives: both the same, as long as the
+    /// vector. Until the operation has ended.
+    const Status* refusal = nullptr;
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
     /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.
     std::uint32_t sequence = 0;

@@ -63,7 +63,9 @@ void ChunkRun::head_once(const Step& send, const Operation& operation) {
     EncodedBlocks* const blocks = view_.blocks_of(send);
     const bool is_plain = blocks != nullptr && blocks->join(send, operation.failed());
     write_header(send, view_.message(send), is_plain, operation);
-    if (operation.failed()) packed_.leave_plain(send.from);
+    if (!operation.failed()) return;
+    write_failure(view_.message(send), operation);
+    packed_.leave_plain(send.from);
 }
 
 /// As it is in its slot, and packed.
@@ -153,13 +155,16 @@ bool ChunkRun::is_held(std::uint32_t message, const ChunkRun* pacer) const {
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = cookie_of(index);
+    if (operation.trace) begun_ns_[index] = now_ns();
     const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
         make_ready(index, operation);
     const MessageBytes bytes = moved_bytes(index);
+    if (operation.failed() && message.kind == StepKind::send && !is_framed(message) && !device_)
+        return start_notice(message, bytes.size_bytes, first_tag_ + message.stage, cookie,
+                            operation);
     if (message.kind == StepKind::send)
         operation.stats.packed_away_bytes += view_.message(message).size_bytes - bytes.size_bytes;
-    if (operation.trace) begun_ns_[index] = now_ns();
     if (device_) return start_on_device(index, cookie, operation);
     return start_message(message, bytes, first_tag_ + message.stage, cookie, operation);
 }
@@ -228,21 +233,23 @@ void ChunkRun::finish_batched() {
     batched_.clear();
 }
 
-Status ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes,
-                               Operation& operation) {
+/// Fails the operation unless it is what the plan expects.
+void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation) {
     const Step& message = step(recv);
     if (packed_.has(recv)) {
         const Result<std::size_t> unpacked = unpack(recv, received_bytes, operation);
-        if (!unpacked.ok()) return of_message(message, unpacked.status());
+        if (!unpacked.ok()) return operation.fail(of_message(message, unpacked.status()));
         received_bytes = *unpacked;
     }
     const MessageBytes expected = view_.message(message);
-    return check_received(message,
-                          {.message = memory_.mirror ? mirror_of(recv) : expected.data,
-                           .expected_bytes = expected.size_bytes,
-                           .received_bytes = received_bytes,
-                           .blocks = view_.blocks_of(message)},
-                          operation);
+    const Arrival arrival{.message = memory_.mirror ? mirror_of(recv) : expected.data,
+                          .expected_bytes = expected.size_bytes,
+                          .received_bytes = received_bytes,
+                          .blocks = view_.blocks_of(message)};
+    if (const auto failure = failure_in(message, arrival))
+        return operation.fail(of_message(message, told(*failure)), *failure);
+    Status status = check_received(message, arrival, operation);
+    if (!status.ok()) operation.fail(std::move(status));
 }
 
 void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
@@ -254,8 +261,7 @@ void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
         operation.trace->add_overlapping(span_of(message, begun_ns_[index], bytes, operation));
     }
     if (receives) {
-        Status status = check_arrived(index, received_bytes, operation);
-        if (!status.ok()) operation.fail(std::move(status));
+        check_arrived(index, received_bytes, operation);
         if (is_framed(message)) has_header_[message.to.index] = 0;  // it may be passed on
     }
     ready_.finish(index);

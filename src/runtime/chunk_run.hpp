@@ -81,7 +81,7 @@ class ChunkRun {
                                Operation& operation);
     void note_packing(const char* name, std::uint32_t message, std::uint64_t begin_ns,
                       Operation& operation) const;
-    Status check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation);
+    void check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation);
     std::byte* mirror_of(std::uint32_t message) const;
     Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
 

@@ -132,8 +132,9 @@ void ChunkWindow::make_runs() {
 }
 
 void ChunkWindow::give_memory_to_runs() {
+    const auto places = static_cast<std::uint32_t>(parts_.memory.places());
     for (std::uint32_t place = 0; place < runs_.size(); ++place)
-        runs_[place].use(parts_.memory.of(place));
+        runs_[place].use(parts_.memory.of(place % places));
 }
 
 Status ChunkWindow::begin() {
@@ -170,7 +171,7 @@ void ChunkWindow::drop() {
 
 void ChunkWindow::begin_chunks() {
     while (next_chunk_ < plan().chunk_count && !run_of(next_chunk_).active() &&
-           next_chunk_ - oldest_chunk_ < static_cast<std::int64_t>(runs_.size())) {
+           next_chunk_ - oldest_chunk_ < static_cast<std::int64_t>(parts_.memory.places())) {
         run_of(next_chunk_).begin(program_of(next_chunk_), next_chunk_, operation_);
         ++next_chunk_;
     }

@@ -171,6 +171,7 @@ void Executor::Impl::refuse() {
 
 Status Executor::Impl::begin() {
     state = State::running;
+    if (operation.binding.refusal != nullptr) operation.fail(*operation.binding.refusal);
     Status begun = window->borrow();
     if (begun.ok()) begun = window->begin();
     if (begun.ok()) return {};
@@ -242,6 +243,8 @@ Status Executor::start(const Binding& binding) {
     OperationNumber number;
     if (binding.numbers != nullptr) number = binding.numbers->take();
     GRADCOLL_TRY(impl.check(binding));
+    // What a device does with the messages of a plan has no notices.
+    if (binding.refusal != nullptr && impl.options.device) return *binding.refusal;
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;

@@ -8,6 +8,7 @@
 #include "compress/codec.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/codecs_in_use.hpp"
+#include "runtime/failure_notice.hpp"
 #include "runtime/packers_in_use.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
@@ -28,10 +29,18 @@ struct Operation {
     Status error = {};           ///< the first one; from then on local steps are skipped
     std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
     RunStats stats = {};
+    FailureNotice notice = {};  ///< of the error, for others
 
     bool failed() const { return !error.ok(); }
     void fail(Status status) {
-        if (error.ok()) error = std::move(status);
+        const Code code = status.code();
+        fail(std::move(status), code == Code::peer_failed ? Failure() : Failure{plan.rank, code});
+    }
+    /// `first`: who failed, if it was not this rank.
+    void fail(Status status, const Failure& first) {
+        if (failed()) return;
+        error = std::move(status);
+        notice = FailureNotice(first);
     }
     const Codec& codec(CodecId id) const { return codecs[id]; }
 };

@@ -104,6 +104,12 @@ void write_header(const Step& send, const MessageBytes& message, bool is_plain,
     write_frame_header(header, message.data);
 }
 
+void write_failure(const MessageBytes& message, const Operation& operation) {
+    if (message.size_bytes >= frame_header_bytes + FailureNotice::most_bytes)
+        std::memcpy(message.data + frame_header_bytes, operation.notice.data(),
+                    FailureNotice::most_bytes);
+}
+
 Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,
                      Operation& operation) {
     if (step.kind == StepKind::recv)
@@ -113,9 +119,28 @@ Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::
     return operation.lane.start_send(step.peer, tag, bytes.data, bytes.size_bytes, cookie);
 }
 
+Status start_notice(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
+                    Operation& operation) {
+    const std::size_t size_bytes = FailureNotice::size_for(whole_bytes);
+    ++operation.stats.messages_sent;
+    operation.stats.bytes_sent += size_bytes;
+    return operation.lane.start_short_send(send.peer, tag, operation.notice.data(), size_bytes,
+                                           whole_bytes, cookie);
+}
+
 Status of_message(const Step& recv, const Status& status) {
     return Status(status.code(), fmt::format("message from rank {} at level {}: {}", recv.peer,
                                              recv.level, status.message()));
+}
+
+std::optional<Failure> failure_in(const Step& recv, const Arrival& arrival) {
+    if (!is_framed(recv))
+        return FailureNotice::instead_of(arrival.expected_bytes, arrival.message,
+                                         arrival.received_bytes);
+    const Result<FrameHeader> header = read_frame_header(arrival.message, arrival.received_bytes);
+    if (!header.ok() || !header->sender_failed) return std::nullopt;
+    if (arrival.received_bytes < frame_header_bytes + FailureNotice::most_bytes) return Failure();
+    return FailureNotice::at(arrival.message + frame_header_bytes).value_or(Failure());
 }
 
 Status check_received(const Step& recv, const Arrival& arrival, const Operation& operation) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/chunk_view.hpp"
 #include "runtime/operation.hpp"
@@ -27,9 +28,16 @@ constexpr bool is_framed(const Step& step) {
 void write_header(const Step& send, const MessageBytes& message, bool is_plain,
                   const Operation& operation);
 
+/// Of a rank that has failed: writes whose failure it is behind the header, if there is room.
+void write_failure(const MessageBytes& message, const Operation& operation);
+
 /// Hands a send or receive to the lane. Errors: those of the lane.
 Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::uint32_t cookie,
                      Operation& operation);
+
+/// The same of a notice that this rank has failed, in place of a plain message of `whole_bytes`.
+Status start_notice(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
+                    Operation& operation);
 
 /// What is wrong with a message, with the peer and the level that it is from.
 Status of_message(const Step& recv, const Status& status);
@@ -41,6 +49,8 @@ struct Arrival {
     std::size_t received_bytes = 0;
     EncodedBlocks* blocks = nullptr;  ///< of a codec of variable rate: gets those of the message
 };
+/// Whose failure the sender tells of, instead of sending data.
+std::optional<Failure> failure_in(const Step& recv, const Arrival& arrival);
 /// Whether it is what the plan expects: length, the header of a framed message, and the lengths of
 /// its blocks if it has such. Errors: corrupt, peer_failed; both name peer, level and sizes or
 /// fields.

@@ -48,7 +48,7 @@ std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
 Result<WindowMemory> WindowMemory::make(const Plan& plan, const Room& room, Device* device,
                                         std::shared_ptr<ScratchPool> pool) {
     WindowMemory memory;
-    memory.places_ = room.places;
+    memory.places_ = memory.usable_places_ = room.places;
     memory.scratch_bytes_ = aligned(room.scratch_bytes);
     memory.pool_ = std::move(pool);
     if (device) GRADCOLL_TRY(memory.take_from(*device, plan, room.places));
@@ -65,7 +65,10 @@ Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t pla
 
 Status WindowMemory::borrow() {
     if (layout_ || lease_.data()) return {};
-    return take(lease_, pool_->borrow(places_ * scratch_bytes_));
+    usable_places_ = places_;
+    if (take(lease_, pool_->borrow(places_ * scratch_bytes_)).ok()) return {};
+    usable_places_ = 1;
+    return take(lease_, pool_->borrow(scratch_bytes_));
 }
 
 ChunkMemory WindowMemory::of(std::uint32_t place) {

@@ -58,10 +58,13 @@ class WindowMemory {
     /// out_of_memory.
     static Result<WindowMemory> make(const Plan& plan, const Room& room, Device* device,
                                      std::shared_ptr<ScratchPool> pool);
-    /// Before an operation, and after it. What was not given back is kept for the next one. No
-    /// effect for data on a device. Errors: out_of_memory.
+    /// Before an operation, and after it: for all places, or where there is not so much memory for
+    /// one. What was not given back is kept for the next one. No effect for data on a device.
+    /// Errors: out_of_memory.
     Status borrow();
     void give_back() { lease_.give_back(); }
+    /// How many places have memory. Of the host: only while it is borrowed.
+    std::size_t places() const { return usable_places_; }
     /// Of the host: only while it is borrowed.
     ChunkMemory of(std::uint32_t place);
 
@@ -69,6 +72,7 @@ class WindowMemory {
     Status take_from(Device& device, const Plan& plan, std::size_t places);
 
     std::size_t places_ = 0;
+    std::size_t usable_places_ = 0;
     std::size_t scratch_bytes_ = 0;  ///< of one place
     std::shared_ptr<ScratchPool> pool_;
     ScratchLease lease_;

@@ -36,6 +36,10 @@ class Lane {
     /// for a peer or tag out of range; transport.
     virtual Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                               std::uint32_t cookie) = 0;
+    /// The same instead of a message of `whole_bytes`, which the peer asks for: it gets these bytes
+    /// alone, which are fewer.
+    virtual Status start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                                    std::size_t whole_bytes, std::uint32_t cookie);
     virtual Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                               std::uint32_t cookie) = 0;
     /// Messages to and from these ranks (ascending) may go in short pieces; the other ends say the

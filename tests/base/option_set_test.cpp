@@ -48,9 +48,27 @@ TEST(OptionSet, AMisspeltVariableIsNamedWithTheNearestKnownOne) {
 }
 
 TEST(OptionSet, AVariableFarFromAllIsNamedWithoutASuggestion) {
-    const OptionSet set = in_environment({"GC_INITIAL_HEAP_SIZE=1"});
+    const OptionSet set = in_environment({"GC_SOMETHING_FAR_OFF=1"});
     ASSERT_EQ(set.complaints().size(), 1U);
     EXPECT_EQ(set.complaints()[0].text.find("did you mean"), std::string::npos);
+}
+
+TEST(OptionSet, VariablesOfTheGarbageCollectorAreNotOurs) {
+    EXPECT_TRUE(
+        in_environment({"GC_MARKERS=4", "GC_NPROCS=1", "GC_LOG_FILE=gc.log"}).complaints().empty());
+    for (const OptionInfo& row : option_table())
+        EXPECT_EQ(in_environment({std::string(row.variable) + "=x"}).text(row.id), "x");
+}
+
+TEST(OptionSet, WithoutValuesThereIsOneComplaint) {
+    EXPECT_TRUE(in_environment({"HOME=/", "GC_CODEC="}).without_values("so").complaints().empty());
+    ConfigFile file;
+    file.entries.push_back({OptionId::log, "info", 1});
+    const std::string_view entries[] = {"GC_DEVICE=./evil.so", "GC_CODECC=1"};
+    const OptionSet set = OptionSet(entries, file).without_values("so it is");
+    for (const OptionInfo& row : option_table()) EXPECT_EQ(set.text(row.id), row.default_value);
+    ASSERT_EQ(set.complaints().size(), 1U);
+    EXPECT_EQ(set.complaints()[0].text, "settings of the environment are ignored: so it is");
 }
 
 TEST(OptionSet, TestVariablesForeignOnesAndEntriesWithoutEqualsAreIgnored) {

@@ -51,6 +51,7 @@ TEST(GradientPlan, WhatIsWrongIsNamedWithItsPlace) {
     const std::pair<std::string, const char*> wrong[] = {
         {"", "no plan of an engine"},
         {"[]", "no plan of an engine"},
+        {std::string(100'000, '['), "no plan of an engine"},
         {R"({"gradcoll_engine_plan": 2, "gradients": []})", "no plan of an engine"},
         {plan_with("7"), "gradients[0] is 7; allowed: an object"},
         {plan_with(R"({"codec": "int8"})"), "gradients[0] has no name"},

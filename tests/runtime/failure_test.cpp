@@ -1,4 +1,10 @@
 // Broken messages: every rank ends, those concerned say why, and the next operation works.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "collectives/exchange/exchange.hpp"
 #include "runtime/spoil.hpp"
 #include "runtime/thread_ranks.hpp"
 
@@ -58,6 +64,93 @@ TEST(Failure, PayloadThatIsNoEncodingEndsEveryRank) {
     EXPECT_EQ(runs.first[2].status.code(), Code::corrupt) << runs.first[2].status.message();
     EXPECT_TRUE(says(runs.first[2].status, "2:4")) << runs.first[2].status.message();
     expect_all_equal(runs.second, sum_of_all(sparse_input, 5, 20'000));
+}
+
+/// One rank cannot take part in the first of two operations.
+TwoRuns run_with_refusal(const Scenario& shape, int refusing, const Status& why) {
+    LoopbackWorld world(5);
+    TwoRuns runs;
+    on_all_ranks(world, 5, [&](Channel& channel) {
+        const auto at = static_cast<std::size_t>(channel.rank());
+        const auto executor = make_executor(shape, channel);
+        if (channel.rank() == refusing) {
+            Floats room(static_cast<std::size_t>(shape.spec.count_elems));
+            Binding binding = binding_of(room, room, 0);
+            binding.refusal = &why;
+            runs.first[at].status = executor->start(binding);
+            if (runs.first[at].status.ok()) runs.first[at].status = finish(*executor);
+        } else {
+            runs.first[at] = run_once(*executor, sparse_input, 0);
+        }
+        runs.second[at] = run_once(*executor, sparse_input, 1);
+    });
+    return runs;
+}
+
+TEST(Failure, WhoRefusesIsNamedOnEveryRankWithTheReason) {
+    const Status why(Code::out_of_memory, "no room");
+    for (const CodecId codec : {CodecId::exact, CodecId::nm_2_4, CodecId::bf16})
+        for (int refusing = 0; refusing < 5; ++refusing) {
+            const TwoRuns runs = run_with_refusal(shape_of(codec), refusing, why);
+            for (int rank = 0; rank < 5; ++rank) {
+                const Status& status = runs.first[static_cast<std::size_t>(rank)].status;
+                EXPECT_EQ(status.code(),
+                          rank == refusing ? Code::out_of_memory : Code::peer_failed);
+                if (rank == refusing) continue;
+                EXPECT_TRUE(says(status, "rank " + std::to_string(refusing) + " cannot go on"))
+                    << rank << ": " << status.message();
+                EXPECT_TRUE(says(status, "not enough memory")) << status.message();
+            }
+            expect_all_equal(runs.second, sum_of_all(sparse_input, 5, 20'000));
+        }
+}
+
+TEST(Failure, MessagesTooShortForAReasonSayThatThereIsOne) {
+    const Status why(Code::invalid_buffer, "null");
+    for (const char* exchange : {"direct", "ring", "recursive"})
+        for (const std::int64_t count : {1, 4, 5, 9}) {
+            const Scenario shape = scenario("((0 1) (2 3 4))", count, CodecId::exact,
+                                            exchange_named(exchange).value());
+            const TwoRuns runs = run_with_refusal(shape, 3, why);
+            for (const std::size_t rank : {0, 1, 2, 4})
+                EXPECT_EQ(runs.first[rank].status.code(), Code::peer_failed) << rank;
+            expect_all_equal(runs.second, sum_of_all(sparse_input, 5, count));
+        }
+}
+
+/// This process may have only so many more bytes of address space.
+void limit_memory_to(std::size_t more_bytes) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t limit = pages * 4096 + more_bytes;
+    const rlimit limits{limit, limit};
+    if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+}
+
+/// Half a MiB for each of 16 chunks on each of two ranks are too much; for one they are there.
+TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
+    const auto run = [] {
+        Scenario shape = scenario("(0 1)", 4 << 20);
+        shape.spec.chunk_elems = 256 << 10;
+        shape.options.chunks_in_flight = 16;
+        LoopbackWorld world(2);
+        const auto first = make_executor(shape, world.channel(0));
+        const auto second = make_executor(shape, world.channel(1));
+        Floats in(4 << 20, 1.0F), first_out(in.size()), second_out(in.size());
+        limit_memory_to(3 << 20);
+        bool ok = first->start(binding_of(in, first_out)).ok() &&
+                  second->start(binding_of(in, second_out)).ok();
+        for (bool complete = false; ok && !complete;) {
+            const auto a = first->advance();
+            const auto b = second->advance();
+            ok = a.ok() && b.ok();
+            complete = ok && *a == Progress::complete && *b == Progress::complete;
+        }
+        ok = ok && first_out == second_out &&
+             std::ranges::all_of(first_out, [](float value) { return value == 2; });
+        std::_Exit(ok ? 0 : 1);
+    };
+    EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 /// The ranks disagree about the count, which no plan allows: the message is too long for its

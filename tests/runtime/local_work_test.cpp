@@ -195,7 +195,7 @@ TEST_F(LocalWorkByHand, TheFirstErrorThatComesBackIsKept) {
     for (const LocalStep& step : steps) run_step(step);
     ASSERT_TRUE(mine_->finish_local(steps[1], {Status(Code::corrupt, "first")}).ok());
     ASSERT_TRUE(mine_->finish_local(steps[0], {Status(Code::corrupt, "second")}).ok());
-    std::thread peer([&] { EXPECT_TRUE(finish(*other_).ok()); });
+    std::thread peer([&] { EXPECT_EQ(finish(*other_).code(), Code::peer_failed); });
     const Status status = finish(*mine_);
     peer.join();
     EXPECT_EQ(status.message(), "first");

@@ -81,7 +81,7 @@ TEST(CommandLine, FilesAreWrittenOrTheOptionIsNamed) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "two\nlines\n");
     ::unlink(path.c_str());
     EXPECT_EQ(write_file("--out", "/nonexistent/file", "text"),
-              "--out /nonexistent/file: cannot be written: No such file or directory");
+              "--out /nonexistent/file cannot be written: No such file or directory");
 }
 
 }  // namespace

@@ -132,7 +132,9 @@ TEST(Json, CyclesAreShown) {
 TEST(Json, HostileNestingIsRefusedNotFollowed) {
     std::string nested;
     for (int i = 0; i < 100'000; ++i) nested += R"({"children":[)";
-    expect_error(nested, -1, "unexpected end of input");
+    expect_error(nested, -1, "deeper than the 1024 levels");
+    expect_error(R"({"kind":)" + std::string(100'000, '[') + std::string(100'000, ']') + "}", -1,
+                 "deeper than the 1024 levels");
     nested += R"({"rank":0})";
     for (int i = 0; i < 100'000; ++i) nested += "]}";
     expect_error(nested, -1, "deeper than the 1024 levels");

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "topology/files.hpp"
 #include "topology/sources/cluster/interfaces.hpp"
 
 namespace gradcoll {
@@ -106,19 +105,6 @@ TEST_F(KeptNetworks, AFileThatTellsOfOtherHostsIsAsGoodAsNone) {
     fs::copy_file(files().front(), path);
     EXPECT_FALSE(kept_network(job_of({"a", "b", "c"})));
     forget_network(tree_of({"a", "b", "x"}));
-}
-
-TEST_F(Folder, AFileIsReplacedAtOnceAndALinkInItsPlaceIsNotFollowed) {
-    const std::string path = (folder_ / "file").string();
-    write("victim", "untouched");
-    fs::create_symlink(folder_ / "victim", path + "." + std::to_string(getpid()) + ".new");
-    ASSERT_TRUE(replace_file(path, "first").ok());
-    ASSERT_TRUE(replace_file(path, "second").ok());
-    EXPECT_EQ(*read_file(path), "second");
-    EXPECT_EQ(*read_file(folder_ / "victim"), "untouched");
-    EXPECT_EQ(files().size(), 2U);
-    const Status status = replace_file((folder_ / "none" / "file").string(), "text");
-    EXPECT_NE(status.message().find("cannot be written"), std::string::npos) << status.message();
 }
 
 TEST_F(Folder, TheFastestInterfaceCounts) {

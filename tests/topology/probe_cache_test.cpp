@@ -98,6 +98,12 @@ TEST(ProbeCache, RefusalsNameThePlace) {
     has(with(root, host, R"(, "notes": [1])"), "/notes/0");
 }
 
+TEST(ProbeCache, HostileNestingIsRefusedNotFollowed) {
+    const std::string nested = std::string(100'000, '[') + std::string(100'000, ']');
+    EXPECT_NE(switches_from_probe_cache(nested).status().message().find("brackets nest 100000"),
+              std::string::npos);
+}
+
 TEST(ProbeCache, AChainOfSwitchesThatIsTooDeepIsRefused) {
     std::string switches = R"([{"name": "0"})";
     for (int i = 0; i < max_tree_depth; ++i)

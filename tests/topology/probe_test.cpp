@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "topology/files.hpp"
+#include "base/files.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/sources/cluster/probe_slices.hpp"
 

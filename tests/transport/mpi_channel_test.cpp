@@ -81,6 +81,41 @@ TEST(MpiLane, CutMessagesMayBeShorterThanTheirReceives) {
     });
 }
 
+/// Whatever the receive asks for, and however it is cut; twice, so that nothing is left over.
+TEST(MpiLane, ShortSendsArriveInPlaceOfWholeMessages) {
+    ProcessWorld().run([](MpiChannel& channel) {
+        const std::size_t piece = channel.unasked_bytes();
+        std::vector<int> all(static_cast<std::size_t>(channel.rank_count()));
+        std::iota(all.begin(), all.end(), 0);
+        for (const std::vector<int>& peers : {all, std::vector<int>()})
+            for (const CutEnd end : {CutEnd::by_length, CutEnd::by_short_piece}) {
+                const auto lane = channel.open_lane(2);
+                lane->cut_messages(peers, end);
+                for (const std::size_t whole :
+                     {std::size_t{17}, piece, piece + 1, 2 * piece, 40 * piece + 7}) {
+                    const Bytes out = pattern(16, static_cast<unsigned>(channel.rank()));
+                    Bytes in(whole);
+                    for (const std::size_t size : {std::size_t{16}, std::size_t{0}}) {
+                        ASSERT_TRUE(
+                            lane->start_recv(previous_of(channel), 3, in.data(), whole, 1).ok());
+                        ASSERT_TRUE(
+                            lane->start_short_send(next_of(channel), 3, out.data(), size, whole, 2)
+                                .ok());
+                        const auto done = drain(*lane);
+                        ASSERT_EQ(done.size(), 2U);
+                        ASSERT_TRUE(find_cookie(done, 1)->status.ok());
+                        EXPECT_EQ(find_cookie(done, 1)->received_bytes, size);
+                        EXPECT_EQ(Bytes(in.begin(), in.begin() + 16),
+                                  pattern(16, static_cast<unsigned>(previous_of(channel))));
+                        PMPI_Barrier(channel.comm());
+                        send_around(channel, *lane, whole);
+                        PMPI_Barrier(channel.comm());
+                    }
+                }
+            }
+    });
+}
+
 TEST(MpiLane, MoreMessagesThanItsCapacityAreRefusedAlsoWhereTheyAreCut) {
     ProcessWorld().run([](MpiChannel& channel) {
         const auto lane = channel.open_lane(1);

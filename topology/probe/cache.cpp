@@ -177,7 +177,9 @@ bool is_probe_cache(std::string_view text) {
 }
 
 Result<SwitchTree> switches_from_probe_cache(std::string_view text) {
-    const Json json = Json::parse(text, nullptr, false);
+    const Result<Json> found_json = json_in(text);
+    if (!found_json.ok()) return wrong_cache("/", found_json.status().message());
+    const Json& json = *found_json;
     if (!json.is_object()) return wrong_cache("/", "is no JSON object");
     const Json* found = member(json, version_key);
     if (found == nullptr || *found != cache_version)

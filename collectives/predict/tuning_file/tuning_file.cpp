@@ -5,15 +5,14 @@
 
 #include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
+#include "topology/json_value.hpp"
 
 namespace gradcoll {
 namespace {
@@ -257,30 +256,18 @@ class Reader {
 
 Result<Tuning> tuning_from(std::string_view text, std::string_view source) {
     const std::string name = printable(source);
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded())
-        return Status(Code::invalid_argument, fmt::format("{}: found no JSON", name));
+    const Result<Json> json = json_in(text);
+    if (!json.ok())
+        return Status(json.status().code(), fmt::format("{}: {}", name, json.status().message()));
     Reader reader(name);
-    GRADCOLL_TRY(reader.read(json));
+    GRADCOLL_TRY(reader.read(*json));
     return std::move(reader.tuning);
 }
 
 Result<std::string> read_tuning_text(const std::string& path) {
-    const auto unreadable = [&path](std::string_view why) {
-        return Status(Code::io, fmt::format("{}: {}", printable(path), why));
-    };
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(path, error))
-        return unreadable(error ? error.message() : "is no regular file");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return unreadable("cannot be opened");
-    std::string text(largest_tuning_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad()) return unreadable("cannot be read");
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.size() <= largest_tuning_bytes) return text;
-    return Status(Code::invalid_argument, fmt::format("{}: is longer than {} bytes",
-                                                      printable(path), largest_tuning_bytes));
+    Result<std::string> text = bytes_of_file(path, largest_tuning_bytes);
+    if (text.ok()) return text;
+    return Status(Code::io, fmt::format("{}: {}", printable(path), text.status().message()));
 }
 
 Result<Tuning> read_tuning(const std::string& path) {

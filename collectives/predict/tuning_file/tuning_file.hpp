@@ -18,7 +18,7 @@ inline constexpr std::size_t largest_tuning_bytes = std::size_t{1} << 20;
 /// Errors: invalid_argument naming the source, the key, the value and what is allowed.
 Result<Tuning> tuning_from(std::string_view text, std::string_view source);
 
-/// The text of a regular file. Errors: io, naming the file; invalid_argument if it is too large.
+/// The text of a regular file, which is not too large. Errors: io, naming the file.
 Result<std::string> read_tuning_text(const std::string& path);
 
 /// Both. Errors: as above.

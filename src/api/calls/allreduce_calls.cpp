@@ -21,7 +21,10 @@ Outcome allreduce(const Entry& entry, const CallArguments& arguments) {
     if (known == Known::served) return status;
     if (known == Known::passes) return pass_allreduce(arguments);
     const Call call = admit(entry, arguments);
-    if (!call.error.ok()) return call.error;
+    if (!call.error.ok()) {
+        if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
+        return call.error;
+    }
     learn_way_of(call);
     return call.passes() ? pass(call) : run_allreduce(call);
 }

@@ -1,5 +1,7 @@
 #include "api/calls/blocking.hpp"
 
+#include <memory>
+#include <new>
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
@@ -21,10 +23,8 @@ Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Bin
                     const BlockingExtras& extras) {
     auto lease = context.plans().begin(kind, key, {.waited = true, .data_device = extras.device});
     if (!lease) return lease.status();
-    if (const Status status = add_residual(binding, *lease->call, extras); !status.ok()) {
-        context.plans().give_number_up();
-        return status;
-    }
+    const Status fits = add_residual(binding, *lease->call, extras);
+    binding.refusal = fits.ok() ? extras.refusal : &fits;
     return context.plans().run(std::move(lease).value(), binding);
 }
 
@@ -40,9 +40,22 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
+/// Of a refused call: nobody reads what is in the vector.
+Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
+                        const CallShape& shape, const KeptTolerance& kept, const Status& why) {
+    if (kept.route.hosts)
+        return context.several_hosts().allreduce(arguments, shape, kept.route.key,
+                                                 kept.for_encodings, &why);
+    context.one_host().refuse_allreduce(shape, why.code());
+    return why;
+}
+
 /// Through the memory of one host or of several: of the host, or by a copy there.
 Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
-                     const KeptTolerance& kept, DeviceSide* device) {
+                     const KeptTolerance& kept, const BlockingExtras& extras) {
+    if (extras.refusal != nullptr)
+        return refuse_in_memory(context, arguments, shape, kept, *extras.refusal);
+    DeviceSide* const device = extras.device.get();
     const auto run = [&](const CallArguments& there) {
         return kept.route.hosts ? context.several_hosts().allreduce(there, shape, kept.route.key,
                                                                     kept.for_encodings)
@@ -61,15 +74,16 @@ Status run_by_mpi(CommContext& context, const CallArguments& arguments, const Ca
 Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                   const KeptTolerance& kept, const BlockingExtras& extras) {
     const Route& route = kept.route;
+    if (extras.refusal != nullptr && (route.passes() || route.tries_mpi)) return *extras.refusal;
     if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
-    if (route.one_host) return run_in_memory(context, arguments, shape, kept, extras.device.get());
+    if (route.one_host) return run_in_memory(context, arguments, shape, kept, extras);
     if (route.tries_mpi)
         return run_timed(
             context, shape, route.key,
             [&] { return run_by_mpi(context, arguments, shape, PassReason::being_tried); },
             TriedWay::mpi);
     return run_timed(context, shape, route.key, [&] {
-        if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras.device.get());
+        if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras);
         Binding binding = binding_of(arguments, shape);
         binding.tolerance = kept.for_encodings;
         return run_blocking(context, CallKind::allreduce, route.key, binding, extras);
@@ -101,7 +115,10 @@ Status run_allreduce(const Call& call) {
         return reduce_alone(context, call.entry->kind, call.arguments, call.shape, call.memory);
     if (call.shape.has_gaps) return run_gapped(call);
     const auto placed = place_call(context, call.arguments, call.shape, call.memory);
-    if (!placed) return placed.status();
+    if (!placed) {
+        refuse_allreduce(call, placed.status());
+        return placed.status();
+    }
     Route settled = call.route;
     settled.key.in_place = is_in_place(placed->arguments);
     const auto kept =
@@ -110,6 +127,19 @@ Status run_allreduce(const Call& call) {
     Residual* const residual =
         call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
     return run_measured(context, placed->arguments, call.shape, *kept, {residual, placed->device});
+}
+
+void refuse_allreduce(const Call& call, const Status& why) {
+    const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+    if (room == nullptr) return;
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    arguments.recvbuf = room.get();
+    Route settled = call.route;
+    settled.key.in_place = true;
+    const auto kept =
+        keep_tolerance(*call.context, arguments, call.shape, settled, /*on_host=*/false);
+    if (kept) (void)run_measured(*call.context, arguments, call.shape, *kept, {.refusal = &why});
 }
 
 }  // namespace gradcoll

@@ -11,6 +11,7 @@ namespace gradcoll {
 struct BlockingExtras {
     Residual* residual = nullptr;             ///< goes with keys that have feedback
     std::shared_ptr<DeviceSide> device = {};  ///< that the binding's memory is on; null: the host
+    const Status* refusal = nullptr;          ///< as in a Binding
 };
 
 /// Begins the operation on the tree, makes progress (also of persistent requests that are started,
@@ -37,5 +38,10 @@ Status run_timed(CommContext& context, const CallShape& shape, const CallKey& ke
 /// Runs an admitted allreduce that does not pass, from and to any memory, counts it, and measures
 /// its error if it is the turn of this call (which all ranks know alike).
 Status run_allreduce(const Call& call);
+
+/// By a rank that was admitted with the others, but cannot take part for the reason `why`: those
+/// that wait for it end with peer_failed, naming it and the reason, where it is not the MPI library
+/// that they wait in.
+void refuse_allreduce(const Call& call, const Status& why);
 
 }  // namespace gradcoll

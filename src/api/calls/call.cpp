@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "api/calls/call_kinds.hpp"
@@ -89,9 +90,12 @@ class Admission {
     Status mark();
     void compare_claims();
     std::vector<Claim> claims() const;
+    bool is_about_own_buffers() const;
     PassReason way_out() const;
     PassReason way_out_of_tree() const;
     void decide();
+    void refuse();
+    void find_way();
     void copy_input();
 
     Call& call_;
@@ -174,7 +178,8 @@ void Admission::check_residual() {
 /// A communicator whose calls are compared is attached whatever is wrong with this rank's.
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
-    const bool may_attach = entry().may_wait && (complaint_.ok() || is_compared());
+    const bool refuses = !entry().offered && is_about_own_buffers();
+    const bool may_attach = entry().may_wait && (complaint_.ok() || is_compared() || refuses);
     if (entry().offered) return find_context_of_offer(may_attach);
     auto found =
         may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
@@ -291,11 +296,38 @@ PassReason Admission::way_out_of_tree() const {
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
 }
 
+/// All else of the call may be right, and then the others take part in it. Of an allreduce that is
+/// waited for.
+bool Admission::is_about_own_buffers() const {
+    const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
+                                          : complaint_reason_ == PassReason::unusable_buffer;
+    return is_wrong && is_waited_allreduce() && !entry().with_residual && !call_.shape.has_gaps;
+}
+
 void Admission::decide() {
-    if (!complaint_.ok() && !entry().offered) {
+    if (is_about_own_buffers() && call_.context != nullptr) return refuse();
+    if (!complaint_.ok() && !entry().offered)
         call_.error = std::move(complaint_);
-        return;
-    }
+    else
+        find_way();
+}
+
+/// Goes the way of the others as far as all ranks know it. Where the MPI library serves them,
+/// nobody can be told.
+void Admission::refuse() {
+    const PassReason reason = complaint_.ok() ? aliased_ : complaint_reason_;
+    Status refusal = std::exchange(complaint_, Status());
+    if (refusal.ok()) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
+    aliased_ = PassReason::none;
+    find_way();
+    if (!call_.passes() && !call_.alone) call_.refusal = refusal;
+    if (entry().offered)
+        call_.pass_reason = reason;
+    else
+        call_.error = std::move(refusal);
+}
+
+void Admission::find_way() {
     call_.pass_reason = way_out();
     if (call_.passes() && entry().with_residual)
         call_.error = cannot_pass_with_residual(call_.pass_reason);

@@ -8,9 +8,9 @@
 #include "api/calls/engine_works.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/info_keys.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "engine/gradient_plan.hpp"
-#include "topology/files.hpp"
 
 namespace gradcoll {
 namespace {
@@ -155,7 +155,7 @@ Status write_plan(const GC_Engine_s& engine) {
     std::vector<PlannedGradient> rows;
     for (const Gradient* gradient : engine.gradients)
         rows.push_back(planned_gradient(engine, *gradient));
-    return replace_file(path, plan_text(rows));
+    return write_file(path, plan_text(rows));
 }
 
 }  // namespace gradcoll

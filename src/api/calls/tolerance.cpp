@@ -1,5 +1,6 @@
 #include "api/calls/tolerance.hpp"
 
+#include "api/comm/started_calls.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {
@@ -14,7 +15,7 @@ InputReport report_of(const CallShape& shape, const void* values) {
 Result<Extent> inputs_of(const InputReport& all) {
     if (all[2] > 0)
         return Status(Code::unsupported,
-                      "gc_tolerance: the vector of some rank is on a device; allowed: vectors in "
+                      "gc_tolerance: the vector of some rank cannot be read; allowed: vectors in "
                       "host memory");
     return Extent{-all[1], all[0]};
 }
@@ -41,9 +42,8 @@ Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& 
     KeptTolerance kept{route};
     if (!settings.tolerance || !route.key.compress) return kept;
     InputReport report = report_of(shape, on_host ? binding_of(arguments, shape).input : nullptr);
-    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, report.data(), 3, MPI_DOUBLE, MPI_MAX,
-                                         context.identity().private_comm()),
-                          "MPI_Allreduce"));
+    GRADCOLL_TRY(allreduce_going_on(report.data(), static_cast<int>(report.size()), MPI_DOUBLE,
+                                    MPI_MAX, context.identity().private_comm()));
     const LossTerms terms{*settings.tolerance, context.encodings_of(settings, route), shape.type,
                           shape.size_bytes()};
     const LossBudget budget =

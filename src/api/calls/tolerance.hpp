@@ -10,7 +10,7 @@
 namespace gradcoll {
 
 /// What a rank tells of its input; of all ranks, the largest of each number: the highest value, the
-/// lowest one negated, and 1 if some rank cannot read its vector.
+/// lowest one negated, and 1 if some rank cannot read its vector, or refuses the call.
 using InputReport = std::array<double, 3>;
 /// Ranks without a finite element count as if they had zeros. `values`: null if they cannot be
 /// read, which only this rank knows.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "api/comm/started_calls.hpp"
 #include "base/mpi/mpi.hpp"
 #include "base/status.hpp"
 
@@ -40,10 +41,8 @@ class CallRates {
 
     /// Collective: those of all ranks. Errors: transport.
     Status agree(MPI_Comm comm) {
-        return from_mpi(
-            PMPI_Allreduce(MPI_IN_PLACE, highest_.data(), static_cast<int>(highest_.size()),
-                           MPI_DOUBLE, MPI_MAX, comm),
-            "MPI_Allreduce");
+        return allreduce_going_on(highest_.data(), static_cast<int>(highest_.size()), MPI_DOUBLE,
+                                  MPI_MAX, comm);
     }
 
     /// How many times as long calls take here as there: one call of each size that both know.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "api/comm/comm_tree.hpp"
 #include "api/comm/kept_ways.hpp"
@@ -37,20 +39,28 @@ bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
     return bytes < before;
 }
 
-void tell_about_process() {
+int find_world_rank() {
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
-    warn_about_settings();
+    return world_rank;
+}
+
+/// Rank 0 of the job speaks for all. Where it takes no part nobody knows whether it ever will.
+void tell_about_process(const CommIdentity& identity, int world_rank) {
+    const std::vector<int>& members = identity.world_ranks();
+    const bool first_is_here = std::find(members.begin(), members.end(), 0) != members.end();
+    if (world_rank == 0 || (identity.rank() == 0 && !first_is_here)) warn_about_settings();
     dump_config_once(world_rank);
 }
 
 }  // namespace
 
 Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsWish& wish) {
-    tell_about_process();
+    const int world_rank = find_world_rank();
     auto identity = CommIdentity::make(comm);
     if (!identity) return identity.status();
+    tell_about_process(*identity, world_rank);
     const bool known = identity->known() != nullptr;
     auto tuning = known ? identity->known()->tuning : tuning_of_rank_0(identity->private_comm());
     if (!tuning) return tuning.status();

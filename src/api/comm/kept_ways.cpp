@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "topology/json_value.hpp"
 #include "topology/sources/cluster/kept_file.hpp"
 
 namespace gradcoll {
@@ -57,13 +58,14 @@ std::string text_of(const TriedWays& ways) {
 
 /// Of a file that holds something else nothing is known.
 TriedWays ways_in(const std::string& text) {
-    const Json json = Json::parse(text, nullptr, false);
+    const auto json = json_in(text);
     TriedWays ways{};
-    if (!json.is_object() || json.value(version_key, Json()) != file_version) return ways;
+    if (!json.ok() || !json->is_object() || json->value(version_key, 0) != file_version)
+        return ways;
     for (const auto& [name, way] : lists) {
-        const Json sizes = json.value(name, Json());
-        if (!sizes.is_array()) return {};
-        for (const Json& size : sizes)
+        const auto sizes = json->find(name);
+        if (sizes == json->end() || !sizes->is_array()) return {};
+        for (const auto& size : *sizes)
             if (size.is_number_unsigned() && std::has_single_bit(size.get<std::uint64_t>()))
                 ways[static_cast<std::size_t>(std::bit_width(size.get<std::uint64_t>()) - 1)] = way;
     }

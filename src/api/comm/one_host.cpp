@@ -98,6 +98,11 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
         [&] { return engine_->allreduce(binding, shape); });
 }
 
+void OneHost::refuse_allreduce(const CallShape& shape, Code reason) {
+    if (turns_over_.load(std::memory_order_acquire) != turns_given_) wait_for_turn();
+    engine_->refuse_allreduce(shape, reason);
+}
+
 Result<Progress> OneHost::advance(const Operation& operation) {
     if (turns_over_.load(std::memory_order_relaxed) != operation.turn) return Progress::idle;
     if (!turn_has_begun_) engine_->start_allreduce(operation.binding, operation.shape);

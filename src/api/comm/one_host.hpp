@@ -42,6 +42,9 @@ class OneHost {
     /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
     /// Errors: invalid_argument, on every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// By a rank that cannot take part in it: the others' call ends with peer_failed, naming the
+    /// reason.
+    void refuse_allreduce(const CallShape& shape, Code reason);
     /// One that nobody waits for here. Begun by the thread whose turn it is to make calls; then
     /// advanced, from anywhere, as a StartedCall. The same order on all ranks.
     struct Operation {

@@ -159,11 +159,21 @@ Result<Progress> OneHostEngine::advance_allreduce() {
     return Progress::advanced;
 }
 
-/// An allreduce of nothing.
-Status OneHostEngine::barrier() {
+Status OneHostEngine::run_empty(std::uint64_t signature) {
     std::byte nothing{};
-    return allreduce_.run({&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8),
-                           signature_of(CallKind::barrier, shape_of_bytes(0))});
+    return allreduce_.run(
+        {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature});
+}
+
+Status OneHostEngine::barrier() {
+    return run_empty(signature_of(CallKind::barrier, shape_of_bytes(0)));
+}
+
+/// The others count what they move, and may first ask for larger blocks: that they have not got.
+void OneHostEngine::refuse_allreduce(const CallShape& shape, Code reason) {
+    const std::size_t bytes = shape.size_bytes();
+    if (allreduce_.uses_blocks(bytes)) worth_after(bytes, useful_block_bytes(bytes));
+    (void)run_empty(SegmentGroup::refusal_signature(reason));
 }
 
 Status OneHostEngine::bcast(void* data, std::size_t size_bytes, int root) {

@@ -76,6 +76,9 @@ class OneHostEngine {
     /// the next call.
     void start_allreduce(const Binding& binding, const CallShape& shape);
     Result<Progress> advance_allreduce();
+    /// What a rank does that cannot take part in an allreduce (or another call in pieces that begin
+    /// as those of one) of the shape: the others' call ends with peer_failed.
+    void refuse_allreduce(const CallShape& shape, Code reason);
     Status barrier();
     /// Only the root's memory is used.
     Status bcast(void* data, std::size_t size_bytes, int root);
@@ -88,6 +91,8 @@ class OneHostEngine {
     /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
     static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 4;
 
+    /// An allreduce of nothing.
+    Status run_empty(std::uint64_t signature);
     /// For a call that moves so many bytes, and could use blocks of `bytes` each.
     Status have_blocks_for(std::size_t moved_bytes, std::size_t bytes) {
         const std::size_t worth = worth_after(moved_bytes, bytes);

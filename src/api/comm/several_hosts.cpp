@@ -176,11 +176,13 @@ SeveralHosts::Takes SeveralHosts::takes(const CallShape& shape) const {
 }
 
 Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& shape,
-                               const CallKey& key, double tolerance) {
+                               const CallKey& key, double tolerance, const Status* refusal) {
     const bool is_long = shape.size_bytes() >= settings_.current().tree_min_bytes;
     Vector vector{arguments, shape, key, binding_of(arguments, shape),
                   takes_long() && (key.compress || is_long)};
     vector.binding.tolerance = tolerance;
+    vector.binding.refusal = refusal;
+    if (refusal != nullptr && !vector.over_tree) return *refusal;
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     const LeadersTraffic before = leaders_ != nullptr ? leaders_->traffic() : LeadersTraffic();
     const Status mine = vector.over_tree ? run_over_tree(vector) : run_by_mpi(vector);
@@ -192,6 +194,10 @@ Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& 
 
 /// The sum of this host's, on its leader. In place there.
 Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count) {
+    if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
+        if (engine_ != nullptr) engine_->refuse_allreduce(vector.piece(count), refusal->code());
+        return *refusal;
+    }
     if (engine_ == nullptr) return {};
     Binding binding = vector.binding;
     binding.input = vector.input(first);
@@ -217,12 +223,18 @@ Status SeveralHosts::run_by_mpi(const Vector& vector) {
     return status.ok() ? spread : status;
 }
 
-void SeveralHosts::begin_between(const Vector& vector, std::size_t first, std::size_t count) {
+/// What this host has is wrong if something failed: the other hosts are told.
+void SeveralHosts::begin_between(const Vector& vector, std::size_t first, std::size_t count,
+                                 const Status& so_far) {
     CallKey key = vector.key;
     key.count = static_cast<std::int64_t>(count);
     Binding binding = vector.binding;
     binding.output = vector.output(first);
     binding.input = engine_ != nullptr ? vector.output(first) : vector.input(first);
+    if (!so_far.ok()) {
+        binding.refusal = &so_far;
+        binding.input = binding.output;
+    }
     key.in_place = binding.input == binding.output;
     leaders_->begin(key, binding);
 }
@@ -251,7 +263,7 @@ Status SeveralHosts::run_over_tree(const Vector& vector) {
         }
         if (i >= pieces) continue;
         note(up(vector, i * piece, count_of(i)));
-        if (leaders_ != nullptr) begin_between(vector, i * piece, count_of(i));
+        if (leaders_ != nullptr) begin_between(vector, i * piece, count_of(i), status);
     }
     return status;
 }

@@ -52,11 +52,12 @@ class SeveralHosts {
     /// Whether exact vectors are taken whatever their length.
     bool takes_long() const { return between_ != nullptr; }
 
-    /// Only what it takes. Counts the call. `arguments`: buffers in host memory. `tolerance`: as in
-    /// a Binding. Errors: those of
-    /// the ways; the leader of a host has its own, and its host learns that there is one.
+    /// Only what it takes. Counts the call. `arguments`: buffers in host memory. `tolerance` and
+    /// `refusal`: as in a Binding; nobody is told of a refusal where the MPI library is between
+    /// hosts. Errors: those of the ways; the leader of a host has its own, and its host learns that
+    /// there is one.
     Status allreduce(const CallArguments& arguments, const CallShape& shape, const CallKey& key,
-                     double tolerance = 0);
+                     double tolerance = 0, const Status* refusal = nullptr);
 
     /// How leaders are connected, and with what settings they plan. The same on all ranks.
     struct Between {
@@ -75,7 +76,8 @@ class SeveralHosts {
     Status down(const Vector& vector, std::size_t first, std::size_t count);
     Status run_by_mpi(const Vector& vector);
     Status run_over_tree(const Vector& vector);
-    void begin_between(const Vector& vector, std::size_t first, std::size_t count);
+    void begin_between(const Vector& vector, std::size_t first, std::size_t count,
+                       const Status& so_far);
     Status tell_outcome(const Status& mine, bool& lossy);
     Status open_between();
     void count(const Vector& vector, const LeadersTraffic& before, bool lossy,

@@ -65,6 +65,17 @@ bool advance_started_calls(Mover mover) {
     return advanced;
 }
 
+Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(MPI_IN_PLACE, data, count, datatype, op, comm, &request),
+                          "MPI_Iallreduce"));
+    for (int done = 0; done == 0;) {
+        GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+        if (done == 0 && !advance_started_calls()) sched_yield();
+    }
+    return {};
+}
+
 std::size_t calls_for_mpi() {
     return mpi_call_count.load();
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/mpi/mpi.hpp"
+
 namespace gradcoll {
 
 /// Who advances what has started.
@@ -34,6 +36,10 @@ void add_started_call(std::shared_ptr<StartedCall> call);
 /// If another thread is at it, gives the core away once (true: progress is being made). Cheap where
 /// there are none: one load. Thread safe.
 bool advance_started_calls(Mover mover = Mover::program);
+
+/// MPI_Allreduce in place, while what is started goes on: another rank may wait for that before it
+/// comes here. Errors: transport.
+Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 /// How many of them the program completes with calls of MPI. Thread safe.
 std::size_t calls_for_mpi();

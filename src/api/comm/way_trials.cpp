@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "api/comm/started_calls.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -77,9 +78,7 @@ Result<std::optional<TrialTimes>> WayTrials::add(MPI_Comm comm, std::uint64_t ve
     if (trial.times != most_pairs && trial.times != 2 * most_pairs) return nothing;
 
     Trial sums = trial;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allreduce(MPI_IN_PLACE, sums.times_ns.data(), sums.times, MPI_DOUBLE, MPI_SUM, comm),
-        "MPI_Allreduce"));
+    GRADCOLL_TRY(allreduce_going_on(sums.times_ns.data(), sums.times, MPI_DOUBLE, MPI_SUM, comm));
     int ranks = 1;
     PMPI_Comm_size(comm, &ranks);
     const double to_ns = static_cast<double>(vector_bytes) / ranks;

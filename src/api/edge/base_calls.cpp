@@ -18,6 +18,16 @@ int copy_text(std::string_view message, char* text, int* length) {
     return MPI_SUCCESS;
 }
 
+/// Asking MPI for the text of a code that it does not know may end the program.
+bool has_text_of_mpi(int code) {
+    if (!gradcoll::mpi_is_running()) return false;
+    if (!gradcoll::mpi_counts_error_codes) return true;
+    const int* last = nullptr;
+    int found = 0;
+    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &found);
+    return code >= 0 && found != 0 && code <= *last;
+}
+
 MPI_Datatype handle_or_null(gradcoll::Result<MPI_Datatype> (*make)()) noexcept try {
     if (!gradcoll::mpi_is_running()) return MPI_DATATYPE_NULL;
     const auto type = make();
@@ -34,8 +44,7 @@ extern "C" int GC_Error_string(int code, char* text, int* length) {
         return copy_text(*message, text, length);
     char mpi_text[MPI_MAX_ERROR_STRING];
     int mpi_length = 0;
-    if (!gradcoll::mpi_is_running() ||
-        PMPI_Error_string(code, mpi_text, &mpi_length) != MPI_SUCCESS)
+    if (!has_text_of_mpi(code) || PMPI_Error_string(code, mpi_text, &mpi_length) != MPI_SUCCESS)
         return copy_text("MPI error code " + std::to_string(code), text, length);
     return copy_text(std::string_view(mpi_text, static_cast<std::size_t>(mpi_length)), text,
                      length);

@@ -1,5 +1,8 @@
 #include "api/edge/boundary.hpp"
 
+#include <fmt/format.h>
+
+#include "api/edge/error_codes.hpp"
 #include "api/edge/lifetime.hpp"
 #include "base/log.hpp"
 
@@ -7,7 +10,7 @@ namespace gradcoll {
 namespace {
 
 struct LastError {
-    int mpi_class = MPI_SUCCESS;
+    int code = MPI_SUCCESS;
     std::string text;
 };
 thread_local LastError last_error;
@@ -20,6 +23,10 @@ LogLevel level_for(MPI_Comm comm) {
     const bool returns = handler == MPI_ERRORS_RETURN;
     PMPI_Errhandler_free(&handler);
     return returns ? LogLevel::debug : LogLevel::error;
+}
+
+std::string text_of(const char* call, const Status& failure) {
+    return fmt::format("{}: {}", call, failure.message());
 }
 
 }  // namespace
@@ -69,8 +76,8 @@ bool ask_whether_mpi_runs() {
 }
 
 int keep_error(const char* call, const Outcome& failure) {
-    last_error.mpi_class = failure.mpi_code;
-    last_error.text = std::string(call) + ": " + failure.status.message();
+    last_error.code = failure.mpi_code;
+    last_error.text = text_of(call, failure.status);
     return failure.mpi_code;
 }
 
@@ -88,13 +95,21 @@ int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcep
     return failure.mpi_code;
 }
 
+int raise_error_of_mpi_call(MPI_Comm comm, const char* call, const Outcome& failure) noexcept try {
+    Outcome told = failure;
+    told.mpi_code = code_with_text(failure.mpi_code, text_of(call, failure.status));
+    return raise_error(comm, call, told);
+} catch (...) {  // no memory left even for the message
+    return raise_error(comm, call, failure);
+}
+
 int without_message(int mpi_code) {
     last_error = {};
     return mpi_code;
 }
 
 const std::string* last_error_text(int code) {
-    return code != MPI_SUCCESS && last_error.mpi_class == code ? &last_error.text : nullptr;
+    return code != MPI_SUCCESS && last_error.code == code ? &last_error.text : nullptr;
 }
 
 Status status_of_current_exception() {

@@ -60,6 +60,9 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
             version, GC_INTERPOSER_VERSION);
         return nullptr;
     }
+    int world_rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    set_log_rank(world_rank);
     if (gate == nullptr || !interposer_enabled()) return nullptr;
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);

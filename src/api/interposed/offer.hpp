@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "api/calls/blocking.hpp"
 #include "api/calls/call.hpp"
 #include "api/calls/known_call.hpp"
 #include "api/edge/boundary.hpp"
@@ -25,10 +26,10 @@ Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexc
         if (reason_to_pass(entry, comm) != PassReason::none) return Known::no;
         const Known known = run(status);
         if (known == Known::served)
-            *code = status.ok() ? MPI_SUCCESS : raise_error(comm, entry.name, status);
+            *code = status.ok() ? MPI_SUCCESS : raise_error_of_mpi_call(comm, entry.name, status);
         return known;
     } catch (...) {  // the other ranks are inside
-        *code = raise_error(comm, entry.name, status_of_current_exception());
+        *code = raise_error_of_mpi_call(comm, entry.name, status_of_current_exception());
         return Known::served;
     }
 }
@@ -42,6 +43,7 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
     try {
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
+        if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
         if (call.error.ok()) learn_way_of(call);
         Outcome outcome = call.error;
         if (call.error.ok() && !call.passes()) outcome = serve(call);
@@ -50,9 +52,9 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
             return 0;
         }
         *code = outcome.status.ok() ? outcome.mpi_code
-                                    : raise_error(arguments.comm, entry.name, outcome);
+                                    : raise_error_of_mpi_call(arguments.comm, entry.name, outcome);
     } catch (...) {  // the other ranks are inside: passing now would keep them waiting
-        *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
+        *code = raise_error_of_mpi_call(arguments.comm, entry.name, status_of_current_exception());
     }
     return 1;
 }

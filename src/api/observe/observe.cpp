@@ -16,11 +16,12 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "gradcoll/base.h"
-#include "report/output_file.hpp"
+#include "report/file_pattern.hpp"
 
 namespace gradcoll {
 namespace {
@@ -94,7 +95,7 @@ Form report_form() {
 
 std::string path_of(OptionId id, const ExpandedPattern& expanded) {
     for (const std::string& complaint : expanded.complaints)
-        log(LogLevel::warn, "{}: {}", info_of(id).variable, complaint);
+        log(warn_once_a_job(), "{}: {}", info_of(id).variable, complaint);
     return expanded.path;
 }
 
@@ -102,8 +103,8 @@ void set_up_report(Observer& made, const PatternFacts& facts) {
     made.form = report_form();
     const std::string& pattern = option_text(OptionId::report_file);
     if (made.form == Form::off) {
-        if (!pattern.empty() && facts.rank == 0)
-            log(LogLevel::warn, "GC_REPORT_FILE={} has no effect: GC_REPORT is off",
+        if (!pattern.empty())
+            log(warn_once_a_job(), "GC_REPORT_FILE={} has no effect: GC_REPORT is off",
                 printable(pattern));
         return;
     }
@@ -144,7 +145,7 @@ void write_trace(const Observer& with) {
         write_file(with.trace_path, [&](const TextSink& sink) { with.trace->write(sink); });
     if (!status.ok()) log(LogLevel::warn, "the trace is lost: {}", status.message());
     if (const std::uint64_t dropped = with.trace->dropped_count(); dropped > 0)
-        log(LogLevel::warn,
+        log(warn_once_a_job(),
             "the trace is full: {} spans were kept, {} were dropped; GC_TRACE_SPANS raises the "
             "limit",
             with.trace->span_count(), dropped);
@@ -170,6 +171,7 @@ Phase decide() {
     const Phase decided = phase.load(std::memory_order_relaxed);
     if (decided != Phase::unknown || !mpi_is_running()) return decided;
     const PatternFacts facts = facts_of_process();
+    set_log_rank(facts.rank);
     auto made = std::make_unique<Observer>();
     set_up_report(*made, facts);
     set_up_trace(*made, facts);

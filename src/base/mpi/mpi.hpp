@@ -18,6 +18,10 @@ namespace gradcoll {
 /// MPI_ERR_BUFFER.
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
+/// Whether error codes are numbers from 0 to MPI_LASTUSEDCODE, and to ask for the text of another
+/// is an error itself. Codes that a program adds to a predefined class have a text there alone:
+/// MPICH 4.0 takes them for its own.
+inline constexpr bool mpi_counts_error_codes = true;
 /// Whether the call that completes a persistent request with an error also frees it.
 inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
 /// Whether all calls can wait for a generalized request that another thread completes: MPI_Waitall
@@ -25,6 +29,7 @@ inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;
 inline constexpr bool mpi_waits_for_generalized_requests = true;
 #else
 inline constexpr bool mpi_takes_aliased_buffers = false;
+inline constexpr bool mpi_counts_error_codes = false;
 inline constexpr bool mpi_frees_failed_requests = false;
 inline constexpr bool mpi_waits_for_generalized_requests = false;
 #endif

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/failure.hpp"
 #include "base/hash.hpp"
 #include "memory/copy.hpp"
 
@@ -187,6 +188,9 @@ Status SegmentGroup::check_alike_or_leave() {
 }
 
 Status SegmentGroup::difference_from(int rank) const {
+    const std::uint64_t theirs = head(rank).signature.load(std::memory_order_relaxed);
+    if ((theirs & ~std::uint64_t{0xff}) == refusal_mark)
+        return told({rank, static_cast<Code>(theirs & 0xff)});
     return {Code::invalid_argument,
             fmt::format("count, datatype or op: rank {} and rank {} of the host called with "
                         "different ones, or made different calls; all ranks must use the same",

@@ -119,8 +119,12 @@ class SegmentGroup {
     /// Whether all have; ask after the first wait. Errors: invalid_argument naming the first rank
     /// that made another call.
     Status check_alike() const;
-    /// What is different about it, for an error.
+    /// What is different about it, for an error: peer_failed if that rank refused the call.
     Status difference_from(int rank) const;
+    /// Of a call that a rank begins instead of the one that it cannot take part in.
+    static constexpr std::uint64_t refusal_signature(Code reason) {
+        return refusal_mark | static_cast<std::uint64_t>(reason);
+    }
     /// The same, and leaves if they have not.
     Status check_alike_or_leave();
     /// Ends the call before its last step: nobody waits for this rank any more, and no blocks are
@@ -169,6 +173,7 @@ class SegmentGroup {
     std::byte* result_slot(int rank, std::size_t block) const;
 
   private:
+    static constexpr std::uint64_t refusal_mark = 0x7265'6675'7361'6c00;
     struct Head;
     Head& head(int rank) const;
     Sleepers& sleepers(int rank) const;

@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
-#include "base/text.hpp"
+#include "base/files.hpp"
 
 namespace gradcoll {
 namespace {
@@ -52,14 +50,9 @@ void print(const Ending& ending) {
 }
 
 Problem write_file(std::string_view option, const std::string& path, const std::string& text) {
-    errno = 0;
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    const bool written =
-        file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    const bool closed = file != nullptr && std::fclose(file) == 0;
-    if (written && closed) return std::nullopt;
-    return fmt::format("{} {}: cannot be written: {}", option, printable(path),
-                       std::strerror(errno));
+    const Status status = write_file(path, text);
+    if (status.ok()) return std::nullopt;
+    return fmt::format("{} {}", option, status.message());
 }
 
 }  // namespace gradcoll

@@ -90,14 +90,16 @@ struct Findings {
 void add(PlannedSample& sums, const Plan& plan, const Schedule& schedule, std::int64_t times) {
     const auto often = static_cast<std::uint64_t>(times);
     for (const Step& step : schedule.steps) {
-        LevelSums& level = sums.levels[step.level];
         const bool sends = step.kind == StepKind::send;
         const std::uint64_t bytes = sends ? message_bytes(step, schedule, plan.spec.elem_bytes) : 0;
-        for (LevelSums* sum : {&level, &sums.all}) {
-            sum->steps += often;
-            sum->messages += sends ? often : 0;
-            sum->bytes += often * bytes;
-        }
+        const auto count_in = [&](LevelSums& sum) {
+            sum.steps += often;
+            sum.messages += sends ? often : 0;
+            sum.bytes += often * bytes;
+        };
+        count_in(sums.all);
+        // What a rank does that is alone is of no level.
+        if (step.level < sums.levels.size()) count_in(sums.levels[step.level]);
     }
 }
 

@@ -57,8 +57,11 @@ Status MpiLane::start(Message message) {
     if (free_.empty()) return lane_full(messages_.size());
     GRADCOLL_TRY(check_envelope(channel_, message.peer, message.tag));
     const bool cut = std::binary_search(cut_peers_.begin(), cut_peers_.end(), message.peer);
-    message.piece_bytes = cut ? unasked_bytes_ : message.size_bytes;
+    message.piece_bytes = unasked_bytes_;
     message.ends_short = cut && cut_end_ == CutEnd::by_short_piece;
+    // The receiver counts pieces only where the length says how many there are.
+    if (!message.receives && (!cut || message.ends_short)) message.size_bytes = message.data_bytes;
+    if (!cut) message.piece_bytes = message.size_bytes;
     const std::uint32_t place = free_.back();
     const Message& started = messages_[place] = message;
     do {
@@ -75,9 +78,11 @@ Status MpiLane::start_piece(std::uint32_t place, std::size_t index) {
     MPI_Request& request = requests_[index];
     const std::size_t size =
         std::min(message.piece_bytes, message.size_bytes - message.started_bytes);
-    const Result<ByteType> bytes = ByteType::of(size);
+    const std::size_t begin = message.started_bytes;
+    const std::size_t left = message.data_bytes - std::min(begin, message.data_bytes);
+    const Result<ByteType> bytes = ByteType::of(message.receives ? size : std::min(size, left));
     if (!bytes.ok()) return bytes.status();
-    std::byte* data = message.data + message.started_bytes;
+    std::byte* data = message.receives || left > 0 ? message.data + begin : message.data;
     GRADCOLL_TRY(from_mpi(message.receives ? PMPI_Irecv(data, bytes->count(), bytes->type(),
                                                         message.peer, message.tag, comm_, &request)
                                            : PMPI_Isend(data, bytes->count(), bytes->type(),
@@ -93,9 +98,18 @@ Status MpiLane::start_piece(std::uint32_t place, std::size_t index) {
 
 Status MpiLane::start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                            std::uint32_t cookie) {
+    return start_short_send(peer, tag, data, size_bytes, size_bytes, cookie);
+}
+
+Status MpiLane::start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                                 std::size_t whole_bytes, std::uint32_t cookie) {
     auto* bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
-    return start(
-        {.data = bytes, .size_bytes = size_bytes, .cookie = cookie, .peer = peer, .tag = tag});
+    return start({.data = bytes,
+                  .size_bytes = whole_bytes,
+                  .data_bytes = size_bytes,
+                  .cookie = cookie,
+                  .peer = peer,
+                  .tag = tag});
 }
 
 Status MpiLane::start_recv(int peer, int tag, void* data, std::size_t size_bytes,

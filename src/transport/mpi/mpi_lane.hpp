@@ -25,6 +25,8 @@ class MpiLane final : public Lane {
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override;
+    Status start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                            std::size_t whole_bytes, std::uint32_t cookie) override;
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override;
     void cut_messages(std::vector<int> peers, CutEnd end) override;
@@ -36,6 +38,7 @@ class MpiLane final : public Lane {
     struct Message {
         std::byte* data = nullptr;  ///< of sends, too: MPI alone knows that it only reads them
         std::size_t size_bytes = 0;
+        std::size_t data_bytes = 0;  ///< of a send; behind them pieces are empty
         std::size_t piece_bytes = 0;
         std::size_t started_bytes = 0;
         std::size_t moved_bytes = 0;

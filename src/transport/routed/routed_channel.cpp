@@ -37,12 +37,17 @@ class RoutedLane final : public Lane {
 
     Status start_send(int peer, int tag, const void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
+        return start_short_send(peer, tag, data, size_bytes, size_bytes, cookie);
+    }
+
+    Status start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
+                            std::size_t whole_bytes, std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
         const PeerRoute& route = channel_.route_to(peer);
         OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         way.sent.bytes += size_bytes;
-        return way.lane->start_send(route.place, tag, data, size_bytes, cookie);
+        return way.lane->start_short_send(route.place, tag, data, size_bytes, whole_bytes, cookie);
     }
 
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,

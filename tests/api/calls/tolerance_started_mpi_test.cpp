@@ -1,4 +1,6 @@
 // gc_tolerance of calls that nobody waits in: nonblocking ones, and persistent requests.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -184,6 +186,31 @@ TEST(ToleranceStarted, PersistentRequestsAreNotFurtherOffAtAnyStart) {
             EXPECT_LT(kept.comm.stats().bytes_sent, kept.comm.stats().bytes_sent_exact);
         }
     }
+}
+
+/// Rank 0 looks at inputs while the others wait for a request that it has started, too.
+TEST(ToleranceStarted, WhatIsStartedGoesOnWhileABlockingCallLooks) {
+    const Kept kept(trees_for(size_of(MPI_COMM_WORLD)).back());
+    alarm(60);  // a call that hangs is a failure
+    std::vector<float> started = values_of<float>(smooth, kept.comm.rank(), 500'000);
+    std::vector<float> blocking = started;
+    GC_Request request = GC_REQUEST_NULL;
+    ASSERT_EQ(GC_Allreduce_init(MPI_IN_PLACE, started.data(), static_cast<int>(started.size()),
+                                MPI_FLOAT, MPI_SUM, kept.comm, MPI_INFO_NULL, &request),
+              MPI_SUCCESS);
+    const bool waits_first = kept.comm.rank() != 0;
+    ASSERT_EQ(GC_Start(&request), MPI_SUCCESS);
+    if (waits_first) {
+        ASSERT_EQ(GC_Wait(&request), MPI_SUCCESS);
+    }
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, blocking.data(), static_cast<int>(blocking.size()),
+                           MPI_FLOAT, MPI_SUM, kept.comm),
+              MPI_SUCCESS);
+    if (!waits_first) {
+        ASSERT_EQ(GC_Wait(&request), MPI_SUCCESS);
+    }
+    alarm(0);
+    ASSERT_EQ(GC_Request_free(&request), MPI_SUCCESS);
 }
 
 /// A residual would carry what one result lost into another.

@@ -56,6 +56,15 @@ TEST_F(Errors, AnErrorOfMpiHasMpisTextWhateverFailedBefore) {
     EXPECT_EQ(error_text(code).find("GC_Allreduce"), std::string::npos) << error_text(code);
 }
 
+TEST_F(Errors, TextsThatCannotBeGivenAreRefusedOrNamedByNumber) {
+    EXPECT_EQ(GC_Error_string(MPI_SUCCESS, nullptr, nullptr), MPI_ERR_ARG);
+    char text[GC_MAX_ERROR_STRING];
+    EXPECT_EQ(GC_Error_string(MPI_ERR_COUNT, text, nullptr), MPI_SUCCESS);
+    EXPECT_STRNE(text, "");
+    EXPECT_EQ(GC_Error_string(123'456'789, text, nullptr), MPI_SUCCESS)
+        << "MPI_COMM_WORLD's handler, which ends programs, is not asked";
+}
+
 TEST(ErrorsOfComm, NullGoesToTheHandlerOfCommWorld) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     float x = 0;

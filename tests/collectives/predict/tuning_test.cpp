@@ -16,6 +16,23 @@ TEST(Tuning, AFileThatSaysNothingKeepsTheShippedFigures) {
     EXPECT_EQ(*tuning_from("{}", "f"), shipped_tuning());
 }
 
+/// Values are printed by recursion when they are refused.
+TEST(Tuning, HostileNestingIsRefusedNotFollowed) {
+    for (const int deep : {100, 100'000}) {
+        const auto depth = static_cast<std::size_t>(deep);
+        const std::string nested = std::string(depth, '[') + std::string(depth, ']');
+        for (const std::string& text :
+             {nested, std::string(depth, '['), "{\"turn_us\": " + nested + "}"}) {
+            const Status status = tuning_from(text, "f").status();
+            EXPECT_EQ(status.code(), Code::invalid_argument);
+            EXPECT_NE(status.message().find("f: brackets nest 10"), std::string::npos)
+                << status.message();
+        }
+    }
+    EXPECT_TRUE(tuning_from("{\"about\": \"" + std::string(1000, '[') + "\"}", "f").ok())
+        << "in a text they mean nothing";
+}
+
 TEST(Tuning, TextOfATuningGivesItBack) {
     Tuning tuning;
     tuning.cores = 3;

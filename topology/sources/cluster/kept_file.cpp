@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/mpi/mpi.hpp"
 #include "base/options.hpp"
-#include "topology/files.hpp"
 
 namespace gradcoll {
 namespace {
@@ -35,8 +35,7 @@ KeptFile::KeptFile(std::string_view what, std::uint64_t key) {
 }
 
 std::optional<std::string> KeptFile::text() const {
-    std::error_code ignored;
-    if (path_.empty() || !std::filesystem::is_regular_file(path_, ignored)) return {};
+    if (path_.empty()) return {};
     Result<std::string> text = read_file(path_);
     return text ? std::optional(std::move(text).value()) : std::nullopt;
 }
@@ -45,7 +44,7 @@ void KeptFile::write(const std::string& text) const {
     if (path_.empty()) return;
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-    (void)replace_file(path_, text);
+    (void)write_file(path_, text);
 }
 
 void KeptFile::remove() const {

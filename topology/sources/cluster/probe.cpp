@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/files.hpp"
 #include "topology/bytes.hpp"
-#include "topology/files.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
 #include "topology/sources/cluster/exchange.hpp"
@@ -70,7 +70,7 @@ class ProbeCacheFile {
             by_name[host.name] = tree.hosts.at(std::to_string(host.lowest_rank));
         tree.hosts = std::move(by_name);
         tree.by_rank = false;
-        const Status stored = replace_file(path_, probe_cache_text(tree));
+        const Status stored = write_file(path_, probe_cache_text(tree));
         notes_.push_back(stored.ok() ? fmt::format("probe: kept in {}", path_)
                                      : fmt::format("probe: not kept: {}", stored.message()));
     }

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "base/files.hpp"
 #include "topology/fabric/formats.hpp"
-#include "topology/files.hpp"
 
 namespace gradcoll {
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/files.hpp"
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/host/nccl.hpp"
 #include "topology/sources/job/source_table.hpp"

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
-#include "topology/files.hpp"
 
 namespace gradcoll {
 

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
-#include "topology/files.hpp"
 #include "topology/sources/host/bitmap.hpp"
 #include "topology/sources/host/hwloc_links.hpp"
 #include "topology/sources/host/hwloc_objects.hpp"
@@ -133,13 +132,12 @@ Result<Machine> Machine::synthetic(const std::string& description) {
 
 Result<Machine> Machine::xml(const std::string& path) {
     const std::string what = fmt::format("hwloc XML file \"{}\"", path);
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (char first = 0; !file || !file.get(first))
-        return Status(Code::io, fmt::format("{}: it cannot be read: {}", what,
-                                            errno ? reason_of(errno) : "it is empty"));
-    const Result<std::string> text = read_file(path);
-    return text.ok() ? xml_text(*text, what) : text.status();
+    const Result<std::string> text = bytes_of_file(path, largest_file_bytes);
+    const std::string why = !text.ok()      ? text.status().message()
+                            : text->empty() ? "it is empty"
+                                            : "";
+    if (!why.empty()) return Status(Code::io, fmt::format("{}: it cannot be read: {}", what, why));
+    return xml_text(*text, what);
 }
 
 Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what) {

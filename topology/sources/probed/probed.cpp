@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/sources/cluster/switches_source.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files.hpp"
 #include "topology/sources/job/source_table.hpp"
 #include "topology/text.hpp"
 

@@ -1,12 +1,8 @@
-#include "report/output_file.hpp"
+#include "report/file_pattern.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 
 namespace gradcoll {
 namespace {
@@ -44,28 +40,6 @@ void expand_place(char what, const PatternFacts& facts, ExpandedPattern& expande
                     literal));
 }
 
-Status failed(const std::string& path, int error) {
-    return {Code::io, fmt::format("{} cannot be written: {}", path, std::strerror(error))};
-}
-
-/// Writes all, or keeps the first error number.
-class Writer {
-  public:
-    explicit Writer(std::FILE* file) : file_(file) {}
-    void write(std::string_view text) {
-        if (error_ == 0 && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
-            error_ = errno;
-    }
-    int close() {
-        if (std::fclose(file_) != 0 && error_ == 0) error_ = errno;
-        return error_;
-    }
-
-  private:
-    std::FILE* file_;
-    int error_ = 0;
-};
-
 }  // namespace
 
 ExpandedPattern expand_pattern(std::string_view pattern, const PatternFacts& facts) {
@@ -87,23 +61,6 @@ std::string with_rank(std::string_view pattern) {
     std::string result(pattern.substr(0, dot));
     result.append(".r%r").append(pattern.substr(dot));
     return result;
-}
-
-Status write_file(const std::string& path, const std::function<void(const TextSink&)>& produce) {
-    const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
-    std::FILE* file = std::fopen(temporary.c_str(), "we");
-    if (file == nullptr) return failed(path, errno);
-    Writer writer(file);
-    produce([&](std::string_view text) { writer.write(text); });
-    int error = writer.close();
-    if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-    if (error == 0) return {};
-    std::remove(temporary.c_str());
-    return failed(path, error);
-}
-
-Status write_file(const std::string& path, std::string_view text) {
-    return write_file(path, [&](const TextSink& sink) { sink(text); });
 }
 
 }  // namespace gradcoll

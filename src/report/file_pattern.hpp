@@ -1,14 +1,11 @@
-// report/output_file.hpp - the files that a process writes: names that differ by host, process and
-// rank; there whole or not at all.
+// report/file_pattern.hpp - names of the files that a process writes: they differ by host, process
+// and rank.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/status.hpp"
 
 namespace gradcoll {
 
@@ -32,14 +29,5 @@ ExpandedPattern expand_pattern(std::string_view pattern, const PatternFacts& fac
 /// The pattern, with ".r%r" put in front of the extension if it has no %r: "trace.json" ->
 /// "trace.r%r.json".
 std::string with_rank(std::string_view pattern);
-
-/// Takes the next piece of a file.
-using TextSink = std::function<void(std::string_view)>;
-
-/// Writes what `produce` hands to its sink to a temporary file beside `path` and renames it:
-/// readers see the old file or the new one. Errors: io, naming path and reason; then nothing is
-/// left behind.
-Status write_file(const std::string& path, const std::function<void(const TextSink&)>& produce);
-Status write_file(const std::string& path, std::string_view text);
 
 }  // namespace gradcoll

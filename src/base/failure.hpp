@@ -1,0 +1,19 @@
+// base/failure.hpp - what ranks hear of another that cannot go on with an operation of theirs.
+#pragma once
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Which rank failed first, as far as is known, and of what.
+struct Failure {
+    static constexpr int nobody_known = -1;
+
+    int rank = nobody_known;
+    Code code = Code::internal;
+};
+
+/// peer_failed: "rank 3 cannot go on: it has not enough memory".
+Status told(const Failure& failure);
+
+}  // namespace gradcoll

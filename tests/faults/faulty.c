@@ -1,0 +1,161 @@
+/* tests/faults/faulty.c - a plain MPI program whose last rank has a fault at one of its calls; each
+ * rank that gets to the end says in a line how its calls ended. Knows nothing of Gradcoll.
+ * Arguments: PATH FAULT CALL: blocking, nonblocking or persistent; one of `faults`; 0 to 5. */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { longest = 100000, calls = 6 };
+static float in[longest], out[longest];
+static int rank, ranks;
+
+#ifdef OPEN_MPI
+#define INIT MPIX_Allreduce_init
+#if OMPI_MAJOR_VERSION >= 5
+#undef INIT
+#define INIT MPI_Allreduce_init
+#else
+#include <mpi-ext.h>
+#endif
+#endif
+
+/* One call, as its rank makes it. */
+struct call {
+    const void* in;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+static void limit(int what, rlim_t most) {
+    const struct rlimit limits = {most, most};
+    if (setrlimit(what, &limits) != 0) abort();
+}
+
+static rlim_t address_space(void) {
+    size_t pages = 0;
+    FILE* const file = fopen("/proc/self/statm", "r");
+    if (file == NULL || fscanf(file, "%zu", &pages) != 1) abort();
+    fclose(file);
+    return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static int open_files(void) {
+    const int next = dup(0);
+    close(next);
+    return next;
+}
+
+static void die_killed(struct call* call) {
+    (void)call;
+    raise(SIGKILL);
+}
+static void leave(struct call* call) {
+    (void)call;
+    _exit(3);
+}
+static void stop(struct call* call) {
+    (void)call;
+    raise(SIGSTOP);
+}
+static void null_input(struct call* call) {
+    call->in = NULL;
+}
+static void output_as_input(struct call* call) {
+    call->in = out;
+}
+static void fewer(struct call* call) {
+    call->count = longest / 2;
+}
+static void another_type(struct call* call) {
+    call->type = MPI_INT;
+}
+static void another_op(struct call* call) {
+    call->op = MPI_MAX;
+}
+static void little_memory(struct call* call) {
+    (void)call;
+    limit(RLIMIT_AS, address_space() + (1 << 20));
+}
+static void no_files(struct call* call) {
+    (void)call;
+    limit(RLIMIT_NOFILE, (rlim_t)open_files());
+}
+static void nothing(struct call* call) {
+    (void)call;
+}
+
+static const struct fault {
+    const char* name;
+    void (*strike)(struct call* call);
+} faults[] = {
+    {"none", nothing},    {"kill", die_killed},       {"exit", leave},    {"stop", stop},
+    {"null", null_input}, {"alias", output_as_input}, {"count", fewer},   {"type", another_type},
+    {"op", another_op},   {"memory", little_memory},  {"files", no_files}};
+
+static void (*find_fault(const char* name))(struct call*) {
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)
+        if (strcmp(name, faults[i].name) == 0) return faults[i].strike;
+    fprintf(stderr, "faulty: no fault is called %s\n", name);
+    exit(2);
+}
+
+static int make(const char* path, const struct call* call, MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (strcmp(path, "blocking") == 0)
+        return MPI_Allreduce(call->in, out, call->count, call->type, call->op, comm);
+    const int is_persistent = strcmp(path, "persistent") == 0;
+    int code =
+        is_persistent
+            ? INIT(call->in, out, call->count, call->type, call->op, comm, MPI_INFO_NULL, &request)
+            : MPI_Iallreduce(call->in, out, call->count, call->type, call->op, comm, &request);
+    if (code == MPI_SUCCESS && is_persistent) code = MPI_Start(&request);
+    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (is_persistent && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    return code;
+}
+
+/* No codec loses anything of it. */
+static float sparse(int element, int value) {
+    return element % 16 == 0 ? (float)value : 0;
+}
+
+int main(int argc, char** argv) {
+    if (argc != 4) return 2;
+    void (*const strike)(struct call*) = find_fault(argv[2]);
+    const int struck = atoi(argv[3]);
+    int level = 0, right = 0, wrong = 0, errors = 0, length = 0;
+    char first[MPI_MAX_ERROR_STRING] = "";
+    MPI_Comm comm;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                            MPI_ERRORS_RETURN); /* Open MPI raises some errors there */
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int number = 0; number < calls; ++number) {
+        struct call call = {in, longest, MPI_FLOAT, MPI_SUM};
+        for (int i = 0; i < longest; ++i) in[i] = sparse(i, rank + 1), out[i] = -1;
+        if (rank == ranks - 1 && number == struck) strike(&call);
+        const int code = make(argv[1], &call, comm);
+        int is_right = 1;
+        for (int i = 0; i < longest; ++i)
+            is_right = is_right && out[i] == sparse(i, ranks * (ranks + 1) / 2);
+        if (code != MPI_SUCCESS && errors++ == 0) MPI_Error_string(code, first, &length);
+        if (code == MPI_SUCCESS) ++*(is_right ? &right : &wrong);
+    }
+    for (char* at = first; *at; ++at)
+        if (*at == '\n') *at = ' ';
+    printf("faulty: rank %d: %d right, %d wrong, %d errors: %s\n", rank, right, wrong, errors,
+           first);
+    fflush(stdout);
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* tests/preload/refusal.c - an allreduce whose input is its output on one rank: that rank gets the
+ * MPI library's error, the others one that names it, and the next correct call works. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { longest = 100000 };
+static float in[longest], out[longest];
+static int ranks, rank, failures;
+
+static void expect(int holds, const char* what, const char* wanted) {
+    if (holds) return;
+    ++failures;
+    printf("rank %d, %s: not %s\n", rank, what, wanted);
+}
+
+static void good_call(MPI_Comm comm, const char* what) {
+    for (int i = 0; i < longest; ++i) in[i] = (float)(rank + 1), out[i] = -1;
+    const int code = MPI_Allreduce(in, out, longest, MPI_FLOAT, MPI_SUM, comm);
+    expect(code == MPI_SUCCESS, what, "followed by a call that works");
+    expect(out[longest - 1] == (float)(ranks * (ranks + 1) / 2), what, "followed by a sum");
+}
+
+static void refused_call(MPI_Comm comm, int refusing, const float* wrong, const char* what) {
+    const int refuses = rank == refusing;
+    const int code = MPI_Allreduce(refuses ? wrong : in, out, longest, MPI_FLOAT, MPI_SUM, comm);
+    int class = MPI_SUCCESS;
+    MPI_Error_class(code, &class);
+    expect(class == (refuses ? MPI_ERR_BUFFER : MPI_ERR_OTHER), what,
+           "an error of the right class");
+#ifdef OPEN_MPI /* MPICH has no texts for such codes */
+    if (refuses || class == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING], wanted[64];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    snprintf(wanted, sizeof wanted, "rank %d cannot go on: a buffer", refusing);
+    expect(strstr(text, wanted) != NULL, text, wanted);
+#endif
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD,
+                            MPI_ERRORS_RETURN); /* Open MPI raises some errors there */
+    alarm(60);                                  /* a call that hangs is a failure */
+    for (int refusing = 0; refusing < ranks; ++refusing) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        good_call(comm, "the call that attaches");
+        refused_call(comm, refusing, out, "one buffer");
+        good_call(comm, "one buffer");
+        MPI_Comm_free(&comm);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return failures != 0;
+}
