@@ -66,10 +66,17 @@ struct DeviceWarp {
 
 /// Of an SM's registers: leaves 128 to a thread. Without it ptxas spills a few to fit one more
 /// block.
-inline constexpr unsigned least_ctas = 2;
+inline constexpr unsigned usual_ctas = 2;
+
+/// Job::least_ctas, of jobs that need more registers and say so.
+template <class Job, class = void>
+struct LeastCtas : std::integral_constant<unsigned, usual_ctas> {};
+template <class Job>
+struct LeastCtas<Job, std::void_t<decltype(Job::least_ctas)>>
+    : std::integral_constant<unsigned, Job::least_ctas> {};
 
 template <class Job>
-__global__ void __launch_bounds__(warps_per_cta* warp_lanes, least_ctas)
+__global__ void __launch_bounds__(warps_per_cta* warp_lanes, LeastCtas<Job>::value)
     batch_kernel(const __grid_constant__ Batch batch) {
     run_batch<DeviceWarp, Job>(batch, blockIdx.x, threadIdx.x / warp_lanes);
 }

@@ -76,7 +76,7 @@ TEST(ProbeCache, RefusalsNameThePlace) {
     const auto has = [](const std::string& text, const std::string& part) {
         EXPECT_NE(refusal(text).find(part), std::string::npos) << refusal(text);
     };
-    has("", "no JSON object");
+    has("", "found no JSON");
     has("[]", "no JSON object");
     has("{}", "/gradcoll_probe: found nothing, expected 1");
     has(R"({"gradcoll_probe": 2})", "/gradcoll_probe: found 2, expected 1");
