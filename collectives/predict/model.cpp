@@ -49,6 +49,11 @@ bool connects_hosts(const Tree& tree, int vertex) {
     return connects_hosts(tree.vertex(vertex).kind);
 }
 
+bool is_host(const Tree& tree, int vertex) {
+    const int parent = tree.vertex(vertex).parent;
+    return parent >= 0 && connects_hosts(tree, parent) && !connects_hosts(tree.vertex(vertex).kind);
+}
+
 bool knows_links(const Tree& tree) {
     for (int vertex = 1; vertex < tree.vertex_count(); ++vertex)
         if (tree.vertex(vertex).uplink.bandwidth_gbytes_per_s > 0) return true;

@@ -29,6 +29,8 @@ LinkFigures link_figures(const Tree& tree, const Tuning& tuning, int vertex);
 
 /// Whether the branches of `vertex` are whole hosts or more.
 bool connects_hosts(const Tree& tree, int vertex);
+/// Whether it is a whole host, a branch of what connects hosts.
+bool is_host(const Tree& tree, int vertex);
 
 /// Whether the tree says how fast any of its links is. Where it does not (inside one host, most
 /// often), chunks and exchanges are chosen by what was measured on shared memory, and messages are

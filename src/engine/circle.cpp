@@ -7,11 +7,6 @@
 namespace gradcoll {
 namespace {
 
-bool is_host(const Tree& tree, int vertex) {
-    const int parent = tree.vertex(vertex).parent;
-    return parent >= 0 && connects_hosts(tree, parent) && !connects_hosts(tree.vertex(vertex).kind);
-}
-
 std::vector<int> ranks_below(const Tree& tree, int vertex) {
     const Vertex& at = tree.vertex(vertex);
     std::vector<int> ranks;

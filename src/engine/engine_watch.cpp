@@ -49,11 +49,13 @@ void EngineWatch::begun(std::span<Gradient* const> gradients, std::size_t runnin
 }
 
 void EngineWatch::ended(std::span<Gradient* const> gradients, bool well) {
+    if (gradients.empty()) return;
     const std::uint64_t now = now_ns();
     const std::scoped_lock lock(mutex_);
     figures_.sums += gradients.size();
-    if (!well) figures_.failed += gradients.size();
-    if (gradients.size() > 1) {
+    if (!well) {
+        figures_.failed += gradients.size();
+    } else if (gradients.size() > 1) {
         ++figures_.packs;
         figures_.packed += gradients.size();
     }

@@ -100,14 +100,15 @@ void Negotiation::release(std::uint64_t room_bytes) {
     }
 }
 
+/// Who gathers tells its members itself: it may have ended before rank 0 tells all.
 void Negotiation::give_up(const Status& why) {
-    if (peers_.empty()) return;
-    if (circle_.coordinates()) {
+    if (!down_.to.empty()) {
         Verdict verdict;
         verdict.number = unnumbered;
         verdict.error = why.message();
         put(down_.waiting, verdict);
-    } else {
+    }
+    if (!up_.to.empty()) {
         Ready nothing;
         nothing.rank = rank_;
         nothing.error = why.message();
@@ -189,7 +190,13 @@ Result<bool> Negotiation::advance(std::uint64_t now_ns) {
     GRADCOLL_TRY(send(up_, ready_tag, sent_up, went_on));
     GRADCOLL_TRY(send(down_, verdict_tag, sent_down, went_on));
     const std::size_t count = GRADCOLL_VALUE(lane_->poll(completions_));
-    for (std::size_t i = 0; i < count; ++i) GRADCOLL_TRY(finish(completions_[i], now_ns));
+    // All of them: what has left or come is not told again.
+    Status first_error;
+    for (std::size_t i = 0; i < count; ++i) {
+        Status finished = finish(completions_[i], now_ns);
+        if (first_error.ok()) first_error = std::move(finished);
+    }
+    if (!first_error.ok()) return first_error;
     return went_on || count > 0;
 }
 

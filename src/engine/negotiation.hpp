@@ -37,8 +37,7 @@ class Negotiation {
     /// Messages that can leave or have come; true if there were any. Never waits. Errors: corrupt,
     /// if a message does not mean what it should; transport.
     Result<bool> advance(std::uint64_t now_ns);
-    /// This rank agrees on nothing any more, and all others are told why: by rank 0, if need be. It
-    /// goes on to pass on what others say.
+    /// This rank agrees on nothing any more, and all others are told why: by rank 0, if need be.
     void give_up(const Status& why);
     /// The next verdict that this rank has not heard. Errors: peer_failed if another rank gave up.
     Result<bool> hear(Verdict& out);

@@ -158,7 +158,15 @@ class RankOfJob {
         return results;
     }
 
-    std::size_t packed() const { return packer_.packed(); }
+    /// As its engine counts them, too.
+    std::size_t packed() const {
+        const EngineFigures figures = engine_->figures();
+        EXPECT_EQ(figures.sums, job_.counts.size() * static_cast<std::size_t>(job_.steps));
+        EXPECT_EQ(figures.failed, 0U);
+        EXPECT_EQ(figures.packed, packer_.packed());
+        EXPECT_LE(figures.waited_ns, figures.busy_ns);
+        return packer_.packed();
+    }
 
   private:
     static EngineOptions options_with(const Job& job, PackerOfTest& packer, int rank) {

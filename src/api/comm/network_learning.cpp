@@ -38,11 +38,6 @@ std::uint64_t wire_bytes(const LongCall& call) {
     return call.exact ? call.vector_bytes : call.vector_bytes / 2;
 }
 
-bool is_host(const Tree& tree, int vertex) {
-    const int parent = tree.vertex(vertex).parent;
-    return parent >= 0 && connects_hosts(tree, parent) && !connects_hosts(tree.vertex(vertex).kind);
-}
-
 int lowest_rank(const Tree& tree, int vertex) {
     const Vertex& at = tree.vertex(vertex);
     int lowest = tree.rank_at(at.first_leaf);
