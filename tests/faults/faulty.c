@@ -14,14 +14,11 @@ enum { longest = 100000, calls = 6 };
 static float in[longest], out[longest];
 static int rank, ranks;
 
-#ifdef OPEN_MPI
-#define INIT MPIX_Allreduce_init
-#if OMPI_MAJOR_VERSION >= 5
-#undef INIT
-#define INIT MPI_Allreduce_init
-#else
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 #include <mpi-ext.h>
-#endif
+#define INIT MPIX_Allreduce_init
+#else
+#define INIT MPI_Allreduce_init
 #endif
 
 /* One call, as its rank makes it. */
