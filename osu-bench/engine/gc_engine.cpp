@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "models.hpp"
+#include "setting.hpp"
 #include "summary.hpp"
 
 namespace {
@@ -47,7 +48,7 @@ Options parse(int argc, char** argv) {
     app.add_option("--option", options.settings,
                    "KEY=VALUE, a gc_* setting of the engine; repeatable")
         ->check([](const std::string& text) {
-            return text.find('=') != std::string::npos ? std::string() : "expected KEY=VALUE";
+            return gradcoll::bench::parse_setting(text) ? std::string() : "expected KEY=VALUE";
         });
     app.add_option("--wire-gbits", options.wire_gbits,
                    "rate of a rank's link in Gbit/s: prints how long its bytes take there")
@@ -218,8 +219,8 @@ int main(int argc, char** argv) {
     MPI_Info_set(info, "gc_engine_strategy", options.strategy.c_str());
     MPI_Info_set(info, "gc_engine_threads", options.threads.c_str());
     for (const std::string& setting : options.settings) {
-        const std::size_t at = setting.find('=');
-        MPI_Info_set(info, setting.substr(0, at).c_str(), setting.substr(at + 1).c_str());
+        const auto parsed = gradcoll::bench::parse_setting(setting);
+        MPI_Info_set(info, parsed->first.c_str(), parsed->second.c_str());
     }
     GC_Engine engine = GC_ENGINE_NULL;
     expect(GC_Engine_create(comm, info, &engine), "GC_Engine_create");

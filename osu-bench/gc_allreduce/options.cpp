@@ -12,6 +12,7 @@
 #include "generators.hpp"
 #include "peer_op.hpp"
 #include "peers/peer.hpp"
+#include "setting.hpp"
 #include "sizes.hpp"
 
 namespace gradcoll::bench {
@@ -101,11 +102,9 @@ void declare_workload(CLI::App& app, Options& options, Raw& raw) {
 
 Problem resolve_settings(const Raw& raw, Options& options) {
     for (const std::string& setting : raw.settings) {
-        const std::size_t equals = setting.find('=');
-        if (equals == std::string::npos || equals == 0) {
-            return fmt::format("--option {}: must be KEY=VALUE", setting);
-        }
-        options.settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+        auto parsed = parse_setting(setting);
+        if (!parsed) return fmt::format("--option {}: must be KEY=VALUE", setting);
+        options.settings.push_back(std::move(*parsed));
     }
     return std::nullopt;
 }

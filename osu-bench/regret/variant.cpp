@@ -3,6 +3,9 @@
 #include <gradcoll/gradcoll.h>
 
 #include <array>
+#include <utility>
+
+#include "setting.hpp"
 
 namespace gradcoll::bench {
 
@@ -15,10 +18,9 @@ std::optional<Variant> variant_from(std::string_view text) {
     };
     variant.name = next();
     while (!text.empty()) {
-        const std::string_view setting = next();
-        const std::size_t equals = setting.find('=');
-        if (equals == std::string_view::npos || equals == 0) return {};
-        variant.settings.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+        auto setting = parse_setting(next());
+        if (!setting) return {};
+        variant.settings.push_back(std::move(*setting));
     }
     if (variant.name.empty()) return {};
     return variant;

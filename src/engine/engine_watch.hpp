@@ -7,27 +7,11 @@
 #include <mutex>
 #include <span>
 
+#include "base/engine_figures.hpp"
 #include "engine/gradient.hpp"
 #include "runtime/trace.hpp"
 
 namespace gradcoll {
-
-/// Since the engine was made, on this rank.
-struct EngineFigures {
-    std::uint64_t sums = 0;          ///< gradients whose sums have ended, well or not
-    std::uint64_t failed = 0;        ///< of those
-    std::uint64_t packed = 0;        ///< of those: summed with others
-    std::uint64_t packs = 0;         ///< that they were summed in
-    std::uint64_t busy_ns = 0;       ///< while at least one gradient was handed in and not complete
-    std::uint64_t waited_ns = 0;     ///< of that: while a thread of the program waited for one
-    std::uint64_t held_ns = 0;       ///< of all sums together: from handed in to their begin ...
-    std::uint64_t summed_ns = 0;     ///< ... and from there to their end
-    std::uint64_t most_held = 0;     ///< at one time
-    std::uint64_t most_running = 0;  ///< at one time, a pack as one
-    std::uint64_t stalls = 0;        ///< that this rank has warned of
-    std::uint64_t told_messages = 0;  ///< that this rank has sent to agree with others
-    std::uint64_t told_bytes = 0;
-};
 
 /// Thread safe. With a trace the sum of a gradient has three spans, joined by arrows: "submit" on
 /// the thread that handed it in, one from there to its begin in the rows of the coordinator, and

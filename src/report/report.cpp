@@ -148,7 +148,7 @@ void Report::add_error(CommId comm, std::uint64_t bytes, const SumError& error) 
     if (GrowingEntry* entry = impl_->find(comm)) entry->errors[bin].add(error);
 }
 
-void Report::add_engine(CommId comm, const EngineSums& engine) {
+void Report::add_engine(CommId comm, const EngineFigures& engine) {
     const std::scoped_lock lock(impl_->mutex);
     if (GrowingEntry* entry = impl_->find(comm)) entry->facts.engines.add(engine);
 }

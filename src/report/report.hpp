@@ -34,7 +34,7 @@ class Report {
     void add_error(CommId comm, std::uint64_t bytes, const SumError& error);
 
     /// Of an engine that has ended.
-    void add_engine(CommId comm, const EngineSums& engine);
+    void add_engine(CommId comm, const EngineFigures& engine);
     /// Once for a size, level and codec on each communicator.
     void add_left_out(CommId comm, const CodecLeftOut& codec);
 

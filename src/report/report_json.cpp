@@ -87,22 +87,23 @@ OrderedJson json_of(const CodecLeftOut& one) {
 }
 
 OrderedJson json_of(const EngineSums& sums) {
+    const EngineFigures& figures = sums.figures;
     OrderedJson object;
     object["engines"] = sums.engines;
-    object["sums"] = sums.sums;
-    object["failed"] = sums.failed;
-    object["packed"] = sums.packed;
-    object["packs"] = sums.packs;
-    object["busy_seconds"] = seconds_of(sums.busy_ns);
-    object["waited_seconds"] = seconds_of(sums.waited_ns);
+    object["sums"] = figures.sums;
+    object["failed"] = figures.failed;
+    object["packed"] = figures.packed;
+    object["packs"] = figures.packs;
+    object["busy_seconds"] = seconds_of(figures.busy_ns);
+    object["waited_seconds"] = seconds_of(figures.waited_ns);
     object["overlap"] = sums.overlap() ? OrderedJson(*sums.overlap()) : OrderedJson();
-    object["held_seconds"] = seconds_of(sums.held_ns);
-    object["summed_seconds"] = seconds_of(sums.summed_ns);
-    object["most_held"] = sums.most_held;
-    object["most_running"] = sums.most_running;
-    object["stalls"] = sums.stalls;
-    object["told_messages"] = sums.told_messages;
-    object["told_bytes"] = sums.told_bytes;
+    object["held_seconds"] = seconds_of(figures.held_ns);
+    object["summed_seconds"] = seconds_of(figures.summed_ns);
+    object["most_held"] = figures.most_held;
+    object["most_running"] = figures.most_running;
+    object["stalls"] = figures.stalls;
+    object["told_messages"] = figures.told_messages;
+    object["told_bytes"] = figures.told_bytes;
     return object;
 }
 

@@ -155,19 +155,22 @@ std::string mean_text(std::uint64_t sum_ns, std::uint64_t count) {
 void write_engines(const CommEntry& comm, Out out) {
     const EngineSums& sums = comm.engines;
     if (sums.engines == 0) return;
+    const EngineFigures& figures = sums.figures;
     fmt::format_to(out, "  {}: {} of gradients, {} failed; {} in {}\n",
-                   counted(sums.engines, "engine"), counted(sums.sums, "sum"),
-                   count_text(sums.failed), count_text(sums.packed), counted(sums.packs, "pack"));
+                   counted(sums.engines, "engine"), counted(figures.sums, "sum"),
+                   count_text(figures.failed), count_text(figures.packed),
+                   counted(figures.packs, "pack"));
     if (const auto overlap = sums.overlap())
         fmt::format_to(out, "    busy {}, of which the program waited {}: overlap {:.0f} %\n",
-                       seconds_text(seconds_of(sums.busy_ns)),
-                       seconds_text(seconds_of(sums.waited_ns)), 100 * *overlap);
+                       seconds_text(seconds_of(figures.busy_ns)),
+                       seconds_text(seconds_of(figures.waited_ns)), 100 * *overlap);
     fmt::format_to(out, "    a gradient waited {} for its begin, its sum took {} (means)\n",
-                   mean_text(sums.held_ns, sums.sums), mean_text(sums.summed_ns, sums.sums));
+                   mean_text(figures.held_ns, figures.sums),
+                   mean_text(figures.summed_ns, figures.sums));
     fmt::format_to(out, "    at most {} waiting, {} under way; {} sent to agree, {}; {}\n",
-                   count_text(sums.most_held), count_text(sums.most_running),
-                   counted(sums.told_messages, "message"), bytes_text(sums.told_bytes),
-                   counted(sums.stalls, "stall"));
+                   count_text(figures.most_held), count_text(figures.most_running),
+                   counted(figures.told_messages, "message"), bytes_text(figures.told_bytes),
+                   counted(figures.stalls, "stall"));
 }
 
 /// Late ranks and latency make the estimate too high, so it is called a bound.

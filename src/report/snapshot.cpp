@@ -74,26 +74,26 @@ std::optional<double> CallCell::saved_seconds() const {
            1e-9;
 }
 
-void EngineSums::add(const EngineSums& others) {
-    engines += others.engines;
-    sums += others.sums;
-    failed += others.failed;
-    packed += others.packed;
-    packs += others.packs;
-    busy_ns += others.busy_ns;
-    waited_ns += others.waited_ns;
-    held_ns += others.held_ns;
-    summed_ns += others.summed_ns;
-    most_held = std::max(most_held, others.most_held);
-    most_running = std::max(most_running, others.most_running);
-    stalls += others.stalls;
-    told_messages += others.told_messages;
-    told_bytes += others.told_bytes;
+void EngineSums::add(const EngineFigures& engine) {
+    ++engines;
+    figures.sums += engine.sums;
+    figures.failed += engine.failed;
+    figures.packed += engine.packed;
+    figures.packs += engine.packs;
+    figures.busy_ns += engine.busy_ns;
+    figures.waited_ns += engine.waited_ns;
+    figures.held_ns += engine.held_ns;
+    figures.summed_ns += engine.summed_ns;
+    figures.most_held = std::max(figures.most_held, engine.most_held);
+    figures.most_running = std::max(figures.most_running, engine.most_running);
+    figures.stalls += engine.stalls;
+    figures.told_messages += engine.told_messages;
+    figures.told_bytes += engine.told_bytes;
 }
 
 std::optional<double> EngineSums::overlap() const {
-    if (busy_ns == 0) return std::nullopt;
-    return 1 - static_cast<double>(waited_ns) / static_cast<double>(busy_ns);
+    if (figures.busy_ns == 0) return std::nullopt;
+    return 1 - static_cast<double>(figures.waited_ns) / static_cast<double>(figures.busy_ns);
 }
 
 void ErrorCell::add(const SumError& error) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/engine_figures.hpp"
+
 namespace gradcoll {
 
 enum class CallKind : std::uint8_t {
@@ -131,21 +133,9 @@ struct ErrorCell {
 /// What the engines on a communicator did, added up; the largest of what was at one time.
 struct EngineSums {
     std::uint64_t engines = 0;
-    std::uint64_t sums = 0;    ///< of gradients, that have ended
-    std::uint64_t failed = 0;  ///< of those
-    std::uint64_t packed = 0;  ///< of those: with others as one
-    std::uint64_t packs = 0;
-    std::uint64_t busy_ns = 0;    ///< with gradients handed in and not complete
-    std::uint64_t waited_ns = 0;  ///< of that: the program waited for one
-    std::uint64_t held_ns = 0;    ///< of all sums: from handed in to the begin
-    std::uint64_t summed_ns = 0;  ///< of all sums: from there to the end
-    std::uint64_t most_held = 0;
-    std::uint64_t most_running = 0;
-    std::uint64_t stalls = 0;
-    std::uint64_t told_messages = 0;  ///< by this rank, to agree what begins
-    std::uint64_t told_bytes = 0;
+    EngineFigures figures;
 
-    void add(const EngineSums& others);
+    void add(const EngineFigures& engine);
     /// Of the time that sums took, what the program did not wait for; none if they took none.
     std::optional<double> overlap() const;
 };

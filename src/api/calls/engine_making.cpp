@@ -131,22 +131,7 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
 }
 
 void report_engine(const GC_Engine_s& engine) {
-    const EngineFigures figures = engine.engine->figures();
-    observe_engine(engine.context->identity().private_comm(),
-                   {.engines = 1,
-                    .sums = figures.sums,
-                    .failed = figures.failed,
-                    .packed = figures.packed,
-                    .packs = figures.packs,
-                    .busy_ns = figures.busy_ns,
-                    .waited_ns = figures.waited_ns,
-                    .held_ns = figures.held_ns,
-                    .summed_ns = figures.summed_ns,
-                    .most_held = figures.most_held,
-                    .most_running = figures.most_running,
-                    .stalls = figures.stalls,
-                    .told_messages = figures.told_messages,
-                    .told_bytes = figures.told_bytes});
+    observe_engine(engine.context->identity().private_comm(), engine.engine->figures());
 }
 
 Status write_plan(const GC_Engine_s& engine) {

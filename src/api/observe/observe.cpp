@@ -284,7 +284,7 @@ void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
     if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
 }
 
-void observe_engine(MPI_Comm comm, const EngineSums& engine) {
+void observe_engine(MPI_Comm comm, const EngineFigures& engine) {
     Report* report = active_report();
     if (report == nullptr) return;
     if (const auto id = comm_id(*report, comm)) report->add_engine(*id, engine);

@@ -25,7 +25,7 @@ void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view o
 /// Of a new shape of calls.
 void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
 /// Of an engine that ends.
-void observe_engine(MPI_Comm comm, const EngineSums& engine);
+void observe_engine(MPI_Comm comm, const EngineFigures& engine);
 void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
 
 /// The trace of the process; null if GC_TRACE is not set.

@@ -1,0 +1,14 @@
+// setting.hpp - settings as people write them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gradcoll::bench {
+
+/// "KEY=VALUE" to the two; nothing if it is not that, or there is no key.
+std::optional<std::pair<std::string, std::string>> parse_setting(std::string_view text);
+
+}  // namespace gradcoll::bench
