@@ -55,8 +55,9 @@ int GC_Submit(GC_Engine engine, const char* name, const void* sendbuf, void* rec
 
 /* What was dropped of the gradient of that name, to save, restore, scale or reset (residual.h)
  * while it is not handed in; zeros if it has not been handed in yet, so that a checkpoint can be
- * restored before. `count` and `datatype` are those that it is handed in with. GC_RESIDUAL_NULL if
- * its sums are exact, or without feedback. Belongs to the engine. Local. Errors: MPI_ERR_ARG for a
+ * restored before. `count` and `datatype` are those that it is handed in with. Without values where
+ * another rank of the host encodes for this one. GC_RESIDUAL_NULL if its sums are exact, or without
+ * feedback. Belongs to the engine. Local. Errors: MPI_ERR_ARG for a
  * null engine, name or residual, a name that is handed in, or one whose residual is of another
  * count or type; MPI_ERR_COUNT, MPI_ERR_TYPE. */
 int GC_Engine_get_residual(GC_Engine engine, const char* name, MPI_Count count,

@@ -149,29 +149,34 @@ EngineFigures Engine::figures() {
 
 void Engine::run() {
     watch_.name_thread("transfer");
-    int idle_turns = 0;
+    Idle idle;
     for (;;) {
         {
             const std::scoped_lock lock(mutex_);
             if (stopping_) return;
         }
         if (turn())
-            idle_turns = 0;
+            idle = {};
         else
-            rest(idle_turns);
+            rest(idle);
     }
 }
 
-void Engine::rest(int& idle_turns) {
-    ++idle_turns;
+void Engine::rest(Idle& idle) {
+    const std::uint64_t now = now_ns();
+    if (++idle.turns == 1) idle.since_ns = now;
     if (under_way() == 0) {
         std::unique_lock lock(mutex_);
         submitted_now_.wait_for(lock, look_for_others,
                                 [this] { return stopping_ || !submitted_.empty(); });
-        idle_turns = 0;
-    } else if (idle_turns > turns_before_sleep) {
+        idle = {};
+    } else if (options_.most_pause.count() > 0) {
+        std::this_thread::sleep_for(
+            std::clamp<std::chrono::nanoseconds>(std::chrono::nanoseconds(now - idle.since_ns),
+                                                 options_.least_pause, options_.most_pause));
+    } else if (idle.turns > turns_before_sleep) {
         std::this_thread::sleep_for(look_again);
-    } else if (options_.yields || idle_turns > turns_before_yield) {
+    } else if (options_.yields || idle.turns > turns_before_yield) {
         sched_yield();
     }
 }

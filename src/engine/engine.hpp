@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -32,6 +33,10 @@ struct EngineOptions {
     /// Whether a thread of the engine's own makes the turns, else those who submit, test and wait.
     bool own_thread = true;
     bool yields = false;  ///< ranks outnumber cores
+    /// While nothing goes on the engine's own thread sleeps between looks as long as that has been
+    /// so already, within these bounds. Most of 0: it looks all the time at first.
+    std::chrono::microseconds least_pause{0};
+    std::chrono::microseconds most_pause{0};
     /// That sums which are under way at once send, but for two of any size.
     std::uint64_t most_bytes = 0;
     /// After a failure sums that some ranks have not begun never end: they are dropped when nothing
@@ -110,7 +115,11 @@ class Engine {
   private:
     Engine(int rank, std::unique_ptr<Negotiation> negotiation, const EngineOptions& options);
     void run();
-    void rest(int& idle_turns);
+    struct Idle {
+        int turns = 0;
+        std::uint64_t since_ns = 0;
+    };
+    void rest(Idle& idle);
     bool turn();
     Status announce(std::uint64_t now_ns);
     static bool begins_alone(const Gradient& gradient);

@@ -142,15 +142,12 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
     GRADCOLL_TRY(check_idle(engine.engine->gradient(name)));
     const Given given = GRADCOLL_VALUE(
         given_to(engine, name, arguments, classify(Collective::allreduce, arguments, 1)));
-    if (given.way.passes() || !given.way.key.feedback ||
-        engine.context->identity().rank_count() == 1)
-        return GC_RESIDUAL_NULL;
-    const auto call = planned_with_feedback_if_lossy(engine, given.way);
-    if (!call) return call.status();
-    if (!(*call)->key().feedback) return GC_RESIDUAL_NULL;
+    if (engine.context->identity().rank_count() == 1) return GC_RESIDUAL_NULL;
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
+    if (!identity) return GC_RESIDUAL_NULL;
     const auto kept = engine.residuals.find(name);
-    if (kept != engine.residuals.end()) GRADCOLL_TRY(kept->second.residual->check_fits(**call));
-    residual_for(engine, name, given.way.planner->tree, **call);
+    if (kept != engine.residuals.end()) GRADCOLL_TRY(kept->second.residual->check_fits(*identity));
+    residual_for(engine, name, *identity);
     return &engine.residuals.at(name);
 }
 

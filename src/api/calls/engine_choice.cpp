@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/comm/between_hosts.hpp"
 #include "api/comm/codec_use.hpp"
 #include "api/comm/route.hpp"
+#include "api/comm/several_hosts.hpp"
+#include "base/log.hpp"
 #include "collectives/choose/options.hpp"
 #include "collectives/predict/forecast.hpp"
 
@@ -36,8 +39,10 @@ std::optional<std::uint64_t> chunk_bytes_for(const GradientWish* wish, const Cal
 
 Result<std::unique_ptr<EngineChoice>> EngineChoice::make(CommContext& context,
                                                          const Settings& settings,
-                                                         GradientPlan plan) {
-    std::unique_ptr<EngineChoice> made(new EngineChoice(context, settings, std::move(plan)));
+                                                         GradientPlan plan,
+                                                         std::vector<int> leader_of) {
+    std::unique_ptr<EngineChoice> made(
+        new EngineChoice(context, settings, std::move(plan), std::move(leader_of)));
     auto base = made->new_planner(settings.engine.strategy.value_or(EngineStrategy::tree), nullptr);
     if (!base) return base.status();
     made->planners_.push_back(std::move(base).value());
@@ -48,8 +53,8 @@ Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy 
                                                                  const GradientWish* wish) const {
     auto tree = strategy_tree(strategy, context_.tree());
     if (!tree) return tree.status();
-    std::unique_ptr<EnginePlanner> made(
-        new EnginePlanner{strategy, {}, {}, std::move(tree->tree), settings_, false, {}});
+    std::unique_ptr<EnginePlanner> made(new EnginePlanner{
+        strategy, {}, {}, std::move(tree->tree), settings_, false, {}, {}, false});
     if (!tree->exchange.empty())
         GRADCOLL_TRY(take(made->settings.exchange, level_exchanges_from(tree->exchange)));
     else
@@ -61,7 +66,24 @@ Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy 
         made->settings.max_bytes.reset();
         made->settings.compress_if = CompressIf::always;
     }
+    if (strategy == EngineStrategy::tree && !leader_of_.empty()) plan_between(*made);
     return made;
+}
+
+/// Without it where the leaders of hosts make no tree: then all ranks send messages.
+void EngineChoice::plan_between(EnginePlanner& planner) const {
+    auto between = BetweenHosts::make(*context_.tree_handle(), planner.settings, leader_of_);
+    if (!between) return log(LogLevel::debug, "{}", between.status().message());
+    planner.is_lossy_between = between->has_lossy;
+    planner.between.reset(new EnginePlanner{planner.strategy,
+                                            planner.codec,
+                                            {},
+                                            between->tree->tree,
+                                            std::move(between->settings),
+                                            false,
+                                            {},
+                                            {},
+                                            false});
 }
 
 Result<EnginePlanner*> EngineChoice::planner(EngineStrategy strategy, const GradientWish* wish,
@@ -76,6 +98,8 @@ Result<EnginePlanner*> EngineChoice::planner(EngineStrategy strategy, const Grad
     if (!made) return made.status();
     (*made)->chunk_bytes = chunk_bytes;
     if (chunk_bytes) (*made)->settings.chunk_bytes = chunk_bytes;
+    if (chunk_bytes && (*made)->between != nullptr)
+        (*made)->between->settings.chunk_bytes = chunk_bytes;
     planners_.push_back(std::move(made).value());
     return planners_.back().get();
 }
@@ -83,20 +107,28 @@ Result<EnginePlanner*> EngineChoice::planner(EngineStrategy strategy, const Grad
 EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& arguments,
                                const CallShape& shape) const {
     const bool one_host = planner.one_host && context_.one_host().takes(shape);
+    const bool hosts = planner.between != nullptr &&
+                       fits_memory_of_hosts(context_.identity(), planner.settings, shape);
     const Route route = route_unless_left_out(
         planner.settings, shape,
         {.in_place = is_in_place(arguments),
          .sums = shape.sums(),
          .comm_may_be_lossy = planner.settings.compress_comms.allows(context_.identity().name()),
-         .one_host = one_host},
+         .one_host = one_host,
+         .hosts = hosts,
+         .hosts_if_lossy = hosts && planner.is_lossy_between},
         [&](const Route& compressed) {
+            const EnginePlanner& used = compressed.hosts ? *planner.between : planner;
             CallKey key = compressed.key;
             key.in_place = false;  // ranks may differ in it
-            return codec_use({planner.tree, planner.settings, key,
+            return codec_use({used.tree, used.settings, key,
                               one_host ? context_.identity().rank_count() : 0})
                 .left_out;
         });
-    EngineWay way{.one_host = route.one_host, .planner = &planner, .key = route.key};
+    EngineWay way{.one_host = route.one_host,
+                  .hosts = route.hosts,
+                  .planner = route.hosts ? planner.between.get() : &planner,
+                  .key = route.key};
     way.key.feedback = route.key.compress && planner.settings.feedback;
     return way;
 }

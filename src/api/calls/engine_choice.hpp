@@ -22,13 +22,17 @@ struct EnginePlanner {
     Settings settings;
     bool one_host = false;  ///< exact sums go through the memory of the host
     std::vector<std::shared_ptr<PlannedCall>> plans;
+    /// For the leaders of hosts, where sums go through the memory of each host; null: they do not.
+    std::unique_ptr<EnginePlanner> between;
+    bool is_lossy_between = false;  ///< some exchange of leaders has a lossy codec
 };
 
 /// Which way a gradient's sums go: their work serves all that go alike.
 struct EngineWay {
     PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
     bool one_host = false;
-    EnginePlanner* planner = nullptr;  ///< null only if it passes
+    bool hosts = false;                ///< through the memory of each host (engine_hosts.hpp)
+    EnginePlanner* planner = nullptr;  ///< null only if it passes; of the leaders if `hosts`
     CallKey key = {};                  ///< if it does not pass
 
     bool passes() const { return pass_reason != PassReason::none; }
@@ -38,9 +42,11 @@ struct EngineWay {
 /// Used by one thread at a time, but for base_way().
 class EngineChoice {
   public:
-    /// The context must outlive it. Errors: those of strategy_tree().
+    /// The context must outlive it. `leader_of`: of EngineHosts; empty: there is none. Errors:
+    /// those of strategy_tree().
     static Result<std::unique_ptr<EngineChoice>> make(CommContext& context,
-                                                      const Settings& settings, GradientPlan plan);
+                                                      const Settings& settings, GradientPlan plan,
+                                                      std::vector<int> leader_of);
 
     /// What the plan's file says of the name holds. What it leaves open is as the settings have it;
     /// with gc_engine_strategy=auto the strategy that is predicted to keep links and cores busy for
@@ -54,18 +60,24 @@ class EngineChoice {
     double predicted_us(const EngineWay& way) const;
 
   private:
-    EngineChoice(CommContext& context, const Settings& settings, GradientPlan plan)
-        : context_(context), settings_(settings), plan_(std::move(plan)) {}
+    EngineChoice(CommContext& context, const Settings& settings, GradientPlan plan,
+                 std::vector<int> leader_of)
+        : context_(context),
+          settings_(settings),
+          plan_(std::move(plan)),
+          leader_of_(std::move(leader_of)) {}
     Result<EnginePlanner*> planner(EngineStrategy strategy, const GradientWish* wish,
                                    const CallShape& shape);
     Result<std::unique_ptr<EnginePlanner>> new_planner(EngineStrategy strategy,
                                                        const GradientWish* wish) const;
+    void plan_between(EnginePlanner& planner) const;
     EngineWay way_by(EnginePlanner& planner, const CallArguments& arguments,
                      const CallShape& shape) const;
 
     CommContext& context_;
     const Settings settings_;
     const GradientPlan plan_;
+    const std::vector<int> leader_of_;
     std::vector<std::unique_ptr<EnginePlanner>> planners_;
 };
 

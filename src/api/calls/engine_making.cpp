@@ -26,12 +26,29 @@ Status check_fits_engines(const Settings& settings) {
     return {};
 }
 
-int compute_threads(const EngineSettings& settings, const CommIdentity& identity) {
-    constexpr int most = 4;
-    if (settings.threads) return *settings.threads;
+long cores_a_rank(const CommIdentity& identity) {
+    return this_host().processors / identity.most_ranks_on_host();
+}
+
+/// The program's own thread has a core, and the engine's.
+int compute_threads(const GC_Engine_s& engine) {
+    constexpr long most = 4;
+    const CommIdentity& identity = engine.context->identity();
+    if (engine.settings.engine.threads) return *engine.settings.engine.threads;
     if (identity.yields()) return 0;
-    const long cores = this_host().processors / identity.most_ranks_on_host();
-    return static_cast<int>(std::clamp<long>(cores - 1, 1, most));
+    const long least = engine.hosts != nullptr ? 0 : 1;
+    return static_cast<int>(std::clamp(cores_a_rank(identity) - 1, least, most));
+}
+
+/// Where threads outnumber the cores of a host, and its leader has a network to wait for, looks
+/// that find nothing take more from others than they gain. Who is no leader waits longer, and soon
+/// finds more to do at once. (docs/engine.md#how-fast)
+void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
+    using std::chrono::microseconds;
+    if (engine.hosts == nullptr || cores_a_rank(engine.context->identity()) > 1) return;
+    const bool leads = engine.hosts->is_leader();
+    options.least_pause = leads ? microseconds(200) : microseconds(50);
+    options.most_pause = leads ? microseconds(200) : microseconds(500);
 }
 
 /// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
@@ -50,15 +67,18 @@ Circle circle_of(const GC_Engine_s& engine) {
 EngineOptions options_of(const GC_Engine_s& engine) {
     const CommIdentity& identity = engine.context->identity();
     const EngineSettings& settings = engine.settings.engine;
-    return {.compute_threads = compute_threads(settings, identity),
-            .own_thread = identity.all_ranks_have_threads(),
-            .yields = identity.yields(),
-            .most_bytes = settings.most_bytes,
-            .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
-            .packer = engine.packs.get(),
-            .most_pack_bytes = settings.pack_bytes,
-            .circle = circle_of(engine),
-            .trace = process_trace()};
+    EngineOptions options{
+        .compute_threads = compute_threads(engine),
+        .own_thread = identity.all_ranks_have_threads(),
+        .yields = identity.yields(),
+        .most_bytes = settings.most_bytes,
+        .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
+        .packer = engine.packs.get(),
+        .most_pack_bytes = settings.pack_bytes,
+        .circle = circle_of(engine),
+        .trace = process_trace()};
+    pause_between_looks(engine, options);
+    return options;
 }
 
 /// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
@@ -116,8 +136,11 @@ Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, S
     made->settings = made->context->settings().current();
     auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
     if (!plan) return plan.status();
+    GRADCOLL_TRY(take(made->hosts, EngineHosts::make(made->context->identity(), made->settings)));
     GRADCOLL_TRY(take(made->choice,
-                      EngineChoice::make(*made->context, made->settings, std::move(plan).value())));
+                      EngineChoice::make(
+                          *made->context, made->settings, std::move(plan).value(),
+                          made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>())));
     GRADCOLL_TRY(
         take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
     if (made->settings.engine.coordinator == EngineCoordinator::off)

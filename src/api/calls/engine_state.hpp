@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/calls/engine_choice.hpp"
+#include "api/calls/engine_hosts.hpp"
 #include "api/calls/engine_packs.hpp"
 #include "api/comm/comm_context.hpp"
 #include "engine/engine.hpp"
@@ -17,6 +18,7 @@
 struct GC_Engine_s {
     std::shared_ptr<gradcoll::CommContext> context;
     gradcoll::Settings settings;
+    std::unique_ptr<gradcoll::EngineHosts> hosts;  ///< null: not through the memory of hosts
     std::unique_ptr<gradcoll::EngineChoice> choice;
     std::unique_ptr<gradcoll::NumberedChannel> control;
     /// Of sums that ranks begin by themselves, each with its gradient's number; null: all begin in

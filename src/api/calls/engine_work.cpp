@@ -48,6 +48,44 @@ Result<Progress> HostWork::advance() {
     return context_.one_host().advance(operation_);
 }
 
+std::uint64_t HostsWork::sent_bytes() const {
+    return call_ != nullptr ? bytes_sent(call_->plan()) : shape_.size_bytes();
+}
+
+std::int64_t HostsWork::parts() const {
+    return call_ != nullptr ? std::max<std::int64_t>(call_->plan().chunk_count, 1) : 1;
+}
+
+Status HostsWork::start() {
+    if (call_ != nullptr) before_ = sum_.stats();
+    sum_.start(binding_of(arguments_, shape_), shape_);
+    return {};
+}
+
+Result<Progress> HostsWork::advance() {
+    auto progress = sum_.advance();
+    if (progress.ok() && *progress == Progress::complete) count();
+    return progress;
+}
+
+void HostsWork::count() {
+    const std::uint64_t in_memory = is_alone_ ? 0 : shape_.size_bytes();
+    CallRecord record;
+    record.kind = CallKind::submitted;
+    record.bytes = shape_.size_bytes();
+    record.bytes_sent = record.bytes_sent_exact = in_memory;
+    record.lossy = way.key.compress;
+    if (call_ != nullptr) {
+        const RunStats& after = sum_.stats();
+        record.bytes_sent += after.bytes_sent - before_.bytes_sent;
+        record.bytes_sent_exact += call_->exact_bytes();
+        record.packed_away_bytes = after.packed_away_bytes - before_.packed_away_bytes;
+        record.messages_sent = after.messages_sent - before_.messages_sent;
+        record.codec_ns = after.codec_ns - before_.codec_ns;
+    }
+    context_.statistics().count_served(record);
+}
+
 Status PassedWork::start() {
     context_.statistics().count_passed(
         CallKind::submitted, plain_bytes(arguments_.count, arguments_.datatype), way.pass_reason);

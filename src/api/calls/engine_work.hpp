@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/calls/engine_choice.hpp"
+#include "api/calls/engine_hosts.hpp"
 #include "api/calls/residual.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
@@ -98,6 +99,33 @@ class HostWork final : public EngineWork {
 
   private:
     OneHost::Operation operation_;
+};
+
+/// Through the memory of each host, and over a plan of the hosts' leaders.
+class HostsWork final : public EngineWork {
+  public:
+    /// As HostsSum wants it; `call`: of the leaders' sum, on leaders.
+    HostsWork(CommContext& context, EngineHosts& hosts, std::shared_ptr<PlannedCall> call,
+              std::unique_ptr<Executor> between, std::shared_ptr<Residual> residual)
+        : EngineWork(context),
+          call_(std::move(call)),
+          is_alone_(hosts.is_alone()),
+          sum_(hosts, std::move(between), std::move(residual)) {}
+
+    std::uint64_t sent_bytes() const override;
+    std::int64_t parts() const override;
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep> out) override { return sum_.take_local(out); }
+    void abandon() override { sum_.abandon(); }
+
+  private:
+    void count();
+
+    std::shared_ptr<PlannedCall> call_;
+    bool is_alone_;
+    HostsSum sum_;
+    RunStats before_;
 };
 
 /// By the MPI library, on the context's own communicator: all ranks start such sums in one order.

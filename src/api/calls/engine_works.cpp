@@ -24,12 +24,15 @@ bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,
            before->way.key.in_place == is_in_place(arguments);
 }
 
-Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, EnginePlanner& planner,
-                                             const CallKey& key) {
+Result<std::shared_ptr<PlannedCall>> planned(const GC_Engine_s& engine, const EngineWay& way,
+                                             CallKey key) {
+    EnginePlanner& planner = *way.planner;
+    if (way.hosts) key.in_place = key.in_place || !engine.hosts->is_alone();
     for (const auto& call : planner.plans)
         if (call->key() == key) return call;
-    auto call = engine.context->plans().plan_apart(planner.tree, planner.settings, key,
-                                                   engine.own_sums.get());
+    auto call = way.hosts ? engine.hosts->plans().plan_apart(planner.tree, planner.settings, key)
+                          : engine.context->plans().plan_apart(planner.tree, planner.settings, key,
+                                                               engine.own_sums.get());
     if (call) planner.plans.push_back(*call);
     return call;
 }
@@ -73,25 +76,54 @@ Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
 Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
                                                                     const EngineWay& way) {
     CallKey key = way.key;
-    auto call = planned(engine, *way.planner, key);
+    auto call = planned(engine, way, key);
     if (!key.feedback || !call || (*call)->lossy()) return call;
     key.feedback = false;
-    return planned(engine, *way.planner, key);
+    return planned(engine, way, key);
+}
+
+bool plans_itself(const GC_Engine_s& engine, const EngineWay& way) {
+    return !way.passes() && !way.one_host && (!way.hosts || engine.hosts->is_leader());
+}
+
+Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& engine,
+                                                             const EngineWay& way) {
+    const int rank = engine.context->identity().rank();
+    std::optional<ResidualIdentity> identity;
+    if (way.passes() || way.one_host || !way.key.feedback) return identity;
+    if (plans_itself(engine, way)) {
+        const auto call = GRADCOLL_VALUE(planned_with_feedback_if_lossy(engine, way));
+        if (call->key().feedback) identity = identity_of(*call, way.planner->tree, rank);
+    } else {
+        identity = ResidualIdentity{.count = static_cast<std::uint64_t>(way.key.count),
+                                    .type = way.key.type,
+                                    .tree_hash = way.planner->tree.hash(),
+                                    .rank = static_cast<std::uint64_t>(rank)};
+    }
+    return identity;
 }
 
 std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
-                                       const Tree& tree, const PlannedCall& call) {
-    if (!call.key().feedback) return nullptr;
+                                       const ResidualIdentity& identity) {
     GC_Residual_s& kept =
         engine.residuals.try_emplace(name, GC_Residual_s{engine.context, nullptr, "GC_Engine_free"})
             .first->second;
-    if (kept.residual == nullptr || !kept.residual->check_fits(call).ok())
-        kept.residual =
-            std::make_shared<Residual>(identity_of(call, tree, engine.context->identity().rank()));
+    if (kept.residual == nullptr || !kept.residual->check_fits(identity).ok())
+        kept.residual = std::make_shared<Residual>(identity);
     return kept.residual;
 }
 
 namespace {
+
+/// `call`, `residual`: null on ranks that are no leaders.
+Result<std::unique_ptr<EngineWork>> hosts_work(const GC_Engine_s& engine,
+                                               std::shared_ptr<PlannedCall> call,
+                                               std::shared_ptr<Residual> residual) {
+    std::unique_ptr<Executor> between;
+    if (call != nullptr) GRADCOLL_TRY(take(between, call->take_executor({})));
+    return std::unique_ptr<EngineWork>(std::make_unique<HostsWork>(
+        *engine.context, *engine.hosts, std::move(call), std::move(between), std::move(residual)));
+}
 
 Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient& gradient,
                                              const EngineWay& way) {
@@ -104,9 +136,12 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
     else if (way.one_host)
         work = std::make_unique<HostWork>(context);
     if (work != nullptr) return work;
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, way));
+    auto residual = identity ? residual_for(engine, gradient.name(), *identity) : nullptr;
+    if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
     auto call = planned_with_feedback_if_lossy(engine, way);
     if (!call) return call.status();
-    auto residual = residual_for(engine, gradient.name(), way.planner->tree, **call);
+    if (way.hosts) return hosts_work(engine, std::move(call).value(), std::move(residual));
     const auto own_tags = GRADCOLL_VALUE(own_tags_of(engine));
     return planned_work(context, std::move(call).value(), std::move(residual), own_tags);
 }
@@ -129,14 +164,17 @@ Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const C
     CommContext& context = *engine.context;
     const EngineWay way = engine.choice->base_way(shape);
     if (way.one_host) return std::unique_ptr<EngineWork>(std::make_unique<HostWork>(context));
-    auto call = context.plans().plan_apart(way.planner->tree, way.planner->settings, way.key);
+    if (!plans_itself(engine, way)) return hosts_work(engine, nullptr, nullptr);
+    CommPlans& plans = way.hosts ? engine.hosts->plans() : context.plans();
+    auto call = plans.plan_apart(way.planner->tree, way.planner->settings, way.key);
     if (!call) return call.status();
+    if (way.hosts) return hosts_work(engine, std::move(call).value(), nullptr);
     return planned_work(context, std::move(call).value(), nullptr, {});
 }
 
 bool begins_alone(const GC_Engine_s& engine, const Given& given) {
     return engine.own_sums != nullptr && !given.way.passes() && !given.way.one_host &&
-           engine.context->identity().rank_count() > 1;
+           !given.way.hosts && engine.context->identity().rank_count() > 1;
 }
 
 /// Short ones that are exact, as codecs see whole gradients, and that no plan by hand names.
@@ -146,8 +184,11 @@ std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const 
         given.way.key.compress || given.shape.size_bytes() > most_bytes ||
         engine.choice->has_wish_for(name))
         return 0;
-    return static_cast<std::uint32_t>(
-               Hash().value(given.shape.kind).value(given.way.one_host).digest()) |
+    return static_cast<std::uint32_t>(Hash()
+                                          .value(given.shape.kind)
+                                          .value(given.way.one_host)
+                                          .value(given.way.hosts)
+                                          .digest()) |
            1U;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/calls/call_kinds.hpp"
@@ -36,12 +37,20 @@ Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
                           const CallArguments& arguments, const Classified& classified);
 /// That of the gradient before, if it goes the same way. All work of these engines is EngineWork.
 Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way);
+/// Whether this rank has a plan of sums that go this way: not where another rank of its host talks
+/// to other hosts for it.
+bool plans_itself(const GC_Engine_s& engine, const EngineWay& way);
 /// With feedback only where something is dropped. The codecs of an engine stay what they are.
+/// Only where this rank plans_itself().
 Result<std::shared_ptr<PlannedCall>> planned_with_feedback_if_lossy(const GC_Engine_s& engine,
                                                                     const EngineWay& way);
-/// What the name's earlier sums dropped; zeros if it had none of this plan's layout.
+/// What the residual of such a gradient belongs to; none: nothing is dropped. Without values where
+/// another rank of the host encodes for this one.
+Result<std::optional<ResidualIdentity>> residual_identity_of(const GC_Engine_s& engine,
+                                                             const EngineWay& way);
+/// What the name's earlier sums dropped; zeros if it had none of this count, type and layout.
 std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& name,
-                                       const Tree& tree, const PlannedCall& call);
+                                       const ResidualIdentity& identity);
 
 /// Where nobody does:
 

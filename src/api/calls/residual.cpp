@@ -117,18 +117,22 @@ Status Residual::bring_home() {
 }
 
 Status Residual::check_fits(const PlannedCall& call) const {
-    const auto differs = [](const char* what, auto mine, auto wanted) {
+    return check_fits({.count = static_cast<std::uint64_t>(call.key().count),
+                       .type = call.key().type,
+                       .layout = call.residual_layout()});
+}
+
+Status Residual::check_fits(const ResidualIdentity& wanted) const {
+    const auto differs = [](const char* what, auto mine, auto other) {
         return Status(
             Code::invalid_argument,
-            fmt::format("residual: its {} is {}, but the call's is {}", what, mine, wanted));
+            fmt::format("residual: its {} is {}, but the call's is {}", what, mine, other));
     };
-    if (identity_.count != static_cast<std::uint64_t>(call.key().count))
-        return differs("count", identity_.count, call.key().count);
-    if (identity_.type != call.key().type)
-        return differs("element type", name_of(identity_.type), name_of(call.key().type));
-    if (identity_.layout != call.residual_layout())
-        return differs("layout (of the tree and gc_chunk_bytes)", identity_.layout,
-                       call.residual_layout());
+    if (identity_.count != wanted.count) return differs("count", identity_.count, wanted.count);
+    if (identity_.type != wanted.type)
+        return differs("element type", name_of(identity_.type), name_of(wanted.type));
+    if (identity_.layout != wanted.layout)
+        return differs("layout (of the tree and gc_chunk_bytes)", identity_.layout, wanted.layout);
     return {};
 }
 

@@ -35,6 +35,8 @@ class Residual {
 
     /// Errors: invalid_argument naming what differs, if the values are not those of this plan.
     Status check_fits(const PlannedCall& call) const;
+    /// The same for count, type and layout of what the values should belong to.
+    Status check_fits(const ResidualIdentity& wanted) const;
 
     /// Errors: invalid_argument if the factor is not finite; those of devices.
     Status scale(double factor);

@@ -95,4 +95,9 @@ Result<bool> all_ranks(MPI_Comm comm, bool mine) {
     return all != 0;
 }
 
+Status agreed(MPI_Comm comm, const Status& mine) {
+    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
+    return all_good || !mine.ok() ? mine : Status(Code::io, "another rank could not");
+}
+
 }  // namespace gradcoll

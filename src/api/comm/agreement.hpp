@@ -25,5 +25,7 @@ Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims);
 
 /// Whether `mine` holds on all ranks. Collective. Errors: transport.
 Result<bool> all_ranks(MPI_Comm comm, bool mine);
+/// Ok on all ranks, or on none: on those where `mine` is, io. Collective. Errors: transport.
+Status agreed(MPI_Comm comm, const Status& mine);
 
 }  // namespace gradcoll

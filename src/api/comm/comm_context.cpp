@@ -165,7 +165,7 @@ bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const
 bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {
     CallKey key = route.key;
     key.in_place = false;  // ranks may differ in it
-    const SeveralHosts::Between* const between = route.hosts ? several_hosts_.between() : nullptr;
+    const BetweenHosts* const between = route.hosts ? several_hosts_.between() : nullptr;
     const Decision decision = between != nullptr
                                   ? decision_for(between->tree->tree, between->settings, key)
                                   : decision_for(tree_->tree, settings_.current(), key);
@@ -356,7 +356,7 @@ std::optional<CodecQuestion> CommContext::codec_question(const Settings& setting
     CallKey key = route.key;
     key.in_place = false;  // ranks may differ in it
     if (route.hosts) {
-        const SeveralHosts::Between* const between = several_hosts_.between();
+        const BetweenHosts* const between = several_hosts_.between();
         return between != nullptr
                    ? std::optional(CodecQuestion{between->tree->tree, between->settings, key})
                    : std::nullopt;

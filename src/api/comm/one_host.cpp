@@ -59,7 +59,7 @@ bool OneHost::open() {
 
 template <class Run>
 Status OneHost::counted(const Told& call, Run&& run) {
-    if (turns_over_.load(std::memory_order_acquire) != turns_given_) wait_for_turn();
+    if (!turns_.all_are_over()) wait_for_turn();
     if (statistics_.is_observed()) return observed(call, run);
     GRADCOLL_TRY(run());
     statistics_.count_served(true, {.bytes = call.shape.size_bytes(),
@@ -99,26 +99,20 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
 }
 
 void OneHost::refuse_allreduce(const CallShape& shape, Code reason) {
-    if (turns_over_.load(std::memory_order_acquire) != turns_given_) wait_for_turn();
+    if (!turns_.all_are_over()) wait_for_turn();
     engine_->refuse_allreduce(shape, reason);
 }
 
 Result<Progress> OneHost::advance(const Operation& operation) {
-    if (turns_over_.load(std::memory_order_relaxed) != operation.turn) return Progress::idle;
-    if (!turn_has_begun_) engine_->start_allreduce(operation.binding, operation.shape);
-    turn_has_begun_ = true;
-    const auto progress = engine_->advance_allreduce();
-    if (progress.ok() && *progress != Progress::complete) return progress;
-    turn_has_begun_ = false;
-    turns_over_.store(operation.turn + 1, std::memory_order_release);
-    return progress;
+    return turns_.advance(*engine_, operation.turn,
+                          [&] { engine_->start_allreduce(operation.binding, operation.shape); });
 }
 
 /// Counted already: a communicator that is freed before its operations are over has been of use.
 OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape,
                                             CallKind kind) {
     count_begun(shape, kind);
-    return {binding, shape, turns_given_++};
+    return {binding, shape, turns_.give()};
 }
 
 void OneHost::count_begun(const CallShape& shape, CallKind kind) {
@@ -137,7 +131,7 @@ void OneHost::count_begun(const CallShape& shape, CallKind kind) {
 
 /// Other ranks may have to get messages of MPI from this one before they come so far.
 void OneHost::wait_for_turn() {
-    while (turns_over_.load(std::memory_order_acquire) != turns_given_)
+    while (!turns_.all_are_over())
         if (!engine_->let_others_go_on()) sched_yield();
 }
 

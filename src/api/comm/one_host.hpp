@@ -2,7 +2,6 @@
 // of a communicator share, if they are on one host: no tree, no plan.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/comm_settings.hpp"
 #include "api/comm/engine_pool.hpp"
+#include "api/comm/host_turns.hpp"
 #include "api/edge/request.hpp"
 #include "api/observe/comm_statistics.hpp"
 #include "runtime/binding.hpp"
@@ -106,9 +106,7 @@ class OneHost {
     bool may_open_ = false;
     std::size_t most_element_bytes_ = 0;
     PooledEngine engine_;
-    std::uint64_t turns_given_ = 0;  ///< to operations that nobody waits for here
-    std::atomic<std::uint64_t> turns_over_{0};
-    bool turn_has_begun_ = false;  ///< that of the operation which is advanced now
+    HostTurns turns_;  ///< of operations that nobody waits for here
 };
 
 }  // namespace gradcoll

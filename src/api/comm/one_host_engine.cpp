@@ -138,31 +138,58 @@ std::size_t OneHostEngine::worth_after(std::size_t moved_bytes, std::size_t byte
 }
 
 void OneHostEngine::start_allreduce(const Binding& binding, const CallShape& shape) {
-    next_call_ = {binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                  binding.reducer, signature_of(CallKind::iallreduce, shape)};
     const std::size_t bytes = shape.size_bytes();
-    growth_ = {};
-    if (allreduce_.uses_blocks_if_started(bytes)) {
-        const std::size_t worth = worth_after(bytes, useful_block_bytes(bytes));
-        if (worth > served_bytes_) growth_ = growth_for(worth);
-    }
-    allreduce_.start(growth_.wanted > 0 ? call_of(growth_) : next_call_);
+    start(OneHostCall{binding.input, binding.output, static_cast<std::size_t>(shape.count),
+                      binding.reducer, signature_of(CallKind::iallreduce, shape)},
+          allreduce_.uses_blocks_if_started(bytes) ? worth_after(bytes, useful_block_bytes(bytes))
+                                                   : 0);
 }
 
-Result<Progress> OneHostEngine::advance_allreduce() {
-    const bool advanced = allreduce_.advance();
-    if (!allreduce_.is_over()) return advanced ? Progress::advanced : Progress::idle;
-    GRADCOLL_TRY(allreduce_.outcome());
+void OneHostEngine::start_reduce(const Binding& binding, const CallShape& shape, int root) {
+    const std::size_t bytes = shape.size_bytes();
+    start(reduce_call(binding, shape, root),
+          allreduce_.uses_blocks_if_started(bytes) ? worth_after(bytes, whole_blocks) : 0);
+}
+
+void OneHostEngine::start_bcast(void* data, std::size_t size_bytes, int root) {
+    start(bcast_call(data, size_bytes, root),
+          bcast_.uses_blocks(size_bytes) ? worth_after(size_bytes, whole_blocks) : 0);
+}
+
+/// As in refuse_allreduce().
+void OneHostEngine::start_bcast_refusal(std::size_t size_bytes, Code reason) {
+    if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
+    start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
+}
+
+/// After the call in which ranks agree on larger blocks, if `growth_bytes` want them.
+void OneHostEngine::start(const Call& call, std::size_t growth_bytes) {
+    growth_ = {};
+    next_call_ = call;
+    if (growth_bytes > served_bytes_) growth_ = growth_for(growth_bytes);
+    started_ = &start(growth_.wanted > 0 ? Call(call_of(growth_)) : next_call_);
+}
+
+Startable& OneHostEngine::start(const Call& call) {
+    if (const auto* const reduce = std::get_if<OneHostReduceCall>(&call))
+        return reduce_.start(*reduce);
+    if (const auto* const bcast = std::get_if<OneHostBcastCall>(&call)) return bcast_.start(*bcast);
+    return allreduce_.start(std::get<OneHostCall>(call));
+}
+
+Result<Progress> OneHostEngine::advance_started() {
+    const bool advanced = started_->advance();
+    if (!started_->is_over()) return advanced ? Progress::advanced : Progress::idle;
+    GRADCOLL_TRY(started_->outcome());
     if (growth_.wanted == 0) return Progress::complete;
     GRADCOLL_TRY(take_growth(std::exchange(growth_, {})));
-    allreduce_.start(next_call_);
+    started_ = &start(next_call_);
     return Progress::advanced;
 }
 
-Status OneHostEngine::run_empty(std::uint64_t signature) {
-    std::byte nothing{};
-    return allreduce_.run(
-        {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature});
+OneHostCall OneHostEngine::empty_call(std::uint64_t signature) {
+    static std::byte nothing{};
+    return {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature};
 }
 
 Status OneHostEngine::barrier() {
@@ -177,18 +204,26 @@ void OneHostEngine::refuse_allreduce(const CallShape& shape, Code reason) {
 }
 
 Status OneHostEngine::bcast(void* data, std::size_t size_bytes, int root) {
-    const std::uint64_t signature = signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root);
     if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_for(size_bytes, whole_blocks));
-    return bcast_.run({data, size_bytes, root, signature});
+    return bcast_.run(bcast_call(data, size_bytes, root));
 }
 
 Status OneHostEngine::reduce(const Binding& binding, const CallShape& shape, int root) {
-    const std::uint64_t signature = signature_of(CallKind::reduce, shape, root);
     const std::size_t bytes = shape.size_bytes();
     if (allreduce_.uses_blocks(bytes)) GRADCOLL_TRY(have_blocks_for(bytes, whole_blocks));
-    return reduce_.run({{binding.input, binding.output, static_cast<std::size_t>(shape.count),
-                         shape.reducer, signature},
-                        root});
+    return reduce_.run(reduce_call(binding, shape, root));
+}
+
+OneHostReduceCall OneHostEngine::reduce_call(const Binding& binding, const CallShape& shape,
+                                             int root) {
+    return {{binding.input, binding.output, static_cast<std::size_t>(shape.count), shape.reducer,
+             signature_of(CallKind::reduce, shape, root)},
+            root};
+}
+
+OneHostBcastCall OneHostEngine::bcast_call(void* data, std::size_t size_bytes, int root) {
+    return {data, size_bytes, root,
+            signature_of(CallKind::bcast, shape_of_bytes(size_bytes), root)};
 }
 
 Status OneHostEngine::allgather(const Binding& binding, std::size_t block_bytes) {

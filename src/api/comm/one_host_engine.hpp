@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <variant>
 
 #include "api/comm/comm_identity.hpp"
 #include "api/edge/request.hpp"
@@ -72,10 +73,14 @@ class OneHostEngine {
     Status allreduce(const Binding& binding, const CallShape& shape);
     /// Progress of MPI, of what has started and of what is beside; true if there was any.
     bool let_others_go_on() const;
-    /// Begins one that nobody waits for: advance_allreduce() until it is complete or fails, before
-    /// the next call.
+    /// Begins one that nobody waits for, on all ranks: advance_started() until it is complete or
+    /// fails, before the next call.
     void start_allreduce(const Binding& binding, const CallShape& shape);
-    Result<Progress> advance_allreduce();
+    void start_bcast(void* data, std::size_t size_bytes, int root);
+    void start_reduce(const Binding& binding, const CallShape& shape, int root);
+    /// By the root of one that has nothing to give: that of the others ends with peer_failed.
+    void start_bcast_refusal(std::size_t size_bytes, Code reason);
+    Result<Progress> advance_started();
     /// What a rank does that cannot take part in an allreduce (or another call in pieces that begin
     /// as those of one) of the shape: the others' call ends with peer_failed.
     void refuse_allreduce(const CallShape& shape, Code reason);
@@ -91,8 +96,15 @@ class OneHostEngine {
     /// Of calls whose pieces go through all of the blocks (SegmentGroup::piece_slot).
     static constexpr std::size_t whole_blocks = std::numeric_limits<std::size_t>::max() / 4;
 
+    using Call = std::variant<OneHostCall, OneHostReduceCall, OneHostBcastCall>;
+
+    static OneHostReduceCall reduce_call(const Binding& binding, const CallShape& shape, int root);
+    static OneHostBcastCall bcast_call(void* data, std::size_t size_bytes, int root);
+    void start(const Call& call, std::size_t growth_bytes);
+    Startable& start(const Call& call);
     /// An allreduce of nothing.
-    Status run_empty(std::uint64_t signature);
+    static OneHostCall empty_call(std::uint64_t signature);
+    Status run_empty(std::uint64_t signature) { return allreduce_.run(empty_call(signature)); }
     /// For a call that moves so many bytes, and could use blocks of `bytes` each.
     Status have_blocks_for(std::size_t moved_bytes, std::size_t bytes) {
         const std::size_t worth = worth_after(moved_bytes, bytes);
@@ -124,9 +136,10 @@ class OneHostEngine {
     OneHostBcast bcast_;
     OneHostAllgather allgather_;
     OneHostReduceScatter reduce_scatter_;
-    Growth growth_;                ///< under way before the call that has started, if it wants any
-    OneHostCall next_call_;        ///< after that
-    std::size_t moved_bytes_ = 0;  ///< by calls in blocks
+    Startable* started_ = nullptr;   ///< what is under way of what was started
+    Growth growth_;                  ///< under way before the call, if it wants any
+    Call next_call_;                 ///< after that
+    std::size_t moved_bytes_ = 0;    ///< by calls in blocks
     std::size_t granted_bytes_ = 0;  ///< how large blocks are; 0: there are none yet
     std::size_t served_bytes_ = 0;   ///< who wants blocks of so many bytes wants no larger ones
     ReservedMemory reserved_;

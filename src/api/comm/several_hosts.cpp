@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/comm/agreement.hpp"
 #include "api/comm/comm_devices.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -46,20 +47,22 @@ class MessagesBeside {
     OneHostEngine* engine_;
 };
 
-/// Ok on all ranks, or on none.
-Status agreed(const CommIdentity& comm, const Status& mine) {
-    int good = mine.ok() ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_LAND, comm.private_comm()),
-                 "MPI_Allreduce"));
-    return good != 0 || !mine.ok() ? mine : Status(Code::io, "another rank could not");
-}
-
 }  // namespace
 
 bool allows_memory_inside_hosts(const Settings& settings) {
     return settings.inside_hosts == InsideHosts::memory && settings.shm_bytes > 0 &&
            settings.transports.allows(shm_transport_name) && !settings.chooses_plan();
+}
+
+bool may_use_memory_of_hosts(const CommIdentity& comm, const Settings& settings) {
+    return !comm.is_one_host() && comm.most_ranks_on_host() > 1 &&
+           allows_memory_inside_hosts(settings);
+}
+
+bool fits_memory_of_hosts(const CommIdentity& comm, const Settings& settings,
+                          const CallShape& shape) {
+    return !shape.by_mpi() && !shape.has_gaps && shape.count > 0 &&
+           shape.elem_bytes <= one_host_element_bytes(comm.most_ranks_on_host(), settings);
 }
 
 /// One call, with what its pieces have in common.
@@ -92,8 +95,7 @@ void SeveralHosts::settings_changed(std::shared_ptr<const DiscoveredTree> tree) 
     engine_.reset();
     leaders_.reset();
     is_open_ = false;
-    may_open_ = !comm_.is_one_host() && comm_.most_ranks_on_host() > 1 &&
-                allows_memory_inside_hosts(settings_.current());
+    may_open_ = may_use_memory_of_hosts(comm_, settings_.current());
     know_tree(std::move(tree));
 }
 
@@ -119,7 +121,7 @@ bool SeveralHosts::open(Result<HostGroups> groups) {
                 take(engine_,
                      engine_for(local, one_host_choices(local.rank_count(), settings_.current())));
     }
-    status = agreed(comm_, status);
+    status = agreed(comm_.private_comm(), status);
     is_open_ = may_open_ = status.ok();
     if (!is_open_) {
         engine_.reset();
@@ -143,34 +145,20 @@ void SeveralHosts::plan_between() {
         between_.reset();
         return;
     }
-    auto tree = tree_of_leaders(tree_->tree, groups_->leader_of);
-    if (!tree) {
-        log(LogLevel::debug, "{}", tree.status().message());
+    auto between = BetweenHosts::make(*tree_, settings_.current(), groups_->leader_of);
+    if (!between) {
+        log(LogLevel::debug, "{}", between.status().message());
         leaders_.reset();
         between_.reset();
         return;
     }
-    const std::vector<int> leaders = leaders_in(groups_->leader_of);
-    Between between{{}, settings_.current(), false};
-    if (settings_.current().schedule.empty()) {
-        const auto codecs =
-            settings_.current().codecs().between_leaders(tree_->tree, *tree, leaders);
-        between.has_lossy = codecs.has_value();
-        between.settings.level_codecs = codecs.value_or(HopCodecs{CodecId::exact});
-    } else {
-        between.has_lossy = true;  // a phase has one codec for all exchanges
-    }
-    between.tree = std::make_shared<const DiscoveredTree>(
-        DiscoveredTree{std::move(tree).value(), tree_->origin, {}});
-    auto before = std::exchange(between_, std::make_unique<Between>(std::move(between)));
+    auto before =
+        std::exchange(between_, std::make_unique<BetweenHosts>(std::move(between).value()));
     if (leaders_ != nullptr) leaders_->plan_for(between_->tree, between_->settings);
 }
 
 SeveralHosts::Takes SeveralHosts::takes(const CallShape& shape) const {
-    const bool fits =
-        is_open_ && !shape.by_mpi() && !shape.has_gaps && shape.count > 0 &&
-        shape.elem_bytes <= one_host_element_bytes(comm_.most_ranks_on_host(), settings_.current());
-    if (!fits) return {};
+    if (!is_open_ || !fits_memory_of_hosts(comm_, settings_.current(), shape)) return {};
     const bool is_short = shape.size_bytes() < settings_.current().tree_min_bytes;
     return {is_short || takes_long(), takes_long() && between_->has_lossy};
 }

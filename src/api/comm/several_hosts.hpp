@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/comm/between_hosts.hpp"
 #include "api/comm/comm_settings.hpp"
 #include "api/comm/engine_pool.hpp"
 #include "api/comm/host_groups.hpp"
@@ -18,6 +19,11 @@ namespace gradcoll {
 /// Whether the settings leave it to the library how ranks of one host combine theirs: shared memory
 /// is allowed, nobody chose exchanges, builder or chunks, and gc_inside_hosts says memory.
 bool allows_memory_inside_hosts(const Settings& settings);
+/// ... and there are several ranks on a host, and several hosts.
+bool may_use_memory_of_hosts(const CommIdentity& comm, const Settings& settings);
+/// Whether that memory serves vectors of the shape.
+bool fits_memory_of_hosts(const CommIdentity& comm, const Settings& settings,
+                          const CallShape& shape);
 
 /// Short exact vectors go between hosts by the MPI library's allreduce of the leaders; long ones
 /// (gc_tree_min_bytes) and compressed ones over the tree of the leaders, piece by piece, so that
@@ -59,14 +65,8 @@ class SeveralHosts {
     Status allreduce(const CallArguments& arguments, const CallShape& shape, const CallKey& key,
                      double tolerance = 0, const Status* refusal = nullptr);
 
-    /// How leaders are connected, and with what settings they plan. The same on all ranks.
-    struct Between {
-        std::shared_ptr<const DiscoveredTree> tree;
-        Settings settings;
-        bool has_lossy = false;
-    };
     /// Null: not known, or not of use.
-    const Between* between() const { return between_.get(); }
+    const BetweenHosts* between() const { return between_.get(); }
     /// This rank's host, as a leaf of that tree.
     int leaf() const { return leaf_; }
 
@@ -94,7 +94,7 @@ class SeveralHosts {
     int leaf_ = 0;
     PooledEngine engine_;  ///< null: this rank is alone on its host
     std::shared_ptr<const DiscoveredTree> tree_;
-    std::unique_ptr<Between> between_;
+    std::unique_ptr<BetweenHosts> between_;
     std::unique_ptr<LeadersExchange> leaders_;  ///< on leaders alone
 };
 

@@ -55,7 +55,7 @@ OneHostChoices OneHostChoices::with_blocks_of(int rank_count, std::size_t bytes)
 }
 
 OneHostAllreduce::OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices)
-    : group_(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
+    : Startable(group), choices_(choices), sources_(static_cast<std::size_t>(group.rank_count())) {}
 
 Status OneHostAllreduce::run(const OneHostCall& call) {
     const std::size_t bytes = call.bytes();
@@ -64,44 +64,16 @@ Status OneHostAllreduce::run(const OneHostCall& call) {
     return in_blocks(call).outcome();  // it stops nowhere
 }
 
-/// Short vectors of many ranks have no steps of their own: they go in blocks, as long ones do.
-void OneHostAllreduce::start(const OneHostCall& call) {
+Startable& OneHostAllreduce::start(const OneHostCall& call) {
     started_ = call;
-    is_started_ = true;
-    has_begun_ = false;
+    const bool in_slots = uses_blocks_if_started(call.bytes());
+    return Startable::start({call.signature, in_slots ? 0 : call.bytes(), Waits::for_all});
 }
 
-bool OneHostAllreduce::advance() {
-    const bool in_slots = uses_blocks_if_started(started_.bytes());
-    const std::size_t inline_bytes = in_slots ? 0 : started_.bytes();
-    if (!has_begun_) {
-        if (!group_.may_begin_call(inline_bytes, Waits::for_all)) return false;
-        group_.begin_call(started_.signature, inline_bytes, Waits::for_all);
-        has_begun_ = true;
-        steps_ = in_slots ? in_blocks(started_) : started_flat_inline(started_);
-        return true;
-    }
-    if (steps_.is_over() || !has_come(awaited_step_)) return false;
-    steps_.go_on();
-    return true;
-}
-
-Status OneHostAllreduce::outcome() {
-    is_started_ = has_begun_ = false;
-    return std::exchange(steps_, {}).outcome();
-}
-
-bool OneHostAllreduce::has_come(std::uint32_t step) {
-    return step == 0 ? group_.blocks_are_free() : group_.all_have_come_to(step);
-}
-
-bool OneHostAllreduce::waited_for(std::uint32_t step) {
-    if (is_started_) return has_come(step);
-    if (step == 0)
-        group_.begin_blocks();
-    else
-        group_.wait_for_all(step);
-    return true;
+/// Short vectors of many ranks have no steps of their own: they go in blocks, as long ones do.
+Steps OneHostAllreduce::steps_of_started() {
+    return uses_blocks_if_started(started_.bytes()) ? in_blocks(started_)
+                                                    : started_flat_inline(started_);
 }
 
 bool OneHostAllreduce::is_flat(const OneHostCall& call) const {

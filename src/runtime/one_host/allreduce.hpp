@@ -12,7 +12,7 @@
 #include "reduce/reducer.hpp"
 #include "runtime/one_host/piece_stores.hpp"
 #include "runtime/one_host/segment_group.hpp"
-#include "runtime/one_host/steps.hpp"
+#include "runtime/one_host/startable.hpp"
 
 namespace gradcoll {
 
@@ -115,7 +115,7 @@ struct OneHostChoices {
 ///
 /// Used by one thread at a time. Allocates only when made. Takes no lock; makes system calls only
 /// while it waits for long.
-class OneHostAllreduce {
+class OneHostAllreduce final : public Startable {
   public:
     /// The group must outlive it, and be used by nobody else.
     OneHostAllreduce(SegmentGroup& group, const OneHostChoices& choices);
@@ -123,14 +123,8 @@ class OneHostAllreduce {
     /// Errors: invalid_argument, on all ranks, if signatures differ; the output is then
     /// unspecified.
     Status run(const OneHostCall& call);
-    /// Begins a call that nobody waits for, on all ranks; advance() until it is over, before the
-    /// next call of any kind. Its buffers must stay.
-    void start(const OneHostCall& call);
-    /// Goes on as far as other ranks have come; false if that is nowhere.
-    bool advance();
-    bool is_over() const { return has_begun_ && steps_.is_over(); }
-    /// Of a call that is over, once. Errors: those of run().
-    Status outcome();
+    /// Begins a call that nobody waits for, on all ranks.
+    Startable& start(const OneHostCall& call);
     /// Whether a vector of so many bytes needs more than SegmentGroup::inline_bytes_a_rank(), if
     /// the call is waited for, or if it is started.
     bool uses_blocks(std::size_t bytes) const;
@@ -140,34 +134,17 @@ class OneHostAllreduce {
     /// Whether it takes turns between places of a block, and so wants all of it.
     bool wants_whole_blocks(std::size_t bytes) const;
 
-    /// Of the calls below.
-    StepsRoom& room() { return room_; }
-
   private:
     Status flat_inline(const OneHostCall& call);
     Status combine_inline(const OneHostCall& call, PieceStores& stores);
     Status tree(const OneHostCall& call);
-    // Where these wait they stop instead, if the call was started.
+    Steps steps_of_started() override;
     Steps started_flat_inline(OneHostCall call);
     Steps flat_in_blocks(OneHostCall call);
     Steps split(OneHostCall call);
     Steps in_blocks(const OneHostCall& call) {
         return is_flat(call) ? flat_in_blocks(call) : split(call);
     }
-
-    /// Until all other ranks have announced the step, or have read the blocks of calls before.
-    struct Until {
-        OneHostAllreduce& allreduce;
-        std::uint32_t step;  ///< 0: blocks
-
-        bool await_ready() { return allreduce.waited_for(step); }
-        void await_suspend(std::coroutine_handle<>) { allreduce.awaited_step_ = step; }
-        void await_resume() const {}
-    };
-    Until all_at(std::uint32_t step) { return {*this, step}; }
-    Until blocks_free() { return {*this, 0}; }
-    bool waited_for(std::uint32_t step);
-    bool has_come(std::uint32_t step);
 
     void copy_pieces_in(const CallBlocks& blocks, std::size_t block, PieceStores& stores);
     void combine_piece(const OneHostCall& call, const CallBlocks& blocks, std::size_t block,
@@ -188,16 +165,9 @@ class OneHostAllreduce {
         return sources_;
     }
 
-    SegmentGroup& group_;
     OneHostChoices choices_;
     Sources sources_;  ///< by rank
-
-    StepsRoom room_;
-    OneHostCall started_;      ///< if has_begun_ does not hold: the call that will
-    bool is_started_ = false;  ///< it stops instead of waiting
-    bool has_begun_ = false;   ///< for the other ranks
-    std::uint32_t awaited_step_ = 0;
-    Steps steps_;  ///< of the call that has begun; goes before its room
+    OneHostCall started_;
 };
 
 }  // namespace gradcoll

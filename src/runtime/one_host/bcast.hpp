@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
-#include "runtime/one_host/segment_group.hpp"
+#include "runtime/one_host/startable.hpp"
 
 namespace gradcoll {
 
@@ -22,18 +22,20 @@ struct OneHostBcastCall {
 /// Longer ones travel in pieces, up to four under way, once all ranks have begun the call.
 /// Used by one thread at a time. Allocates nothing, takes no lock; makes system calls only while it
 /// waits for long.
-class OneHostBcast {
+class OneHostBcast final : public Startable {
   public:
     /// One piece is copied in while the one before is copied out.
     static constexpr std::size_t usual_piece_bytes = 16 << 10;
 
     /// The group must outlive it, and do nothing else meanwhile.
     OneHostBcast(SegmentGroup& group, std::size_t piece_bytes = usual_piece_bytes)
-        : group_(group), piece_bytes_(piece_bytes) {}
+        : Startable(group), piece_bytes_(piece_bytes) {}
 
     /// Errors: invalid_argument on each rank that called otherwise than the root did, or on all
     /// (which includes the root) if some call is long. The data are then unspecified.
     Status run(const OneHostBcastCall& call);
+    /// Begins one that nobody waits for, on all ranks.
+    Startable& start(const OneHostBcastCall& call);
     /// Whether it needs block slots.
     bool uses_blocks(std::size_t size_bytes) const {
         return size_bytes > group_.sizes().inline_bytes;
@@ -42,12 +44,20 @@ class OneHostBcast {
   private:
     Status send_beside_flag(const OneHostBcastCall& call);
     Status receive_beside_flag(const OneHostBcastCall& call);
-    Status send_pieces(const OneHostBcastCall& call);
-    Status receive_pieces(const OneHostBcastCall& call);
+    Status copy_from_flag(const OneHostBcastCall& call);
+    Opening opening_of(const OneHostBcastCall& call) const;
+    bool sends(const OneHostBcastCall& call) const { return group_.rank() == call.root; }
+    Steps steps_of_started() override;
+    Steps started_beside_flag(OneHostBcastCall call);
+    Steps in_pieces(const OneHostBcastCall& call) {
+        return sends(call) ? send_pieces(call) : receive_pieces(call);
+    }
+    Steps send_pieces(OneHostBcastCall call);
+    Steps receive_pieces(OneHostBcastCall call);
     Status check_like_root(int root);
 
-    SegmentGroup& group_;
     std::size_t piece_bytes_;
+    OneHostBcastCall started_;
 };
 
 }  // namespace gradcoll

@@ -18,7 +18,7 @@ std::uint32_t step_combined(std::size_t piece) {
 
 OneHostReduce::OneHostReduce(SegmentGroup& group, OneHostAllreduce& allreduce,
                              const OneHostChoices& choices, std::size_t piece_bytes)
-    : group_(group),
+    : Startable(group),
       allreduce_(allreduce),
       choices_(choices),
       piece_bytes_(piece_bytes),
@@ -28,12 +28,30 @@ bool OneHostReduce::is_flat(const OneHostCall& call) const {
     return group_.rank_count() <= choices_.flat_ranks && call.bytes() <= choices_.flat_max_bytes;
 }
 
+bool OneHostReduce::goes_beside_flag(const OneHostCall& vector) const {
+    return vector.bytes() <= choices_.sizes.inline_bytes;
+}
+
+Startable::Opening OneHostReduce::opening_of(const OneHostCall& vector) const {
+    return {vector.signature, goes_beside_flag(vector) ? vector.bytes() : 0, Waits::one_way};
+}
+
 Status OneHostReduce::run(const OneHostReduceCall& call) {
     const OneHostCall& vector = call.vector;
     if (!is_flat(vector)) return allreduce_.run(vector);
-    const bool beside_flag = vector.bytes() <= choices_.sizes.inline_bytes;
-    group_.begin_call(vector.signature, beside_flag ? vector.bytes() : 0, Waits::one_way);
-    return beside_flag ? flat_beside_flag(call) : flat_in_pieces(call);
+    const Opening opening = opening_of(vector);
+    group_.begin_call(opening.signature, opening.inline_bytes, opening.waits);
+    return goes_beside_flag(vector) ? beside_flag(call) : in_pieces(call).outcome();
+}
+
+Startable& OneHostReduce::start(const OneHostReduceCall& call) {
+    if (!is_flat(call.vector)) return allreduce_.start(call.vector);
+    started_ = call;
+    return Startable::start(opening_of(call.vector));
+}
+
+Steps OneHostReduce::steps_of_started() {
+    return goes_beside_flag(started_.vector) ? started_beside_flag(started_) : in_pieces(started_);
 }
 
 template <class SlotOf>
@@ -44,13 +62,13 @@ void OneHostReduce::combine(const OneHostCall& call, const std::byte* mine, std:
     reduce_many(call.reducer, sources_, out, count, false);
 }
 
-Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
-    const OneHostCall& vector = call.vector;
-    const bool gives = group_.rank() != call.root;
-    if (gives) group_.copy_in(group_.inline_slot(group_.rank()), vector.input, vector.bytes());
+void OneHostReduce::put_beside_flag(const OneHostReduceCall& call) {
+    if (gives(call))
+        group_.copy_in(group_.inline_slot(group_.rank()), call.vector.input, call.vector.bytes());
     group_.announce(SegmentGroup::begun);
-    if (gives) return {};
-    group_.wait_for_all(SegmentGroup::begun);
+}
+
+Status OneHostReduce::combine_from_flags(const OneHostCall& vector) {
     GRADCOLL_TRY(group_.check_alike_or_leave());
     combine(vector, static_cast<const std::byte*>(vector.input),
             static_cast<std::byte*>(vector.output), vector.count,
@@ -58,47 +76,65 @@ Status OneHostReduce::flat_beside_flag(const OneHostReduceCall& call) {
     return {};
 }
 
-/// All compare all, so that all count the same blocks.
-Status OneHostReduce::flat_in_pieces(const OneHostReduceCall& call) {
-    const OneHostCall& vector = call.vector;
-    const Pieces pieces(vector.count, vector.reducer.element_bytes, piece_bytes_,
-                        group_.block_bytes());
-    const bool gives = group_.rank() != call.root;
-    group_.begin_blocks();
-    if (gives)
-        group_.copy_in(group_.piece_slot(group_.rank(), pieces, 0), vector.input, pieces.bytes(0));
-    group_.announce(SegmentGroup::begun);
+Status OneHostReduce::beside_flag(const OneHostReduceCall& call) {
+    put_beside_flag(call);
+    if (gives(call)) return {};
     group_.wait_for_all(SegmentGroup::begun);
-    GRADCOLL_TRY(group_.check_alike_or_leave());
-    if (gives)
-        give_pieces(call, pieces);
-    else
-        combine_pieces(call, pieces);
-    group_.end_unread_blocks(pieces.blocks());
-    return {};
+    return combine_from_flags(call.vector);
 }
 
-void OneHostReduce::give_pieces(const OneHostReduceCall& call, const Pieces& pieces) {
+Steps OneHostReduce::started_beside_flag(OneHostReduceCall call) {
+    put_beside_flag(call);
+    if (gives(call)) co_return Status();
+    co_await all_at(SegmentGroup::begun);
+    co_return combine_from_flags(call.vector);
+}
+
+Pieces OneHostReduce::pieces_of(const OneHostCall& vector) const {
+    return {vector.count, vector.reducer.element_bytes, piece_bytes_, group_.block_bytes()};
+}
+
+/// All compare all, so that all count the same blocks.
+Steps OneHostReduce::in_pieces(const OneHostReduceCall& call) {
+    return gives(call) ? give_in_pieces(call) : combine_in_pieces(call);
+}
+
+Steps OneHostReduce::give_in_pieces(OneHostReduceCall call) {
+    const Pieces pieces = pieces_of(call.vector);
     const auto* const input = static_cast<const std::byte*>(call.vector.input);
+    co_await blocks_free();
+    group_.copy_in(group_.piece_slot(group_.rank(), pieces, 0), input, pieces.bytes(0));
+    group_.announce(SegmentGroup::begun);
+    co_await all_at(SegmentGroup::begun);
+    if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
     for (std::size_t piece = 1; piece < pieces.count(); ++piece) {
         if (const auto combined = pieces.overwritten(piece, SegmentGroup::block_slots))
-            group_.wait_for(call.root, step_combined(*combined));
+            co_await rank_at(call.root, step_combined(*combined));
         group_.copy_in(group_.piece_slot(group_.rank(), pieces, piece),
                        input + pieces.offset(piece), pieces.bytes(piece));
         group_.announce(step_there(piece));
     }
+    group_.end_unread_blocks(pieces.blocks());
+    co_return Status();
 }
 
-void OneHostReduce::combine_pieces(const OneHostReduceCall& call, const Pieces& pieces) {
+Steps OneHostReduce::combine_in_pieces(OneHostReduceCall call) {
+    const Pieces pieces = pieces_of(call.vector);
     const auto* const input = static_cast<const std::byte*>(call.vector.input);
     auto* const output = static_cast<std::byte*>(call.vector.output);
+    co_await blocks_free();
+    group_.announce(SegmentGroup::begun);
+    co_await all_at(SegmentGroup::begun);
+    if (Status status = group_.check_alike_or_leave(); !status.ok()) co_return status;
     for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
-        group_.wait_for_all(step_there(piece));
+        co_await all_at(step_there(piece));
         combine(call.vector, input + pieces.offset(piece), output + pieces.offset(piece),
                 pieces.elems(piece),
                 [&](int rank) { return group_.piece_slot(rank, pieces, piece); });
         group_.announce(step_combined(piece));
     }
+    group_.end_unread_blocks(pieces.blocks());
+    co_return Status();
 }
 
 }  // namespace gradcoll

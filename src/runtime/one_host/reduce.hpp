@@ -19,7 +19,7 @@ struct OneHostReduceCall {
 /// result has the bits of the allreduce of the same vectors.
 /// Used by one thread at a time. Allocates only when made; takes no lock; makes system calls only
 /// while it waits for long.
-class OneHostReduce {
+class OneHostReduce final : public Startable {
   public:
     /// One piece is copied in while the one before is combined.
     static constexpr std::size_t usual_piece_bytes = 16 << 10;
@@ -31,22 +31,32 @@ class OneHostReduce {
     /// Errors: invalid_argument on the root if another rank called otherwise, and on all ranks if
     /// the vector is long. The output is then unspecified.
     Status run(const OneHostReduceCall& call);
+    /// Begins one that nobody waits for, on all ranks.
+    Startable& start(const OneHostReduceCall& call);
 
   private:
     bool is_flat(const OneHostCall& call) const;
-    Status flat_beside_flag(const OneHostReduceCall& call);
-    Status flat_in_pieces(const OneHostReduceCall& call);
-    void give_pieces(const OneHostReduceCall& call, const Pieces& pieces);
-    void combine_pieces(const OneHostReduceCall& call, const Pieces& pieces);
+    bool gives(const OneHostReduceCall& call) const { return group_.rank() != call.root; }
+    Opening opening_of(const OneHostCall& vector) const;
+    bool goes_beside_flag(const OneHostCall& vector) const;
+    Steps steps_of_started() override;
+    Status beside_flag(const OneHostReduceCall& call);
+    Steps started_beside_flag(OneHostReduceCall call);
+    void put_beside_flag(const OneHostReduceCall& call);
+    Status combine_from_flags(const OneHostCall& vector);
+    Steps in_pieces(const OneHostReduceCall& call);
+    Pieces pieces_of(const OneHostCall& vector) const;
+    Steps give_in_pieces(OneHostReduceCall call);
+    Steps combine_in_pieces(OneHostReduceCall call);
     template <class SlotOf>
     void combine(const OneHostCall& call, const std::byte* mine, std::byte* out, std::size_t count,
                  SlotOf slot_of);
 
-    SegmentGroup& group_;
     OneHostAllreduce& allreduce_;
     OneHostChoices choices_;
     std::size_t piece_bytes_;
     std::vector<const void*> sources_;  ///< by rank
+    OneHostReduceCall started_;
 };
 
 }  // namespace gradcoll

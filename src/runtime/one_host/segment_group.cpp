@@ -171,6 +171,10 @@ bool SegmentGroup::all_have_come_to(std::uint32_t step) {
     return true;
 }
 
+bool SegmentGroup::has_come_to(int rank, std::uint32_t step) const {
+    return head(rank).announced.load(std::memory_order_acquire) >= word_value(step);
+}
+
 bool SegmentGroup::is_alike(int rank) const {
     return head(rank).signature.load(std::memory_order_relaxed) == signature_;
 }

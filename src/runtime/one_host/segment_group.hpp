@@ -112,6 +112,7 @@ class SegmentGroup {
     void wait_for_all(std::uint32_t step);
     /// Whether it would not wait; then it need not be called.
     bool all_have_come_to(std::uint32_t step);
+    bool has_come_to(int rank, std::uint32_t step) const;
     /// The caller has learnt, without waiting for all, that all ranks have begun this call.
     void note_all_have_begun() { ended_by_all_ = call_ - 1; }
     /// Whether a rank that has announced a step made the same call.

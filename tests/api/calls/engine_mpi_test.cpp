@@ -143,6 +143,8 @@ GC_Residual residual_of(GC_Engine engine, const char* name, std::size_t count = 
     return residual;
 }
 
+constexpr std::size_t bytes_without_values = 72;
+
 std::vector<char> saved(GC_Residual residual) {
     std::size_t size = 0;
     EXPECT_EQ(GC_Residual_size(residual, &size), MPI_SUCCESS);
@@ -160,8 +162,10 @@ TEST(EngineCalls, StatisticsTellWhatWasSent) {
     EXPECT_EQ(stats.calls_tree, 3U);
     EXPECT_EQ(stats.calls_compressed, comm.size() > 1 ? 3U : 0U);
     EXPECT_EQ(stats.bytes_reduced, 3 * dropped_count * sizeof(float));
+    unsigned long long bytes[] = {stats.bytes_sent, stats.bytes_sent_exact};
+    MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
     if (comm.size() > 1) {
-        EXPECT_LT(10 * stats.bytes_sent, 7 * stats.bytes_sent_exact);
+        EXPECT_LT(10 * bytes[0], 9 * bytes[1]) << "in the memory of hosts nothing is compressed";
     }
     const int code = GC_Engine_get_stats(engine, nullptr);
     EXPECT_EQ(code, MPI_ERR_ARG);
@@ -274,7 +278,9 @@ TEST(EngineFeedback, ACheckpointIsRestoredBeforeTheFirstSum) {
                 summed(before, "w", noise_of(comm.rank(), step));
             checkpoint = saved(residual_of(before, "w"));
             expected = summed(before, "w", noise_of(comm.rank(), 3));
-            EXPECT_NE(saved(residual_of(before, "w")), checkpoint);
+            // Whoever encodes nothing keeps nothing.
+            EXPECT_EQ(saved(residual_of(before, "w")) == checkpoint,
+                      checkpoint.size() == bytes_without_values);
         }
         const LossyEngine after(comm, "2:4", "on", strategy);
         ASSERT_EQ(GC_Residual_load(residual_of(after, "w"), checkpoint.data(), checkpoint.size()),

@@ -6,46 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "api/comm/dealt_hosts.hpp"
 #include "api/comm/identified_comm.hpp"
-#include "topology/leaders.hpp"
-#include "topology/text.hpp"
 
 namespace gradcoll::test {
 namespace {
-
-/// The host of a rank, of so many.
-using Deal = std::function<int(int rank, int ranks)>;
-struct Hosts {
-    const char* name;
-    Deal deal;
-};
-const Hosts all_hosts[] = {
-    {"pairs", [](int rank, int) { return rank / 2; }},
-    {"one alone", [](int rank, int) { return rank == 0 ? 0 : 1; }},
-    {"two alone and a large one", [](int rank, int) { return std::min(rank, 2); }},
-    {"dealt in turns", [](int rank, int) { return rank % 2; }},
-    {"lopsided halves", [](int rank, int ranks) { return rank < ranks / 3 ? 0 : 1; }},
-};
-
-/// All hosts below one vertex.
-Tree tree_of(const Deal& deal, int ranks) {
-    TreeSpec root;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const auto host = static_cast<std::size_t>(deal(rank, ranks));
-        if (root.children.size() <= host) root.children.resize(host + 1);
-        TreeSpec leaf;
-        leaf.rank = rank;
-        root.children[host].kind = VertexKind::host;
-        root.children[host].children.push_back(leaf);
-    }
-    std::erase_if(root.children, [](const TreeSpec& host) { return host.children.empty(); });
-    return *Tree::make(root);
-}
 
 class SeveralHostsTest : public testing::TestWithParam<Hosts> {
   protected:
@@ -186,11 +155,7 @@ TEST_P(SeveralHostsTest, ATreeThatMixesHostsServesShortCallsAlone) {
     EXPECT_EQ(sum, static_cast<float>(ranks_));
 }
 
-INSTANTIATE_TEST_SUITE_P(Hosts, SeveralHostsTest, testing::ValuesIn(all_hosts), [](const auto& of) {
-    std::string name = of.param.name;
-    std::replace(name.begin(), name.end(), ' ', '_');
-    return name;
-});
+INSTANTIATE_TEST_SUITE_P(Hosts, SeveralHostsTest, testing::ValuesIn(all_hosts), name_of_hosts);
 
 }  // namespace
 }  // namespace gradcoll::test

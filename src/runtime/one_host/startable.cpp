@@ -1,0 +1,48 @@
+#include "runtime/one_host/startable.hpp"
+
+#include <utility>
+
+namespace gradcoll {
+
+Startable& Startable::start(const Opening& opening) {
+    opening_ = opening;
+    is_started_ = true;
+    has_begun_ = false;
+    return *this;
+}
+
+bool Startable::advance() {
+    if (!has_begun_) {
+        if (!group_.may_begin_call(opening_.inline_bytes, opening_.waits)) return false;
+        group_.begin_call(opening_.signature, opening_.inline_bytes, opening_.waits);
+        has_begun_ = true;
+        steps_ = steps_of_started();
+        return true;
+    }
+    if (steps_.is_over() || !has_come(awaited_rank_, awaited_step_)) return false;
+    steps_.go_on();
+    return true;
+}
+
+Status Startable::outcome() {
+    is_started_ = has_begun_ = false;
+    return std::exchange(steps_, {}).outcome();
+}
+
+bool Startable::has_come(int rank, std::uint32_t step) {
+    if (step == readers) return group_.blocks_are_free();
+    return rank == all_others ? group_.all_have_come_to(step) : group_.has_come_to(rank, step);
+}
+
+bool Startable::waited_for(const Until& until) {
+    if (is_started_) return has_come(until.rank, until.step);
+    if (until.step == readers)
+        group_.begin_blocks();
+    else if (until.rank == all_others)
+        group_.wait_for_all(until.step);
+    else
+        group_.wait_for(until.rank, until.step);
+    return true;
+}
+
+}  // namespace gradcoll
