@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "agreement.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/links.hpp"
@@ -50,6 +51,8 @@ struct Case {
     double link_us = 0;  ///< time of the busiest link for the plan's bytes; ours only
     std::vector<std::string> wrong;
     std::vector<std::uint64_t> digests;  ///< by rank; the executor's only
+    std::unique_ptr<Agreement>
+        agreement;  ///< of ranks of an engine; `size_bytes` is what they tell
 };
 
 Plan plan_of(const Tree& tree, const PlanSpec& spec, int rank) {
@@ -89,6 +92,9 @@ Case case_of(const Options& options, const std::string& algorithm, std::int64_t 
     Case row;
     row.algorithm = algorithm;
     row.size_bytes = size_bytes;
+    const auto& agreements = agreement_names();
+    if (std::find(agreements.begin(), agreements.end(), algorithm) != agreements.end())
+        row.agreement = std::make_unique<Agreement>(*options.tree, algorithm);
     if (algorithm != "ours" && algorithm != "executor") return row;
     PlanSpec call;
     call.count_elems = size_bytes / call.elem_bytes;
@@ -108,6 +114,11 @@ RankBody body_of(const Options& options, Case& row, std::vector<std::int32_t>& i
         return [&](int rank) {
             replay(plan_of(*options.tree, row.spec, rank), options.speeds, options.way,
                    reinterpret_cast<std::byte*>(output.data()));
+        };
+    if (row.agreement != nullptr)
+        return [&](int rank) {
+            if (std::string wrong = row.agreement->run_step(rank); !wrong.empty())
+                row.wrong.push_back(std::move(wrong));
         };
     if (row.algorithm == "executor")
         return [&](int rank) {
@@ -157,14 +168,23 @@ int simulate(const Options& options) {
     std::vector<std::int32_t> input(static_cast<std::size_t>(largest) / sizeof(std::int32_t) + 64);
     std::vector<std::int32_t> output(input.size());
     std::vector<RankBody> bodies;
-    for (Case& row : rows) bodies.push_back(body_of(options, row, input, output));
+    std::vector<std::size_t> timed;  ///< by row
+    for (Case& row : rows) {
+        // Ranks that agree know the names of gradients from a step before.
+        if (row.agreement != nullptr) bodies.push_back(body_of(options, row, input, output));
+        timed.push_back(bodies.size());
+        bodies.push_back(body_of(options, row, input, output));
+        if (row.agreement != nullptr) bodies.push_back([&](int rank) { row.agreement->end(rank); });
+    }
     const std::vector<Timing> timings = run_on(scene, bodies);
     fmt::print(
         "algorithm,codec,ranks,bytes,time_us,chunk_bytes,predicted_us,busiest_link_us,wall_s\n");
     bool right = true;
     for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].agreement != nullptr)
+            rows[i].size_bytes = static_cast<std::int64_t>(rows[i].agreement->bytes_told());
         right &= finish(rows[i]);
-        print_row(options, rows[i], timings[i]);
+        print_row(options, rows[i], timings[timed[i]]);
     }
     return right ? 0 : 1;
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "agreement.hpp"
 #include "collectives/predict/model.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
@@ -32,7 +33,8 @@ struct Raw {
 
 std::string known_algorithms() {
     std::string text = "ours, executor";
-    for (const std::string& name : rival_names()) text += ", " + name;
+    for (const auto& names : {agreement_names(), rival_names()})
+        for (const std::string& name : names) text += ", " + name;
     return text;
 }
 
@@ -127,10 +129,11 @@ Status resolve_hosts(const Raw& raw, Options& options) {
 
 Status resolve_algorithms(const Options& options) {
     for (const std::string& name : options.algorithms) {
-        const auto& rivals = rival_names();
-        const bool known = name == "ours" || name == "executor" ||
-                           std::find(rivals.begin(), rivals.end(), name) != rivals.end();
-        if (!known)
+        const auto is_in = [&](const std::vector<std::string>& names) {
+            return std::find(names.begin(), names.end(), name) != names.end();
+        };
+        if (name != "ours" && name != "executor" && !is_in(agreement_names()) &&
+            !is_in(rival_names()))
             return {Code::invalid_argument,
                     fmt::format("--algorithm {}: allowed are {}", name, known_algorithms())};
     }

@@ -21,7 +21,8 @@ struct Options {
     std::string platform_path;       ///< empty: made from the tree
     std::vector<std::string> hosts;  ///< by rank
     std::vector<std::int64_t> sizes_bytes;
-    std::vector<std::string> algorithms;  ///< "ours", "executor" or one of rival_names()
+    std::vector<std::string>
+        algorithms;  ///< "ours", "executor", or of agreement_names() or rival_names()
     std::string codec_text = "exact";
     PolicyOptions policy;
     StepSpeeds speeds;

@@ -56,6 +56,10 @@ echo "two runs give the same"
 [ "$(times "$folder/lopsided.json" -m 1M --algorithm ours,ompi)" = "$(times "$folder/lopsided.json" -m 1M --algorithm ours,ompi)" ] ||
     fail "two runs differ"
 
+echo "ranks of an engine agree, sooner where one of each host speaks for all"
+read -r flat hosts <<<"$(times "switch(8x host(8x*))" --algorithm agree,agree-hosts | awk '{ print $2 }' | paste -sd' ')"
+true_of "$hosts > 10 && $hosts < $flat" || fail "agreed in $flat us, by hosts in $hosts us"
+
 echo "the platform file has the tree's figures"
 "$gc_simulate" --tree "$folder/pair.json" --platform-of >"$folder/pair.xml"
 "$gc_simulate" --tree "$folder/pair.json" --hosts-of >"$folder/pair.hosts"
