@@ -40,15 +40,17 @@ int compute_threads(const GC_Engine_s& engine) {
     return static_cast<int>(std::clamp(cores_a_rank(identity) - 1, least, most));
 }
 
-/// Where threads outnumber the cores of a host, and its leader has a network to wait for, looks
-/// that find nothing take more from others than they gain. Who is no leader waits longer, and soon
-/// finds more to do at once. (docs/engine.md#how-fast)
+/// Where a network is in between, and threads have no cores of their own, looks that find nothing
+/// take more from others than they gain. Who has no messages for other hosts waits longer, and then
+/// finds more to do at once (docs/decisions/034-engine-hosts.md).
 void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
     using std::chrono::microseconds;
-    if (engine.hosts == nullptr || cores_a_rank(engine.context->identity()) > 1) return;
-    const bool leads = engine.hosts->is_leader();
-    options.least_pause = leads ? microseconds(200) : microseconds(50);
-    options.most_pause = leads ? microseconds(200) : microseconds(500);
+    constexpr long threads_a_rank = 3;  // the program's, that of transfer, one that computes
+    const CommIdentity& identity = engine.context->identity();
+    if (identity.is_one_host() || cores_a_rank(identity) >= threads_a_rank) return;
+    const bool has_messages = engine.hosts == nullptr || engine.hosts->is_leader();
+    options.least_pause = has_messages ? microseconds(200) : microseconds(50);
+    options.most_pause = has_messages ? microseconds(200) : microseconds(500);
 }
 
 /// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
