@@ -11,6 +11,10 @@
 
 namespace gradcoll {
 
+/// First of all, of calls that no rank leaves before all have come: their communicator's ranks meet
+/// if they have not (roll_call.hpp). Of no elements (`count`), nobody waits for anybody.
+void meet_before(MPI_Comm comm, MPI_Count count) noexcept;
+
 /// Why every call of this kind on this communicator (not looked at) passes.
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
 
