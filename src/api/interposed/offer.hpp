@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "api/calls/blocking.hpp"
+#include "api/calls/blocks.hpp"
 #include "api/calls/call.hpp"
 #include "api/calls/known_call.hpp"
 #include "api/edge/boundary.hpp"
@@ -47,7 +47,7 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
     try {
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
-        if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
+        if (!call.refusal.ok()) refuse_call(call, call.refusal);
         if (call.error.ok()) learn_way_of(call);
         Outcome outcome = call.error;
         if (call.error.ok() && !call.passes()) outcome = serve(call);
