@@ -166,6 +166,11 @@ const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate
 typedef const GC_Interposer_table* (*GC_Interposer_connect_function)(unsigned version,
                                                                      GC_Gate* gate);
 
+/// Exported by libgradcoll: says that this process has it, before MPI_Init if that can be, so that
+/// the others know when the first calls come. Legal before MPI_Init.
+void GC_Interposer_announce(unsigned version);
+typedef void (*GC_Interposer_announce_function)(unsigned version);
+
 #ifdef __cplusplus
 }
 #endif

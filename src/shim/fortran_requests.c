@@ -26,6 +26,7 @@ typedef void Init_thread(const int* required, int* provided, int* ierror);
 static SLOW_HALF void mpi_init_named(Name name, int* ierror) {
     int mark = 0;
     int* const code = ierror != NULL ? ierror : &mark;
+    announce_core();
     ((Init*)next_of(name))(code);
     if (*code == 0) load_core();
 }
@@ -35,6 +36,7 @@ static SLOW_HALF void mpi_init_thread_named(Name name, const int* required, int*
                                             int* ierror) {
     int mark = 0;
     int* const code = ierror != NULL ? ierror : &mark;
+    announce_core();
     ((Init_thread*)next_of(name))(required, provided, code);
     if (*code == 0) load_core();
 }

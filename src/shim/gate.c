@@ -19,8 +19,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* By soname, so that a program that links libgradcoll itself shares it; else our RUNPATH finds it.
  */
-static const GC_Interposer_table* connect_to(const char* soname) {
-    void* const library = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+static const char core_soname[] = "libgradcoll.so.0";
+
+static const GC_Interposer_table* connect_to_core(void) {
+    void* const library = dlopen(core_soname, RTLD_NOW | RTLD_LOCAL);
     GC_Interposer_connect_function connect_core = NULL;
     if (library != NULL) {
         *(void**)&connect_core = dlsym(library, "GC_Interposer_connect");
@@ -44,7 +46,7 @@ static int sees_completions(void) {
 static const GC_Interposer_table* connect_if_ours(void) {
     char running[RUNNING_MPI_BYTES];
     gate.sees_completions = sees_completions();
-    if (running_mpi_is_ours(running)) return connect_to("libgradcoll.so.0");
+    if (running_mpi_is_ours(running)) return connect_to_core();
     speak(
         "this interposer was built for %s %d, the program runs %s: inactive; preload the one built "
         "for it",
@@ -60,6 +62,18 @@ static void decide(void) {
         }
     }
     atomic_store_explicit(&table, found, memory_order_release);
+}
+
+/* What is wrong is said when the core is looked for again, after MPI_Init. */
+void announce_core(void) {
+    char running[RUNNING_MPI_BYTES];
+    GC_Interposer_announce_function announce = NULL;
+    void* library = NULL;
+    if (!running_mpi_is_ours(running)) return;
+    library = dlopen(core_soname, RTLD_NOW | RTLD_LOCAL);
+    if (library != NULL) *(void**)&announce = dlsym(library, "GC_Interposer_announce");
+    dlerror();
+    if (announce != NULL) announce(GC_INTERPOSER_VERSION);
 }
 
 const GC_Interposer_table* find_core(void) {

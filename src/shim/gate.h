@@ -22,6 +22,9 @@ const GC_Interposer_table* find_core(void);
 /* The same, but null as long as nobody has called find_core(). */
 const GC_Interposer_table* loaded_core(void);
 
+/* Before MPI_Init: the core, if it is there, tells the other ranks of the host of this one. */
+void announce_core(void);
+
 /* Where on the stack of this thread the outermost offered call stands; null if there is none. A
  * call is inside it if it stands below. An error handler that throws or jumps out of MPI leaves a
  * mark that the next call from the same place or above it replaces; a mere flag would stay set for

@@ -94,13 +94,17 @@
             datatype, op, root, comm)
 
 int MPI_Init(int* argc, char*** argv) {
-    const int code = NEXT(MPI_Init)(argc, argv);
+    int code = 0;
+    announce_core();
+    code = NEXT(MPI_Init)(argc, argv);
     if (code == 0) load_core();
     return code;
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    const int code = NEXT(MPI_Init_thread)(argc, argv, required, provided);
+    int code = 0;
+    announce_core();
+    code = NEXT(MPI_Init_thread)(argc, argv, required, provided);
     if (code == 0) load_core();
     return code;
 }

@@ -1,12 +1,13 @@
 /* tests/faults/faulty.c - a plain MPI program whose last rank has a fault at one of its calls; each
  * rank that gets to the end says in a line how its calls ended. Knows nothing of Gradcoll.
- * Arguments: PATH FAULT CALL: blocking, nonblocking or persistent; one of `faults`; 0 to 5. */
+ * Arguments: PATH FAULT CALL: one of `calls_of`; one of `faults`; 0 to 5. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -102,19 +103,29 @@ static void (*find_fault(const char* name))(struct call*) {
     exit(2);
 }
 
-static int make(const char* path, const struct call* call, MPI_Comm comm) {
+static int complete(MPI_Request* request, int code) {
+    return code == MPI_SUCCESS ? MPI_Wait(request, MPI_STATUS_IGNORE) : code;
+}
+
+static int blocking(const struct call* c, MPI_Comm comm) {
+    return MPI_Allreduce(c->in, out, c->count, c->type, c->op, comm);
+}
+static int nonblocking(const struct call* c, MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
-    if (strcmp(path, "blocking") == 0)
-        return MPI_Allreduce(call->in, out, call->count, call->type, call->op, comm);
-    const int is_persistent = strcmp(path, "persistent") == 0;
-    int code =
-        is_persistent
-            ? INIT(call->in, out, call->count, call->type, call->op, comm, MPI_INFO_NULL, &request)
-            : MPI_Iallreduce(call->in, out, call->count, call->type, call->op, comm, &request);
-    if (code == MPI_SUCCESS && is_persistent) code = MPI_Start(&request);
-    if (code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-    if (is_persistent && request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+    return complete(&request, MPI_Iallreduce(c->in, out, c->count, c->type, c->op, comm, &request));
+}
+static int persistent(const struct call* c, MPI_Comm comm) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = INIT(c->in, out, c->count, c->type, c->op, comm, MPI_INFO_NULL, &request);
+    if (code == MPI_SUCCESS) code = complete(&request, MPI_Start(&request));
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     return code;
+}
+static int scatter(const struct call* c, MPI_Comm comm) {
+    return MPI_Reduce_scatter_block(c->in, out, c->count / ranks, c->type, c->op, comm);
+}
+static int gather(const struct call* c, MPI_Comm comm) {
+    return MPI_Allgather(c->in, c->count / ranks, c->type, out, longest / ranks, MPI_FLOAT, comm);
 }
 
 /* No codec loses anything of it. */
@@ -122,8 +133,49 @@ static float sparse(int element, int value) {
     return element % 16 == 0 ? (float)value : 0;
 }
 
+static int is_sum(int i, int first) {
+    return out[i] == sparse(first + i, ranks * (ranks + 1) / 2);
+}
+static int is_right_sum(void) {
+    int is_right = 1;
+    for (int i = 0; i < longest; ++i) is_right = is_right && is_sum(i, 0);
+    return is_right;
+}
+static int is_right_block(void) {
+    const int block = longest / ranks;
+    int is_right = 1;
+    for (int i = 0; i < block; ++i) is_right = is_right && is_sum(i, rank * block);
+    return is_right;
+}
+static int is_right_gathering(void) {
+    const int block = longest / ranks;
+    int is_right = 1;
+    for (int i = 0; i < block * ranks; ++i)
+        is_right = is_right && out[i] == sparse(i % block, i / block + 1);
+    return is_right;
+}
+
+static const struct path {
+    const char* name;
+    int (*make)(const struct call* call, MPI_Comm comm);
+    int (*is_right)(void);
+} calls_of[] = {{"blocking", blocking, is_right_sum},
+                {"nonblocking", nonblocking, is_right_sum},
+                {"persistent", persistent, is_right_sum},
+                {"scatter", scatter, is_right_block},
+                {"gather", gather, is_right_gathering}};
+
+static const struct path* find_path(const char* name) {
+    for (size_t i = 0; i < sizeof calls_of / sizeof *calls_of; ++i)
+        if (strcmp(name, calls_of[i].name) == 0) return &calls_of[i];
+    fprintf(stderr, "faulty: no path is called %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char** argv) {
     if (argc != 4) return 2;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* launchers do not end ranks that are stopped */
+    const struct path* const path = find_path(argv[1]);
     void (*const strike)(struct call*) = find_fault(argv[2]);
     const int struck = atoi(argv[3]);
     int level = 0, right = 0, wrong = 0, errors = 0, length = 0;
@@ -140,10 +192,8 @@ int main(int argc, char** argv) {
         struct call call = {in, longest, MPI_FLOAT, MPI_SUM};
         for (int i = 0; i < longest; ++i) in[i] = sparse(i, rank + 1), out[i] = -1;
         if (rank == ranks - 1 && number == struck) strike(&call);
-        const int code = make(argv[1], &call, comm);
-        int is_right = 1;
-        for (int i = 0; i < longest; ++i)
-            is_right = is_right && out[i] == sparse(i, ranks * (ranks + 1) / 2);
+        const int code = path->make(&call, comm);
+        const int is_right = path->is_right();
         if (code != MPI_SUCCESS && errors++ == 0) MPI_Error_string(code, first, &length);
         if (code == MPI_SUCCESS) ++*(is_right ? &right : &wrong);
     }

@@ -1,5 +1,7 @@
 /* tests/preload/refusal.c - an allreduce whose input is its output on one rank: that rank gets the
- * MPI library's error, the others one that names it, and the next correct call works. */
+ * MPI library's error, the others one that names it, and the next correct call works. Argument
+ * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,7 @@
 
 enum { longest = 100000 };
 static float in[longest], out[longest];
-static int ranks, rank, failures;
+static int ranks, rank, failures, is_served_gathering;
 
 static void expect(int holds, const char* what, const char* wanted) {
     if (holds) return;
@@ -39,7 +41,16 @@ static void refused_call(MPI_Comm comm, int refusing, const float* wrong, const 
 #endif
 }
 
+/* Open MPI does not look at it, and its own way over messages would wait. */
+static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
+    const int count = 1000, refuses = rank == refusing;
+    const int code =
+        MPI_Allgather(in, refuses ? count / 2 : count, MPI_FLOAT, out, count, MPI_FLOAT, comm);
+    expect(code != MPI_SUCCESS, what, "an error");
+}
+
 int main(int argc, char** argv) {
+    is_served_gathering = argc > 1 && strcmp(argv[1], "gathering") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -53,6 +64,15 @@ int main(int argc, char** argv) {
         good_call(comm, "the call that attaches");
         refused_call(comm, refusing, out, "one buffer");
         good_call(comm, "one buffer");
+        if (is_served_gathering) {
+            uneven_gathering(comm, refusing, "uneven gathering");
+            good_call(comm, "uneven gathering");
+            MPI_Comm_free(&comm);
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+            uneven_gathering(comm, refusing, "uneven gathering first of all");
+            good_call(comm, "uneven gathering first of all");
+        }
         MPI_Comm_free(&comm);
     }
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -15,6 +15,7 @@ Outcome pass_allgather(const CallArguments& a) {
 template <class Serve, class Pass>
 Outcome in_blocks(const Entry& entry, const CallArguments& arguments, Serve&& serve, Pass&& pass) {
     const Call call = admit(entry, arguments);
+    if (!call.refusal.ok()) refuse_call(call, call.refusal);
     if (!call.error.ok()) return call.error;
     if (!call.passes()) return serve(call);
     count_passed(call);

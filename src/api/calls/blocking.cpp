@@ -46,7 +46,7 @@ Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
     if (kept.route.hosts)
         return context.several_hosts().allreduce(arguments, shape, kept.route.key,
                                                  kept.for_encodings, &why);
-    context.one_host().refuse_allreduce(shape, why.code());
+    context.one_host().refuse(Collective::allreduce, shape, why.code());
     return why;
 }
 

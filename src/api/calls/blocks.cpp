@@ -1,5 +1,8 @@
 #include "api/calls/blocks.hpp"
 
+#include <memory>
+#include <new>
+
 #include "api/calls/blocking.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/host_buffer.hpp"
@@ -56,7 +59,37 @@ Status reduce_scatter_by_mpi(const Call& call, PassReason reason) {
     return pass_reduce_scatter(call.arguments).as_status("MPI_Reduce_scatter_block");
 }
 
+/// In place, in memory that nobody reads.
+void refuse_blocks(const Call& call, const Status& why) {
+    const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+    if (room == nullptr) return;
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    arguments.recvbuf = room.get();
+    Route route = call.route;
+    route.key.in_place = true;
+    Binding binding = binding_of(arguments, call.shape);
+    if (call.entry->collective == Collective::reduce_scatter_block) {
+        const auto kept =
+            keep_tolerance(*call.context, arguments, call.shape, route, /*on_host=*/false);
+        if (!kept || kept->route.passes()) return;
+        route = kept->route;
+        binding.tolerance = kept->for_encodings;
+    }
+    if (route.one_host)
+        call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
+    else
+        (void)run_blocking(*call.context, call.entry->kind, route.key, binding, {.refusal = &why});
+}
+
 }  // namespace
+
+void refuse_call(const Call& call, const Status& why) {
+    if (call.entry->collective == Collective::allreduce)
+        refuse_allreduce(call, why);
+    else
+        refuse_blocks(call, why);
+}
 
 Status run_reduce_scatter(const Call& call) {
     if (call.alone)

@@ -10,4 +10,7 @@ namespace gradcoll {
 Status run_reduce_scatter(const Call& call);
 Status run_allgather(const Call& call);
 
+/// As refuse_allreduce(), of any of them and of allreduces.
+void refuse_call(const Call& call, const Status& why);
+
 }  // namespace gradcoll

@@ -132,8 +132,9 @@ Status Admission::check_memory(int blocks) {
     BufferPair buffers;
     const std::size_t item_bytes =
         shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
-    GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
+    // What a rank sends to an allgather is its own affair, too: what it gets is as on all others.
     complaint_reason_ = PassReason::unusable_buffer;
+    GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
     GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
     if (is_in_place(call_.arguments))
         call_.memory.send = call_.memory.receive;
@@ -175,11 +176,12 @@ void Admission::check_residual() {
                      : cannot_pass_with_residual(shape_reason_);
 }
 
-/// A communicator whose calls are compared is attached whatever is wrong with this rank's.
+/// Of a communicator whose calls are compared, or where only this rank's buffers are wrong, the
+/// others may attach: so does this one.
 void Admission::find_context() {
     if (call_.arguments.comm == MPI_COMM_NULL) return;
-    const bool refuses = !entry().offered && is_about_own_buffers();
-    const bool may_attach = entry().may_wait && (complaint_.ok() || is_compared() || refuses);
+    const bool may_attach =
+        entry().may_wait && (complaint_.ok() || is_compared() || is_about_own_buffers());
     if (entry().offered) return find_context_of_offer(may_attach);
     auto found =
         may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
@@ -296,12 +298,13 @@ PassReason Admission::way_out_of_tree() const {
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
 }
 
-/// All else of the call may be right, and then the others take part in it. Of an allreduce that is
-/// waited for.
+/// All else of the call may be right, and then the others take part in it. Of a call that is waited
+/// for.
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
-    return is_wrong && is_waited_allreduce() && !entry().with_residual && !call_.shape.has_gaps;
+    return is_wrong && entry().may_wait && !entry().persistent && !entry().with_residual &&
+           !call_.shape.has_gaps;
 }
 
 void Admission::decide() {
@@ -321,7 +324,9 @@ void Admission::refuse() {
     aliased_ = PassReason::none;
     find_way();
     if (!call_.passes() && !call_.alone) call_.refusal = refusal;
-    if (entry().offered)
+    // What the MPI library would not find, it would wait with.
+    const bool mpi_refuses = refusal.code() == Code::invalid_buffer || call_.refusal.ok();
+    if (entry().offered && mpi_refuses)
         call_.pass_reason = reason;
     else
         call_.error = std::move(refusal);

@@ -8,6 +8,7 @@
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/calls/nonblocking_call.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/comm/route.hpp"
 #include "api/observe/comm_statistics.hpp"
 
@@ -78,7 +79,7 @@ bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prosp
     if (kind == nullptr || !passes_now(entry, arguments, *prospect, *kind)) return false;
     if (unattached_calls_are_told())
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
-    else if (passed != nullptr)
+    else if (passed != nullptr && (prospect->has_met() || !meetings_are_wanted()))
         *passed = passed_call(arguments, *prospect, *kind);
     return true;
 }

@@ -275,12 +275,16 @@ Status refuse(MPI_Comm comm) {
     return {};
 }
 
-Result<bool> is_refused(MPI_Comm comm) {
+Result<PassReason> refusal_of(MPI_Comm comm) {
     const auto attachment = attachment_of(comm);
     if (!attachment) return attachment.status();
-    if (*attachment == nullptr) return is_over(comm);
+    if (*attachment == nullptr)
+        return is_over(comm) ? PassReason::attaching_failed : PassReason::none;
     const auto& prospect = (*attachment)->prospect;
-    return prospect && prospect->pass_reason() == PassReason::attaching_failed;
+    const PassReason reason = prospect ? prospect->pass_reason() : PassReason::none;
+    const bool is_final =
+        reason == PassReason::attaching_failed || reason == PassReason::ranks_differ;
+    return is_final ? reason : PassReason::none;
 }
 
 Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm) {

@@ -61,7 +61,8 @@ Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts pa
 
 /// Notes on the communicator that it could not be attached. Local.
 Status refuse(MPI_Comm comm);
-/// So it is, too, if the communicator is being freed, or MPI_Finalize has begun.
-Result<bool> is_refused(MPI_Comm comm);
+/// Why it is not to be attached; none: nothing speaks against it. It could not be, too, if it is
+/// being freed, or MPI_Finalize has begun.
+Result<PassReason> refusal_of(MPI_Comm comm);
 
 }  // namespace gradcoll

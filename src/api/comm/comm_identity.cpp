@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <climits>
 #include <fstream>
 #include <string>
 #include <utility>
 
+#include "api/comm/job_on_host.hpp"
 #include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
 #include "base/hash.hpp"
@@ -23,14 +23,6 @@ std::atomic<bool> sees_completions{false};
 
 /// The most of one communicator so far.
 std::atomic<int> most_ranks_seen{0};
-
-/// Of this job on this host, as its launcher says: Open MPI's, or Hydra. 0: it says nothing.
-int ranks_by_launcher() {
-    for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})
-        if (const auto ranks = parse_integer(foreign_variable(name), 1, INT_MAX))
-            return static_cast<int>(*ranks);
-    return 0;
-}
 
 /// The ranks of other communicators want the cores, too.
 int ranks_of_job(int ranks_of_comm) {
@@ -58,7 +50,7 @@ std::uint64_t hash_of_host() {
 
 const HostFacts& this_host() {
     static const HostFacts facts{hash_of_host(), sysconf(_SC_NPROCESSORS_ONLN),
-                                 ranks_by_launcher()};
+                                 ranks_on_host_by_launcher()};
     return facts;
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/comm/attachments.hpp"
 #include "api/comm/comm_info.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/comm/route.hpp"
 #include "api/settings/settings.hpp"
 #include "base/log.hpp"
@@ -63,9 +64,8 @@ OfferedComm without_asking(MPI_Comm comm) {
     const int rank_count = rank_count_of(comm);
     if (rank_count == 0) return {nullptr, PassReason::intercommunicator};
     if (rank_count == 1) return {nullptr, PassReason::single_rank};
-    if (const auto refused = is_refused(comm); !refused || *refused)
-        return {nullptr, PassReason::attaching_failed};
-    return {};
+    const auto refusal = refusal_of(comm);
+    return {nullptr, refusal ? *refusal : PassReason::attaching_failed};
 }
 
 /// Once. If it fails, the calls that need the tree pass.
@@ -146,12 +146,17 @@ bool shared_memory_is_allowed() {
 SeenComm comm_for_short_way(MPI_Comm comm) {
     static const bool by_use =
         shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
-    return known_comm(comm, by_use);
+    SeenComm seen = known_comm(comm, by_use);
+    // It may have one for the sake of the roll call.
+    if (!by_use && seen.prospect != nullptr && !seen.prospect->has_given_up())
+        seen.prospect = nullptr;
+    return seen;
 }
 
 bool is_paid_on_all(MPI_Comm comm, Prospect& prospect) {
     constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
     if (prospect.pass_reason() == PassReason::short_vector) return true;
+    if (!all_answer_alike(comm, prospect)) return false;
     if (prospect.price_is_agreed()) return prospect.is_paid();
     const bool has_enough = CommContext::live_count() >= most_attached_by_use;
     std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
@@ -174,7 +179,18 @@ OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
     if (size.fits_one_host && !size.is_compared && shared_memory_is_allowed())
         return comm_by_use(comm, size, Parts::tree_between_hosts);
     if (!size.may_attach) return {nullptr, PassReason::not_attached};
+    if (const PassReason why = reason_not_to_ask(comm); why != PassReason::none)
+        return {nullptr, why};
     return or_refused(comm, attach_and_take_info(comm, Parts::all));
+}
+
+PassReason reason_not_to_ask(MPI_Comm comm) {
+    if (const auto attached = attached_context(comm); attached && *attached != nullptr)
+        return PassReason::none;
+    const auto prospect = prospect_of(comm);
+    if (!prospect || *prospect == nullptr) return PassReason::not_attached;
+    if (all_answer_alike(comm, **prospect)) return PassReason::none;
+    return (*prospect)->has_given_up() ? (*prospect)->pass_reason() : PassReason::not_attached;
 }
 
 OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {

@@ -42,6 +42,10 @@ struct OfferedSize {
     bool needs_one_host = false;  ///< and nothing else would: no tree is made for it
 };
 
+/// Why ranks of an intracommunicator must not do anything together that the program does not do;
+/// none: it is attached, or all have answered alike (roll_call.hpp).
+PassReason reason_not_to_ask(MPI_Comm comm);
+
 /// The context of a communicator (not null) whose calls may be served; attaches it if the call is
 /// worth it. Without one `pass_reason` says why. Collective only where `size.may_attach`.
 struct OfferedComm {

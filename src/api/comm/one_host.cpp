@@ -98,9 +98,9 @@ Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
         [&] { return engine_->allreduce(binding, shape); });
 }
 
-void OneHost::refuse_allreduce(const CallShape& shape, Code reason) {
+void OneHost::refuse(Collective collective, const CallShape& shape, Code reason) {
     if (!turns_.all_are_over()) wait_for_turn();
-    engine_->refuse_allreduce(shape, reason);
+    engine_->refuse(collective, shape, reason);
 }
 
 Result<Progress> OneHost::advance(const Operation& operation) {

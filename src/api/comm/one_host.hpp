@@ -12,6 +12,7 @@
 #include "api/comm/host_turns.hpp"
 #include "api/edge/request.hpp"
 #include "api/observe/comm_statistics.hpp"
+#include "collectives/plan/plan.hpp"
 #include "runtime/binding.hpp"
 
 namespace gradcoll {
@@ -42,9 +43,9 @@ class OneHost {
     /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
     /// Errors: invalid_argument, on every rank, if ranks made different calls.
     Status allreduce(const Binding& binding, const CallShape& shape);
-    /// By a rank that cannot take part in it: the others' call ends with peer_failed, naming the
-    /// reason.
-    void refuse_allreduce(const CallShape& shape, Code reason);
+    /// By a rank that cannot take part in one (`shape`: of the whole vector): the others' call ends
+    /// with peer_failed, naming the reason.
+    void refuse(Collective collective, const CallShape& shape, Code reason);
     /// One that nobody waits for here. Begun by the thread whose turn it is to make calls; then
     /// advanced, from anywhere, as a StartedCall. The same order on all ranks.
     struct Operation {

@@ -197,9 +197,15 @@ Status OneHostEngine::barrier() {
 }
 
 /// The others count what they move, and may first ask for larger blocks: that they have not got.
-void OneHostEngine::refuse_allreduce(const CallShape& shape, Code reason) {
+void OneHostEngine::refuse(Collective collective, const CallShape& shape, Code reason) {
     const std::size_t bytes = shape.size_bytes();
-    if (allreduce_.uses_blocks(bytes)) worth_after(bytes, useful_block_bytes(bytes));
+    const std::size_t piece = bytes / static_cast<std::size_t>(group_.rank_count());
+    if (collective == Collective::allreduce && allreduce_.uses_blocks(bytes))
+        worth_after(bytes, useful_block_bytes(bytes));
+    if (collective == Collective::allgather && allgather_.uses_blocks(piece))
+        worth_after(piece, whole_blocks);
+    if (collective == Collective::reduce_scatter_block && reduce_scatter_.uses_blocks(piece))
+        worth_after(bytes, bytes);
     (void)run_empty(SegmentGroup::refusal_signature(reason));
 }
 

@@ -11,6 +11,7 @@
 #include "api/comm/comm_identity.hpp"
 #include "api/edge/request.hpp"
 #include "base/mpi/mpi.hpp"
+#include "collectives/plan/plan.hpp"
 #include "runtime/one_host/allgather.hpp"
 #include "runtime/one_host/allreduce.hpp"
 #include "runtime/one_host/bcast.hpp"
@@ -83,7 +84,7 @@ class OneHostEngine {
     Result<Progress> advance_started();
     /// What a rank does that cannot take part in an allreduce (or another call in pieces that begin
     /// as those of one) of the shape: the others' call ends with peer_failed.
-    void refuse_allreduce(const CallShape& shape, Code reason);
+    void refuse(Collective collective, const CallShape& shape, Code reason);
     Status barrier();
     /// Only the root's memory is used.
     Status bcast(void* data, std::size_t size_bytes, int root);

@@ -57,6 +57,9 @@ class Prospect {
         account_.price_ns = rank_count_ * a_rank_ns;
         price_is_agreed_ = true;
     }
+    /// All ranks have the library and the same settings (roll_call.hpp).
+    void note_met() { has_met_ = true; }
+    bool has_met() const { return has_met_; }
     bool is_paid() const { return account_.gained_ns >= account_.price_ns; }
     /// The communicator is never attached by use.
     void give_up(PassReason why) {
@@ -83,12 +86,13 @@ class Prospect {
     }
     GC_Attach_account& account() { return account_; }
 
+    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
+
   private:
     /// Of the shortest vector.
     static constexpr std::uint64_t gain_ns_a_rank = 100;
     friend class AttachPrice;
 
-    bool has_given_up() const { return pass_reason_ != PassReason::short_of_attaching; }
     /// Long vectors still may.
     bool is_never_attached() const {
         return has_given_up() && pass_reason_ != PassReason::short_vector;
@@ -101,6 +105,7 @@ class Prospect {
     PassReason pass_reason_ = PassReason::short_of_attaching;
     std::uint64_t rank_count_;
     bool price_is_agreed_ = false;
+    bool has_met_ = false;
     GC_Attach_account account_;
 };
 

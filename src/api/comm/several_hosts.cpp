@@ -183,7 +183,8 @@ Status SeveralHosts::allreduce(const CallArguments& arguments, const CallShape& 
 /// The sum of this host's, on its leader. In place there.
 Status SeveralHosts::up(const Vector& vector, std::size_t first, std::size_t count) {
     if (const Status* const refusal = vector.binding.refusal; refusal != nullptr) {
-        if (engine_ != nullptr) engine_->refuse_allreduce(vector.piece(count), refusal->code());
+        if (engine_ != nullptr)
+            engine_->refuse(Collective::allreduce, vector.piece(count), refusal->code());
         return *refusal;
     }
     if (engine_ == nullptr) return {};

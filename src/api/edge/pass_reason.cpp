@@ -45,6 +45,7 @@ constexpr const char* reasons[] = {
     "blocks differ in size",
     "the communicator is not valid",
     "the communicator could not be attached",
+    "ranks of the communicator lack the library, or have other settings",
 };
 static_assert(std::size(reasons) == static_cast<std::size_t>(PassReason::count));
 

@@ -47,6 +47,7 @@ enum class PassReason : std::uint8_t {
     unequal_blocks,
     invalid_comm,
     attaching_failed,
+    ranks_differ,
     count
 };
 

@@ -22,6 +22,7 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
 
 int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
+    meet_before(arguments.comm, arguments.count);
     const Known known = offer_known(blocking, arguments.comm, code, [&](Status& status) {
         return run_known(blocking, arguments, status, passed);
     });

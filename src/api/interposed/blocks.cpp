@@ -86,6 +86,7 @@ Known offer_known_blocks(const Entry& entry, const CallArguments& arguments, int
 
 int offer_reduce_scatter_block(const GC_Reduce_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
+    meet_before(arguments.comm, arguments.count);
     const Known known = offer_known_blocks(reduce_scatter_block, arguments, code);
     if (known != Known::no) return known == Known::served ? 1 : 0;
     return at_offer(reduce_scatter_block, arguments, {}, code, run_reduce_scatter);
@@ -97,6 +98,7 @@ int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
     CallArguments arguments = arguments_of(*call);
     Entry entry = reduce_scatter;
     Status complaint = read_blocks(recvcounts, count_bytes, arguments, entry);
+    meet_before(arguments.comm, entry.whole_count.value_or(0));
     if (complaint.ok() && !entry.unequal_blocks) {
         const Known known = offer_known_blocks(entry, arguments, code);
         if (known != Known::no) return known == Known::served ? 1 : 0;
@@ -106,6 +108,7 @@ int offer_reduce_scatter(const GC_Reduce_call* call, const void* recvcounts,
 
 int offer_allgather(const GC_Gather_call* call, int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
+    meet_before(arguments.comm, arguments.count);
     const Entry& entry = intercepted_calls().gathers_over_tree() ? allgather : allgather_one_host;
     const Known known = offer_known_blocks(entry, arguments, code);
     if (known != Known::no) return known == Known::served ? 1 : 0;

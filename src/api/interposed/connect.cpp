@@ -1,6 +1,7 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
 #include "api/calls/progress_thread.hpp"
 #include "api/comm/comm_identity.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
@@ -52,6 +53,12 @@ constexpr GC_Interposer_table table = {
 
 using namespace gradcoll;
 
+extern "C" void GC_Interposer_announce(unsigned version) try {
+    if (version == GC_INTERPOSER_VERSION) answer_roll_call(interposer_enabled(), true);
+} catch (...) {
+    log(LogLevel::warn, "roll call: {}", status_of_current_exception().message());
+}
+
 extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC_Gate* gate) try {
     if (version != GC_INTERPOSER_VERSION) {
         log(LogLevel::error,
@@ -63,7 +70,9 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     int world_rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     set_log_rank(world_rank);
+    answer_roll_call(interposer_enabled(), false);
     if (gate == nullptr || !interposer_enabled()) return nullptr;
+    roll_call_has_begun();
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
     // What takes long the first time: here, not in the program's first call.

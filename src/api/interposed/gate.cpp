@@ -9,6 +9,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/observe/observe.hpp"
@@ -61,7 +62,23 @@ std::int64_t least_count(int call, const ServedBytes& least) {
     }
 }
 
-std::int64_t gate_of(int call) {
+/// Until ranks of several hosts have met, whatever the settings: they may differ.
+std::int64_t gate_for_meetings(int call) {
+    switch (call) {
+        case GC_CALL_ALLREDUCE:
+        case GC_CALL_REDUCE_SCATTER_BLOCK:
+        case GC_CALL_ALLGATHER:
+            return shortest;
+        case GC_CALL_REDUCE_SCATTER:
+        case GC_CALL_BARRIER:
+        case GC_CALL_ALLREDUCE_INIT:
+            return 0;
+        default:
+            return never;
+    }
+}
+
+std::int64_t gate_for_serving(int call) {
     if (call == GC_CALL_START) return state.starts ? 0 : never;
     if (!state.on) return never;
     const bool intercepted = intercepted_calls().has(static_cast<GC_Intercepted>(call));
@@ -70,6 +87,11 @@ std::int64_t gate_of(int call) {
     if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted) return never;
     return least_count(call, least_served_bytes());
+}
+
+std::int64_t gate_of(int call) {
+    const std::int64_t serving = gate_for_serving(call);
+    return state.on && meetings_are_wanted() ? std::min(serving, gate_for_meetings(call)) : serving;
 }
 
 void update() {
@@ -114,6 +136,7 @@ void open_gate(GC_Gate* gate) {
     const bool by_use = rank_count > 1 && shared_memory_is_allowed();
     serve_from({by_use ? 0 : tree_bytes, tree_bytes});
     when_served_sizes_fall(lock_and_update);
+    when_all_have_met(lock_and_update);
     {
         const std::scoped_lock lock(gate_mutex);
         state.gate = gate;

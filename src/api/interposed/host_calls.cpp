@@ -37,6 +37,7 @@ int offer(const HostCall& call, int* code) noexcept {
 
 int offer_barrier(GC_Mpi_handle comm, int* code) noexcept {
     HostCall call{&barrier, {}, 0};
+    meet_before(handle_of<MPI_Comm>(comm), 1);
     call.arguments.comm = handle_of<MPI_Comm>(comm);
     return offer(call, code);
 }

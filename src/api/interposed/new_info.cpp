@@ -2,6 +2,7 @@
 #include "api/comm/agreement.hpp"
 #include "api/comm/comm_info.hpp"
 #include "api/comm/offered_comm.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/settings/info_keys.hpp"
@@ -36,6 +37,8 @@ Status take_info_with_kept(MPI_Comm comm, CommContext& context, MPI_Info info) {
 /// Only communicators that can ever use settings are asked whether any rank has some.
 Status take_new_info(MPI_Comm comm, MPI_Info info) {
     if (rank_count_of(comm) <= 1) return {};
+    meet_if_new(comm);
+    if (reason_not_to_ask(comm) != PassReason::none) return {};
     const auto keys = gc_keys_of(info);
     if (!keys) return keys.status();
     const auto none = all_ranks(comm, keys->empty());

@@ -3,7 +3,9 @@
 #include <iterator>
 
 #include "api/comm/attachments.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/interposed/gate.hpp"
+#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
@@ -22,6 +24,13 @@ constexpr GC_Intercepted intercepted[] = {GC_CALL_ALLREDUCE,
 static_assert(std::size(intercepted) == static_cast<std::size_t>(CallKind::submitted));
 
 }  // namespace
+
+void meet_before(MPI_Comm comm, MPI_Count count) noexcept try {
+    if (meetings_are_wanted() && count > 0 && interception_is_on() && mpi_is_running())
+        meet_if_new(comm);
+} catch (...) {
+    log(LogLevel::warn, "roll call: {}", status_of_current_exception().message());
+}
 
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm) {
     if (comm == MPI_COMM_NULL) return PassReason::wrong_arguments;

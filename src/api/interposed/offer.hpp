@@ -4,12 +4,16 @@
 
 #include <utility>
 
-#include "api/calls/blocking.hpp"
+#include "api/calls/blocks.hpp"
 #include "api/calls/call.hpp"
 #include "api/calls/known_call.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {
+
+/// First of all, of calls that no rank leaves before all have come: their communicator's ranks meet
+/// if they have not (roll_call.hpp). Of no elements (`count`), nobody waits for anybody.
+void meet_before(MPI_Comm comm, MPI_Count count) noexcept;
 
 /// Why every call of this kind on this communicator (not looked at) passes.
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
@@ -43,7 +47,7 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
     try {
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
-        if (!call.refusal.ok()) refuse_allreduce(call, call.refusal);
+        if (!call.refusal.ok()) refuse_call(call, call.refusal);
         if (call.error.ok()) learn_way_of(call);
         Outcome outcome = call.error;
         if (call.error.ok() && !call.passes()) outcome = serve(call);

@@ -132,6 +132,7 @@ constexpr Entry offered_init{
 int offer_allreduce_init(const GC_Reduce_call* call, GC_Mpi_handle info, void* request,
                          int* code) noexcept {
     const CallArguments arguments = arguments_of(*call);
+    meet_before(arguments.comm, arguments.count);
     return at_offer(offered_init, arguments, check_request(request), code, [&](Call& admitted) {
         return serve(admitted, arguments, handle_of<MPI_Info>(info),
                      static_cast<MPI_Request*>(request));

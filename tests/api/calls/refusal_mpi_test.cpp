@@ -84,6 +84,52 @@ TEST(Refusal, WithATolerance) {
     expect_sum(comm, 5000);
 }
 
+enum class Blocks { scattered, gathered };
+
+/// Blocks of so many elements, with no input on one rank; or with one more than it gets.
+int call_blocks(const OwnComm& comm, Blocks kind, int count, bool refuses, bool sends_more) {
+    const Floats in(static_cast<std::size_t>(count * comm.size() + 1), 1.0F);
+    Floats out(static_cast<std::size_t>(count * comm.size()));
+    const float* const input = refuses && !sends_more ? nullptr : in.data();
+    const int more = refuses && sends_more ? 1 : 0;
+    return kind == Blocks::scattered
+               ? GC_Reduce_scatter_block(input, out.data(), count, MPI_FLOAT, MPI_SUM, comm)
+               : GC_Allgather(input, count + more, MPI_FLOAT, out.data(), count, MPI_FLOAT, comm);
+}
+
+void expect_blocks_refused(const OwnComm& comm) {
+    if (comm.size() == 1) GTEST_SKIP() << "nobody else waits";
+    alarm(120);  // a call that hangs is a failure
+    for (const Blocks kind : {Blocks::scattered, Blocks::gathered})
+        for (const bool sends_more : {false, true})
+            for (const int count : {20, 100'000})
+                for (int refusing = 0; refusing < comm.size(); ++refusing) {
+                    SCOPED_TRACE(std::to_string(count) + " elements, rank " +
+                                 std::to_string(refusing));
+                    if (sends_more && kind == Blocks::scattered) continue;
+                    const bool refuses = comm.rank() == refusing;
+                    const int code = call_blocks(comm, kind, count, refuses, sends_more);
+                    const int own = sends_more ? MPI_ERR_COUNT : MPI_ERR_BUFFER;
+                    EXPECT_EQ(code, refuses ? own : MPI_ERR_OTHER) << error_text(code);
+                    EXPECT_EQ(call_blocks(comm, kind, count, false, false), MPI_SUCCESS);
+                    expect_sum(comm, 1000);
+                }
+    alarm(0);
+}
+
+TEST(Refusal, OfBlocksOverTrees) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_tree_min_bytes", "0");
+        expect_blocks_refused(comm);
+    }
+}
+
+TEST(Refusal, OfBlocksThroughTheMemoryOfOneHost) {
+    expect_blocks_refused(OwnComm());
+}
+
 /// The first call of a communicator, which attaches it.
 TEST(Refusal, OfTheFirstCall) {
     const OwnComm comm;

@@ -98,12 +98,12 @@ TEST(AttachByUse, FewCallsAttachNothing) {
     }
 }
 
-TEST(AttachByUse, AWrongCallAttachesNothingAndIsLeftToMpi) {
+TEST(AttachByUse, ACallThatIsWrongHereAttachesAsItDoesElsewhereAndIsLeftToMpi) {
     const PlainComm comm;
     float value = 0;
     for (int call = 0; call < most_calls; ++call)
         ASSERT_FALSE(connected().allreduce(nullptr, &value, 1, MPI_FLOAT, MPI_SUM, comm).served);
-    EXPECT_FALSE(comm.is_attached());
+    EXPECT_EQ(comm.is_attached(), comm.size() > 1);
 }
 
 constexpr int long_count = 100000;
