@@ -22,7 +22,7 @@ BatchKernel kernel_of(CodecId codec, ElementType type, CodecWork work) {
 }  // namespace
 
 bool runs_codec_cuda(CodecId codec, ElementType type) {
-    return has_kernels(kernel_of, codec, type);
+    return codec == plain(codec) && has_kernels(kernel_of, codec, type);
 }
 
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs) {

@@ -8,7 +8,8 @@
 
 namespace gradcoll {
 
-/// As DevicePlugin::runs_codec says.
+/// As DevicePlugin::runs_codec says. False for codecs with parameters: the number of these is one
+/// of the library's table, and the plug-in has a table of its own.
 bool runs_codec_cuda(CodecId codec, ElementType type);
 
 /// As LaunchCodec says; launch.stream is a cudaStream_t of the current device.

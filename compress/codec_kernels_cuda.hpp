@@ -2,7 +2,7 @@
 // extension.cmake adds it to the table `codec_cuda`, and one of its files defines
 //   BatchKernel NAME_codec_cuda(CodecId codec, ElementType type, CodecWork work);
 // the kernel of a codec of this stage; without `launch` if the codec is another stage's or there is
-// no kernel for the type. Only codecs of fixed rate (compress/device_codec.hpp).
+// no kernel for the type.
 #pragma once
 
 #include "compress/device_codec.hpp"

@@ -62,17 +62,20 @@ class CodecCall {
         work.out = static_cast<std::byte*>(job.out);
         work.invalid = launch_.invalid;
         work.count = job.count;
+        const CodecParameters told = parameters_of(launch_.codec);
+        work.seed = told.seed;
+        work.abs = told.abs;
+        work.rel = told.rel;
+        work.blocks = reinterpret_cast<std::byte*>(job.blocks);
         return work;
     }
 
   private:
     static constexpr std::size_t vector_alignment = 16;
 
-    bool decodes() const {
-        return launch_.work == CodecWork::decode || launch_.work == CodecWork::decode_sum;
-    }
+    bool decodes() const { return !encodes(launch_.work); }
 
-    std::array<Buffer, 4> buffers_of(const CodecJob& job) const {
+    std::array<Buffer, 5> buffers_of(const CodecJob& job) const {
         const std::size_t value = element_bytes(launch_.type);
         const std::size_t payload = std::min<std::size_t>(value, 2);
         const bool has_residual =
@@ -81,7 +84,8 @@ class CodecCall {
         return {{{"in", job.in, decodes() ? payload : value},
                  {"out", job.out, decodes() ? value : payload},
                  {"residual", job.residual, has_residual ? std::max<std::size_t>(value, 4) : 0},
-                 {"base", job.base, has_base ? value : 0}}};
+                 {"base", job.base, has_base ? value : 0},
+                 {"blocks", job.blocks, has_fixed_rate(launch_.codec) ? 0 : alignof(CodedBlock)}}};
     }
 
     Status refusal(const Buffer& buffer, std::string_view why) const {
@@ -103,7 +107,8 @@ bool is_known(const CodecLaunch& launch) {
 }  // namespace
 
 bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type) {
-    return is_registered(codec) && codec == plain(codec) && has_fixed_rate(codec) &&
+    return is_registered(codec) && packing_of(codec) == Packing::none &&
+           !parameters_of(codec).by_call &&
            kernel_of(codec, type, CodecWork::encode).launch != nullptr;
 }
 

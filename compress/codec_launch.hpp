@@ -20,8 +20,8 @@ enum class CodecForm : std::uint8_t {
 /// The kernel of a codec, a type and a work; no launch: there is none.
 using CodecKernelOf = BatchKernel (*)(CodecId codec, ElementType type, CodecWork work);
 
-/// Whether there are kernels for all works of a codec. Only for codecs of fixed rate
-/// without parameters, which no kernel heeds.
+/// Whether there are kernels for all works of a codec. A launch has no word for what a call says
+/// (`abs=call`).
 bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type);
 
 /// Checks all jobs before the first is started. Errors: as LaunchCodec says; also invalid_buffer if

@@ -1,6 +1,7 @@
 // compress/device_codec.hpp - codecs at work on a device: what a plug-in offers, without naming any
-// device runtime. The bytes and values are those of compress/codec.hpp. Only for codecs of fixed
-// rate: the host knows every size when it launches, and the device need not say one.
+// device runtime. The bytes and values are those of compress/codec.hpp. Of a fixed rate the host
+// knows every size when it launches; of a variable one the device says where each block lies and
+// how long it is, and is told so when it decodes.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +15,28 @@
 namespace gradcoll {
 
 enum class CodecWork : std::uint8_t { encode, encode_with_residual, decode, decode_sum };
+constexpr bool encodes(CodecWork work) {
+    return work == CodecWork::encode || work == CodecWork::encode_with_residual;
+}
+
+/// A block of a payload of variable rate, from the begin of the payload.
+struct CodedBlock {
+    std::uint64_t offset_bytes = 0, size_bytes = 0;
+};
 
 /// One message's worth of work. All memory is reached by the device; values are aligned to their
 /// element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend on one
 /// another.
 struct CodecJob {
-    const void* in = nullptr;    ///< encode: values; decode: exactly bound_bytes() bytes of payload
+    const void* in = nullptr;    ///< encode: values; decode: payload, of fixed rate bound_bytes()
     void* residual = nullptr;    ///< encode_with_residual: count fp32 (fp64 for fp64), updated
     const void* base = nullptr;  ///< decode_sum: out = base + decoded; may be `out`
     void* out = nullptr;         ///< encode: payload; decode: values
     std::size_t count = 0;       ///< elements; any, beyond 2^31 too
+    /// Of a variable rate: an entry for each block (codec_block_elems), written by encoders, which
+    /// begin block i at i times the bound of a block; read by decoders. Who decodes has seen to it
+    /// that blocks lie within `in`.
+    CodedBlock* blocks = nullptr;
 };
 
 struct CodecLaunch {

@@ -9,10 +9,24 @@
 
 namespace gradcoll {
 
+/// Where a block of a payload of variable rate lies; entries are written by one lane.
+template <class Warp>
+constexpr CodedBlock load_coded_block(const WarpJob& job, std::size_t block) {
+    const std::byte* const at = job.blocks + block * sizeof(CodedBlock);
+    return {Warp::template load<std::uint64_t>(at),
+            Warp::template load<std::uint64_t>(at + sizeof(std::uint64_t))};
+}
+template <class Warp>
+constexpr void store_coded_block(const WarpJob& job, std::size_t block, const CodedBlock& coded) {
+    std::byte* const at = job.blocks + block * sizeof(CodedBlock);
+    Warp::store(at, coded.offset_bytes);
+    Warp::store(at + sizeof(std::uint64_t), coded.size_bytes);
+}
+
 /// `Form` has encode<with_residual>(job, index) and decode<with_base>(job, index).
 template <CodecWork work, class Form>
 constexpr void do_work(const WarpJob& job, std::size_t index) {
-    if constexpr (work == CodecWork::encode || work == CodecWork::encode_with_residual)
+    if constexpr (encodes(work))
         Form::template encode<work == CodecWork::encode_with_residual>(job, index);
     else
         Form::template decode<work == CodecWork::decode_sum>(job, index);

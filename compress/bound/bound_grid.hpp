@@ -55,14 +55,14 @@ struct Tolerance {
     /// Less than `abs` by so much that no rounding of a difference hides one that is larger.
     Wide limit;
 
-    static Tolerance of(double abs) {
+    static constexpr Tolerance of(double abs) {
         if (!(abs > 0)) return {0, 0};
         const double possible = abs < N::largest ? abs : N::largest;
         const bool is_normal = abs >= N::smallest_abs;
         return {abs, is_normal ? static_cast<Wide>(possible * (1 - 4 * N::rounding)) : Wide{0}};
     }
     /// Whether `sent` may stand for `value`. No NaN comes in.
-    bool takes(Wide value, Wide sent) const { return magnitude(value - sent) <= limit; }
+    constexpr bool takes(Wide value, Wide sent) const { return magnitude(value - sent) <= limit; }
 };
 
 /// Code q stands for q * step.
@@ -101,7 +101,7 @@ struct Differences {
 
 /// Half of what neighbouring elements differ by, up to a magnitude.
 template <class T>
-inline double half_unit(double magnitude) {
+constexpr double half_unit(double magnitude) {
     if constexpr (sizeof(typename T::Bits) == sizeof(typename T::Wide)) {
         return 0;  // in Tolerance
     } else {

@@ -13,8 +13,10 @@ struct Jobs {
     struct Job {
         static constexpr std::size_t tile_elems = block_elems;
         static constexpr std::size_t loose_elems = block_elems;
-        /// 8-byte values of a block do not fit into 128 registers a thread.
-        static constexpr unsigned least_ctas = sizeof(typename Format::Bits) == 8 ? 1 : 2;
+        /// 8-byte values of a block do not fit into 128 registers a thread, nor others with what of
+        /// them is left over.
+        static constexpr unsigned least_ctas =
+            sizeof(typename Format::Bits) == 8 || work == CodecWork::encode_with_residual ? 1 : 2;
 
         template <class Warp>
         static constexpr void tile(const WarpJob& job, std::size_t index) {

@@ -84,7 +84,7 @@ struct WarpForm {
             for (unsigned w = 0; w < windows; ++w) {
                 const Share share = Share::of(w, words[w], place);
                 const bool is_own = share.is_in(part);
-                const int code = is_own ? grid.code_of(values[w]) : 0;
+                const int code = is_own ? grid.code_of(values[w], quant::ToNearest{}, 0) : 0;
                 put_code(quantized + part * part_bytes, share, is_own, code);
                 if constexpr (with_residual)
                     if (is_own) values[w] = grid.element_of(code);
@@ -174,11 +174,12 @@ struct WarpForm {
     static constexpr BlockGrid grid_of_part(unsigned part, const Bits (&values)[windows],
                                             const std::uint32_t (&words)[windows],
                                             const BlockPlace& place) {
-        typename BlockGrid::Extremes extremes;
+        quant::LaneExtremes<Warp, Wide> extremes;
 #pragma unroll
         for (unsigned w = 0; w < windows; ++w)
-            if (Share::of(w, words[w], place).is_in(part)) extremes.add(values[w]);
-        return extremes.grid();
+            if (Share::of(w, words[w], place).is_in(part))
+                extremes.add(Float::widen_number(values[w]));
+        return BlockGrid::over(extremes.of_all_lanes(), quant::ToNearest{});
     }
 
     /// Of codes of 4 bits the lane with the first of a byte writes both; a window has whole bytes.

@@ -16,12 +16,11 @@
 namespace gradcoll {
 namespace {
 
+/// Also of vector registers, of which g++ calculates none ahead of time.
 template <class To, class From>
-inline To bit_copy(From from) {
+constexpr To bit_copy(From from) {
     static_assert(sizeof(To) == sizeof(From));
-    To to;
-    std::memcpy(&to, &from, sizeof to);
-    return to;
+    return __builtin_bit_cast(To, from);
 }
 
 /// Exact; a signalling NaN becomes quiet, as the instruction does. With branches, unlike the

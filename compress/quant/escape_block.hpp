@@ -7,7 +7,7 @@
 
 #include "compress/bound/bound_block.hpp"
 #include "compress/lanes/variable_rate.hpp"
-#include "compress/quant/escape_rule.hpp"
+#include "compress/quant/escape_values.hpp"
 #include "compress/quant/quant_scalar_block.hpp"
 
 namespace gradcoll::quant {
@@ -21,6 +21,7 @@ class EscapeEncoder {
     using Bits = typename T::Bits;
     using Wide = typename T::Wide;
     using Sizes = EscapeSizes<W, Bits, Wide>;
+    using Values = BlockValues<Wide, Block>;
     using Scalar = ScalarLanes<T>;
 
   public:
@@ -35,7 +36,8 @@ class EscapeEncoder {
         if (loss.is_none() || !is_shorter(0)) return send_plain();
         if (survey.has_specials && !finite_extremes(wanted_, elems_, survey.lowest, survey.highest))
             return send_plain();
-        GridChoice<W, T, Block> choice(wanted_, elems_, loss);
+        const Values values{wanted_, elems_};
+        GridChoice<W, T, Values> choice(values, loss);
         if (!choice.make(survey.lowest, survey.highest) || !is_shorter(elems_ - choice.in_reach()))
             return send_plain();
         switch (look_at(survey, choice)) {
@@ -55,7 +57,7 @@ class EscapeEncoder {
         return Sizes::coded(elems_, escapes) < Sizes::plain(elems_);
     }
 
-    Look look_at(const bound::Survey<Wide>& survey, const GridChoice<W, T, Block>& choice) const {
+    Look look_at(const bound::Survey<Wide>& survey, const GridChoice<W, T, Values>& choice) const {
         const bool has_zero = survey.lowest <= 0 && survey.highest >= 0;
         if (survey.has_specials || survey.has_small || (has_zero && !keeps_zero(choice.grid())))
             return Look::at_all;

@@ -1,5 +1,6 @@
 // compress/quant/escape_rule.hpp - what a value may lose, and which grid serves a block best. Every
-// step of the arithmetic is one rounded operation, so that all instruction sets agree.
+// step of the arithmetic is one rounded operation, so that all instruction sets agree. Shared by
+// host and device.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +17,13 @@ template <class T>
 inline constexpr double smallest_normal = T::fraction_bits == 10   ? 0x1p-14
                                           : T::fraction_bits == 52 ? 0x1p-1022
                                                                    : 0x1p-126;
+
+/// The largest finite one.
+template <class T>
+inline constexpr double largest_value = T::fraction_bits == 10   ? 0x1.ffcp15
+                                        : T::fraction_bits == 7  ? 0x1.fep127
+                                        : T::fraction_bits == 23 ? 0x1.fffffep127
+                                                                 : 0x1.fffffffffffffp1023;
 
 /// What is asked of a value of a block before its code is taken.
 enum class Look {
@@ -35,23 +43,23 @@ struct Loss {
     /// From here up products of a magnitude and rel_limit are not subnormal.
     Wide least_usual;
 
-    static Loss of(const CodecParameters& parameters) {
-        const double rel = parameters.rel >= N::smallest_abs ? parameters.rel : 0;
+    static constexpr Loss of(double abs, double told_rel) {
+        const double rel = told_rel >= N::smallest_abs ? told_rel : 0;
         const auto rel_limit = static_cast<Wide>(rel * (1 - 8 * N::rounding));
-        return {parameters.abs, rel, bound::Tolerance<Wide>::of(parameters.abs).limit, rel_limit,
+        return {abs, rel, bound::Tolerance<Wide>::of(abs).limit, rel_limit,
                 rel_limit == 0 ? Wide{0} : 2 * (WideFormat<Wide>::smallest_normal / rel_limit)};
     }
     /// Magnitudes from here up are asked for their loss alone.
     template <class T>
-    Wide least_size() const {
+    constexpr Wide least_size() const {
         constexpr auto normal = static_cast<Wide>(smallest_normal<T>);
         return least_usual > normal ? least_usual : normal;
     }
-    bool is_none() const { return abs_limit == 0 && rel_limit == 0; }
+    constexpr bool is_none() const { return abs_limit == 0 && rel_limit == 0; }
 
     /// Whether `sent` may stand for `value`: near enough, and of zeros and subnormals the same.
     template <class T>
-    bool takes(Wide value, Wide sent) const {
+    constexpr bool takes(Wide value, Wide sent) const {
         const Wide size = bound::magnitude(value);
         if (size < static_cast<Wide>(smallest_normal<T>)) return same_bits(value, sent);
         return rel_limit == 0
@@ -61,11 +69,11 @@ struct Loss {
 
   private:
     /// A product that is subnormal may have been rounded up by much.
-    Wide relative_limit(Wide size) const {
+    constexpr Wide relative_limit(Wide size) const {
         const Wide product = size * rel_limit;
         return product >= WideFormat<Wide>::smallest_normal ? product : Wide{0};
     }
-    static bool same_bits(Wide a, Wide b) {
+    static constexpr bool same_bits(Wide a, Wide b) {
         using Bits = typename WideFormat<Wide>::Bits;
         return bit_copy<Bits>(a) == bit_copy<Bits>(b);
     }
@@ -77,7 +85,7 @@ template <class Wide>
 struct Window {
     Wide centre, reach, least;
 
-    bool has(Wide value) const {
+    constexpr bool has(Wide value) const {
         return bound::magnitude(value - centre) <= reach &&
                (value == 0 || bound::magnitude(value) >= least);
     }
@@ -86,38 +94,17 @@ struct Window {
 /// So many windows of different width are counted in one go.
 inline constexpr std::size_t windows_around_zero = 3;
 
-/// Extremes of the finite values; false if there are none.
-template <class Wide>
-inline bool finite_extremes(const Wide* wanted, std::size_t elems, Wide& lowest, Wide& highest) {
-    bool found = false;
-    for (std::size_t i = 0; i < elems; ++i) {
-        if (!is_finite(wanted[i])) continue;
-        if (!found || wanted[i] < lowest) lowest = wanted[i];
-        if (!found || wanted[i] > highest) highest = wanted[i];
-        found = true;
-    }
-    return found;
-}
-
-/// Of nine of the values, or of their magnitudes: good enough to find where most are.
-template <class Wide>
-inline Wide sample_median(const Wide* wanted, std::size_t elems, bool of_magnitudes) {
-    constexpr std::size_t samples = 9;
-    Wide sorted[samples];
-    for (std::size_t s = 0; s < samples; ++s) {
-        const Wide drawn = wanted[s * elems / samples];
-        const Wide finite = is_finite(drawn) ? drawn : Wide{0};
-        const Wide value = of_magnitudes ? bound::magnitude(finite) : finite;
-        std::size_t at = s;
-        for (; at > 0 && sorted[at - 1] > value; --at) sorted[at] = sorted[at - 1];
-        sorted[at] = value;
-    }
-    return sorted[samples / 2];
-}
+/// So many values are drawn to find where most are.
+inline constexpr std::size_t median_samples = 9;
 
 /// Which grid a block is given: one over all its values if that keeps the tolerance, else the
-/// window that has the most of them. `Block` counts (escape_scalar_block.hpp).
-template <class W, class T, class Block>
+/// window that has the most of them. `Values` are those of the block:
+///   count()
+///   count_in<is_relative>(window)         how many it has; one that is not relative has no `least`
+///   count_around_zero(windows, counts)    the same of several relative ones
+///   sample_median(of_magnitudes)          of median_samples values, the s-th at s count / samples,
+///                                         or of their magnitudes; what is not finite counts as 0
+template <class W, class T, class Values>
 class GridChoice {
     using Wide = typename T::Wide;
     using N = bound::Numbers<Wide>;
@@ -125,34 +112,34 @@ class GridChoice {
     static constexpr auto last = static_cast<Wide>(codes.highest);  // as far as to the lowest one
 
   public:
-    GridChoice(const Wide* wanted, std::size_t elems, const Loss<Wide>& loss)
-        : wanted_(wanted), elems_(elems), loss_(loss) {}
+    constexpr GridChoice(const Values& values, const Loss<Wide>& loss)
+        : values_(values), loss_(loss) {}
 
     /// False: no grid is worth it.
-    bool make(Wide lowest, Wide highest) {
+    constexpr bool make(Wide lowest, Wide highest) {
         if (loss_.rel == 0)
             choose_for_abs(lowest, highest);
         else
             choose_for_rel(lowest, highest);
         return best_.scale > 0;
     }
-    const Grid<Wide>& grid() const { return best_; }
+    constexpr const Grid<Wide>& grid() const { return best_; }
     /// So many values are in reach of its codes.
-    std::size_t in_reach() const { return count_; }
+    constexpr std::size_t in_reach() const { return count_; }
     /// Whether all values come back near enough (README.md, "Where nothing is asked").
-    bool is_sure() const { return is_sure_; }
+    constexpr bool is_sure() const { return is_sure_; }
 
   private:
     /// A grid with this share of the values is not worth looking further.
-    bool is_good() const { return count_ >= elems_ - elems_ / 16; }
+    constexpr bool is_good() const { return count_ >= values_.count() - values_.count() / 16; }
 
-    void choose_for_abs(Wide lowest, Wide highest) {
+    constexpr void choose_for_abs(Wide lowest, Wide highest) {
         const Grid<Wide> over_all = spread(lowest, highest);
         const Wide most = larger(bound::magnitude(lowest), bound::magnitude(highest));
         const Wide step = step_for(most + loss_.abs);
         if (over_all.scale <= step) {
             is_sure_ = is_near_to_all(over_all, step, most);
-            return take(over_all, elems_);
+            return take(over_all, values_.count());
         }
         // All values of a window are near a code; outside none is.
         const Wide half = last * step_for(width());
@@ -161,57 +148,55 @@ class GridChoice {
         if (is_good()) return;
         if (has_zero) try_around(lowest + half);
         try_around(highest - half);
-        try_around(sample_median(wanted_, elems_, false));
+        try_around(values_.sample_median(false));
     }
 
     /// With a tolerance of `rel` |x| a step serves all values that are not too small for it.
-    void choose_for_rel(Wide lowest, Wide highest) {
+    constexpr void choose_for_rel(Wide lowest, Wide highest) {
         consider(spread(lowest, highest));
         if (is_good()) return;
-        const Wide usual = sample_median(wanted_, elems_, true);
-        Grid<Wide> grids[windows_around_zero];
-        Window<Wide> windows[windows_around_zero];
-        std::size_t counts[windows_around_zero];
+        const Wide usual = values_.sample_median(true);
+        Grid<Wide> grids[windows_around_zero] = {};
+        Window<Wide> windows[windows_around_zero] = {};
+        std::size_t counts[windows_around_zero] = {};
         Wide times = 8;
         for (std::size_t k = 0; k < windows_around_zero; ++k, times /= 2) {
             const Wide step = usual * (times / last);
             grids[k] = {step, 0, 1 / step};
             windows[k] = relative_window(grids[k]);
         }
-        Block::count_around_zero(wanted_, windows, counts, elems_);
+        values_.count_around_zero(windows, counts);
         for (std::size_t k = 0; k < windows_around_zero; ++k)
             if (grids[k].scale >= WideFormat<Wide>::smallest_normal)
                 take_if_better(grids[k], counts[k]);
     }
-    void consider(const Grid<Wide>& grid) {
-        take_if_better(grid,
-                       Block::template count_in<true>(wanted_, relative_window(grid), elems_));
+    constexpr void consider(const Grid<Wide>& grid) {
+        take_if_better(grid, values_.template count_in<true>(relative_window(grid)));
     }
-    Window<Wide> relative_window(const Grid<Wide>& grid) const {
+    constexpr Window<Wide> relative_window(const Grid<Wide>& grid) const {
         const double smallest = grid.scale / 2 / loss_.rel;
         const auto least = static_cast<Wide>(smallest < N::largest ? smallest : N::largest);
         return {grid.offset, grid.scale * last, least};
     }
 
-    void try_around(Wide centre) {
+    constexpr void try_around(Wide centre) {
         const Wide step = step_for(bound::magnitude(centre) + width());
         if (step == 0) return;
         const Wide inverse = 1 / step;
         // A whole number of steps from 0, so that it has a code.
         const Wide offset = to_nearest(centre * inverse) * step;
         const Window<Wide> window{offset, step * last, 0};
-        take_if_better({step, offset, inverse},
-                       Block::template count_in<false>(wanted_, window, elems_));
+        take_if_better({step, offset, inverse}, values_.template count_in<false>(window));
     }
-    void take_if_better(const Grid<Wide>& grid, std::size_t count) {
+    constexpr void take_if_better(const Grid<Wide>& grid, std::size_t count) {
         if (count > count_) take(grid, count);
     }
-    void take(const Grid<Wide>& grid, std::size_t count) {
+    constexpr void take(const Grid<Wide>& grid, std::size_t count) {
         best_ = grid;
         count_ = count;
     }
 
-    static Grid<Wide> spread(Wide lowest, Wide highest) {
+    static constexpr Grid<Wide> spread(Wide lowest, Wide highest) {
         Grid<Wide> grid = Grid<Wide>::over(lowest, highest, codes);
         if (grid.scale == 0) {  // equal values that are no constant block: what is 0 is escaped
             grid.scale = WideFormat<Wide>::smallest_normal;
@@ -222,20 +207,18 @@ class GridChoice {
 
     /// Steps leave room for what is rounded once more than step_for() counts on, nothing was cut
     /// short there, and no value comes back as Inf.
-    bool is_near_to_all(const Grid<Wide>& grid, Wide step, Wide most) const {
+    constexpr bool is_near_to_all(const Grid<Wide>& grid, Wide step, Wide most) const {
         const double reach = static_cast<double>(most) + loss_.abs;
-        constexpr auto largest_bits = largest_finite_bits<T>();
         return grid.scale + 16 * N::rounding * most <= step &&
-               bound::half_unit<T>(reach) <= loss_.abs / 2 &&
-               reach <= static_cast<double>(ScalarLanes<T>::widen(largest_bits));
+               bound::half_unit<T>(reach) <= loss_.abs / 2 && reach <= largest_value<T>;
     }
 
     /// More than the largest code is away from the middle one.
-    double width() const { return 2 * static_cast<double>(last) * loss_.abs; }
+    constexpr double width() const { return 2 * static_cast<double>(last) * loss_.abs; }
 
     /// The largest step that keeps `abs` for values up to `most`, whatever is rounded on the way; 0
     /// if there is none.
-    Wide step_for(double most) const {
+    constexpr Wide step_for(double most) const {
         const double half = bound::half_unit<T>(most);
         const double narrowing = half < loss_.abs / 2 ? half : loss_.abs / 2;
         const double left = loss_.abs - narrowing - 4 * N::rounding * most;
@@ -243,10 +226,9 @@ class GridChoice {
         if (!(step >= N::smallest_step) || most > step * N::largest_code) return 0;
         return static_cast<Wide>(step < N::largest_step ? step : N::largest_step);
     }
-    static Wide larger(Wide a, Wide b) { return a > b ? a : b; }
+    static constexpr Wide larger(Wide a, Wide b) { return a > b ? a : b; }
 
-    const Wide* wanted_;
-    std::size_t elems_;
+    const Values& values_;
     const Loss<Wide>& loss_;
     Grid<Wide> best_{};
     std::size_t count_ = 0;

@@ -18,7 +18,9 @@ struct EscapeCoder {
     using Told = Loss<typename Lanes::Format::Wide>;
     static constexpr std::size_t block_elems = escape_block_elems;
 
-    static Told told_of(const CodecParameters& parameters) { return Told::of(parameters); }
+    static Told told_of(const CodecParameters& parameters) {
+        return Told::of(parameters.abs, parameters.rel);
+    }
 
     template <bool with_residual>
     static std::size_t encode(const std::byte* in, std::byte* residual, std::size_t elems,

@@ -8,5 +8,8 @@ namespace gradcoll {
 BatchKernel int16_kernel_cuda(ElementType type, CodecWork work) {
     return quant::kernel_for<OnDevice, quant::Width<16>>(type, work);
 }
+BatchKernel dithered_int16_kernel_cuda(ElementType type, CodecWork work) {
+    return quant::kernel_for<OnDevice, quant::Width<16>, quant::ByChance>(type, work);
+}
 
 }  // namespace gradcoll

@@ -8,5 +8,8 @@ namespace gradcoll {
 BatchKernel int4_kernel_cuda(ElementType type, CodecWork work) {
     return quant::kernel_for<OnDevice, quant::Width<4>>(type, work);
 }
+BatchKernel dithered_int4_kernel_cuda(ElementType type, CodecWork work) {
+    return quant::kernel_for<OnDevice, quant::Width<4>, quant::ByChance>(type, work);
+}
 
 }  // namespace gradcoll

@@ -8,5 +8,8 @@ namespace gradcoll {
 BatchKernel int8_kernel_cuda(ElementType type, CodecWork work) {
     return quant::kernel_for<OnDevice, quant::Width<8>>(type, work);
 }
+BatchKernel dithered_int8_kernel_cuda(ElementType type, CodecWork work) {
+    return quant::kernel_for<OnDevice, quant::Width<8>, quant::ByChance>(type, work);
+}
 
 }  // namespace gradcoll

@@ -10,5 +10,13 @@ namespace gradcoll {
 BatchKernel int4_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel int8_kernel_cuda(ElementType type, CodecWork work);
 BatchKernel int16_kernel_cuda(ElementType type, CodecWork work);
+/// With `seed`.
+BatchKernel dithered_int4_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel dithered_int8_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel dithered_int16_kernel_cuda(ElementType type, CodecWork work);
+/// With `abs` or `rel`.
+BatchKernel escape_int4_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel escape_int8_kernel_cuda(ElementType type, CodecWork work);
+BatchKernel escape_int16_kernel_cuda(ElementType type, CodecWork work);
 
 }  // namespace gradcoll

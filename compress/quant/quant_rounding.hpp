@@ -1,5 +1,5 @@
 // compress/quant/quant_rounding.hpp - how a number of steps becomes a code: to the nearest one, or
-// by chance to one of the two around it, so that the mean is right.
+// by chance to one of the two around it, so that the mean is right. Shared by host and device.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,17 @@ namespace gradcoll::quant {
 namespace {
 
 struct ToNearest {
+    /// What is told of the seed.
+    static constexpr ToNearest of(std::uint32_t) { return {}; }
     /// The codes that the values of a block are spread over.
     static constexpr CodeRange spread_over(CodeRange codes) { return codes; }
     /// `steps` lie between the value and code 0. What rounds to its code.
     template <class Wide, class Value, class Bits>
-    [[gnu::always_inline]] Value code_of(Value steps, Value, Bits) const {
+    [[gnu::always_inline]] constexpr Value code_of(Value steps, Value, Bits) const {
         return steps;
     }
     template <class Bits, class Place>
-    [[gnu::always_inline]] Bits draws_from(Place, Bits) const {
+    [[gnu::always_inline]] constexpr Bits draws_from(Place, Bits) const {
         return Bits{};
     }
 };
@@ -29,7 +31,8 @@ struct ToNearest {
 /// instruction sets draw the same. 0 stays 0.
 class ByChance {
   public:
-    explicit ByChance(std::uint32_t seed) : seed_(seed * 0x9e3779b1U) {}
+    explicit constexpr ByChance(std::uint32_t seed) : seed_(seed * 0x9e3779b1U) {}
+    static constexpr ByChance of(std::uint32_t seed) { return ByChance(seed); }
 
     /// The grid moves by up to half a step, so that zero has a code: that far beyond both ends
     /// there must be codes, too, or the mean would not be right at the ends.
@@ -39,13 +42,13 @@ class ByChance {
     /// What seed and place add to chance, for the places first, first + 1, ... of a register;
     /// `lanes` are 0, 1, ...: a constant, and so is its product.
     template <class Bits, class Place>
-    [[gnu::always_inline]] Bits draws_from(Place first, Bits lanes) const {
+    [[gnu::always_inline]] constexpr Bits draws_from(Place first, Bits lanes) const {
         return lanes * 0x85ebca6bU + static_cast<Place>(first * 0x85ebca6bU + seed_);
     }
     /// Of one value, with Bits as long as it, or of registers of both. Of a step's fraction f that
     /// is the upper code with probability f.
     template <class Wide, class Value, class Bits>
-    [[gnu::always_inline]] Value code_of(Value steps, Value value, Bits draws) const {
+    [[gnu::always_inline]] constexpr Value code_of(Value steps, Value value, Bits draws) const {
         constexpr auto sign = typename WideFormat<Wide>::Bits{1} << (8 * sizeof(Wide) - 1);
         constexpr auto one = __builtin_bit_cast(typename WideFormat<Wide>::Bits, Wide{1});
         const Value nearest = steps + WideFormat<Wide>::rounder - WideFormat<Wide>::rounder;
@@ -60,7 +63,7 @@ class ByChance {
   private:
     /// Above 0 and below 1, in equal steps (lowbias32 of C. Wellons, "Hash Prospector", 2018).
     template <class Wide, class Value, class Bits>
-    [[gnu::always_inline]] static Value chance(Bits value, Bits draws) {
+    [[gnu::always_inline]] static constexpr Value chance(Bits value, Bits draws) {
         constexpr bool is_fp64 = sizeof(Wide) == sizeof(double);
         Bits mixed = value;
         if constexpr (is_fp64) mixed = value ^ low(value >> 32) * 0x9e3779b1U;
@@ -74,7 +77,7 @@ class ByChance {
             return bit_copy<Value>(mixed >> 9 | 0x3f800000U) - (1.0F - 0x1p-24F);
     }
     template <class Bits>
-    [[gnu::always_inline]] static Bits low(Bits bits) {
+    [[gnu::always_inline]] static constexpr Bits low(Bits bits) {
         return bits & 0xffffffffU;
     }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compress/quant/escape_kernels.hpp"
+#include "compress/quant/quant_form.hpp"
 #include "compress/quant/quant_kernels.hpp"
 #include "compress/quant/quant_layout.hpp"
 #include "compress/stage.hpp"
@@ -73,9 +74,15 @@ CodecEntry form_of(const CodecStage& form, const CodecMember& member) {
 }
 
 CodecEntry form_with(const CodecMember& member, const CodecParameters& parameters) {
-    if (parameters.abs != 0 || parameters.rel != 0 || parameters.by_call)
-        return form_of(escape_stage(parameters.rel != 0), member);
-    return parameters.seed != 0 ? form_of(dithered_stage, member) : CodecEntry{};
+    switch (quant_form_of(parameters)) {
+        case QuantForm::with_escapes:
+            return form_of(escape_stage(parameters.rel != 0), member);
+        case QuantForm::by_chance:
+            return form_of(dithered_stage, member);
+        case QuantForm::to_nearest:
+            break;
+    }
+    return {};
 }
 
 constexpr CodecStage stage{

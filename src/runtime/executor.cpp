@@ -41,12 +41,12 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
 std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
     std::string names;
     for (const CodecId codec : all_codecs())
-        if (plugin.runs_codec(codec, type))
+        if (has_fixed_rate(codec) && plugin.runs_codec(codec, type))
             names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(codec));
     return names;
 }
 
-/// What the plan encodes with that the device has no kernels for; exact: nothing.
+/// What the plan encodes with that cannot be used with data on the device; exact: nothing.
 CodecId missing_on(const DevicePlugin& plugin, const PlanSpec& spec) {
     const auto is_missing = [&](CodecId codec) {
         return codec != CodecId::exact &&
@@ -65,10 +65,13 @@ Status refusal_of(const Plan& plan, const Executor::Options& options) {
     const CodecId missing = missing_on(plugin, plan.spec);
     if (missing == CodecId::exact) return {};
     return {Code::unsupported,
-            fmt::format("codec {} of {}: {} device {} has no kernels for it; allowed with data "
-                        "there: {}; or vectors in host memory",
-                        name_of(missing), name_of(plan.spec.type), plugin.name,
-                        options.device->number(), codecs_run_by(plugin, plan.spec.type))};
+            fmt::format(
+                "codec {} of {}: {} device {} {}; allowed with data there: {}; or vectors in "
+                "host memory",
+                name_of(missing), name_of(plan.spec.type), plugin.name, options.device->number(),
+                has_fixed_rate(missing) ? "has no kernels for it"
+                                        : "sends no encodings of variable rate",
+                codecs_run_by(plugin, plan.spec.type))};
 }
 
 bool needs_reducer(const Schedule& schedule) {

@@ -142,4 +142,26 @@ constexpr void store_any(std::byte* to, Bits value) {
     Warp::store(to, value);
 }
 
+/// The same at any byte.
+template <class Warp, class Bits>
+constexpr Bits load_anywhere(const std::byte* from) {
+    if (is_aligned<2>(from)) return load_any<Warp, Bits>(from);
+    Bits value = 0;
+#pragma unroll
+    for (std::size_t b = 0; b < sizeof(Bits); ++b)
+        value = static_cast<Bits>(
+            value | static_cast<Bits>(Warp::template load<std::uint8_t>(from + b)) << (8 * b));
+    return value;
+}
+template <class Warp, class Bits>
+constexpr void store_anywhere(std::byte* to, Bits value) {
+    if (is_aligned<2>(to)) {
+        store_any<Warp>(to, value);
+        return;
+    }
+#pragma unroll
+    for (std::size_t b = 0; b < sizeof(Bits); ++b)
+        Warp::store(to + b, static_cast<std::uint8_t>(value >> (8 * b)));
+}
+
 }  // namespace gradcoll

@@ -75,7 +75,7 @@ std::optional<Group> group_of(CodecId codec) {
 }
 
 bool runs_on_devices(CodecId codec) {
-    return is_own(codec) && codec == plain(codec) && has_fixed_rate(codec);
+    return is_own(codec) && packing_of(codec) == Packing::none && has_fixed_rate(codec);
 }
 
 std::string case_name(const testing::TestParamInfo<CodecCase>& info) {

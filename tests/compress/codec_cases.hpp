@@ -31,7 +31,7 @@ struct Group {
     std::size_t keep, group;
 };
 std::optional<Group> group_of(CodecId codec);
-/// Of the library's own codecs all but those of variable rate and the chains.
+/// Of the library's own codecs all but those of variable rate, and packed ones.
 bool runs_on_devices(CodecId codec);
 /// "2_4_fp32_avx512".
 std::string case_name(const testing::TestParamInfo<CodecCase>& info);

@@ -77,6 +77,27 @@ TEST_F(CodecLaunching, DecodingNeedsAWordForInvalid) {
     EXPECT_TRUE(launch(decode, {at(0), nullptr, nullptr, at(0), 8}).ok());
 }
 
+TEST_F(CodecLaunching, VariableRateNeedsAnEntryForEachBlock) {
+    const auto any_codec = [](CodecId, ElementType, CodecWork) {
+        return kernel_of(CodecId::nm_2_4, ElementType::f32, CodecWork::encode);
+    };
+    CodecLaunch encode = call(CodecWork::encode);
+    encode.codec = *codec_with(CodecId::int8, {.rel = 0.125});
+    CodecJob job{at(0), nullptr, nullptr, at(0), 8};
+    const auto launched = [&] {
+        return launch_codec(any_codec, CodecForm::by_alignment, encode, {&job, 1});
+    };
+    EXPECT_NE(launched().message().find("blocks"), std::string::npos) << launched().message();
+    job.blocks = reinterpret_cast<CodedBlock*>(at(4));
+    EXPECT_EQ(launched().code(), Code::invalid_buffer);
+    job.blocks = reinterpret_cast<CodedBlock*>(at(16));
+    ASSERT_TRUE(launched().ok());
+    EXPECT_EQ(started().back().blocks, at(16));
+    EXPECT_EQ(started().back().rel, 0.125);
+    encode.codec = *codec_with(CodecId::int8, {.by_call = true});
+    EXPECT_EQ(launched().code(), Code::unsupported) << "a launch has no word for what a call says";
+}
+
 TEST_F(CodecLaunching, OneBadJobStopsAllBeforeTheFirst) {
     const CodecJob jobs[] = {{at(0), nullptr, nullptr, at(0), 8},
                              {at(0), nullptr, nullptr, at(1), 8}};

@@ -5,6 +5,8 @@
 #include "compress/codec_machine.hpp"
 #include "compress/exact/exact_lane_ops.hpp"
 #include "compress/nm/nm_job.hpp"
+#include "compress/quant/escape_job.hpp"
+#include "compress/quant/quant_form.hpp"
 #include "compress/quant/quant_job.hpp"
 #include "support/warp_emulator.hpp"
 
@@ -23,11 +25,24 @@ class EmulatedCodecs final : public CodecMachine {
     HostMemory memory_;
 };
 
+template <class W>
+BatchKernel quantizing_kernel(CodecId codec, ElementType type, CodecWork work) {
+    switch (quant::quant_form_of(parameters_of(codec))) {
+        case quant::QuantForm::with_escapes:
+            return quant::escape_kernel_for<OnEmulatedWarps, W>(type, work);
+        case quant::QuantForm::by_chance:
+            return quant::kernel_for<OnEmulatedWarps, W, quant::ByChance>(type, work);
+        case quant::QuantForm::to_nearest:
+            break;
+    }
+    return quant::kernel_for<OnEmulatedWarps, W>(type, work);
+}
+
 }  // namespace
 
 BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork work) {
     using nm::kernel_for;
-    switch (codec) {
+    switch (plain(codec)) {
         case CodecId::exact:
             return exact_kernel<OnEmulatedWarps>(type, work);
         case CodecId::nm_1_4:
@@ -45,18 +60,18 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
         case CodecId::bf16:
             return bf16_kernel<OnEmulatedWarps>(type, work);
         case CodecId::int8:
-            return quant::kernel_for<OnEmulatedWarps, quant::Width<8>>(type, work);
+            return quantizing_kernel<quant::Width<8>>(codec, type, work);
         case CodecId::int4:
-            return quant::kernel_for<OnEmulatedWarps, quant::Width<4>>(type, work);
+            return quantizing_kernel<quant::Width<4>>(codec, type, work);
         case CodecId::int16:
-            return quant::kernel_for<OnEmulatedWarps, quant::Width<16>>(type, work);
+            return quantizing_kernel<quant::Width<16>>(codec, type, work);
         case CodecId::nm_2_4_int8:
             return chain::kernel_for<OnEmulatedWarps, 2, 8>(type, work);
         case CodecId::nm_1_4_int8:
             return chain::kernel_for<OnEmulatedWarps, 1, 8>(type, work);
         case CodecId::nm_2_4_int4:
             return chain::kernel_for<OnEmulatedWarps, 2, 4>(type, work);
-        case CodecId::bound:  // devices run codecs of fixed rate
+        case CodecId::bound:  // not written for devices
             break;
     }
     return {};

@@ -19,6 +19,11 @@ struct Way {
 
 std::vector<CodecCase> scalar_cases() {
     std::vector<CodecCase> cases = all_codec_cases();
+    for (std::size_t c = 0, usual = cases.size(); c < usual; ++c) {
+        const auto [codec, type, isa] = cases[c];
+        if (codec == plain(codec) && parameters_for(codec).seed)
+            cases.push_back({*codec_with(codec, {.seed = 7}), type, isa});
+    }
     std::erase_if(cases, [](const CodecCase& c) {
         return c.isa != InstructionSet::scalar || !runs_on_devices(c.codec);
     });

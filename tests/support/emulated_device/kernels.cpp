@@ -37,10 +37,9 @@ Result<CodecJob> reached(const CodecLaunch& launch, CodecJob job) {
     const std::size_t payload = bound_bytes(launch.codec, element, job.count);
     const std::size_t residual = launch.type == ElementType::f64 ? sizeof(double) : sizeof(float);
     constexpr std::size_t of_payload = 2;
-    const bool encodes =
-        launch.work == CodecWork::encode || launch.work == CodecWork::encode_with_residual;
-    GRADCOLL_TRY(reach(job.in, encodes ? values : payload, encodes ? element : of_payload));
-    GRADCOLL_TRY(reach(job.out, encodes ? payload : values, encodes ? of_payload : element));
+    const bool is_encoder = encodes(launch.work);
+    GRADCOLL_TRY(reach(job.in, is_encoder ? values : payload, is_encoder ? element : of_payload));
+    GRADCOLL_TRY(reach(job.out, is_encoder ? payload : values, is_encoder ? of_payload : element));
     if (launch.work == CodecWork::encode_with_residual)
         GRADCOLL_TRY(reach(job.residual, job.count * residual, residual));
     if (launch.work == CodecWork::decode_sum) GRADCOLL_TRY(reach(job.base, values, element));

@@ -1,0 +1,19 @@
+// compress/quant/quant_form.hpp - which of their forms the parameters of the quantizing codecs ask
+// for.
+#pragma once
+
+#include <cstdint>
+
+#include "compress/kernels.hpp"
+
+namespace gradcoll::quant {
+
+enum class QuantForm : std::uint8_t { to_nearest, by_chance, with_escapes };
+
+inline QuantForm quant_form_of(const CodecParameters& parameters) {
+    if (parameters.abs != 0 || parameters.rel != 0 || parameters.by_call)
+        return QuantForm::with_escapes;
+    return parameters.seed != 0 ? QuantForm::by_chance : QuantForm::to_nearest;
+}
+
+}  // namespace gradcoll::quant
