@@ -324,8 +324,9 @@ void Admission::refuse() {
     aliased_ = PassReason::none;
     find_way();
     if (!call_.passes() && !call_.alone) call_.refusal = refusal;
-    // What the MPI library would not find, it would wait with.
-    const bool mpi_refuses = refusal.code() == Code::invalid_buffer || call_.refusal.ok();
+    // Where the others are told, the MPI library would wait with what it does not find, as Open MPI
+    // does with blocks.
+    const bool mpi_refuses = entry().collective == Collective::allreduce || call_.refusal.ok();
     if (entry().offered && mpi_refuses)
         call_.pass_reason = reason;
     else

@@ -10,8 +10,8 @@
 namespace gradcoll {
 namespace {
 
-constexpr std::string_view enable = "GC_ENABLE";
-constexpr std::string_view version = "the version of the library";
+constexpr std::string_view enable_name = "GC_ENABLE";
+constexpr std::string_view version_name = "the version of the library";
 
 /// Beside the settings that communicators can have.
 bool decides_where_calls_go(const OptionInfo& row) {
@@ -24,20 +24,20 @@ std::string_view public_name_of(const OptionInfo& row) {
 }
 
 /// What a rank that does not name it has.
-std::string default_of(std::string_view name) {
-    if (name == enable) return "on";
+std::string default_of_claim(std::string_view name) {
+    if (name == enable_name) return "on";
     for (const OptionInfo& row : option_table())
         if (public_name_of(row) == name) return std::string(row.default_value);
     return "";
 }
 
-struct Named {
+struct ClaimPart {
     std::string_view name;
     std::string_view text;
 };
 
-std::vector<Named> parts_of(std::string_view text) {
-    std::vector<Named> parts;
+std::vector<ClaimPart> claim_parts_of(std::string_view text) {
+    std::vector<ClaimPart> parts;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
@@ -48,10 +48,10 @@ std::vector<Named> parts_of(std::string_view text) {
     return parts;
 }
 
-std::string text_in(const std::vector<Named>& parts, std::string_view name) {
-    for (const Named& part : parts)
+std::string text_among(const std::vector<ClaimPart>& parts, std::string_view name) {
+    for (const ClaimPart& part : parts)
         if (part.name == name) return std::string(part.text);
-    return default_of(name);
+    return default_of_claim(name);
 }
 
 }  // namespace
@@ -59,11 +59,12 @@ std::string text_in(const std::vector<Named>& parts, std::string_view name) {
 RollAnswer roll_answer(bool enabled) {
     RollAnswer answer;
     const auto add = [&](std::string_view name, std::string text) {
-        if (text != default_of(name)) answer.text += fmt::format("{}={}\n", name, text);
+        if (text != default_of_claim(name)) answer.text += fmt::format("{}={}\n", name, text);
         answer.claims.push_back({name, std::move(text)});
     };
-    add(version, fmt::format("{}.{}.{}", GC_VERSION_MAJOR, GC_VERSION_MINOR, GC_VERSION_PATCH));
-    add(enable, enabled ? "on" : "off");
+    add(version_name,
+        fmt::format("{}.{}.{}", GC_VERSION_MAJOR, GC_VERSION_MINOR, GC_VERSION_PATCH));
+    add(enable_name, enabled ? "on" : "off");
     const SettingsText settings = SettingsText::from_environment();
     // What is off does nothing that its other settings could change.
     for (const OptionInfo& row : option_table())
@@ -76,12 +77,12 @@ RollAnswer roll_answer(bool enabled) {
 
 std::string difference_of(int rank, std::string_view text, int other_rank,
                           std::string_view other_text) {
-    const std::vector<Named> parts = parts_of(text);
-    const std::vector<Named> other_parts = parts_of(other_text);
+    const std::vector<ClaimPart> parts = claim_parts_of(text);
+    const std::vector<ClaimPart> other_parts = claim_parts_of(other_text);
     for (const auto& named : {parts, other_parts})
-        for (const Named& part : named) {
-            const std::string here = text_in(parts, part.name);
-            const std::string there = text_in(other_parts, part.name);
+        for (const ClaimPart& part : named) {
+            const std::string here = text_among(parts, part.name);
+            const std::string there = text_among(other_parts, part.name);
             if (here != there)
                 return fmt::format(
                     "{} must be the same on all ranks: rank {} has '{}', rank {} has '{}'",

@@ -24,11 +24,11 @@ std::atomic<bool> ranks_are_to_meet{false};
 
 namespace {
 
-constexpr std::uint64_t second_ns = 1'000'000'000;
+constexpr std::uint64_t one_second_ns = 1'000'000'000;
 /// For notes of ranks that MPI_Init waited for; where nothing was left before it, they may be late.
-constexpr std::uint64_t patience_ns = second_ns;
-constexpr std::uint64_t patience_without_init_ns = 10 * second_ns;
-constexpr std::uint64_t silence_ns = 10 * second_ns;
+constexpr std::uint64_t note_patience_ns = one_second_ns;
+constexpr std::uint64_t patience_without_init_ns = 10 * one_second_ns;
+constexpr std::uint64_t silence_of_host_ns = 10 * one_second_ns;
 
 struct RollCall {
     RollAnswer answer;
@@ -59,7 +59,8 @@ struct Standing {
 std::vector<RollSheet::Note> closed_notes(const RollCall& call) {
     std::vector<RollSheet::Note> notes;
     if (call.sheet == nullptr) return notes;
-    const int count = call.sheet->close(call.before_mpi ? patience_ns : patience_without_init_ns);
+    const int count =
+        call.sheet->close(call.before_mpi ? note_patience_ns : patience_without_init_ns);
     for (int index = 0; index < count; ++index) notes.push_back(call.sheet->note(index));
     return notes;
 }
@@ -116,7 +117,7 @@ std::string reason_of(const Standing& standing) {
         named_ranks(standing.absent));
 }
 
-int world_rank() {
+int rank_in_world() {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     return rank;
@@ -146,7 +147,7 @@ bool is_off(const RollSheet::Note& note) {
 /// Of those that have the library and use it, the first.
 bool speaks_for(const Standing& standing) {
     for (const auto& note : standing.present)
-        if (!is_off(note)) return note.rank == world_rank();
+        if (!is_off(note)) return note.rank == rank_in_world();
     return true;
 }
 
@@ -207,24 +208,24 @@ void warn_of_waiting(MPI_Comm comm, const Standing& standing) {
 
 /// A nonblocking collective, which no blocking one of the program is ever taken for: a rank without
 /// the library makes the others wait here, not take its numbers for theirs.
-Status wait_for(MPI_Request& request, MPI_Comm comm, const Standing& standing) {
+Status wait_for_all(MPI_Request& request, MPI_Comm comm, const Standing& standing) {
     const std::uint64_t begin_ns = now_ns();
     bool has_warned = false;
     for (int is_over = 0; is_over == 0; sched_yield()) {
         GRADCOLL_TRY(from_mpi(PMPI_Test(&request, &is_over, MPI_STATUS_IGNORE), "MPI_Test"));
-        if (has_warned || now_ns() - begin_ns < silence_ns) continue;
+        if (has_warned || now_ns() - begin_ns < silence_of_host_ns) continue;
         has_warned = true;
         warn_of_waiting(comm, standing);
     }
     return {};
 }
 
-struct Met {
+struct Meeting {
     bool alike = false;
     bool in_one_order = false;  ///< no rank has threads that make calls at the same time
 };
 
-Result<Met> ask_all(MPI_Comm comm, const Standing& standing) {
+Result<Meeting> ask_all(MPI_Comm comm, const Standing& standing) {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
     const std::uint64_t hash = roll_call().answer.hash;
@@ -233,8 +234,8 @@ Result<Met> ask_all(MPI_Comm comm, const Standing& standing) {
     GRADCOLL_TRY(from_mpi(PMPI_Iallreduce(MPI_IN_PLACE, least, static_cast<int>(std::size(least)),
                                           MPI_UINT64_T, MPI_MIN, comm, &request),
                           "MPI_Iallreduce"));
-    GRADCOLL_TRY(wait_for(request, comm, standing));
-    return Met{least[0] == ~least[1], least[2] != 0};
+    GRADCOLL_TRY(wait_for_all(request, comm, standing));
+    return Meeting{least[0] == ~least[1], least[2] != 0};
 }
 
 void note_that_they_met(const std::vector<int>& ranks) {
@@ -246,7 +247,7 @@ void note_that_they_met(const std::vector<int>& ranks) {
     if (void (*const notice)() = roll_call().notice; notice != nullptr) notice();
 }
 
-Status meet(MPI_Comm comm, Prospect& prospect, const std::vector<int>& ranks) {
+Status meet_on_hosts(MPI_Comm comm, Prospect& prospect, const std::vector<int>& ranks) {
     const Standing standing = standing_of(ranks);
     if (standing.absent.empty()) {
         settle_on_host(comm, prospect, standing);
@@ -280,7 +281,7 @@ Status try_to_meet(MPI_Comm comm) {
         (*prospect)->note_met();
         return {};
     }
-    return meet(comm, **prospect, ranks);
+    return meet_on_hosts(comm, **prospect, ranks);
 }
 
 }  // namespace

@@ -19,35 +19,35 @@ namespace gradcoll {
 namespace {
 
 /// Of what lies in the memory; part of the file's name.
-constexpr int layout = 1;
-constexpr std::size_t text_bytes = 1000;
+constexpr int sheet_layout = 1;
+constexpr std::size_t note_text_bytes = 1000;
 
-struct Line {
+struct SheetLine {
     std::atomic<std::uint32_t> is_written;
     std::int32_t rank;
     std::uint64_t hash;
     std::uint32_t length;
-    char text[text_bytes];
+    char text[note_text_bytes];
 };
 
-std::size_t bytes_of(std::size_t head_bytes, int lines) {
-    return head_bytes + static_cast<std::size_t>(lines) * sizeof(Line);
+std::size_t sheet_bytes(std::size_t head_bytes, int lines) {
+    return head_bytes + static_cast<std::size_t>(lines) * sizeof(SheetLine);
 }
 
-Status failure(const char* step, const std::string& path) {
+Status sheet_failure(const char* step, const std::string& path) {
     return {Code::io, fmt::format("{}: {} failed: {}", path, step, std::strerror(errno))};
 }
 
 /// That nobody else can have made, or can open.
-Status check_owner(int file, const std::string& path) {
+Status check_sheet_owner(int file, const std::string& path) {
     struct stat found {};
-    if (fstat(file, &found) != 0) return failure("stat", path);
+    if (fstat(file, &found) != 0) return sheet_failure("stat", path);
     if (S_ISREG(found.st_mode) && found.st_uid == geteuid() && (found.st_mode & 077) == 0)
         return {};
     return {Code::io, fmt::format("{} is not this user's alone", path)};
 }
 
-void nap() {
+void nap_before_look() {
     const timespec span{0, 50'000};
     nanosleep(&span, nullptr);
 }
@@ -59,32 +59,33 @@ struct RollSheet::Page {
     std::atomic<std::uint32_t> claimed;
     std::atomic<std::uint32_t> closed;  ///< 0: open; else one more than the notes that count
 
-    Line* lines() { return reinterpret_cast<Line*>(this + 1); }
+    SheetLine* lines() { return reinterpret_cast<SheetLine*>(this + 1); }
 };
 
 RollSheet::RollSheet(const JobOnHost& job, std::string path, Page* page)
     : job_(job), path_(std::move(path)), page_(page) {}
 
 Result<std::unique_ptr<RollSheet>> RollSheet::open(const JobOnHost& job) {
-    const std::string path = fmt::format("/dev/shm/gradcoll-roll{}-{:016x}", layout, job.name);
-    const std::size_t size = bytes_of(sizeof(Page), job.ranks_on_host);
+    const std::string path =
+        fmt::format("/dev/shm/gradcoll-roll{}-{:016x}", sheet_layout, job.name);
+    const std::size_t size = sheet_bytes(sizeof(Page), job.ranks_on_host);
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                             S_IRUSR | S_IWUSR);
-    if (file < 0) return failure("open", path);
-    Status status = check_owner(file, path);
+    if (file < 0) return sheet_failure("open", path);
+    Status status = check_sheet_owner(file, path);
     // Allocated, not only as long: memory that is not there would end the process at its use.
     if (status.ok() && (errno = posix_fallocate(file, 0, static_cast<off_t>(size))) != 0)
-        status = failure("allocating", path);
+        status = sheet_failure("allocating", path);
     void* const memory =
         status.ok() ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-    if (status.ok() && memory == MAP_FAILED) status = failure("mapping", path);
+    if (status.ok() && memory == MAP_FAILED) status = sheet_failure("mapping", path);
     ::close(file);
     if (!status.ok()) return status;
     return std::unique_ptr<RollSheet>(new RollSheet(job, path, static_cast<Page*>(memory)));
 }
 
 RollSheet::~RollSheet() {
-    munmap(page_, bytes_of(sizeof(Page), job_.ranks_on_host));
+    munmap(page_, sheet_bytes(sizeof(Page), job_.ranks_on_host));
 }
 
 /// As many as have come without a gap.
@@ -99,10 +100,10 @@ int RollSheet::written() const {
 void RollSheet::write(int rank, std::uint64_t hash, std::string_view text) {
     const std::uint32_t place = page_->claimed.fetch_add(1);
     if (place >= static_cast<std::uint32_t>(job_.ranks_on_host)) return;
-    Line& line = page_->lines()[place];
+    SheetLine& line = page_->lines()[place];
     line.rank = rank;
     line.hash = hash;
-    line.length = static_cast<std::uint32_t>(text.copy(line.text, text_bytes));
+    line.length = static_cast<std::uint32_t>(text.copy(line.text, note_text_bytes));
     line.is_written.store(1, std::memory_order_release);
     if (written() == job_.ranks_on_host) unlink();
 }
@@ -116,7 +117,7 @@ int RollSheet::close(std::uint64_t patience_ns) {
         if (count == job_.ranks_on_host || now_ns() >= end_ns)
             page_->closed.compare_exchange_strong(open, static_cast<std::uint32_t>(count) + 1);
         else
-            nap();
+            nap_before_look();
     }
     unlink();
     // What others could have damaged leads nowhere.
@@ -124,9 +125,9 @@ int RollSheet::close(std::uint64_t patience_ns) {
 }
 
 RollSheet::Note RollSheet::note(int index) const {
-    const Line& line = page_->lines()[index];
+    const SheetLine& line = page_->lines()[index];
     return {line.rank, line.hash,
-            std::string_view(line.text, std::min<std::size_t>(line.length, text_bytes))};
+            std::string_view(line.text, std::min<std::size_t>(line.length, note_text_bytes))};
 }
 
 void RollSheet::unlink() const {

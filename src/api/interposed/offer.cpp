@@ -3,7 +3,6 @@
 #include <iterator>
 
 #include "api/comm/attachments.hpp"
-#include "api/comm/roll_call.hpp"
 #include "api/interposed/gate.hpp"
 #include "base/log.hpp"
 
@@ -25,9 +24,8 @@ static_assert(std::size(intercepted) == static_cast<std::size_t>(CallKind::submi
 
 }  // namespace
 
-void meet_before(MPI_Comm comm, MPI_Count count) noexcept try {
-    if (meetings_are_wanted() && count > 0 && interception_is_on() && mpi_is_running())
-        meet_if_new(comm);
+void meet(MPI_Comm comm) noexcept try {
+    if (interception_is_on() && mpi_is_running()) meet_if_new(comm);
 } catch (...) {
     log(LogLevel::warn, "roll call: {}", status_of_current_exception().message());
 }

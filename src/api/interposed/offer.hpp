@@ -7,13 +7,17 @@
 #include "api/calls/blocks.hpp"
 #include "api/calls/call.hpp"
 #include "api/calls/known_call.hpp"
+#include "api/comm/roll_call.hpp"
 #include "api/edge/boundary.hpp"
 
 namespace gradcoll {
 
 /// First of all, of calls that no rank leaves before all have come: their communicator's ranks meet
 /// if they have not (roll_call.hpp). Of no elements (`count`), nobody waits for anybody.
-void meet_before(MPI_Comm comm, MPI_Count count) noexcept;
+void meet(MPI_Comm comm) noexcept;
+inline void meet_before(MPI_Comm comm, MPI_Count count) noexcept {
+    if (meetings_are_wanted() && count > 0) meet(comm);
+}
 
 /// Why every call of this kind on this communicator (not looked at) passes.
 PassReason reason_to_pass(const Entry& entry, MPI_Comm comm);
