@@ -23,7 +23,7 @@ namespace gradcoll {
 class EngineHosts {
   public:
     /// Null: the ranks are not several on a host and on several hosts, the settings do not allow
-    /// it, or memory or devices do not, which is said. Collective. Errors: transport.
+    /// it, or there is no memory to share, which is said. Collective. Errors: transport.
     static Result<std::unique_ptr<EngineHosts>> make(const CommIdentity& whole,
                                                      const Settings& settings);
     /// The same with groups that are not those of the machine, for tests.

@@ -156,7 +156,7 @@ void OneHostEngine::start_bcast(void* data, std::size_t size_bytes, int root) {
           bcast_.uses_blocks(size_bytes) ? worth_after(size_bytes, whole_blocks) : 0);
 }
 
-/// As in refuse_allreduce().
+/// As in refuse().
 void OneHostEngine::start_bcast_refusal(std::size_t size_bytes, Code reason) {
     if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
     start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
