@@ -53,8 +53,10 @@ Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy 
                                                                  const GradientWish* wish) const {
     auto tree = strategy_tree(strategy, context_.tree());
     if (!tree) return tree.status();
-    std::unique_ptr<EnginePlanner> made(new EnginePlanner{
-        strategy, {}, {}, std::move(tree->tree), settings_, false, {}, {}, false});
+    auto made = std::make_unique<EnginePlanner>();
+    made->strategy = strategy;
+    made->tree = std::move(tree->tree);
+    made->settings = settings_;
     if (!tree->exchange.empty())
         GRADCOLL_TRY(take(made->settings.exchange, level_exchanges_from(tree->exchange)));
     else
@@ -75,15 +77,11 @@ void EngineChoice::plan_between(EnginePlanner& planner) const {
     auto between = BetweenHosts::make(*context_.tree_handle(), planner.settings, leader_of_);
     if (!between) return log(LogLevel::debug, "{}", between.status().message());
     planner.is_lossy_between = between->has_lossy;
-    planner.between.reset(new EnginePlanner{planner.strategy,
-                                            planner.codec,
-                                            {},
-                                            between->tree->tree,
-                                            std::move(between->settings),
-                                            false,
-                                            {},
-                                            {},
-                                            false});
+    planner.between = std::make_unique<EnginePlanner>();
+    planner.between->strategy = planner.strategy;
+    planner.between->codec = planner.codec;
+    planner.between->tree = between->tree->tree;
+    planner.between->settings = std::move(between->settings);
 }
 
 Result<EnginePlanner*> EngineChoice::planner(EngineStrategy strategy, const GradientWish* wish,
