@@ -3,8 +3,7 @@
 #include <random>
 
 #include "compress/chain_reference.hpp"
-#include "compress/codec_cases.hpp"
-#include "compress/codec_machine.hpp"
+#include "compress/codec_machine_test.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -30,16 +29,8 @@ std::vector<CodecCase> scalar_cases() {
     return cases;
 }
 
-class GpuCodec : public testing::TestWithParam<CodecCase> {
+class GpuCodec : public CodecMachineTest {
   protected:
-    void SetUp() override {
-        machine_ = codec_machine();
-        if (machine_ == nullptr) GTEST_SKIP() << "no CUDA device";
-        codec_ = *codec_for(GetParam().codec, GetParam().type, InstructionSet::scalar);
-        residual_type_ = codec_.type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
-    }
-
-    std::size_t elem() const { return element_bytes(codec_.type); }
     bool is_nm() const { return group_of(codec_.id).has_value(); }
     Bytes encoding_of(const Bytes& plain) const {
         const std::size_t count = plain.size() / elem();
@@ -47,20 +38,6 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
         codec_.encode(plain.data(), count, out.data());
         return out;
     }
-    TestArray array(const Bytes& content, Use use, std::size_t shift = 0) const {
-        return {machine_->memory(), content, use, shift};
-    }
-    /// Launches one job; whether the payload was called invalid.
-    bool launch(CodecWork work, CodecForm form, const CodecJob& job) const {
-        const TestArray invalid = array(Bytes(4), Use::written);
-        const CodecLaunch call{work, codec_.id, codec_.type, nullptr,
-                               reinterpret_cast<std::uint32_t*>(invalid.data())};
-        const Status status = machine_->launch(form, call, {&job, 1});
-        EXPECT_TRUE(status.ok()) << status.message();
-        EXPECT_TRUE(invalid.canaries_intact());
-        return invalid.content() != Bytes(4);
-    }
-
     void expect_encodes(const Bytes& plain, const Way& way) const {
         const std::size_t count = plain.size() / elem();
         const Bytes want = encoding_of(plain);
@@ -135,10 +112,6 @@ class GpuCodec : public testing::TestWithParam<CodecCase> {
         ASSERT_NO_FATAL_FAILURE(expect_decodes(plain, way));
         ASSERT_NO_FATAL_FAILURE(expect_sums(plain, make_data(data, codec_.type, count, 2), way));
     }
-
-    CodecMachine* machine_ = nullptr;
-    Codec codec_;
-    ElementType residual_type_{};
 };
 
 /// Around windows, loose pieces and blocks, and at steps between.

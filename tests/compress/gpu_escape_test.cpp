@@ -3,8 +3,7 @@
 #include <random>
 
 #include "compress/bound_cases.hpp"
-#include "compress/codec_cases.hpp"
-#include "compress/codec_machine.hpp"
+#include "compress/codec_machine_test.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -27,20 +26,9 @@ std::vector<CodecCase> told_cases() {
     return cases;
 }
 
-class GpuEscape : public testing::TestWithParam<CodecCase> {
+class GpuEscape : public CodecMachineTest {
   protected:
-    void SetUp() override {
-        machine_ = codec_machine();
-        if (machine_ == nullptr) GTEST_SKIP() << "no CUDA device";
-        codec_ = *codec_for(GetParam().codec, GetParam().type, InstructionSet::scalar);
-        residual_type_ = codec_.type == ElementType::f64 ? ElementType::f64 : ElementType::f32;
-    }
-
-    std::size_t elem() const { return element_bytes(codec_.type); }
     std::size_t elems_of(const Bytes& plain) const { return plain.size() / elem(); }
-    TestArray array(const Bytes& content, Use use, std::size_t shift = 0) const {
-        return {machine_->memory(), content, use, shift};
-    }
 
     /// A message: blocks one behind the other, and where they lie.
     struct Message {
@@ -71,15 +59,9 @@ class GpuEscape : public testing::TestWithParam<CodecCase> {
         if (!bytes.empty()) std::memcpy(bytes.data(), blocks.data(), bytes.size());
         return bytes;
     }
-    /// Launches one job; whether the payload was called invalid.
     bool launch(CodecWork work, CodecForm form, CodecJob job, const TestArray& blocks) const {
-        const TestArray invalid = array(Bytes(4), Use::written);
         job.blocks = reinterpret_cast<CodedBlock*>(blocks.data());
-        const CodecLaunch call{work, codec_.id, codec_.type, nullptr,
-                               reinterpret_cast<std::uint32_t*>(invalid.data())};
-        const Status status = machine_->launch(form, call, {&job, 1});
-        EXPECT_TRUE(status.ok()) << status.message();
-        return invalid.content() != Bytes(4);
+        return CodecMachineTest::launch(work, form, job);
     }
 
     /// What the device wrote: each block has the room of a plain one.
@@ -152,10 +134,6 @@ class GpuEscape : public testing::TestWithParam<CodecCase> {
         ASSERT_NO_FATAL_FAILURE(expect_feeds_back(plain, form, shift));
         ASSERT_NO_FATAL_FAILURE(expect_decodes(plain, base, form, shift));
     }
-
-    CodecMachine* machine_ = nullptr;
-    Codec codec_;
-    ElementType residual_type_{};
 };
 
 TEST_P(GpuEscape, BlocksOfAllKindsOfDataAreThoseOfTheScalarReference) {
