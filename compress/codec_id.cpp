@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -171,7 +172,7 @@ const TakenParameters& parameters_for(CodecId codec) {
 
 bool waits_for_tolerance(CodecId codec) {
     codec = without_packing(codec);
-    if (has_parameters(codec)) return parameters_of(codec).by_call;
+    if (has_parameters(codec)) return parameters_of(codec).call_parts > 0;
     return entry_of(codec).member->needs_tolerance;
 }
 
@@ -185,9 +186,22 @@ Status check_told(CodecId codec) {
 Result<CodecId> told_by_call(CodecId codec) {
     const bool can_be = !has_parameters(without_packing(codec)) && parameters_for(codec).abs;
     if (!can_be || waits_for_tolerance(codec)) return codec;
+    return with_loss_parts(codec, 1);
+}
+
+int loss_parts_of(CodecId codec) {
+    if (codec == CodecId::exact) return 0;
+    return std::max<int>(parameters_of(codec).call_parts, 1);
+}
+
+Result<CodecId> with_loss_parts(CodecId codec, int parts) {
     CodecParameters parameters = parameters_of(codec);
-    parameters.by_call = true;
+    parameters.call_parts = static_cast<std::uint16_t>(parts);
     return codec_with(codec, parameters);
+}
+
+bool shortens_with_tolerance(CodecId codec) {
+    return waits_for_tolerance(codec) && entry_of(codec).member->needs_tolerance;
 }
 
 bool has_fixed_rate(CodecId codec) {

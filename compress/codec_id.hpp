@@ -90,6 +90,16 @@ Status check_told(CodecId codec);
 /// Errors: those of codec_with().
 Result<CodecId> told_by_call(CodecId codec);
 
+/// How many parts of what a call may lose one encoding takes: 0 of exact, and 1 unless the codec
+/// waits for its tolerance and says more.
+int loss_parts_of(CodecId codec);
+inline constexpr int most_loss_parts = 64;
+/// The same codec with so many, 1 to most_loss_parts. Precondition: waits_for_tolerance(), or
+/// parameters_for() has abs. Errors: those of codec_with().
+Result<CodecId> with_loss_parts(CodecId codec, int parts);
+/// Whether it waits for its tolerance, and a looser one makes all its encodings shorter.
+bool shortens_with_tolerance(CodecId codec);
+
 /// Whether every encoding is exactly bound_bytes() long, so that a receiver knows its length.
 bool has_fixed_rate(CodecId codec);
 /// The same of plain(codec) given these parameters, of which a peer may have said some.

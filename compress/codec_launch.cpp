@@ -108,7 +108,7 @@ bool is_known(const CodecLaunch& launch) {
 
 bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type) {
     return is_registered(codec) && packing_of(codec) == Packing::none &&
-           !parameters_of(codec).by_call &&
+           parameters_of(codec).call_parts == 0 &&
            kernel_of(codec, type, CodecWork::encode).launch != nullptr;
 }
 

@@ -75,14 +75,23 @@ struct ParameterRow {
     std::string (*text)(const CodecParameters& parameters);
 };
 
+/// "call", "8call".
+bool read_call_parts(std::string_view text, CodecParameters& parameters) {
+    const std::string_view number = text.substr(0, text.size() - std::string_view("call").size());
+    const auto parts =
+        number.empty() ? Result<std::int64_t>(1) : parse_integer(number, 1, most_loss_parts);
+    if (parts.ok()) parameters.call_parts = static_cast<std::uint16_t>(*parts);
+    return parts.ok();
+}
 bool read_abs(std::string_view text, CodecParameters& parameters) {
-    if (text == "call") return parameters.by_call = true;
+    if (text.ends_with("call")) return read_call_parts(text, parameters);
     const Result<double> value = parse_positive(text);
     if (value.ok()) parameters.abs = *value;
     return value.ok();
 }
 std::string abs_text(const CodecParameters& parameters) {
-    if (parameters.by_call) return "call";
+    if (parameters.call_parts == 1) return "call";
+    if (parameters.call_parts > 1) return fmt::format("{}call", parameters.call_parts);
     return parameters.abs == 0 ? "" : fmt::format("{}", parameters.abs);
 }
 
@@ -186,7 +195,7 @@ Result<CodecSpec> lossy_from(std::string_view text) {
 bool operator==(const CodecParameters& a, const CodecParameters& b) {
     const auto bits = [](double number) { return std::bit_cast<std::uint64_t>(number); };
     return bits(a.abs) == bits(b.abs) && bits(a.rel) == bits(b.rel) && a.seed == b.seed &&
-           a.by_call == b.by_call && a.packing == b.packing;
+           a.call_parts == b.call_parts && a.packing == b.packing;
 }
 
 std::string CodecSpec::text() const {

@@ -4,7 +4,8 @@
 //   text       chain { "/" parameter } [ "+" packing ]
 //   chain      stage { "+" stage }
 //   parameter  "abs=" number        no element comes back further off than this
-//              "abs=call"           than each call says (gc_tolerance)
+//              "abs=call"           than the part that each call gives it (gc_tolerance)
+//              "abs=8call"          than 8 of these parts
 //              "rel=" number        than this times its magnitude
 //              "seed=" integer      stochastic rounding with this seed
 //   packing    "zstd" | "lz4"       messages are packed once more, without loss

@@ -19,7 +19,8 @@ struct CodecParameters {
     double abs = 0;          ///< every element is to come back within this; 0: not said
     double rel = 0;          ///< within this times its magnitude; 0: not said
     std::uint32_t seed = 0;  ///< of stochastic rounding; 0: to nearest
-    bool by_call = false;    ///< each call says `abs` (gc_tolerance)
+    /// Each call says how much a part is (gc_tolerance), and `abs` is so many of them; 0: no.
+    std::uint16_t call_parts = 0;
     /// Not the encoder's business, but that of whoever sends what it wrote.
     Packing packing = Packing::none;
 };

@@ -110,19 +110,25 @@ Status check_levels(const Tree& tree, const Schedule& schedule) {
 
 }  // namespace
 
-std::int64_t most_encodings(const Tree& tree, const PlanSpec& spec) {
-    if (!is_lossy(spec)) return 0;
+LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec) {
+    const bool goes_up = spec.collective != Collective::allgather;
+    const bool goes_down = spec.collective != Collective::reduce_scatter_block;
+    LossParts parts;
+    const auto take = [&](CodecId codec, std::int64_t times) {
+        const std::int64_t each = times > 0 ? loss_parts_of(codec) : 0;
+        parts.together += times * each;
+        parts.largest = std::max(parts.largest, each);
+    };
+    for (const int vertex : tree.inner_vertices())
+        if (goes_up)
+            take(spec.choices.of(vertex).codec,
+                 static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1);
+    if (goes_down) take(spec.down_codec, 1);
     // Of other builders only that no encoding is encoded again: so each is an operand of a sum, or
     // the result's.
-    if (spec.builder != Builder::flexreduce) return 2 * std::int64_t{tree.rank_count()} - 1;
-    std::int64_t up = 0;
-    for (const int vertex : tree.inner_vertices())
-        if (spec.choices.of(vertex).codec != CodecId::exact)
-            up += static_cast<std::int64_t>(tree.vertex(vertex).children.size()) - 1;
-    const std::int64_t down = spec.down_codec != CodecId::exact ? 1 : 0;
-    if (spec.collective == Collective::allgather) return down;
-    if (spec.collective == Collective::reduce_scatter_block) return up;
-    return up + down;
+    if (spec.builder != Builder::flexreduce && is_lossy(spec))
+        parts.together = (2 * std::int64_t{tree.rank_count()} - 1) * parts.largest;
+    return parts;
 }
 
 Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
@@ -138,8 +144,8 @@ Result<Planner> Planner::make(const Tree& tree, PlanSpec spec) {
         return Status(Code::unsupported,
                       fmt::format("{} takes {} stages on this tree: at most {}", row->name,
                                   builder->stage_count(), max_stages));
-    const std::int64_t encodings = most_encodings(tree, spec);
-    return Planner(tree, std::move(spec), std::move(builder), encodings);
+    const LossParts loss_parts = loss_parts_of(tree, spec);
+    return Planner(tree, std::move(spec), std::move(builder), loss_parts);
 }
 
 Result<Schedule> Planner::schedule(int rank, std::int64_t chunk_elems) const {
@@ -158,7 +164,7 @@ Result<Plan> Planner::plan(int rank) const {
     plan.rank = rank;
     plan.rank_count = rank_count;
     plan.stage_count = stage_count();
-    plan.encodings = encodings_;
+    plan.loss_parts = loss_parts_;
     if (spec_.count_elems == 0) return plan;
     const std::int64_t chunk =
         spec_.chunk_elems == 0 ? spec_.count_elems : std::min(spec_.chunk_elems, spec_.count_elems);

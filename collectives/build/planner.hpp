@@ -31,23 +31,23 @@ class Planner {
 
   private:
     Planner(const Tree& tree, PlanSpec spec, std::shared_ptr<const TreeBuilder> builder,
-            std::int64_t encodings)
+            LossParts loss_parts)
         : tree_(&tree),
           spec_(std::move(spec)),
           builder_(std::move(builder)),
-          encodings_(encodings) {}
+          loss_parts_(loss_parts) {}
 
     Result<Schedule> schedule(int rank, std::int64_t chunk_elems) const;
 
     const Tree* tree_;
     PlanSpec spec_;
     std::shared_ptr<const TreeBuilder> builder_;
-    std::int64_t encodings_;
+    LossParts loss_parts_;
 };
 
-/// Plan::encodings of such plans. Where the branches of a vertex sum up, all but one send what they
-/// have, and each is encoded once more than its parts were.
-std::int64_t most_encodings(const Tree& tree, const PlanSpec& spec);
+/// Plan::loss_parts of such plans. Where the branches of a vertex sum up, all but one send what
+/// they have, and each is encoded once more than what it is the sum of.
+LossParts loss_parts_of(const Tree& tree, const PlanSpec& spec);
 
 /// The plan of one rank: Planner::make() and plan() in one. All ranks' plans for one spec fit
 /// together.

@@ -9,6 +9,7 @@
 #include "collectives/build/planner.hpp"
 #include "collectives/choose/chunk_choice.hpp"
 #include "collectives/choose/exchange_choice.hpp"
+#include "collectives/choose/loss_shares.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
 
@@ -100,9 +101,8 @@ Decision decide_for_flexreduce(const Tree& tree, const PlanSpec& call,
     return decision;
 }
 
-}  // namespace
-
-Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+Decision decide_with_equal_shares(const Tree& tree, const PlanSpec& call,
+                                  const PolicyOptions& options) {
     if (options.builder == Builder::flexreduce) return decide_for_flexreduce(tree, call, options);
     Decision decision;
     decision.spec = spec_for_builder(tree, call, options);
@@ -111,6 +111,14 @@ Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& opt
     decision = decide_for_flexreduce(tree, call, options);
     decision.builder_refusal =
         fmt::format("{} does not make this plan: {}", name_of(options.builder), refusal.message());
+    return decision;
+}
+
+}  // namespace
+
+Decision decide(const Tree& tree, const PlanSpec& call, const PolicyOptions& options) {
+    Decision decision = decide_with_equal_shares(tree, call, options);
+    deal_out_loss(tree, *options.tuning, decision.spec);
     return decision;
 }
 

@@ -119,6 +119,17 @@ bool length_depends_on_data(const PlanSpec& spec);
 /// up to the root, and in plans of other builders than flexreduce.
 bool may_have_several_owners(const PlanSpec& spec);
 
+/// What a call may lose is dealt out in parts: each lossy encoding takes as many as its codec says
+/// (loss_parts_of()).
+struct LossParts {
+    /// That the error of any element of the result adds up, at most: those of all encodings that
+    /// its contributions go through on the way up, and of one on the way down. Proved by verify().
+    std::int64_t together = 0;
+    std::int64_t largest = 0;  ///< of one encoding
+
+    friend bool operator==(const LossParts&, const LossParts&) = default;
+};
+
 struct Plan {
     PlanSpec spec;
     int rank = 0;
@@ -128,9 +139,7 @@ struct Plan {
     Schedule tail;                 ///< of the last chunk if it is shorter; empty otherwise
     /// Messages' stage numbers are below this, the same on all ranks.
     std::uint32_t stage_count = 0;
-    /// Lossy encodings that the error of any element of the result adds up, at most: all that its
-    /// contributions go through on the way up, and one on the way down. Proved by verify().
-    std::int64_t encodings = 0;
+    LossParts loss_parts;
 
     const Schedule& schedule_of(std::int64_t chunk) const {
         return chunk + 1 == chunk_count && tail.count_elems > 0 ? tail : body;

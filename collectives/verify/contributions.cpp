@@ -20,8 +20,8 @@ using RankSet = std::vector<std::uint64_t>;  ///< one bit a rank
 /// term, and every reduction one for its two operands, so equal terms are equal bits.
 struct Term {
     RankSet ranks;
-    bool encoded = false;        ///< nothing was added since it was last encoded with a lossy codec
-    std::int64_t encodings = 0;  ///< lossy ones, of all that was added up
+    bool encoded = false;  ///< nothing was added since it was last encoded with a lossy codec
+    std::int64_t loss_parts = 0;  ///< of the encodings of all that was added up
     Contents parts;  ///< instead of ranks, where one block of a codec holds values of several terms
 };
 
@@ -172,17 +172,17 @@ class Interpreter {
                 {{unit.front().elems.begin, unit.back().elems.end}, step.codec, next_term()});
             terms_.push_back({terms_[unit.front().term].ranks,
                               lossy,
-                              most_encodings_of(unit) + (lossy ? 1 : 0),
+                              most_loss_parts_of(unit) + (lossy ? loss_parts_of(step.codec) : 0),
                               {}});
             if (unit.size() > 1) terms_.back().parts = std::move(unit);
         }
         return write(event.rank, step, encoded);
     }
 
-    std::int64_t most_encodings_of(const Contents& contents) const {
+    std::int64_t most_loss_parts_of(const Contents& contents) const {
         std::int64_t most = 0;
         for (const Content& content : contents)
-            most = std::max(most, terms_[content.term].encodings);
+            most = std::max(most, terms_[content.term].loss_parts);
         return most;
     }
 
@@ -214,7 +214,7 @@ class Interpreter {
             return "adds values of which parts have different contributions";
         const auto [known, is_new] = sums_.try_emplace({a, b}, next_term());
         if (is_new) {
-            Term sum{terms_[a].ranks, false, terms_[a].encodings + terms_[b].encodings, {}};
+            Term sum{terms_[a].ranks, false, terms_[a].loss_parts + terms_[b].loss_parts, {}};
             if (!merge(sum.ranks, terms_[b].ranks))
                 return "adds a contribution that is there already";
             terms_.push_back(std::move(sum));
@@ -264,11 +264,11 @@ class Interpreter {
                     return {Code::internal,
                             fmt::format("rank {}: element {} of its output lacks contributions",
                                         rank, content.elems.begin)};
-            if (const std::int64_t most = most_encodings_of(*output); most > all_.encodings)
+            if (const std::int64_t most = most_loss_parts_of(*output); most > all_.loss_parts)
                 return {Code::internal,
-                        fmt::format("rank {}: its output went through {} lossy encodings, the plan "
+                        fmt::format("rank {}: its output lost {} parts in encodings, the plan "
                                     "says {}",
-                                    rank, most, all_.encodings)};
+                                    rank, most, all_.loss_parts)};
             if (one_block) continue;
             if (rank == 0) first = joined(*output);
             if (!same(first, joined(*output)))

@@ -25,7 +25,7 @@ struct Ensemble {
     const PlanSpec& spec;
     int rank_count = 1;
     std::uint32_t stage_count = 0;
-    std::int64_t encodings = 0;              ///< see Plan
+    std::int64_t loss_parts = 0;             ///< LossParts::together
     std::vector<const Schedule*> schedules;  ///< by rank
 
     const Schedule& schedule(int rank) const { return *schedules[static_cast<std::size_t>(rank)]; }

@@ -26,7 +26,7 @@ Status check_agreement(const Tree& tree, std::span<const Plan> plans) {
                               plan.body.count_elems == first.body.count_elems &&
                               plan.tail.count_elems == first.tail.count_elems;
         if (!same_place || !same_cut || plan.spec != first.spec ||
-            plan.stage_count != first.stage_count || plan.encodings != first.encodings)
+            plan.stage_count != first.stage_count || plan.loss_parts != first.loss_parts)
             return {Code::internal,
                     fmt::format("rank {}: its plan is not of the same call as rank 0's", rank)};
     }
@@ -41,7 +41,7 @@ Status check_alone(const Plan& plan, const Schedule& schedule) {
 
 Status check_chunk(std::span<const Plan> plans, bool tail) {
     const Plan& first = plans.front();
-    Ensemble all{first.spec, first.rank_count, first.stage_count, first.encodings, {}};
+    Ensemble all{first.spec, first.rank_count, first.stage_count, first.loss_parts.together, {}};
     for (const Plan& plan : plans) {
         const Schedule& schedule = tail ? plan.tail : plan.body;
         GRADCOLL_TRY(check_alone(plan, schedule));

@@ -15,11 +15,12 @@ namespace gradcoll {
 /// phase; no step reads what was not written or overwrites what is still being read; no slot lies
 /// outside the scratch; the graph over all ranks has no cycle (so no deadlock under any message
 /// order, all messages being asynchronous); all ranks' outputs come from the same encoding; nothing
-/// is encoded twice on the way down; no element's error adds up more encodings than Plan::encodings
-/// says. Of sizes: every slot has room for the most that its elements
-/// can take with its codec, pieces of an encoding are cut between blocks only, and both ends of a
-/// message count the same elements. What codecs of variable rate really write is checked when it
-/// arrives (compress/README.md). Errors: internal, naming the rank, the step and the property.
+/// is encoded twice on the way down; the encodings that an element's error adds up take no more
+/// parts of what a call may lose than Plan::loss_parts says. Of sizes: every slot has room for the
+/// most that its elements can take with its codec, pieces of an encoding are cut between blocks
+/// only, and both ends of a message count the same elements. What codecs of variable rate really
+/// write is checked when it arrives (compress/README.md). Errors: internal, naming the rank, the
+/// step and the property.
 Status verify(const Tree& tree, std::span<const Plan> plans);
 
 /// What can be proved of one plan without the others: its steps are well formed, no slot or range

@@ -11,7 +11,7 @@ namespace gradcoll::quant {
 enum class QuantForm : std::uint8_t { to_nearest, by_chance, with_escapes };
 
 inline QuantForm quant_form_of(const CodecParameters& parameters) {
-    if (parameters.abs != 0 || parameters.rel != 0 || parameters.by_call)
+    if (parameters.abs != 0 || parameters.rel != 0 || parameters.call_parts != 0)
         return QuantForm::with_escapes;
     return parameters.seed != 0 ? QuantForm::by_chance : QuantForm::to_nearest;
 }

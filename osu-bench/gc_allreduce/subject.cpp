@@ -45,13 +45,17 @@ void Subject::apply(const Options& options) {
         accept(GC_Comm_set_option(comm_, "gc_topology", options.tree.c_str()),
                "--tree " + options.tree);
     }
+    const auto set = [&](bool before_the_codec) {
+        for (const auto& [key, value] : options.settings)
+            if ((key == "gc_tolerance") == before_the_codec)
+                accept(GC_Comm_set_option(comm_, key.c_str(), value.c_str()),
+                       fmt::format("--option {}={}", key, value));
+    };
+    set(true);  // without one, codecs that wait for it are refused
     accept(GC_Comm_set_codec(comm_, codec_.c_str()), "--codec " + codec_);
     // Whoever names a codec wants to see what it does, also where it does not pay.
     accept(GC_Comm_set_option(comm_, "gc_compress_if", "always"), "gc_compress_if=always");
-    for (const auto& [key, value] : options.settings) {
-        accept(GC_Comm_set_option(comm_, key.c_str(), value.c_str()),
-               fmt::format("--option {}={}", key, value));
-    }
+    set(false);
 }
 
 std::string Subject::tree(GC_Tree_format format) const {

@@ -23,12 +23,12 @@ Status CodecsInUse::add(CodecId codec, ElementType type) {
 }
 
 /// A tolerance of 0 is as good as none, and a codec with none may be one of another rate.
-void CodecsInUse::tell_tolerance(double abs) {
+void CodecsInUse::tell_tolerance(double part) {
     constexpr double least = std::numeric_limits<double>::min();
     for (Codec& codec : codecs_)
         if (waits_for_tolerance(codec.id)) {
-            codec.parameters.abs = std::max(abs, least);
-            codec.parameters.by_call = false;
+            codec.parameters.abs = std::max(part * loss_parts_of(codec.id), least);
+            codec.parameters.call_parts = 0;
         }
 }
 

@@ -17,9 +17,9 @@ class CodecsInUse {
     /// rate the exact one, too, for blocks that are plain. Errors: unsupported for the plan's type.
     static Result<CodecsInUse> of(const Plan& plan);
 
-    /// What the encodings of an operation that begins may lose, where the plan leaves it to the
-    /// call. The same on every rank, or frames do not check out.
-    void tell_tolerance(double abs);
+    /// What a part is of the loss (loss_parts_of()) that an operation that begins allows, where the
+    /// plan leaves it to the call. The same on every rank, or frames do not check out.
+    void tell_tolerance(double part);
 
     /// Precondition: a step of the plan has it.
     const Codec& operator[](CodecId id) const {

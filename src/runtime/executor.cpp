@@ -251,8 +251,8 @@ Status Executor::start(const Binding& binding) {
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
-    impl.operation.codecs.tell_tolerance(
-        binding.tolerance / static_cast<double>(std::max<std::int64_t>(impl.plan.encodings, 1)));
+    const std::int64_t parts = std::max<std::int64_t>(impl.plan.loss_parts.together, 1);
+    impl.operation.codecs.tell_tolerance(binding.tolerance / static_cast<double>(parts));
     if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();
     impl.number = std::move(number);
     if (!impl.refusal.ok()) impl.refuse();

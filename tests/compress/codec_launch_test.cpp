@@ -94,7 +94,7 @@ TEST_F(CodecLaunching, VariableRateNeedsAnEntryForEachBlock) {
     ASSERT_TRUE(launched().ok());
     EXPECT_EQ(started().back().blocks, at(16));
     EXPECT_EQ(started().back().rel, 0.125);
-    encode.codec = *codec_with(CodecId::int8, {.by_call = true});
+    encode.codec = *codec_with(CodecId::int8, {.call_parts = 1});
     EXPECT_EQ(launched().code(), Code::unsupported) << "a launch has no word for what a call says";
 }
 

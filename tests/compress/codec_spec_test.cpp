@@ -102,6 +102,24 @@ TEST(CodecSpec, QuantizersTakeATolerancesOrASeed) {
         EXPECT_NE(message_of(text).find(text), std::string::npos) << text;
 }
 
+TEST(CodecSpec, ACallDealsOutWhatItMayLoseInParts) {
+    for (const char* text : {"bound/abs=8call", "int8/abs=2call+lz4"})
+        EXPECT_EQ(CodecSpec::parse(text)->text(), text);
+    EXPECT_EQ(CodecSpec::parse("bound/abs=1call")->text(), "bound/abs=call");
+    for (const char* text : {"bound/abs=0call", "bound/abs=65call", "bound/abs=-1call",
+                             "bound/abs=1.5call", "bound/abs=callcall", "bound/abs=2callcall"})
+        EXPECT_NE(message_of(text).find("no such value"), std::string::npos) << text;
+    EXPECT_EQ(loss_parts_of(CodecId::exact), 0);
+    EXPECT_EQ(loss_parts_of(CodecId::nm_2_4), 1);
+    EXPECT_EQ(loss_parts_of(CodecId::bound), 1);
+    const CodecId eight = *with_loss_parts(CodecId::bound, 8);
+    EXPECT_EQ(name_of(eight), "bound/abs=8call");
+    EXPECT_EQ(loss_parts_of(eight), 8);
+    EXPECT_TRUE(shortens_with_tolerance(eight));
+    EXPECT_FALSE(shortens_with_tolerance(*codec_from_name("int8/abs=2call")));
+    EXPECT_FALSE(shortens_with_tolerance(*codec_from_name("bound/abs=1e-3")));
+}
+
 TEST(CodecSpec, AToleranceMakesTheRateVariable) {
     EXPECT_TRUE(has_fixed_rate(CodecId::int8));
     EXPECT_TRUE(has_fixed_rate(*codec_from_name("int8/seed=3")));

@@ -60,9 +60,11 @@ class CallOnTree final : public StartedCall {
         GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
         Binding binding = binding_of(placed.arguments, call.shape);
         const InputReport mine = report_of(call.shape, on_host ? binding.input : nullptr);
-        LossTerms terms{*context_->settings().current().tolerance, 0, call.shape.type,
+        LossTerms terms{*context_->settings().current().tolerance,
+                        {},
+                        call.shape.type,
                         call.shape.size_bytes()};
-        if (on_host) terms.encodings = lease_.call->plan().encodings;
+        if (on_host) terms.parts = lease_.call->plan().loss_parts;
         OperationNumber number = plans.numbers().take();
         binding.sequence = number.value();
         return tolerant_.start({look_.executor.get(), lease_.executor.get()}, context_,

@@ -151,7 +151,8 @@ Status PersistentCall::start_with_look(Binding binding) {
         binding.sequence = number.value();
     }
     const bool on_host = running_ != nullptr;
-    const LossTerms terms{*settings_.tolerance, on_host ? running_->executor->plan().encodings : 0,
+    const LossTerms terms{*settings_.tolerance,
+                          on_host ? running_->executor->plan().loss_parts : LossParts(),
                           shape_.type, shape_.size_bytes()};
     return tolerant_.start(
         {look_->executor.get(), on_host ? running_->executor.get() : nullptr}, context_, tree_,

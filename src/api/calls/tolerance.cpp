@@ -1,5 +1,7 @@
 #include "api/calls/tolerance.hpp"
 
+#include <algorithm>
+
 #include "api/comm/started_calls.hpp"
 #include "base/log.hpp"
 
@@ -23,14 +25,15 @@ Result<Extent> inputs_of(const InputReport& all) {
 LossBudget settle(const CommIdentity& comm, const Tree& tree, const LossTerms& terms,
                   const Extent& inputs) {
     LossBudget budget = loss_budget_of(terms.tolerance, inputs, terms.type, tree);
-    if (terms.encodings > 0 &&
-        is_worth_encoding(inputs, terms.type,
-                          budget.for_encodings / static_cast<double>(terms.encodings)))
+    // Where links are slowest an encoding may lose most: what is not worth it there is so nowhere.
+    const double part =
+        budget.for_encodings / static_cast<double>(std::max<std::int64_t>(terms.parts.together, 1));
+    if (is_worth_encoding(inputs, terms.type, part * static_cast<double>(terms.parts.largest)))
         return budget;
     log(comm.rank() == 0 ? LogLevel::info : LogLevel::debug,
         "communicator '{}': {} bytes stay exact: of gc_tolerance, {:.3g} here, {:.3g} is left for "
-        "{} encodings of values from {:.3g} to {:.3g}",
-        comm.name(), terms.size_bytes, budget.tolerance, budget.for_encodings, terms.encodings,
+        "{} parts of values from {:.3g} to {:.3g}",
+        comm.name(), terms.size_bytes, budget.tolerance, budget.for_encodings, terms.parts.together,
         inputs.lowest, inputs.highest);
     budget.for_encodings = 0;
     return budget;
@@ -44,7 +47,7 @@ Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& 
     InputReport report = report_of(shape, on_host ? binding_of(arguments, shape).input : nullptr);
     GRADCOLL_TRY(allreduce_going_on(report.data(), static_cast<int>(report.size()), MPI_DOUBLE,
                                     MPI_MAX, context.identity().private_comm()));
-    const LossTerms terms{*settings.tolerance, context.encodings_of(settings, route), shape.type,
+    const LossTerms terms{*settings.tolerance, context.loss_parts_of(settings, route), shape.type,
                           shape.size_bytes()};
     const LossBudget budget =
         settle(context.identity(), context.tree(), terms, GRADCOLL_VALUE(inputs_of(report)));

@@ -21,7 +21,7 @@ Result<Extent> inputs_of(const InputReport& all);
 /// What a call may lose besides what its inputs say.
 struct LossTerms {
     ResultTolerance tolerance;
-    std::int64_t encodings = 0;  ///< that add up
+    LossParts parts;  ///< of the plan
     ElementType type = ElementType::f32;
     std::uint64_t size_bytes = 0;
 };

@@ -29,7 +29,7 @@ CodecUse codec_use(const CodecQuestion& question) {
     Decision decision = decision_for(question.tree, question.settings, question.key);
     CodecUse use;
     use.levels = std::move(decision.codecs);
-    use.encodings = most_encodings(question.tree, decision.spec);
+    use.loss_parts = loss_parts_of(question.tree, decision.spec);
     if (!is_lossy(decision.spec))
         use.left_out = use.levels.empty() ? ExactReason::no_lossy_level : ExactReason::does_not_pay;
     const bool compares = question.memory_ranks > 0 && use.left_out == ExactReason::none &&

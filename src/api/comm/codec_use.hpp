@@ -22,7 +22,7 @@ struct CodecQuestion {
 
 struct CodecUse {
     ExactReason left_out = ExactReason::none;  ///< none: some exchange is compressed
-    std::int64_t encodings = 0;                ///< see Plan
+    LossParts loss_parts;                      ///< see Plan
     std::vector<CodecVerdict> levels;          ///< that were weighed, nearest the ranks first
     double compressed_us = 0;  ///< of the whole call, if it was compared with one ...
     double memory_us = 0;      ///< ... through the memory of one host; 0: it was not

@@ -383,11 +383,11 @@ const CodecUse& CommContext::codec_use_of(const CodecQuestion& asked) {
     return use;
 }
 
-std::int64_t CommContext::encodings_of(const Settings& settings, const Route& route) {
+LossParts CommContext::loss_parts_of(const Settings& settings, const Route& route) {
     const auto asked = codec_question(settings, route, route.question);
-    if (!asked) return 0;
-    return &settings == &settings_.current() ? codec_use_of(*asked).encodings
-                                             : codec_use(*asked).encodings;
+    if (!asked) return {};
+    return &settings == &settings_.current() ? codec_use_of(*asked).loss_parts
+                                             : codec_use(*asked).loss_parts;
 }
 
 Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {

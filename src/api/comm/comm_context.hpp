@@ -118,8 +118,9 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     /// Where a call goes under `settings` (those of the communicator, or of a request). Counts it
     /// if it is compressible, so every rank asks for its calls in the same order, once for each.
     Route route(const Settings& settings, const CallShape& shape, RouteQuestion question);
-    /// Plan::encodings of the call whose compressed route that is. Pure but for what it remembers.
-    std::int64_t encodings_of(const Settings& settings, const Route& route);
+    /// Those of the plan of the call whose compressed route that is. Pure but for what it
+    /// remembers.
+    LossParts loss_parts_of(const Settings& settings, const Route& route);
     /// Where the next such call would go; counts nothing.
     Route foreseen_route(const CallShape& shape, RouteQuestion question) const;
 

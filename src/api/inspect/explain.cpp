@@ -191,7 +191,7 @@ Result<ExplainedPlan> plan_for(const ExplainFacts& facts, const CallKey& key) {
     out.predicted_us = decision.predicted_us;
     out.terms = terms_of(tree, facts.settings, decision.spec);
     out.codecs = decision.codecs;
-    out.encodings = plan->encodings;
+    out.loss_parts = plan->loss_parts;
     return out;
 }
 

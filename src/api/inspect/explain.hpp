@@ -56,7 +56,7 @@ struct ExplainedPlan {
     double predicted_us = 0;
     std::vector<ExplainedTerm> terms;
     std::vector<CodecVerdict> codecs;  ///< what was weighed with gc_compress_if=pays
-    std::int64_t encodings = 0;        ///< Plan::encodings
+    LossParts loss_parts;              ///< Plan::loss_parts
     SendingCost sends;
 };
 

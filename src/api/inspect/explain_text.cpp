@@ -73,9 +73,14 @@ std::string sends_text(const Explanation& e) {
             fmt::format("; exact it would be {} bytes, {:.3g} times as many", sends.exact_bytes,
                         static_cast<double>(sends.exact_bytes) / static_cast<double>(sends.bytes));
     text += "\n";
-    if (e.plan.encodings > 0)
+    const LossParts& parts = e.plan.loss_parts;
+    if (parts.largest > 1)
+        text += fmt::format(
+            "  what an element's sum may lose is dealt out in {} parts: up to {} for an encoding\n",
+            parts.together, parts.largest);
+    else if (parts.together > 0)
         text += fmt::format("  the error of an element's sum is that of at most {} together\n",
-                            counted(e.plan.encodings, "encoding", "encodings"));
+                            counted(parts.together, "encoding", "encodings"));
     return text;
 }
 
@@ -187,7 +192,8 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
         {"builder_why", plan.builder_refusal},
         {"levels", levels},
         {"down_codec", name_of(plan.down_codec)},
-        {"encodings", plan.encodings},
+        {"loss_parts", plan.loss_parts.together},
+        {"largest_loss_part", plan.loss_parts.largest},
         {"granule_elems", plan.granule_elems},
         {"chunk_elems", plan.chunk_elems},
         {"chunks", plan.chunk_count},

@@ -8,6 +8,7 @@
 #include "api/settings/setting_table.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "collectives/choose/loss_shares.hpp"
 
 namespace gradcoll {
 
@@ -122,6 +123,16 @@ Status wait_for_tolerance(Settings& settings) {
     return {};
 }
 
+/// All that planning may make of them (deal_out_loss()), so that there is room for it, or none of
+/// it is used.
+Status keep_codecs_with_shares(const Settings& settings) {
+    for (const CodecId codec : settings.named_codecs())
+        if (shortens_with_tolerance(codec) && loss_parts_of(codec) == 1)
+            for (const int parts : loss_part_choices)
+                GRADCOLL_TRY(with_loss_parts(codec, parts).status());
+    return {};
+}
+
 }  // namespace
 
 Result<Settings> Settings::parse(const SettingsText& text) {
@@ -141,6 +152,7 @@ Result<Settings> Settings::parse(const SettingsText& text) {
         out.feedback = false;  // what is left over would be added to a later result
         if (!out.ever_lossy())
             out.level_codecs = HopCodecs::by_link(CodecId::exact, CodecId::bound);
+        GRADCOLL_TRY(keep_codecs_with_shares(out));
     }
     return out;
 }

@@ -46,6 +46,20 @@ TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
     }
 }
 
+TEST(Tolerance, IsKeptWithAnySharesOfIt) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
+        for (const char* codecs : {"bound/abs=call,bound/abs=8call", "bound/abs=64call,bound",
+                                   "int8/abs=3call,bound/abs=2call+zstd"}) {
+            SCOPED_TRACE(tree + " " + codecs);
+            const OwnComm comm(tree);
+            comm.set("gc_tolerance", "abs=0.05");
+            comm.set("gc_level_codecs", codecs);
+            for (const Value value : {evenly, smooth})
+                expect_kept(comm, value, Whole<double>(value, comm.size(), 20'000), "abs=", 0.05);
+            EXPECT_EQ(comm.stats().calls_compressed, comm.size() > 1 ? 2U : 0U);
+        }
+}
+
 TEST(Tolerance, QuantizersAreToldByEachCall) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";

@@ -83,7 +83,7 @@ TEST(CodecUses, RemembersTheLastShapes) {
     CodecUses uses;
     EXPECT_EQ(uses.find(floats(1)), nullptr);
     for (int count = 1; count <= 100; ++count)
-        uses.add(floats(count), {ExactReason::does_not_pay, 0, {}, 1.0 * count, 0});
+        uses.add(floats(count), {ExactReason::does_not_pay, {}, {}, 1.0 * count, 0});
     ASSERT_NE(uses.find(floats(100)), nullptr);
     EXPECT_EQ(uses.find(floats(100))->compressed_us, 100);
     EXPECT_EQ(uses.find(floats(1)), nullptr);

@@ -87,13 +87,30 @@ TEST(Verify, ElementsGoThroughAsManyEncodingsAsThePlanSaysAndNotFewer) {
             for (VertexChoice& choice : choices) choice.exchange = exchange;
             spec.choices = std::move(choices);
             std::vector<Plan> plans = plans_of(tree, spec);
-            EXPECT_EQ(plans.front().encodings, one.encodings);
+            EXPECT_EQ(plans.front().loss_parts.together, one.encodings);
             EXPECT_EQ(verify(tree, plans).message(), "");
             if (one.encodings == 0) continue;
-            for (Plan& plan : plans) --plan.encodings;
-            EXPECT_NE(verify(tree, plans).message().find("lossy encodings, the plan says"),
+            for (Plan& plan : plans) --plan.loss_parts.together;
+            EXPECT_NE(verify(tree, plans).message().find("parts in encodings, the plan says"),
                       std::string::npos);
         }
+}
+
+TEST(Verify, CountsTheLossThatEachEncodingTakes) {
+    const Tree tree = two_level_tree({2, 3, 4});
+    const CodecId much = *codec_from_name("bound/abs=8call");
+    PlanSpec spec = lossy_at(tree, {0, 1}, much);
+    std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
+    for (const int vertex : tree.inner_vertices())
+        choices[static_cast<std::size_t>(vertex)].codec =
+            vertex == tree.root() ? much : CodecId::bound;
+    spec.choices = std::move(choices);
+    std::vector<Plan> plans = plans_of(tree, spec);
+    EXPECT_EQ(plans.front().loss_parts, (LossParts{1 + 2 + 3 + 2 * 8 + 8, 8}));
+    EXPECT_EQ(verify(tree, plans).message(), "");
+    for (Plan& plan : plans) --plan.loss_parts.together;
+    EXPECT_NE(verify(tree, plans).message().find("lost 30 parts in encodings, the plan says 29"),
+              std::string::npos);
 }
 
 TEST(Verify, InBlockCollectivesOnlyOneWayIsEncoded) {
@@ -104,7 +121,7 @@ TEST(Verify, InBlockCollectivesOnlyOneWayIsEncoded) {
          {std::pair{Collective::reduce_scatter_block, 4}, std::pair{Collective::allgather, 1}}) {
         spec.collective = collective;
         const std::vector<Plan> plans = plans_of(tree, spec);
-        EXPECT_EQ(plans.front().encodings, encodings);
+        EXPECT_EQ(plans.front().loss_parts.together, encodings);
         EXPECT_EQ(verify(tree, plans).message(), "");
     }
 }

@@ -1,0 +1,145 @@
+#include "collectives/choose/loss_shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/index.hpp"
+#include "collectives/build/merge.hpp"
+#include "collectives/build/planner.hpp"
+#include "collectives/predict/links.hpp"
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr double bits_with_equal_shares = 8;  // a value, of usual data at usual tolerances
+constexpr double nearly_busiest = 0.95;       // of the time of the busiest link
+constexpr double least_gain = 0.03;           // what is less is not worth another codec
+
+/// What `spec` puts on links if encodings are as long as their shares ask for.
+class SharedLoss {
+  public:
+    SharedLoss(const Tree& tree, const Tuning& tuning, const PlanSpec& spec)
+        : tree_(tree),
+          tuning_(tuning),
+          spec_(spec),
+          loads_(expected_loads(tree, spec)),
+          framed_(framed_down(tree, spec)),
+          equal_parts_(loss_parts_of(tree, spec).together) {}
+
+    /// Whether the exchange of a vertex sends nearly as long as that which sends longest.
+    std::vector<char> busiest_exchanges() const {
+        const std::vector<double> us = link_times(spec_);
+        const double most = *std::max_element(us.begin(), us.end());
+        std::vector<char> is_busy(us.size(), 0);
+        for (std::size_t id = 1; id < us.size(); ++id)
+            if (us[id] >= nearly_busiest * most) is_busy[at(loads_[id].vertex)] = 1;
+        return is_busy;
+    }
+
+    /// Of the busiest link, if the codecs of the same plan have these parts.
+    double busiest_us(const PlanSpec& dealt) const {
+        const std::vector<double> us = link_times(dealt);
+        return *std::max_element(us.begin(), us.end());
+    }
+
+  private:
+    double bits(CodecId codec, std::int64_t all_parts) const {
+        const double share = static_cast<double>(loss_parts_of(codec) * equal_parts_) /
+                             static_cast<double>(all_parts);
+        return std::max(bits_with_equal_shares - std::log2(share), 0.0);
+    }
+    double usual_bits(CodecId codec) const {
+        constexpr std::int64_t elems = 1 << 20;
+        return 8 * usual_bytes(codec, spec_.elem_bytes, elems) / elems;
+    }
+    double bits_of(CodecId codec, std::int64_t all_parts) const {
+        return shortens_with_tolerance(codec) ? bits(codec, all_parts) : usual_bits(codec);
+    }
+
+    /// Of each vertex's uplink. Vertices come after those above them.
+    std::vector<double> link_times(const PlanSpec& dealt) const {
+        const std::int64_t all_parts = loss_parts_of(tree_, dealt).together;
+        std::vector<double> bytes(loads_.size(), 0.0);
+        std::vector<double> us(loads_.size(), 0.0);
+        for (std::size_t id = 1; id < loads_.size(); ++id) {
+            const ExpectedLoad& load = loads_[id];
+            const auto above = at(load.vertex);
+            const bool is_framed = framed_[above] != 0;
+            // A single exchange sends one way only.
+            const auto both = [&](const PlanSpec& spec, auto bits_of_codec) {
+                const VertexChoice choice = spec.choices.of(load.vertex);
+                const double up = bits_of_codec(choice.codec);
+                if (choice.exchange == Exchange::single) return up;
+                return up + bits_of_codec(is_framed ? spec.down_codec : CodecId::exact);
+            };
+            const double counted = both(spec_, [&](CodecId codec) { return usual_bits(codec); });
+            const double now =
+                both(dealt, [&](CodecId codec) { return bits_of(codec, all_parts); });
+            bytes[id] = load.here * now / counted + load.of_above * bytes[above];
+            us[id] = bytes[id] / uplink_figures(tree_, tuning_, static_cast<int>(id)).gbytes_per_s;
+        }
+        return us;
+    }
+
+    const Tree& tree_;
+    const Tuning& tuning_;
+    const PlanSpec& spec_;
+    std::vector<ExpectedLoad> loads_;
+    std::vector<char> framed_;
+    std::int64_t equal_parts_;
+};
+
+/// Itself where it cannot have them.
+CodecId with_parts(CodecId codec, int parts) {
+    if (!shortens_with_tolerance(codec)) return codec;
+    const Result<CodecId> dealt = with_loss_parts(codec, parts);
+    return dealt.ok() ? *dealt : codec;
+}
+
+/// What goes down crosses all links.
+PlanSpec with_parts_at(const Tree& tree, PlanSpec spec, const std::vector<char>& busiest,
+                       int parts) {
+    spec.down_codec = with_parts(spec.down_codec, parts);
+    std::vector<VertexChoice> choices(spec.choices.begin(), spec.choices.end());
+    for (const int vertex : tree.inner_vertices()) {
+        VertexChoice& choice = choices[at(vertex)];
+        if (is_merged(tree, spec.choices, vertex))
+            choice.codec = choices[at(tree.vertex(vertex).parent)].codec;
+        else if (busiest[at(vertex)] != 0)
+            choice.codec = with_parts(choice.codec, parts);
+    }
+    spec.choices = std::move(choices);
+    return spec;
+}
+
+bool may_be_dealt(const Tree& tree, const PlanSpec& spec) {
+    if (spec.collective != Collective::allreduce || spec.builder != Builder::flexreduce ||
+        spec.count_elems == 0 || spec.choices.empty() || !knows_links(tree))
+        return false;
+    return std::any_of(
+               spec.choices.begin(), spec.choices.end(),
+               [](const VertexChoice& choice) { return shortens_with_tolerance(choice.codec); }) &&
+           loss_parts_of(tree, spec).largest == 1;
+}
+
+}  // namespace
+
+void deal_out_loss(const Tree& tree, const Tuning& tuning, PlanSpec& spec) {
+    if (!may_be_dealt(tree, spec)) return;
+    const SharedLoss loss(tree, tuning, spec);
+    const std::vector<char> busiest = loss.busiest_exchanges();
+    double least_us = (1 - least_gain) * loss.busiest_us(spec);
+    PlanSpec best = spec;
+    for (const int parts : loss_part_choices) {
+        PlanSpec dealt = with_parts_at(tree, spec, busiest, parts);
+        if (parts == 1 || loss.busiest_us(dealt) >= least_us) continue;
+        least_us = loss.busiest_us(dealt);
+        best = std::move(dealt);
+    }
+    spec = std::move(best);
+}
+
+}  // namespace gradcoll
