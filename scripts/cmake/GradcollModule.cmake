@@ -122,3 +122,10 @@ function(gradcoll_test_program name)
     target_link_libraries(${name} PRIVATE gradcoll::${dep})
   endforeach()
 endfunction()
+
+# gradcoll_install_program(TARGET): it finds the library where both are installed.
+function(gradcoll_install_program target)
+  file(RELATIVE_PATH lib_from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+  install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endfunction()

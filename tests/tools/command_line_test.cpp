@@ -23,7 +23,6 @@ CommandLine<Numbers> parse(std::vector<const char*> words) {
     CLI::App app("Counts.", "prog");
     CommandLine<Numbers> line;
     app.add_option("--number", line.options.number, "how many")->check(CLI::Range(1, 9));
-    app.set_version_flag("--version", [] { return std::string("prog 7\n"); });
     parse_into(line, app, static_cast<int>(words.size()), words.data(), [&] {
         return line.options.number == 4 ? Problem("--number 4: allowed are others") : Problem();
     });
@@ -55,7 +54,9 @@ TEST(CommandLine, ErrorsAreOneLineWithTheNameOfTheProgram) {
 }
 
 TEST(CommandLine, HelpAndVersionAreNoErrors) {
-    expect_end(parse({"--version"}), 0, "prog 7\n");
+    const auto version = parse({"--version"});
+    EXPECT_EQ(version.exit_status, 0);
+    EXPECT_EQ(version.text.rfind("prog of Gradcoll ", 0), 0) << version.text;
     const auto line = parse({"--help"});
     EXPECT_FALSE(line.run);
     EXPECT_EQ(line.exit_status, 0);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/files.hpp"
+#include "build_facts.hpp"
 
 namespace gradcoll {
 namespace {
@@ -17,6 +18,12 @@ std::string one_line(std::string text) {
         if (c == '\n') c = ' ';
     while (text.ends_with(' ')) text.pop_back();
     return text;
+}
+
+std::string version_text(const std::string& name) {
+    const std::string revision = build_facts::revision;
+    return fmt::format("{} of Gradcoll {}{}{}\n", name, build_facts::version,
+                       revision.empty() ? "" : ", source ", revision);
 }
 
 Ending ending_of(CLI::App& app, int argc, const char* const* argv,
@@ -42,6 +49,7 @@ Ending ending_of(CLI::App& app, int argc, const char* const* argv,
 
 void parse_into(Ending& line, CLI::App& app, int argc, const char* const* argv,
                 const std::function<Problem()>& read) {
+    app.set_version_flag("--version", [&app] { return version_text(app.get_name()); });
     line = ending_of(app, argc, argv, read);
 }
 

@@ -32,8 +32,8 @@ struct CommandLine : Ending {
     Options options;
 };
 
-/// Parses what was declared, then looks at it with `read`. Errors go by the name of the app. Local
-/// and the same on every rank: the caller prints the text on one of them.
+/// Parses what was declared, then looks at it with `read`. Errors go by the name of the app. Adds
+/// --version. Local and the same on every rank: the caller prints the text on one of them.
 void parse_into(
     Ending& line, CLI::App& app, int argc, const char* const* argv,
     const std::function<Problem()>& read = [] { return Problem(); });

@@ -176,13 +176,6 @@ Problem read(const CLI::App& app, Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-std::string version_text() {
-    GC_Build build{};
-    GC_Get_build(&build);
-    return fmt::format("gc_info of Gradcoll {}{}{}\n", build.version,
-                       *build.revision != '\0' ? ", source " : "", build.revision);
-}
-
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -190,7 +183,6 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
                  "gc_info");
     CommandLine line;
     Raw raw;
-    app.set_version_flag("--version", version_text);
     declare(app, line.options, raw);
     parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
