@@ -50,9 +50,10 @@ Options parse(int argc, char** argv) {
         ->check([](const std::string& text) {
             return gradcoll::bench::parse_setting(text) ? std::string() : "expected KEY=VALUE";
         });
-    app.add_option("--wire-gbits", options.wire_gbits,
-                   "rate of a rank's link in Gbit/s: prints how long its bytes take there; one rank a "
-                   "host")
+    app.add_option(
+           "--wire-gbits", options.wire_gbits,
+           "rate of a rank's link in Gbit/s: prints how long its bytes take there; one rank a "
+           "host")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--backward-ms", options.backward_ms,
                    "time of the backward pass, in which the host sleeps; a gradient's part follows "

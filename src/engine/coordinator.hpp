@@ -51,7 +51,7 @@ class Coordinator {
     Gathering gathering_;
     std::uint64_t most_pack_bytes_;
     double links_carry_ = 1;
-    std::uint32_t plans_ = 0;  ///< calls of plan_for()
+    std::uint32_t plans_ = 0;                  ///< calls of plan_for()
     std::vector<GatheredGradient*> complete_;  ///< a heap
     std::vector<GatheredGradient*> taken_;     ///< from it, to begin together
 };

@@ -48,8 +48,8 @@ struct EngineOptions {
     /// no gradient may be packed. Must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;
-    /// Sums are compared with what they should take, and gradients planned anew for what links carry
-    /// (Gradient::links_carry). Counts on rank 0, for sums in the order of all.
+    /// Sums are compared with what they should take, and gradients planned anew for what links
+    /// carry (Gradient::links_carry). Counts on rank 0, for sums in the order of all.
     bool watches_links = false;
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
@@ -184,10 +184,10 @@ class Engine {
     std::size_t ordered_ = 0;          ///< of those that run: begun in the order of all
     std::uint64_t ordered_bytes_ = 0;  ///< that they send
     LinkWatch links_;
-    double links_carry_ = 1;           ///< that some gradient was told last
-    std::uint64_t worked_here_ns_ = 0; ///< in local steps, by whoever makes the turns
-    std::uint64_t looked_ns_ = 0;      ///< for stalls
-    std::uint64_t went_on_ns_ = 0;     ///< when a sum last did, after a failure
+    double links_carry_ = 1;            ///< that some gradient was told last
+    std::uint64_t worked_here_ns_ = 0;  ///< in local steps, by whoever makes the turns
+    std::uint64_t looked_ns_ = 0;       ///< for stalls
+    std::uint64_t went_on_ns_ = 0;      ///< when a sum last did, after a failure
 
     mutable std::mutex mutex_;
     std::condition_variable submitted_now_;

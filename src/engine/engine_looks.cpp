@@ -1,5 +1,5 @@
-// engine/engine_looks.cpp - what an engine looks for beside its sums: gradients that wait for a rank,
-// and links that carry something else than was said.
+// engine/engine_looks.cpp - what an engine looks for beside its sums: gradients that wait for a
+// rank, and links that carry something else than was said.
 #include <algorithm>
 
 #include "base/clock.hpp"

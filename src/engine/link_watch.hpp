@@ -1,5 +1,5 @@
-// engine/link_watch.hpp - whether links between hosts carry what plans were made for: found out from
-// how long sums take. Pure: no clock.
+// engine/link_watch.hpp - whether links between hosts carry what plans were made for: found out
+// from how long sums take. Pure: no clock.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,9 @@ struct ExpectedTime {
 /// Sums run beside one another, so not each is compared with what it should take, but all of a
 /// while together: what their bytes should take, with the time in which any of them ran. A while
 /// ends when a gradient comes again, so it has a step of the program or more. That links carry more
-/// or less than gradients are planned for is believed when several whiles in a row say so, and twice
-/// as many after each time that it was. Used by one thread at a time. Time of a call: constant.
+/// or less than gradients are planned for is believed when several whiles in a row say so, and
+/// twice as many after each time that it was. Used by one thread at a time. Time of a call:
+/// constant.
 class LinkWatch {
   public:
     /// The sum of that gradient begins. What gradients should be planned for from now on, if that

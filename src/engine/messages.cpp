@@ -34,8 +34,8 @@ void write(const Ready& ready, ByteWriter& out) {
 void write(const Verdict& verdict, ByteWriter& out) {
     out.number(verdict.number);
     const bool says_links = verdict.links_carry > 0;
-    out.number(static_cast<std::uint8_t>((verdict.more ? more_bit : 0) |
-                                         (says_links ? links_bit : 0)));
+    out.number(
+        static_cast<std::uint8_t>((verdict.more ? more_bit : 0) | (says_links ? links_bit : 0)));
     out.text(cut(verdict.name, most_name_bytes));
     out.text(cut(verdict.error, most_error_bytes));
     if (says_links) out.number(verdict.links_carry);

@@ -35,9 +35,9 @@ struct Ready {
     std::string error;          ///< of a host whose ranks differ: how
 };
 
-/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 with bit 0: more, bit 1:
-/// links_carry is said, then name and error, each as u32 length and bytes, and f64 links_carry if it
-/// is said.
+/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 with bit 0: more, bit
+/// 1: links_carry is said, then name and error, each as u32 length and bytes, and f64 links_carry
+/// if it is said.
 struct Verdict {
     std::uint32_t number = 0;
     bool more = false;  ///< it is summed as one with that of the next verdict

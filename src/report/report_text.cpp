@@ -172,7 +172,8 @@ void write_engines(const CommEntry& comm, Out out) {
                    counted(figures.told_messages, "message"), bytes_text(figures.told_bytes),
                    counted(figures.stalls, "stall"));
     if (figures.planned_anew > 0)
-        fmt::format_to(out, "    planned anew {}: links between hosts carried {:.2g} of what was said\n",
+        fmt::format_to(out,
+                       "    planned anew {}: links between hosts carried {:.2g} of what was said\n",
                        counted(figures.planned_anew, "time"), figures.links_carry);
 }
 

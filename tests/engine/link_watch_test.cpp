@@ -16,14 +16,17 @@ class Steps {
     /// One step in which links carry this part of what is said of them, `at_once` sums at a time.
     void step(double carried, int at_once = 1, double worked = 0) {
         const auto took = static_cast<std::uint64_t>(100 * us / carried);
-        for (std::uint32_t first = 0; first < gradients; first += static_cast<std::uint32_t>(at_once)) {
+        for (std::uint32_t first = 0; first < gradients;
+             first += static_cast<std::uint32_t>(at_once)) {
             for (int i = 0; i < at_once; ++i)
-                if (const auto carry = watch_.begun(first + static_cast<std::uint32_t>(i), now_, worked_)) {
+                if (const auto carry =
+                        watch_.begun(first + static_cast<std::uint32_t>(i), now_, worked_)) {
                     ++plans_;
                     planned_for_ = *carry;
                 }
             now_ += static_cast<std::uint64_t>(at_once) * took;
-            worked_ += static_cast<std::uint64_t>(worked * static_cast<double>(at_once) * static_cast<double>(took));
+            worked_ += static_cast<std::uint64_t>(worked * static_cast<double>(at_once) *
+                                                  static_cast<double>(took));
             for (int i = 0; i < at_once; ++i) watch_.ended({100, 1}, now_);
             now_ += 500 * us;  // nothing runs
         }

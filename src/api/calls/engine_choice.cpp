@@ -88,8 +88,7 @@ Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy 
         made->settings.max_bytes.reset();
         made->settings.compress_if = CompressIf::always;
     }
-    if (strategy == EngineStrategy::tree && !leader_of_.empty())
-        plan_between(*made, machine);
+    if (strategy == EngineStrategy::tree && !leader_of_.empty()) plan_between(*made, machine);
     return made;
 }
 
@@ -205,8 +204,10 @@ double EngineChoice::predicted_us(const EngineWay& way) const {
 
 ExpectedTime EngineChoice::expected(const EngineWay& way) const {
     constexpr std::int64_t least_bytes = 512 << 10;
-    const bool is_long = way.key.count * static_cast<std::int64_t>(way.key.elem_bytes) >= least_bytes;
-    if (way.passes() || way.one_host || !is_long || context_.identity().rank_count() == 1) return {};
+    const bool is_long =
+        way.key.count * static_cast<std::int64_t>(way.key.elem_bytes) >= least_bytes;
+    if (way.passes() || way.one_host || !is_long || context_.identity().rank_count() == 1)
+        return {};
     const Forecast forecast = forecast_of(way);
     return {way.planner->links_carry * between_hosts_us(*way.planner, forecast.bytes_on_links),
             forecast.latency_us};

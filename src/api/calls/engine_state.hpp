@@ -41,6 +41,6 @@ struct GC_Engine_s {
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
     /// By gradient, of those that have been on a device.
     std::unordered_map<const gradcoll::Gradient*, gradcoll::CopyOfDevice> copies;
-    std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
+    std::unique_ptr<gradcoll::EnginePacks> packs;  ///< null: every gradient by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };

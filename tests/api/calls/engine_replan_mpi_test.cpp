@@ -47,19 +47,21 @@ std::string tree_text(int ranks, double gbytes_per_s) {
 class Replan : public testing::Test {
   protected:
     /// What rank 0 has written at the end.
-    nlohmann::json run(double said_gbytes_per_s, int steps, const char* replan,
-                       const std::string& plan = R"({"gradcoll_engine_plan": 1, "gradients": []})") {
+    nlohmann::json run(
+        double said_gbytes_per_s, int steps, const char* replan,
+        const std::string& plan = R"({"gradcoll_engine_plan": 1, "gradients": []})") {
         const SharedFile tree(comm, "replan_tree", tree_text(comm.size(), said_gbytes_per_s));
         const SharedFile given(comm, "replan_given", plan);
         const SharedFile written(comm, "replan_written", "");
         {
-            const OwnEngine engine(comm, {{"gc_topology", (std::string("json:") + tree.path()).c_str()},
-                                          {"gc_engine_strategy", "ring"},
-                                          {"gc_codec", "2:4"},
-                                          {"gc_compress_if", "pays"},
-                                          {"gc_engine_replan", replan},
-                                          {"gc_engine_plan", given.path()},
-                                          {"gc_engine_plan_to", written.path()}});
+            const OwnEngine engine(comm,
+                                   {{"gc_topology", (std::string("json:") + tree.path()).c_str()},
+                                    {"gc_engine_strategy", "ring"},
+                                    {"gc_codec", "2:4"},
+                                    {"gc_compress_if", "pays"},
+                                    {"gc_engine_replan", replan},
+                                    {"gc_engine_plan", given.path()},
+                                    {"gc_engine_plan_to", written.path()}});
             for (int step = 0; step < steps; ++step) one_step(engine, step);
         }
         MPI_Barrier(comm);
