@@ -36,7 +36,8 @@ int GC_Engine_create(MPI_Comm comm, MPI_Info info, GC_Engine* engine);
  * `recvbuf`; MPI_IN_PLACE allowed. `name` says which gradient it is: 1 to 255 bytes, the same on
  * all ranks, in whatever order each rank hands in. Never waits for other ranks. Of what all ranks
  * have handed in, that of the highest `priority` (of any rank) begins first. The buffers are the
- * library's until the handle is complete. Types and ops that the library does not serve are summed
+ * library's until the handle is complete, and may be memory of a device, as those of GC_Allreduce:
+ * that is copied to the host and back. Types and ops that the library does not serve are summed
  * by the MPI library, in the same order.
  *
  * Every rank ends with the same bits. Codecs compress where they pay (gc_compress_if), with error

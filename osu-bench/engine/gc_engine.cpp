@@ -50,8 +50,10 @@ Options parse(int argc, char** argv) {
         ->check([](const std::string& text) {
             return gradcoll::bench::parse_setting(text) ? std::string() : "expected KEY=VALUE";
         });
-    app.add_option("--wire-gbits", options.wire_gbits,
-                   "rate of a rank's link in Gbit/s: prints how long its bytes take there")
+    app.add_option(
+           "--wire-gbits", options.wire_gbits,
+           "rate of a rank's link in Gbit/s: prints how long its bytes take there; one rank a "
+           "host")
         ->check(CLI::NonNegativeNumber);
     app.add_option("--backward-ms", options.backward_ms,
                    "time of the backward pass, in which the host sleeps; a gradient's part follows "
@@ -83,6 +85,26 @@ void expect(int code, const char* call) {
     GC_Error_string(code, text, nullptr);
     fmt::print(stderr, "gc_engine: {}: {}\n", call, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// What moves inside a host counts as sent, too, and is not on its link.
+void refuse_wire_of_shared_hosts(const Options& options, int rank) {
+    if (options.wire_gbits <= 0) return;
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int ranks = 1;
+    MPI_Comm_size(host, &ranks);
+    MPI_Comm_free(&host);
+    MPI_Allreduce(MPI_IN_PLACE, &ranks, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (ranks == 1) return;
+    if (rank == 0)
+        fmt::print(stderr,
+                   "gc_engine: --wire-gbits with {} ranks on one host: the bytes that an engine "
+                   "counts as sent are of messages and memory inside the host, too; allowed: one "
+                   "rank a host\n",
+                   ranks);
+    MPI_Finalize();
+    std::exit(2);
 }
 
 void sleep_ms(double ms) {
@@ -209,6 +231,7 @@ int main(int argc, char** argv) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    refuse_wire_of_shared_hosts(options, rank);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

@@ -96,6 +96,7 @@ WAYS = {
     "engine_hook, bf16": by_engine("bf16"),
     "engine_hook, int8, feedback": by_engine("int8"),
     "engine_hook, 2:4, feedback": by_engine("2:4"),
+    "engine_hook, 2:4+int8, feedback": by_engine("2:4+int8"),
 }
 
 
@@ -200,7 +201,7 @@ def accuracy(ways, options):
     a_rank = count // WORLD.size // options.batch * options.batch
     if WORLD.rank == 0:
         print(f"{options.epochs} epochs of {a_rank * WORLD.size} pictures, {options.batch} a rank and step")
-        print(f"| way | % right, seeds 1 to {options.seeds} | mean |\n|---|---|---|", flush=True)
+        print(f"| way | % right, seeds 1 to {options.seeds} | median | spread |\n|---|---|---|---|", flush=True)
     for way in ways:
         found = []
         for seed in range(1, options.seeds + 1):
@@ -215,7 +216,9 @@ def accuracy(ways, options):
             WORLD.Barrier()
             training.close()
         if WORLD.rank == 0:
-            print(f"| {way} | {', '.join(f'{right:.2f}' for right in found)} | {statistics.mean(found):.2f} |", flush=True)
+            each = ", ".join(f"{right:.2f}" for right in found)
+            spread = max(found) - min(found)
+            print(f"| {way} | {each} | {statistics.median(found):.2f} | {spread:.2f} |", flush=True)
 
 
 def main():

@@ -19,6 +19,8 @@ struct EngineFigures {
     std::uint64_t most_held = 0;     ///< at one time
     std::uint64_t most_running = 0;  ///< at one time, a pack as one
     std::uint64_t stalls = 0;        ///< that this rank has warned of
+    std::uint64_t planned_anew = 0;  ///< times, as links carried something else than was said ...
+    double links_carry = 1;          ///< ... the part of it that plans are made for at last
     std::uint64_t told_messages = 0;  ///< that this rank has sent to agree with others
     std::uint64_t told_bytes = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/clock.hpp"
+
 namespace gradcoll {
 
 ComputeQueue::ComputeQueue(int threads, std::function<void()> begins) {
@@ -45,7 +47,9 @@ void ComputeQueue::take_back(std::vector<Returned>& out) {
 
 void ComputeQueue::work() {
     for (LocalStep step; next(step);) {
+        const std::uint64_t begin_ns = now_ns();
         Returned done{step, run_step(step)};
+        worked_ns_.fetch_add(now_ns() - begin_ns, std::memory_order_relaxed);
         const std::scoped_lock lock(mutex_);
         returned_.push_back(std::move(done));
     }

@@ -2,6 +2,7 @@
 // sums of an engine.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,10 @@ class ComputeQueue {
     /// What has been run since the last call, in place of what is in `out`.
     void take_back(std::vector<Returned>& out);
 
+    /// All threads together, in steps; since it was made.
+    std::uint64_t worked_ns() const { return worked_ns_.load(std::memory_order_relaxed); }
+    std::size_t thread_count() const { return threads_.size(); }
+
   private:
     struct Waiting {
         LocalStep step;
@@ -56,6 +61,7 @@ class ComputeQueue {
     std::vector<Returned> returned_;
     std::uint64_t given_ = 0;
     bool stopping_ = false;
+    std::atomic<std::uint64_t> worked_ns_{0};
     std::vector<std::thread> threads_;
 };
 

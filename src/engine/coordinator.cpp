@@ -55,6 +55,7 @@ Verdict Coordinator::verdict_of(GatheredGradient& gradient) {
     }
     verdict.number = gradient.number;
     verdict.error = gradient.ready.error;
+    if (std::exchange(gradient.planned, plans_) != plans_) verdict.links_carry = links_carry_;
     Gathering::release(gradient);
     return verdict;
 }

@@ -29,6 +29,13 @@ class Coordinator {
     /// then on.
     bool next(std::uint64_t room_bytes, std::vector<Verdict>& out);
 
+    /// With its next verdict each gradient is told what it is planned for from then on
+    /// (Verdict::links_carry): so all ranks plan it anew between the same two of its sums.
+    void plan_for(double links_carry) {
+        links_carry_ = links_carry;
+        ++plans_;
+    }
+
     /// As Gathering::stalls().
     std::vector<std::string> stalls(std::uint64_t now_ns, std::uint64_t after_ns) {
         return gathering_.stalls(now_ns, after_ns);
@@ -43,6 +50,8 @@ class Coordinator {
 
     Gathering gathering_;
     std::uint64_t most_pack_bytes_;
+    double links_carry_ = 1;
+    std::uint32_t plans_ = 0;                  ///< calls of plan_for()
     std::vector<GatheredGradient*> complete_;  ///< a heap
     std::vector<GatheredGradient*> taken_;     ///< from it, to begin together
 };

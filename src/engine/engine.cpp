@@ -72,6 +72,7 @@ Status Engine::submit(Gradient& gradient, const Submission& submission) {
         gradient.shape_ = submission.shape;
         gradient.shape_text_ = submission.shape_text;
         gradient.bytes_ = submission.bytes;
+        gradient.expected_ = submission.expected;
         gradient.priority_ = submission.priority;
         gradient.pack_ = submission.pack;
         gradient.alone_ = submission.alone;
@@ -286,6 +287,7 @@ Result<Gradient*> Engine::found(const Verdict& verdict) {
                         verdict.number, printable(verdict.name)));
     gradient->number_ = verdict.number;
     gradient->is_told_ = false;
+    if (verdict.links_carry > 0) take_links_carry(*gradient, verdict.links_carry);
     return gradient;
 }
 
@@ -353,6 +355,7 @@ void Engine::begin(std::span<Gradient* const> gradients, Order order) {
     const auto at = std::find_if(running_.begin(), running_.end(), [&](const auto& other) {
         return other->priority < sum->priority;
     });
+    if (tells_of_links(*sum)) watch_begin(*sum);
     running_.insert(at, std::move(sum));
     watch_.begun(gradients, running_.size());
 }
@@ -374,6 +377,7 @@ bool Engine::advance(std::size_t index) {
     idle_.push_back(std::move(running_[index]));
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(index));
     const Sum& ended = *idle_.back();
+    if (tells_of_links(ended)) links_.ended(ended.gradients.front()->expected_, now_ns());
     if (!ended.alone) {
         --ordered_;
         ordered_bytes_ -= ended.bytes;
@@ -382,8 +386,18 @@ bool Engine::advance(std::size_t index) {
         gradient->is_running_ = false;
         gradient->took_ns_ = ended.gradients.size() == 1 ? now_ns() - ended.begin_ns : 0;
     }
-    complete(ended.gradients, progress.status());
+    complete(ended.gradients, progress.ok() ? deliver(ended.gradients) : progress.status());
     return true;
+}
+
+/// The first error, of all of them: they were one sum.
+Status Engine::deliver(std::span<Gradient* const> gradients) {
+    Status first;
+    for (Gradient* gradient : gradients) {
+        Status delivered = gradient->work->deliver();
+        if (first.ok()) first = std::move(delivered);
+    }
+    return first;
 }
 
 /// Short steps are run here. True if there were any.
@@ -396,7 +410,7 @@ bool Engine::hand_out(Sum& sum) {
     });
     steps_out_ += static_cast<std::size_t>(steps.end() - given);
     compute_.give({given, steps.end()}, sum.priority);
-    for (const LocalStep& step : std::span(steps.begin(), given)) finish(step, run_step(step));
+    for (const LocalStep& step : std::span(steps.begin(), given)) run_here(step);
     return given != steps.begin();
 }
 
@@ -406,7 +420,7 @@ bool Engine::help() {
     LocalStep step;
     if (!compute_.take(step)) return false;
     --steps_out_;
-    finish(step, run_step(step));
+    run_here(step);
     return true;
 }
 
@@ -416,6 +430,13 @@ bool Engine::take_back() {
     for (ComputeQueue::Returned& back : returned_) finish(back.step, std::move(back.result));
     steps_out_ -= returned_.size();
     return !returned_.empty();
+}
+
+void Engine::run_here(const LocalStep& step) {
+    const std::uint64_t begin_ns = now_ns();
+    LocalResult result = run_step(step);
+    worked_here_ns_ += now_ns() - begin_ns;
+    finish(step, std::move(result));
 }
 
 void Engine::finish(const LocalStep& step, LocalResult result) {
@@ -449,30 +470,6 @@ void Engine::fail(const Status& status) {
                 ended.push_back(gradient.get());
     }
     complete(ended, status);
-}
-
-void Engine::tell_stalls(std::uint64_t now_ns) {
-    constexpr std::uint64_t between_looks_ns = 1'000'000'000;
-    if (now_ns - looked_ns_ < between_looks_ns) return;
-    looked_ns_ = now_ns;
-    for (const std::string& text : negotiation_->stalls(now_ns, options_.stall_ns)) {
-        watch_.stalled();
-        log(LogLevel::warn, "{}", text);
-    }
-    tell_who_waits_alone(now_ns);
-}
-
-/// Without the coordinator nobody knows who has not handed in a gradient, or has another count.
-void Engine::tell_who_waits_alone(std::uint64_t now_ns) {
-    for (const auto& sum : running_) {
-        if (!sum->alone || now_ns - sum->told_ns < options_.stall_ns) continue;
-        sum->told_ns = now_ns;
-        watch_.stalled();
-        log(LogLevel::warn,
-            "gradient \"{}\" is being summed since {:.0f} s; maybe a rank has not handed it in, or "
-            "with another count",
-            printable(sum->gradients.front()->name_), seconds_of(now_ns - sum->begin_ns));
-    }
 }
 
 }  // namespace gradcoll

@@ -19,6 +19,7 @@
 #include "engine/compute_queue.hpp"
 #include "engine/engine_watch.hpp"
 #include "engine/gradient.hpp"
+#include "engine/link_watch.hpp"
 #include "engine/negotiation.hpp"
 #include "engine/work.hpp"
 #include "transport/channel.hpp"
@@ -47,6 +48,9 @@ struct EngineOptions {
     /// no gradient may be packed. Must outlive the engine.
     GradientPacker* packer = nullptr;
     std::uint64_t most_pack_bytes = 0;
+    /// Sums are compared with what they should take, and gradients planned anew for what links
+    /// carry (Gradient::links_carry). Counts on rank 0, for sums in the order of all.
+    bool watches_links = false;
     Circle circle{};         ///< whom this rank tells what it has; without members: rank 0
     Trace* trace = nullptr;  ///< null: none; it outlives the engine
 };
@@ -69,6 +73,7 @@ struct Submission {
     std::uint64_t shape = 0;  ///< hash of all that ranks must have alike
     std::string_view shape_text;
     std::uint64_t bytes = 0;    ///< that its sum sends
+    ExpectedTime expected{};    ///< of its sum; looked at where EngineOptions::watches_links
     std::int32_t priority = 0;  ///< higher goes first
     /// Gradients of the same number may be summed as one; 0: it may not. All ranks have it alike.
     std::uint32_t pack = 0;
@@ -143,9 +148,14 @@ class Engine {
     std::unique_ptr<Sum> take_sum();
     bool advance_running();
     bool advance(std::size_t index);
+    static Status deliver(std::span<Gradient* const> gradients);
     bool hand_out(Sum& sum);
     bool help();
+    void run_here(const LocalStep& step);
     static void finish(const LocalStep& step, LocalResult result);
+    bool tells_of_links(const Sum& sum) const;
+    void watch_begin(const Sum& sum);
+    void take_links_carry(Gradient& gradient, double links_carry);
     bool take_back();
     void complete(std::span<Gradient* const> gradients, const Status& outcome);
     Result<bool> agree(std::uint64_t now_ns);
@@ -173,8 +183,11 @@ class Engine {
     std::size_t steps_out_ = 0;        ///< handed out, and not taken back
     std::size_t ordered_ = 0;          ///< of those that run: begun in the order of all
     std::uint64_t ordered_bytes_ = 0;  ///< that they send
-    std::uint64_t looked_ns_ = 0;      ///< for stalls
-    std::uint64_t went_on_ns_ = 0;     ///< when a sum last did, after a failure
+    LinkWatch links_;
+    double links_carry_ = 1;            ///< that some gradient was told last
+    std::uint64_t worked_here_ns_ = 0;  ///< in local steps, by whoever makes the turns
+    std::uint64_t looked_ns_ = 0;       ///< for stalls
+    std::uint64_t went_on_ns_ = 0;      ///< when a sum last did, after a failure
 
     mutable std::mutex mutex_;
     std::condition_variable submitted_now_;

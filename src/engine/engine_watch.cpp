@@ -99,6 +99,12 @@ void EngineWatch::stalled() {
     ++figures_.stalls;
 }
 
+void EngineWatch::planned_anew(double links_carry) {
+    const std::scoped_lock lock(mutex_);
+    ++figures_.planned_anew;
+    figures_.links_carry = links_carry;
+}
+
 void EngineWatch::name_thread(const char* title) const {
     if (trace_ != nullptr) trace_->name_this_thread(title);
 }

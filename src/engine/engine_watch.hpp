@@ -30,6 +30,8 @@ class EngineWatch {
     void wait_begins();
     void wait_ends();
     void stalled();
+    /// Gradients are planned anew from now on.
+    void planned_anew(double links_carry);
     void name_thread(const char* title) const;
 
     EngineFigures figures() const;

@@ -22,6 +22,7 @@ struct GatheredGradient {
     };
     std::string name;
     std::uint32_t number = unnumbered;  ///< given with its first verdict
+    std::uint32_t planned = 0;          ///< the last of Coordinator's plans that it was told
     std::vector<Shape> shapes;
     // Of the sum that is being gathered, or that was last:
     std::vector<std::uint8_t> has;  ///< by member

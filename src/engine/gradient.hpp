@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "engine/link_watch.hpp"
 #include "engine/messages.hpp"
 #include "engine/work.hpp"
 
@@ -37,6 +38,9 @@ class Gradient {
     std::uint64_t took_ns() const { return took_ns_; }
     /// The same on all ranks, from 0, from the begin of its first sum on. For its work.
     std::uint32_t number() const { return number_; }
+    /// What its next sum is to be planned for, the same on all ranks: the part of what is said of
+    /// links between hosts that they carry. While it is not busy.
+    double links_carry() const { return links_carry_; }
     /// How it is summed. The owner changes it only while it is not busy.
     std::unique_ptr<Work> work;
 
@@ -59,6 +63,8 @@ class Gradient {
     std::uint32_t pack_ = 0;
     bool alone_ = false;
     std::uint64_t took_ns_ = 0;
+    double links_carry_ = 1;
+    ExpectedTime expected_;
     std::string shape_text_;
     GradientTimes times_;  ///< by the engine's watch
 };

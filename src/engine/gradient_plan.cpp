@@ -129,9 +129,13 @@ const GradientWish* GradientPlan::find(const std::string& name) const {
     return at != wishes_.end() ? &*at : nullptr;
 }
 
-std::string plan_text(const std::vector<PlannedGradient>& gradients) {
+std::string plan_text(const std::vector<PlannedGradient>& gradients, const EngineFigures& figures) {
     Json json;
     json[version_key] = file_version;
+    if (figures.planned_anew > 0) {
+        json["planned_anew"] = figures.planned_anew;
+        json["links_carry"] = figures.links_carry;
+    }
     json["gradients"] = Json::array();
     for (const PlannedGradient& gradient : gradients) {
         Json& entry = json["gradients"].emplace_back();

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/engine_figures.hpp"
 #include "base/status.hpp"
 #include "collectives/choose/hop_codecs.hpp"
 #include "engine/strategy.hpp"
@@ -30,7 +31,8 @@ class GradientPlan {
     GradientPlan() = default;
     /// A JSON object: "gradcoll_engine_plan": 1, and "gradients", an array of objects with "name",
     /// and "strategy", "codec" and "parts" where they are wished for. "bytes", "predicted_us" and
-    /// "measured_us", which engines write, are for readers. Errors: invalid_argument naming
+    /// "measured_us", and "links_carry" and "planned_anew" of all, which engines write, are for
+    /// readers. Errors: invalid_argument naming
     /// `origin`, the place, what is there and what is allowed.
     static Result<GradientPlan> parse(std::string_view text, std::string_view origin);
 
@@ -53,7 +55,8 @@ struct PlannedGradient {
     double measured_us = 0;   ///< of its last sum; 0: it was not summed by itself
 };
 
-/// GradientPlan::parse() reads it; bytes of names that are not UTF-8 are replaced.
-std::string plan_text(const std::vector<PlannedGradient>& gradients);
+/// GradientPlan::parse() reads it; bytes of names that are not UTF-8 are replaced. With what links
+/// carried, if the engine has planned anew.
+std::string plan_text(const std::vector<PlannedGradient>& gradients, const EngineFigures& figures);
 
 }  // namespace gradcoll

@@ -1,7 +1,12 @@
 #include "engine/messages.hpp"
 
+#include <cmath>
+
 namespace gradcoll {
 namespace {
+
+constexpr std::uint8_t more_bit = 1;
+constexpr std::uint8_t links_bit = 2;
 
 std::string_view cut(std::string_view text, std::size_t most_bytes) {
     return text.substr(0, most_bytes);
@@ -28,9 +33,12 @@ void write(const Ready& ready, ByteWriter& out) {
 
 void write(const Verdict& verdict, ByteWriter& out) {
     out.number(verdict.number);
-    out.number(static_cast<std::uint8_t>(verdict.more ? 1 : 0));
+    const bool says_links = verdict.links_carry > 0;
+    out.number(
+        static_cast<std::uint8_t>((verdict.more ? more_bit : 0) | (says_links ? links_bit : 0)));
     out.text(cut(verdict.name, most_name_bytes));
     out.text(cut(verdict.error, most_error_bytes));
+    if (says_links) out.number(verdict.links_carry);
 }
 
 Status read(ByteReader& in, Ready& out) {
@@ -43,11 +51,17 @@ Status read(ByteReader& in, Ready& out) {
 }
 
 Status read(ByteReader& in, Verdict& out) {
-    std::uint8_t more = 0;
-    const bool whole = in.number(out.number) && in.number(more) &&
+    std::uint8_t bits = 0;
+    const bool whole = in.number(out.number) && in.number(bits) &&
                        in.text(out.name, most_name_bytes) && in.text(out.error, most_error_bytes);
-    out.more = more != 0;
-    return whole ? Status() : too_short("what all ranks begin");
+    out.more = (bits & more_bit) != 0;
+    out.links_carry = 0;
+    const bool says_links = (bits & links_bit) != 0;
+    if (!whole || (says_links && !in.number(out.links_carry)))
+        return too_short("what all ranks begin");
+    const bool makes_sense = !says_links || (out.links_carry > 0 && std::isfinite(out.links_carry));
+    if (makes_sense) return {};
+    return {Code::corrupt, "a message of an engine has links that carry no part of what is said"};
 }
 
 }  // namespace gradcoll

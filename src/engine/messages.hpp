@@ -35,13 +35,17 @@ struct Ready {
     std::string error;          ///< of a host whose ranks differ: how
 };
 
-/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 more, then name and
-/// error, each as u32 length and bytes.
+/// All ranks begin this sum now, or give it up. On the wire: u32 number, u8 with bit 0: more, bit
+/// 1: links_carry is said, then name and error, each as u32 length and bytes, and f64 links_carry
+/// if it is said.
 struct Verdict {
     std::uint32_t number = 0;
     bool more = false;  ///< it is summed as one with that of the next verdict
     std::string name;   ///< the first time only: from now on this is its number
     std::string error;  ///< why it is given up; empty: it begins
+    /// Of what is said of links between hosts: from its next sum on the gradient is planned for
+    /// that; 0: as before.
+    double links_carry = 0;
 };
 
 /// Texts are cut at their most bytes.

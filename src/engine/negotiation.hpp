@@ -34,6 +34,10 @@ class Negotiation {
     Status say(const Ready& ready, std::uint64_t now_ns);
     /// Rank 0: the next gradient may begin, or pack of them, if it fits into so many bytes.
     void release(std::uint64_t room_bytes);
+    /// Rank 0: as Coordinator::plan_for().
+    void plan_for(double links_carry) {
+        if (coordinator_) coordinator_->plan_for(links_carry);
+    }
     /// Messages that can leave or have come; true if there were any. Never waits. Errors: corrupt,
     /// if a message does not mean what it should; transport.
     Result<bool> advance(std::uint64_t now_ns);

@@ -24,6 +24,9 @@ class Work {
     virtual Status start() = 0;
     /// Messages that can leave or have come. Complete, or an error, is the end. Never waits.
     virtual Result<Progress> advance() = 0;
+    /// After it is complete, and before whoever waits hears of it: moves the result to where the
+    /// program wants it, if it came about elsewhere.
+    virtual Status deliver() { return {}; }
     /// Local steps that are ready: moved to the front of `out`; returns how many. They come back
     /// through their executor.
     virtual std::size_t take_local(std::span<LocalStep> out) = 0;

@@ -102,6 +102,8 @@ OrderedJson json_of(const EngineSums& sums) {
     object["most_held"] = figures.most_held;
     object["most_running"] = figures.most_running;
     object["stalls"] = figures.stalls;
+    object["planned_anew"] = figures.planned_anew;
+    object["links_carry"] = figures.links_carry;
     object["told_messages"] = figures.told_messages;
     object["told_bytes"] = figures.told_bytes;
     return object;

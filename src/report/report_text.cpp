@@ -171,6 +171,10 @@ void write_engines(const CommEntry& comm, Out out) {
                    count_text(figures.most_held), count_text(figures.most_running),
                    counted(figures.told_messages, "message"), bytes_text(figures.told_bytes),
                    counted(figures.stalls, "stall"));
+    if (figures.planned_anew > 0)
+        fmt::format_to(out,
+                       "    planned anew {}: links between hosts carried {:.2g} of what was said\n",
+                       counted(figures.planned_anew, "time"), figures.links_carry);
 }
 
 /// Late ranks and latency make the estimate too high, so it is called a bound.

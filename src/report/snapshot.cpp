@@ -87,6 +87,8 @@ void EngineSums::add(const EngineFigures& engine) {
     figures.most_held = std::max(figures.most_held, engine.most_held);
     figures.most_running = std::max(figures.most_running, engine.most_running);
     figures.stalls += engine.stalls;
+    figures.planned_anew += engine.planned_anew;
+    if (engine.planned_anew > 0) figures.links_carry = engine.links_carry;
     figures.told_messages += engine.told_messages;
     figures.told_bytes += engine.told_bytes;
 }

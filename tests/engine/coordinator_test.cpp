@@ -109,6 +109,27 @@ TEST(Coordinator, PacksNothingThatRanksDisagreeOn) {
     EXPECT_EQ(begun(coordinator), (std::vector<std::string>{"a", "b+", "c", "wrong"}));
 }
 
+/// All ranks hear it before the same sum, and each gradient once.
+TEST(Coordinator, TellsEachGradientOnceWhatItIsPlannedFor) {
+    Coordinator coordinator(flat_circle(0, 1).members, 1000);
+    const auto told = [&](const Ready& ready) {
+        EXPECT_TRUE(coordinator.add(0, ready, 0).ok());
+        std::vector<Verdict> verdicts;
+        EXPECT_TRUE(coordinator.next(any_room, verdicts));
+        return verdicts.at(0).links_carry;
+    };
+    EXPECT_EQ(told(ready_as("a")), 0);
+    coordinator.plan_for(0.25);
+    EXPECT_EQ(told(ready_as("b")), 0.25);
+    EXPECT_EQ(told(ready_as(0)), 0.25);
+    EXPECT_EQ(told(ready_as(0)), 0);
+    coordinator.plan_for(0.5);
+    coordinator.plan_for(0.75);
+    EXPECT_EQ(told(ready_as(1)), 0.75);
+    EXPECT_EQ(told(ready_as(1)), 0);
+    EXPECT_EQ(told(ready_as("c")), 0.75);
+}
+
 TEST(Coordinator, WaitsForRoom) {
     Coordinator coordinator(flat_circle(0, 1).members, 1000);
     ASSERT_TRUE(coordinator.add(0, ready_as("a"), 0).ok());

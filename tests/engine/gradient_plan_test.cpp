@@ -37,7 +37,8 @@ TEST(GradientPlan, WhatIsWrittenIsRead) {
     rows[0].predicted_us = 12.5;
     rows[0].measured_us = 13;
     rows[1].name = "passed";
-    const auto plan = GradientPlan::parse(plan_text(rows), "file");
+    const auto plan =
+        GradientPlan::parse(plan_text(rows, {.planned_anew = 1, .links_carry = 0.1}), "file");
     ASSERT_TRUE(plan.ok()) << plan.status().message();
     ASSERT_NE(plan->find("conv[0]"), nullptr);
     EXPECT_EQ(plan->find("conv[0]")->strategy, EngineStrategy::ring);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 namespace gradcoll {
@@ -44,6 +45,32 @@ TEST(EngineMessages, LongTextsAreCutSoThatARecordFitsAMessage) {
     EXPECT_TRUE(back.more);
     EXPECT_EQ(back.name.size(), most_name_bytes);
     EXPECT_EQ(back.error.size(), most_error_bytes);
+}
+
+TEST(EngineMessages, SayWhatLinksCarryOnlyWhereThatHasChanged) {
+    const std::string as_before = bytes_of(Verdict{1, false, "", ""});
+    EXPECT_EQ(as_before.size(), 13U);
+    const std::string bytes = bytes_of(Verdict{1, true, "", "", 0.25});
+    EXPECT_EQ(bytes.size(), 21U);
+    Verdict back;
+    ByteReader reader(bytes);
+    ASSERT_TRUE(read(reader, back).ok());
+    EXPECT_TRUE(back.more);
+    EXPECT_EQ(back.links_carry, 0.25);
+    ByteReader other(as_before);
+    ASSERT_TRUE(read(other, back).ok());
+    EXPECT_EQ(back.links_carry, 0);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        ByteReader part(std::string_view(bytes).substr(0, size));
+        EXPECT_EQ(read(part, back).code(), Code::corrupt) << size;
+    }
+    for (const double wrong : {-1.0, 0.0, HUGE_VAL, std::nan("")}) {
+        ByteWriter writer;
+        writer.number(wrong);
+        const std::string whole = bytes.substr(0, 13) + writer.take();
+        ByteReader part(whole);
+        EXPECT_EQ(read(part, back).code(), Code::corrupt) << wrong;
+    }
 }
 
 TEST(EngineMessages, OfReadyGradientsAreCutLikewise) {

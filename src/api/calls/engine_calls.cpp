@@ -82,14 +82,36 @@ Status check_name(const char* name) {
     return {};
 }
 
-Status check_buffers(const CallArguments& arguments, const Classified& classified) {
+/// Memory of a device is copied to the host, so it must be one that takes part.
+Status locate_served(const BufferArgument& buffer, int& memory) {
+    GRADCOLL_TRY(locate(buffer, Reach::host_and_devices, memory));
+    return memory == unserved_device ? locate(buffer, Reach::host, memory) : Status();
+}
+
+/// Where they are.
+Result<CallMemory> check_buffers(const CallArguments& arguments, const Classified& classified) {
     BufferPair buffers;
     GRADCOLL_TRY(find_buffers(Collective::allreduce, arguments, 1,
                               classified.passes() ? 0 : classified.shape.item_bytes(), buffers));
-    int memory = host_memory;
-    GRADCOLL_TRY(locate(buffers.receive, Reach::host, memory));
-    if (!is_in_place(arguments)) GRADCOLL_TRY(locate(buffers.send, Reach::host, memory));
-    return check_disjoint(buffers);
+    CallMemory memory;
+    GRADCOLL_TRY(locate_served(buffers.receive, memory.receive));
+    memory.send = memory.receive;
+    if (!is_in_place(arguments)) GRADCOLL_TRY(locate_served(buffers.send, memory.send));
+    GRADCOLL_TRY(check_disjoint(buffers));
+    return classified.passes() ? memory_of(arguments) : memory;
+}
+
+/// With copies in place of what is on a device. `copy`: what holds them, or null.
+Result<CallArguments> on_host(GC_Engine_s& engine, const Gradient& gradient,
+                              const CallArguments& arguments, const CallMemory& memory,
+                              const HostTwin*& copy) {
+    if (memory.any_unserved())
+        return Status(Code::invalid_buffer, "a buffer is memory of a device that is not reached");
+    if (!memory.any_device()) return arguments;
+    CopyOfDevice& kept = engine.copies[&gradient];
+    kept.twin = GRADCOLL_VALUE(twin_of(engine.context.get(), arguments, memory, kept.room));
+    copy = &*kept.twin;
+    return copy->arguments();
 }
 
 Status check_idle(const Gradient& gradient) {
@@ -109,21 +131,27 @@ Result<GC_Handle> submit(GC_Engine_s& engine, const SubmitCall& call) {
     GRADCOLL_TRY(check_name(call.name));
     GRADCOLL_TRY(check_handles(Collective::allreduce, call.arguments));
     const Classified classified = classify(Collective::allreduce, call.arguments, 1);
-    GRADCOLL_TRY(check_buffers(call.arguments, classified));
+    const CallMemory memory = GRADCOLL_VALUE(check_buffers(call.arguments, classified));
 
     const std::scoped_lock lock(engine.submits);
     Gradient& gradient = engine.engine->gradient(call.name);
     GRADCOLL_TRY(check_idle(gradient));
     const bool is_new = gradient.work == nullptr;
-    const Given given = GRADCOLL_VALUE(given_again(engine, gradient, call.arguments, classified));
+    const HostTwin* copy = nullptr;
+    const CallArguments mine =
+        GRADCOLL_VALUE(on_host(engine, gradient, call.arguments, memory, copy));
+    const CallArguments arguments =
+        GRADCOLL_VALUE(with_what_was_dropped(engine, gradient, mine, classified));
+    const Given given = GRADCOLL_VALUE(given_again(engine, gradient, arguments, classified));
     EngineWork* const work = GRADCOLL_VALUE(work_for(engine, gradient, given.way));
     if (is_new) engine.gradients.push_back(&gradient);
-    work->bind(call.arguments, given.shape);
+    work->bind(arguments, given.shape, copy);
     const std::string text = given.shape_text();
     GRADCOLL_TRY(engine.engine->submit(gradient,
                                        {.shape = Hash().value(given.shape.kind).text(text).digest(),
                                         .shape_text = text,
                                         .bytes = work->sent_bytes(),
+                                        .expected = work->expected,
                                         .priority = call.priority,
                                         .pack = pack_of(engine, gradient.name(), given),
                                         .alone = begins_alone(engine, given)}));
@@ -139,9 +167,10 @@ Result<GC_Residual> get_residual(GC_Engine_s& engine, const char* name, MPI_Coun
     GRADCOLL_TRY(check_datatype("datatype", datatype));
     const CallArguments arguments{MPI_IN_PLACE, nullptr, count, datatype, MPI_SUM, MPI_COMM_NULL};
     const std::scoped_lock lock(engine.submits);
-    GRADCOLL_TRY(check_idle(engine.engine->gradient(name)));
+    const Gradient& gradient = engine.engine->gradient(name);
+    GRADCOLL_TRY(check_idle(gradient));
     const Given given = GRADCOLL_VALUE(
-        given_to(engine, name, arguments, classify(Collective::allreduce, arguments, 1)));
+        given_to(engine, gradient, arguments, classify(Collective::allreduce, arguments, 1)));
     if (engine.context->identity().rank_count() == 1) return GC_RESIDUAL_NULL;
     const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
     if (!identity) return GC_RESIDUAL_NULL;

@@ -9,6 +9,7 @@
 #include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
 #include "engine/gradient_plan.hpp"
+#include "engine/link_watch.hpp"
 #include "engine/strategy.hpp"
 
 namespace gradcoll {
@@ -18,6 +19,7 @@ struct EnginePlanner {
     EngineStrategy strategy = EngineStrategy::tree;
     std::string codec;  ///< that a file names; empty: none does
     std::optional<std::uint64_t> chunk_bytes;
+    double links_carry = 1;  ///< see Gradient::links_carry()
     Tree tree;
     Settings settings;
     bool one_host = false;  ///< exact sums go through the memory of the host
@@ -50,14 +52,18 @@ class EngineChoice {
 
     /// What the plan's file says of the name holds. What it leaves open is as the settings have it;
     /// with gc_engine_strategy=auto the strategy that is predicted to keep links and cores busy for
-    /// the shortest time. Errors: those of strategy_tree().
-    Result<EngineWay> way_of(const std::string& name, const CallArguments& arguments,
-                             const CallShape& shape);
+    /// the shortest time. `links_carry`: see Gradient::links_carry(). Errors: those of
+    /// strategy_tree().
+    Result<EngineWay> way_of(const std::string& name, double links_carry,
+                             const CallArguments& arguments, const CallShape& shape);
     bool has_wish_for(const std::string& name) const { return plan_.find(name) != nullptr; }
     /// Of gradients that no file names, exact, in place.
     EngineWay base_way(const CallShape& shape) const;
     /// What a sum that goes this way takes by itself; 0: not known.
     double predicted_us(const EngineWay& way) const;
+    /// Of a sum that goes this way, as links are said to be. Nothing if it passes no link between
+    /// hosts, or is too short to tell of them.
+    ExpectedTime expected(const EngineWay& way) const;
 
   private:
     EngineChoice(CommContext& context, const Settings& settings, GradientPlan plan,
@@ -66,11 +72,17 @@ class EngineChoice {
           settings_(settings),
           plan_(std::move(plan)),
           leader_of_(std::move(leader_of)) {}
-    Result<EnginePlanner*> planner(EngineStrategy strategy, const GradientWish* wish,
+    /// What gradients are planned with.
+    struct Terms {
+        const GradientWish* wish = nullptr;
+        double links_carry = 1;
+    };
+    Result<EnginePlanner*> planner(EngineStrategy strategy, const Terms& terms,
                                    const CallShape& shape);
     Result<std::unique_ptr<EnginePlanner>> new_planner(EngineStrategy strategy,
-                                                       const GradientWish* wish) const;
-    void plan_between(EnginePlanner& planner) const;
+                                                       const Terms& terms) const;
+    DiscoveredTree tree_for(double links_carry) const;
+    void plan_between(EnginePlanner& planner, const DiscoveredTree& tree) const;
     EngineWay way_by(EnginePlanner& planner, const CallArguments& arguments,
                      const CallShape& shape) const;
 

@@ -77,6 +77,7 @@ EngineOptions options_of(const GC_Engine_s& engine) {
         .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
         .packer = engine.packs.get(),
         .most_pack_bytes = settings.pack_bytes,
+        .watches_links = watches_links(engine),
         .circle = circle_of(engine),
         .trace = process_trace()};
     pause_between_looks(engine, options);
@@ -165,7 +166,7 @@ Status write_plan(const GC_Engine_s& engine) {
     std::vector<PlannedGradient> rows;
     for (const Gradient* gradient : engine.gradients)
         rows.push_back(planned_gradient(engine, *gradient));
-    return write_file(path, plan_text(rows));
+    return write_file(path, plan_text(rows, engine.engine->figures()));
 }
 
 }  // namespace gradcoll

@@ -3,16 +3,28 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "api/calls/device_allreduce.hpp"
 #include "api/calls/engine_choice.hpp"
 #include "api/calls/engine_hosts.hpp"
 #include "api/calls/engine_packs.hpp"
 #include "api/comm/comm_context.hpp"
 #include "engine/engine.hpp"
 #include "gradcoll/engine.h"
+
+namespace gradcoll {
+
+/// Copies in host memory of what a gradient has on a device, for one sum after another.
+struct CopyOfDevice {
+    DeviceArea room;
+    std::optional<HostTwin> twin;  ///< of the last sum
+};
+
+}  // namespace gradcoll
 
 /// What the opaque handle of the C API points to. What refers to others comes after them.
 struct GC_Engine_s {
@@ -27,6 +39,8 @@ struct GC_Engine_s {
     std::mutex submits;                          ///< one at a time
     std::vector<gradcoll::Gradient*> gradients;  ///< in the order of their first submit
     std::unordered_map<std::string, GC_Residual_s> residuals;  ///< by the gradient's name
-    std::unique_ptr<gradcoll::EnginePacks> packs;              ///< null: every gradient by itself
+    /// By gradient, of those that have been on a device.
+    std::unordered_map<const gradcoll::Gradient*, gradcoll::CopyOfDevice> copies;
+    std::unique_ptr<gradcoll::EnginePacks> packs;  ///< null: every gradient by itself
     std::unique_ptr<gradcoll::Engine> engine;
 };

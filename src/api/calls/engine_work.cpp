@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "api/calls/device_allreduce.hpp"
 #include "base/text.hpp"
 
 namespace gradcoll {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/calls/device_allreduce.hpp"
 #include "api/calls/engine_choice.hpp"
 #include "api/calls/engine_hosts.hpp"
 #include "api/calls/residual.hpp"
@@ -34,7 +35,16 @@ class EngineWork : public Work {
         arguments_ = arguments;
         shape_ = shape;
     }
+    /// `copy`: that holds the buffers in place of memory of a device, while the sum is under way;
+    /// null: they are where the program has them.
+    void bind(const CallArguments& arguments, const CallShape& shape, const HostTwin* copy) {
+        bind(arguments, shape);
+        copy_ = copy;
+    }
+    Status deliver() override { return copy_ != nullptr ? copy_->give_back() : Status(); }
     const CallShape& shape() const { return shape_; }
+    /// Of the plan that this rank has for it; null: none.
+    virtual const PlannedCall* call() const { return nullptr; }
     /// That the vector is cut into.
     virtual std::int64_t parts() const { return 1; }
     const void* input() const { return binding_of(arguments_, shape_).input; }
@@ -42,6 +52,8 @@ class EngineWork : public Work {
     /// What whoever made it keeps with it.
     GC_Handle_s handle;
     EngineWay way;
+    double links_carry = 1;  ///< that the way was chosen for (Gradient::links_carry)
+    ExpectedTime expected;   ///< of each sum, where that is looked at
     /// By this rank, for each sum.
     virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
     std::size_t take_local(std::span<LocalStep>) override { return 0; }
@@ -51,6 +63,9 @@ class EngineWork : public Work {
     CommContext& context_;
     CallArguments arguments_;
     CallShape shape_;
+
+  private:
+    const HostTwin* copy_ = nullptr;
 };
 
 /// Over a plan.
@@ -69,6 +84,7 @@ class PlannedWork final : public EngineWork {
           own_tags_(own_tags),
           sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
 
+    const PlannedCall* call() const override { return call_.get(); }
     std::uint64_t sent_bytes() const override { return sent_bytes_; }
     std::int64_t parts() const override {
         return std::max<std::int64_t>(call_->plan().chunk_count, 1);
@@ -112,6 +128,7 @@ class HostsWork final : public EngineWork {
           is_alone_(hosts.is_alone()),
           sum_(hosts, std::move(between), std::move(residual)) {}
 
+    const PlannedCall* call() const override { return call_.get(); }
     std::uint64_t sent_bytes() const override;
     std::int64_t parts() const override;
     Status start() override;

@@ -1,8 +1,11 @@
 #include "api/calls/engine_works.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/hash.hpp"
+#include "collectives/predict/model.hpp"
 
 namespace gradcoll {
 namespace {
@@ -19,6 +22,7 @@ bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,
     const auto* const before = static_cast<const EngineWork*>(gradient.work.get());
     const CallShape& shape = classified.shape;
     return before != nullptr && !before->way.passes() &&
+           before->links_carry == gradient.links_carry() &&
            reason_to_pass_of(classified) == PassReason::none &&
            before->shape().kind == shape.kind && before->shape().count == shape.count &&
            before->way.key.in_place == is_in_place(arguments);
@@ -57,19 +61,20 @@ Result<std::optional<TagLayout>> own_tags_of(const GC_Engine_s& engine) {
 
 }  // namespace
 
-Result<Given> given_to(GC_Engine_s& engine, const std::string& name, const CallArguments& arguments,
-                       const Classified& classified) {
+Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
+                       const CallArguments& arguments, const Classified& classified) {
     const PassReason pass_reason = reason_to_pass_of(classified);
     Given given{arguments, classified.shape, {.pass_reason = pass_reason}};
     if (pass_reason == PassReason::none)
-        GRADCOLL_TRY(take(given.way, engine.choice->way_of(name, arguments, given.shape)));
+        GRADCOLL_TRY(take(given.way, engine.choice->way_of(gradient.name(), gradient.links_carry(),
+                                                           arguments, given.shape)));
     return given;
 }
 
 Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
                           const CallArguments& arguments, const Classified& classified) {
     if (!goes_as_before(gradient, arguments, classified))
-        return given_to(engine, gradient.name(), arguments, classified);
+        return given_to(engine, gradient, arguments, classified);
     return Given{arguments, classified.shape, static_cast<const EngineWork&>(*gradient.work).way};
 }
 
@@ -113,6 +118,27 @@ std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& n
     return kept.residual;
 }
 
+Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
+                                            const CallArguments& arguments,
+                                            const Classified& classified) {
+    const auto* const before = static_cast<const EngineWork*>(gradient.work.get());
+    const bool drops = before != nullptr && before->links_carry != gradient.links_carry() &&
+                       before->call() != nullptr && before->call()->key().feedback;
+    if (!drops || before->shape().kind != classified.shape.kind ||
+        before->shape().count != classified.shape.count)
+        return arguments;
+    const Given given = GRADCOLL_VALUE(given_to(engine, gradient, arguments, classified));
+    const auto identity = GRADCOLL_VALUE(residual_identity_of(engine, given.way));
+    Residual& kept = *engine.residuals.at(gradient.name()).residual;
+    if (identity && kept.check_fits(*identity).ok()) return arguments;
+    CallArguments whole = arguments;
+    whole.sendbuf = MPI_IN_PLACE;
+    if (!is_in_place(arguments))
+        std::memcpy(arguments.recvbuf, arguments.sendbuf, classified.shape.size_bytes());
+    GRADCOLL_TRY(kept.hand_over(before->call()->plan(), whole.recvbuf));
+    return whole;
+}
+
 namespace {
 
 /// `call`, `residual`: null on ranks that are no leaders.
@@ -150,12 +176,17 @@ Result<std::unique_ptr<EngineWork>> new_work(GC_Engine_s& engine, const Gradient
 
 Result<EngineWork*> work_for(GC_Engine_s& engine, Gradient& gradient, const EngineWay& way) {
     auto* const before = static_cast<EngineWork*>(gradient.work.get());
-    if (before != nullptr && before->way == way) return before;
+    if (before != nullptr && before->way == way) {
+        before->links_carry = gradient.links_carry();
+        return before;
+    }
     auto made = new_work(engine, gradient, way);
     if (!made) return made.status();
     EngineWork* const work = made->get();
     work->handle = {&engine, &gradient};
     work->way = way;
+    work->links_carry = gradient.links_carry();
+    if (watches_links(engine)) work->expected = engine.choice->expected(way);
     gradient.work = std::move(made).value();
     return work;
 }
@@ -175,6 +206,16 @@ Result<std::unique_ptr<EngineWork>> pack_work(const GC_Engine_s& engine, const C
 bool begins_alone(const GC_Engine_s& engine, const Given& given) {
     return engine.own_sums != nullptr && !given.way.passes() && !given.way.one_host &&
            !given.way.hosts && engine.context->identity().rank_count() > 1;
+}
+
+/// Where something may be learnt, and a link between hosts is there to learn of.
+bool watches_links(const GC_Engine_s& engine) {
+    const Tree& tree = engine.context->tree();
+    const auto inner = tree.inner_vertices();
+    return engine.settings.engine.replan && engine.settings.tune == Tune::online &&
+           engine.own_sums == nullptr && engine.context->identity().rank() == 0 &&
+           std::any_of(inner.begin(), inner.end(),
+                       [&](int vertex) { return connects_hosts(tree, vertex); });
 }
 
 /// Short ones that are exact, as codecs see whole gradients, and that no plan by hand names.

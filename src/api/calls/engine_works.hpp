@@ -29,9 +29,15 @@ struct Given {
 
 /// Where the caller holds GC_Engine_s::submits:
 
-/// The way of a gradient of that name. Errors: those of EngineChoice::way_of().
-Result<Given> given_to(GC_Engine_s& engine, const std::string& name, const CallArguments& arguments,
-                       const Classified& classified);
+/// The way of a gradient. Errors: those of EngineChoice::way_of().
+Result<Given> given_to(GC_Engine_s& engine, const Gradient& gradient,
+                       const CallArguments& arguments, const Classified& classified);
+/// What to sum in place of `arguments`: themselves, or, where what earlier sums dropped does not go
+/// with the way that the gradient has been planned anew for, that added to the input, in place in
+/// the receive buffer. Errors: likewise.
+Result<CallArguments> with_what_was_dropped(GC_Engine_s& engine, const Gradient& gradient,
+                                            const CallArguments& arguments,
+                                            const Classified& classified);
 /// The same, as it was chosen before for the same shape.
 Result<Given> given_again(GC_Engine_s& engine, const Gradient& gradient,
                           const CallArguments& arguments, const Classified& classified);
@@ -56,6 +62,8 @@ std::shared_ptr<Residual> residual_for(GC_Engine_s& engine, const std::string& n
 
 /// Whether its sums have messages and numbers of their own (Submission::alone).
 bool begins_alone(const GC_Engine_s& engine, const Given& given);
+/// Whether this rank compares sums with what they should take, and has gradients planned anew.
+bool watches_links(const GC_Engine_s& engine);
 /// Which gradients it may be packed with (Submission::pack).
 std::uint32_t pack_of(const GC_Engine_s& engine, const std::string& name, const Given& given);
 /// Of a pack of such gradients. Its plan is apart from those of gradients.

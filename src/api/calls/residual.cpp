@@ -8,6 +8,7 @@
 
 #include "api/edge/element_types.hpp"
 #include "base/hash.hpp"
+#include "reduce/half.hpp"
 
 namespace gradcoll {
 namespace {
@@ -77,6 +78,56 @@ bool all_finite(const std::byte* bytes, std::size_t size_bytes) {
         if (!std::isfinite(value)) return false;
     }
     return true;
+}
+
+/// One element of a floating-point type, as it lies in memory; kept: what residuals have of it.
+template <class Stored, class Kept, Kept (*load)(Stored), Stored (*store)(Kept)>
+struct Element {
+    using Value = Kept;
+    static void add(Kept value, std::byte* at) {
+        Stored stored;
+        std::memcpy(&stored, at, sizeof stored);
+        stored = store(load(stored) + value);
+        std::memcpy(at, &stored, sizeof stored);
+    }
+    static constexpr std::size_t size = sizeof(Stored);
+};
+
+template <class T>
+T as_it_is(T value) {
+    return value;
+}
+
+template <class Use>
+void with_element(ElementType type, Use use) {
+    if (type == ElementType::f64)
+        use(Element<double, double, as_it_is<double>, as_it_is<double>>());
+    else if (type == ElementType::f32)
+        use(Element<float, float, as_it_is<float>, as_it_is<float>>());
+    else if (type == ElementType::f16)
+        use(Element<std::uint16_t, float, float_from_f16, f16_from_float>());
+    else
+        use(Element<std::uint16_t, float, float_from_bf16, bf16_from_float>());
+}
+
+/// As they were kept: by encode step, chunk after chunk.
+template <class Element>
+void add_values(const Plan& plan, const std::byte* values, std::byte* vector) {
+    std::int64_t chunk_first = 0;
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk) {
+        const Schedule& schedule = plan.schedule_of(chunk);
+        for (const Step& step : schedule.steps) {
+            if (step.kind != StepKind::encode) continue;
+            for (std::int64_t i = step.range.begin; i < step.range.end; ++i) {
+                typename Element::Value value;
+                std::memcpy(&value, values, sizeof value);
+                values += sizeof value;
+                Element::add(value,
+                             vector + static_cast<std::size_t>(chunk_first + i) * Element::size);
+            }
+        }
+        chunk_first += schedule.count_elems;
+    }
 }
 
 Status bad(std::string message) {
@@ -152,6 +203,15 @@ void Residual::reset() {
     values_dev_ = DeviceArea();
     side_.reset();
     std::fill(values_.begin(), values_.end(), std::byte{0});
+}
+
+Status Residual::hand_over(const Plan& plan, void* vector) {
+    GRADCOLL_TRY(bring_home());
+    with_element(identity_.type, [&](auto element) {
+        add_values<decltype(element)>(plan, values_.data(), static_cast<std::byte*>(vector));
+    });
+    reset();
+    return {};
 }
 
 std::size_t Residual::checkpoint_bytes() const {

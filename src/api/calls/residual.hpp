@@ -41,6 +41,10 @@ class Residual {
     /// Errors: invalid_argument if the factor is not finite; those of devices.
     Status scale(double factor);
     void reset();
+    /// Adds every value to the element of `vector` that it was dropped of, and keeps none: so it
+    /// goes on without the residual, on this rank. `plan`: whose residual it is. Values are rounded
+    /// to the type. Errors: those of devices.
+    Status hand_over(const Plan& plan, void* vector);
 
     /// The checkpoint, little endian: eight 64-bit words (magic "GCCRES01", version 1, count,
     /// element type, hash of the tree, rank, hash of the layout, number of values), the values as

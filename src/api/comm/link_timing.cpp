@@ -18,11 +18,22 @@ double passes_of(const Tree& tree) {
     return passes;
 }
 
-void set_links(TreeSpec& vertex, double gbytes_per_s) {
+/// `rate_of`: of a link between hosts, by the vertex above it and what is said of it.
+template <class RateOf>
+void set_links(TreeSpec& vertex, RateOf rate_of) {
     for (TreeSpec& child : vertex.children) {
-        if (connects_hosts(vertex.kind)) child.uplink.bandwidth_gbytes_per_s = gbytes_per_s;
-        set_links(child, gbytes_per_s);
+        double& rate = child.uplink.bandwidth_gbytes_per_s;
+        if (connects_hosts(vertex.kind)) rate = rate_of(vertex, rate);
+        set_links(child, rate_of);
     }
+}
+
+template <class RateOf>
+Tree with_links(const Tree& tree, RateOf rate_of) {
+    TreeSpec spec = tree.spec();
+    set_links(spec, rate_of);
+    auto changed = Tree::make(spec);
+    return changed ? std::move(changed).value() : tree;
 }
 
 }  // namespace
@@ -49,10 +60,13 @@ Result<double> LinkTiming::agree(MPI_Comm comm) const {
 }
 
 Tree with_links_between_hosts(const Tree& tree, double gbytes_per_s) {
-    TreeSpec spec = tree.spec();
-    set_links(spec, gbytes_per_s);
-    auto changed = Tree::make(spec);
-    return changed ? std::move(changed).value() : tree;
+    return with_links(tree, [=](const TreeSpec&, double) { return gbytes_per_s; });
+}
+
+Tree with_part_between_hosts(const Tree& tree, const Tuning& tuning, double part) {
+    return with_links(tree, [&](const TreeSpec& above, double said) {
+        return part * (said > 0 ? said : tuning.link_below(above.kind).gbytes_per_s.in_memory());
+    });
 }
 
 }  // namespace gradcoll

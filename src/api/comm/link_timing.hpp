@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/mpi/mpi.hpp"
+#include "collectives/predict/tuning.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll {
@@ -32,5 +33,7 @@ class LinkTiming {
 
 /// The tree with this rate at all links between hosts.
 Tree with_links_between_hosts(const Tree& tree, double gbytes_per_s);
+/// The tree with this part of what it, or else `tuning`, says of each link between hosts.
+Tree with_part_between_hosts(const Tree& tree, const Tuning& tuning, double part);
 
 }  // namespace gradcoll

@@ -92,6 +92,7 @@ struct EngineSettings {
     std::uint64_t pack_bytes = 0;
     EngineCoordinator coordinator = EngineCoordinator::on;
     std::int64_t stall_seconds = 60;
+    bool replan = true;  ///< gradients, where links carry something else than was said
 };
 
 /// The same, understood. Lists by level of the tree: 0 is nearest the ranks, the last entry repeats

@@ -82,6 +82,17 @@ OptionInfo engine_coordinator_option_row() {
                 "that counts are alike"};
 }
 
+OptionInfo engine_replan_option_row() {
+    return {.variable = "GC_ENGINE_REPLAN",
+            .info_key = "gc_engine_replan",
+            .default_value = "on",
+            .allowed = "on, off",
+            .help =
+                "gradients are planned anew while an engine runs, where links between hosts carry "
+                "something else than was said of them; only with gc_tune=online, and where rank 0 "
+                "coordinates"};
+}
+
 OptionInfo engine_stall_seconds_option_row() {
     return {.variable = "GC_ENGINE_STALL_SECONDS",
             .info_key = "gc_engine_stall_seconds",

@@ -83,6 +83,12 @@ SettingRow engine_coordinator_setting_row() {
         .shapes_calls = false};
 }
 
+SettingRow engine_replan_setting_row() {
+    return {.read = [](std::string_view text,
+                       Settings& out) { return take(out.engine.replan, parse_switch(text)); },
+            .shapes_calls = false};
+}
+
 SettingRow engine_stall_seconds_setting_row() {
     return {.read =
                 [](std::string_view text, Settings& out) {

@@ -1,0 +1,86 @@
+// Buffers in memory of a device (the emulated one, which the CPU cannot touch).
+#pragma once
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include "api/api_support.hpp"
+#include "device/plugin.hpp"
+
+namespace gradcoll::test {
+
+/// The plug-in that the library uses, too: there is one of a path in a process.
+inline Device& device() {
+    static Device* const found = [] {
+        void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) throw std::runtime_error(dlerror());
+        const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, device_plugin_entry));
+        const DevicePlugin* plugin = entry();
+        if (!plugin->start().ok()) throw std::runtime_error("the plug-in does not start");
+        return plugin->device(plugin->current_device()).value();
+    }();
+    return *found;
+}
+
+/// Bytes in device memory, moved by a stream of their own.
+class OnDevice {
+  public:
+    explicit OnDevice(const std::vector<std::byte>& content) : size_(content.size()) {
+        memory_ = device().allocate(size_ + 1).value();
+        move(memory_, content.data());
+    }
+    ~OnDevice() { device().release(memory_); }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+
+    void* data() const { return memory_; }
+    std::vector<std::byte> content() const {
+        std::vector<std::byte> out(size_);
+        move(out.data(), memory_);
+        return out;
+    }
+
+  private:
+    void move(void* to, const void* from) const {
+        auto stream = std::move(device().make_stream()).value();
+        auto mark = std::move(device().make_mark()).value();
+        ASSERT_TRUE(stream->copy(to, from, size_).ok());
+        ASSERT_TRUE(stream->record(*mark).ok());
+        while (!mark->passed().value()) sched_yield();
+    }
+
+    std::size_t size_;
+    void* memory_ = nullptr;
+};
+
+/// A buffer of one rank, on the host or on the device.
+class Buffer {
+  public:
+    Buffer(bool on_device, const std::vector<float>& values) : host_(bytes_of(values)) {
+        if (on_device) device_ = std::make_unique<OnDevice>(host_);
+    }
+    void* data() { return device_ ? device_->data() : host_.data(); }
+    std::vector<std::byte> content() const { return device_ ? device_->content() : host_; }
+
+    static std::vector<std::byte> bytes_of(const std::vector<float>& values) {
+        const auto* first = reinterpret_cast<const std::byte*>(values.data());
+        return {first, first + values.size() * sizeof(float)};
+    }
+
+  private:
+    std::vector<std::byte> host_;
+    std::unique_ptr<OnDevice> device_;
+};
+
+inline std::vector<float> input_of(int rank, int count) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = std::sin(static_cast<float>(i) * 0.37F + static_cast<float>(rank));
+    return values;
+}
+
+}  // namespace gradcoll::test
