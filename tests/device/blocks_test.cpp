@@ -24,7 +24,8 @@ template <class Float>
 Bytes values_of(std::size_t count) {
     std::vector<Float> values(count);
     for (std::size_t i = 0; i < count; ++i)
-        values[i] = static_cast<Float>((i * 37 % 101) * (i / 512 % 3 == 1 ? 1e7 : 1e-3));
+        values[i] =
+            static_cast<Float>(static_cast<double>(i * 37 % 101) * (i / 512 % 3 == 1 ? 1e7 : 1e-3));
     const auto* const first = reinterpret_cast<const std::byte*>(values.data());
     return {first, first + count * sizeof(Float)};
 }
@@ -71,17 +72,17 @@ void DeviceBlocks::expect_works(const Told& what, ElementType type, const Bytes&
     const DeviceBuffer invalid(*device_, 4, DeviceBuffer::Kind::pinned);
     std::memset(invalid.data(), 0, 4);
     fill(in.data(), plain);
-    const CodecJob encode{in.data(), nullptr,        nullptr, rooms.data(),
-                          count,     table_in(made), at};
+    const CodecJob encode{in.data(), nullptr, nullptr, rooms.data(), count, table_in(made), at};
     ASSERT_TRUE(succeeds(plugin_->launch_codec(launch(CodecWork::encode), {&encode, 1})));
     finish(*stream_);
     Bytes want_message, want_values;
     for (std::size_t b = 0; b < blocks; ++b) {
         const std::size_t first = b * most_elems(), elems = std::min(most_elems(), count - first);
         Bytes bytes(bound(elems));
-        const CodedBlock want = encode_block(codec_, {plain.data() + first * elem(), nullptr, elems},
-                                             bytes.size(), bytes.data())
-                                    .value();
+        const CodedBlock want =
+            encode_block(codec_, {plain.data() + first * elem(), nullptr, elems}, bytes.size(),
+                         bytes.data())
+                .value();
         const CodedBlock& got = table_in(made)[b];
         ASSERT_EQ(got.offset_bytes, at + b * bound(most_elems()));
         ASSERT_EQ(got.size_bytes, want.size_bytes);
@@ -108,20 +109,18 @@ TEST_F(DeviceBlocks, AreThoseOfTheCpuAndMayBeMoved) {
         for (const std::size_t count : {1, 20, 512, 3000}) {
             SCOPED_TRACE(testing::Message() << name_of(what.codec) << ' ' << count);
             ASSERT_TRUE(plugin_->runs_codec(what.codec, what.parameters, ElementType::f32));
-            ASSERT_NO_FATAL_FAILURE(
-                expect_works(what, ElementType::f32, values_of<float>(count)));
-            ASSERT_NO_FATAL_FAILURE(
-                expect_works(what, ElementType::f64, values_of<double>(count)));
+            ASSERT_NO_FATAL_FAILURE(expect_works(what, ElementType::f32, values_of<float>(count)));
+            ASSERT_NO_FATAL_FAILURE(expect_works(what, ElementType::f64, values_of<double>(count)));
         }
 }
 
 TEST_F(DeviceBlocks, WhatACallSaysMustBeThereWhenItIsLaunched) {
     EXPECT_TRUE(plugin_->runs_codec(CodecId::int8, {.by_call = true}, ElementType::f32));
-    EXPECT_FALSE(plugin_->runs_codec(CodecId::int8, {.abs = 1, .packing = Packing::zstd},
-                                     ElementType::f32));
+    EXPECT_FALSE(
+        plugin_->runs_codec(CodecId::int8, {.abs = 1, .packing = Packing::zstd}, ElementType::f32));
     EXPECT_FALSE(plugin_->runs_codec(CodecId::bound, {.abs = 1}, ElementType::f32));
-    CodecLaunch call{CodecWork::encode, CodecId::int8, ElementType::f32, stream_->native(), nullptr,
-                     {.by_call = true}};
+    CodecLaunch call{CodecWork::encode, CodecId::int8, ElementType::f32,
+                     stream_->native(), nullptr,       {.by_call = true}};
     EXPECT_EQ(plugin_->launch_codec(call, {}).code(), Code::unsupported);
 }
 

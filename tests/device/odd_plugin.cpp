@@ -26,6 +26,7 @@ gradcoll::DevicePlugin sound() {
     plugin.launch_codec = [](const gradcoll::CodecLaunch&, std::span<const gradcoll::CodecJob>) {
         return Status();
     };
+    plugin.move_blocks = [](void*, std::span<const gradcoll::BlockMove>) { return Status(); };
     plugin.launch_reduce = [](const gradcoll::ReduceLaunch&, std::span<const gradcoll::ReduceJob>) {
         return Status();
     };
