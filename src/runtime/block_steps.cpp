@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compress/coded_block.hpp"
+#include "compress/encode_block.hpp"
 #include "runtime/encoded_blocks.hpp"
 
 namespace gradcoll {

@@ -4,7 +4,7 @@
 
 #include "compress/bound_cases.hpp"
 #include "compress/codec_machine_test.hpp"
-#include "compress/coded_block.hpp"
+#include "compress/encode_block.hpp"
 
 namespace gradcoll::test {
 namespace {

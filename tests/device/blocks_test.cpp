@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "compress/codec.hpp"
-#include "compress/coded_block.hpp"
+#include "compress/encode_block.hpp"
 #include "device/contract.hpp"
 
 namespace gradcoll::test {

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "compress/encode_block.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
 

@@ -1,4 +1,4 @@
-// compress/block_move_cuda.cu - encoded blocks moved on a GPU: also to pinned memory of the host,
+// compress/move_blocks_cuda.cu - encoded blocks moved on a GPU: also to pinned memory of the host,
 // which the kernel writes itself.
 #include "compress/block_move_job.hpp"
 #include "compress/codec_cuda.hpp"

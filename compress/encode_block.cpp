@@ -1,4 +1,4 @@
-#include "compress/coded_block.hpp"
+#include "compress/encode_block.hpp"
 
 #include <fmt/format.h>
 
