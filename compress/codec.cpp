@@ -30,11 +30,8 @@ Kernels kernels_of(const CodecEntry& entry, ElementType type, InstructionSet set
     return {};
 }
 
-Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
-    if (!is_registered(id))
-        return Status(Code::unsupported, fmt::format("no codec has number {}; allowed: {}",
-                                                     static_cast<int>(id), allowed_codecs()));
-    const CodecParameters parameters = parameters_of(id);
+Result<Codec> codec_of_set(CodecId id, const CodecParameters& parameters, ElementType type,
+                           InstructionSet set) {
     const Kernels kernels =
         kernels_of(form_of(codec_entries()[index_of(id)], parameters), type, set);
     if (kernels.encode == nullptr)
@@ -45,10 +42,21 @@ Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
     return Codec{id, type, parameters, kernels};
 }
 
+Result<Codec> codec_of_set(CodecId id, ElementType type, InstructionSet set) {
+    if (!is_registered(id))
+        return Status(Code::unsupported, fmt::format("no codec has number {}; allowed: {}",
+                                                     static_cast<int>(id), allowed_codecs()));
+    return codec_of_set(id, parameters_of(id), type, set);
+}
+
 }  // namespace
 
 Result<Codec> codec_for(CodecId id, ElementType type) {
     return codec_of_set(id, type, best_set());
+}
+
+Result<Codec> codec_for(CodecId id, const CodecParameters& parameters, ElementType type) {
+    return codec_of_set(plain(id), parameters, type, best_set());
 }
 
 Result<Codec> codec_for(CodecId id, ElementType type, InstructionSet set) {

@@ -52,6 +52,8 @@ struct Codec {
 /// `exact` is here too (encode is a copy), so that error feedback can flush a residual through an
 /// exact hop.
 Result<Codec> codec_for(CodecId id, ElementType type);
+/// The same of plain(id) given these parameters, which this process need not have met before.
+Result<Codec> codec_for(CodecId id, const CodecParameters& parameters, ElementType type);
 
 /// The kernels of one instruction set (of a lower one if the codec has none for it), for tests and
 /// benchmarks that compare them. GC_CPU does not limit these. Errors: also unsupported if this CPU

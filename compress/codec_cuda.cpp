@@ -12,17 +12,19 @@ constexpr CodecKernelOf stages[] = {
 #undef GRADCOLL_ROW
 };
 
-BatchKernel kernel_of(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel kernel_of(CodecId codec, const CodecParameters& parameters, ElementType type,
+                      CodecWork work) {
     for (const CodecKernelOf stage : stages)
-        if (const BatchKernel kernel = stage(codec, type, work); kernel.launch != nullptr)
+        if (const BatchKernel kernel = stage(codec, parameters, type, work);
+            kernel.launch != nullptr)
             return kernel;
     return {};
 }
 
 }  // namespace
 
-bool runs_codec_cuda(CodecId codec, ElementType type) {
-    return codec == plain(codec) && has_kernels(kernel_of, codec, type);
+bool runs_codec_cuda(CodecId codec, const CodecParameters& parameters, ElementType type) {
+    return has_kernels(kernel_of, codec, parameters, type);
 }
 
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs) {

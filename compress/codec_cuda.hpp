@@ -8,14 +8,16 @@
 
 namespace gradcoll {
 
-/// As DevicePlugin::runs_codec says. False for codecs with parameters: the number of these is one
-/// of the library's table, and the plug-in has a table of its own.
-bool runs_codec_cuda(CodecId codec, ElementType type);
+/// As DevicePlugin::runs_codec says.
+bool runs_codec_cuda(CodecId codec, const CodecParameters& parameters, ElementType type);
 
 /// As LaunchCodec says; launch.stream is a cudaStream_t of the current device.
 Status launch_codec_cuda(const CodecLaunch& launch, std::span<const CodecJob> jobs);
 
-/// The same in one form, for tests and benchmarks.
+/// LaunchBlockMoves, likewise.
+Status launch_block_moves_cuda(void* stream, std::span<const BlockMove> moves);
+
+/// The same as launch_codec_cuda in one form, for tests and benchmarks.
 Status launch_codec_cuda_form(CodecForm form, const CodecLaunch& launch,
                               std::span<const CodecJob> jobs);
 

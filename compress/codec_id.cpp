@@ -166,6 +166,10 @@ std::size_t codec_block_elems(CodecId codec) {
     return serving(codec).stage->block_elems;
 }
 
+std::size_t codec_block_elems(CodecId codec, const CodecParameters& parameters) {
+    return form_of(entry_of(codec), parameters).stage->block_elems;
+}
+
 const TakenParameters& parameters_for(CodecId codec) {
     return entry_of(codec).member->takes;
 }
@@ -215,6 +219,12 @@ bool has_fixed_rate(CodecId codec, const CodecParameters& parameters) {
 
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count) {
     const CodecEntry entry = serving(codec);
+    return entry.stage->bound_bytes(*entry.member, elem_bytes, count);
+}
+
+std::size_t bound_bytes(CodecId codec, const CodecParameters& parameters, std::size_t elem_bytes,
+                        std::size_t count) {
+    const CodecEntry entry = form_of(entry_of(codec), parameters);
     return entry.stage->bound_bytes(*entry.member, elem_bytes, count);
 }
 

@@ -79,6 +79,8 @@ std::string types_of(CodecId codec);
 /// piece encodes to the same bytes wherever it is cut out (a planner's granule). 1 for exact; it
 /// divides lossy_block_elems.
 std::size_t codec_block_elems(CodecId codec);
+/// The same of plain(codec) given these parameters.
+std::size_t codec_block_elems(CodecId codec, const CodecParameters& parameters);
 
 /// Which parameters the codec may be given.
 const TakenParameters& parameters_for(CodecId codec);
@@ -109,6 +111,9 @@ bool has_fixed_rate(CodecId codec, const CodecParameters& parameters);
 /// room for. Linear over whole blocks: bytes(a + b) == bytes(a) + bytes(b) if a is a multiple of
 /// the block.
 std::size_t bound_bytes(CodecId codec, std::size_t elem_bytes, std::size_t count);
+/// The same of plain(codec) given these parameters.
+std::size_t bound_bytes(CodecId codec, const CodecParameters& parameters, std::size_t elem_bytes,
+                        std::size_t count);
 
 /// How fast the stage says that it is, unmeasured here.
 const CodecRates& rates_of(CodecId codec);

@@ -6,12 +6,19 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+
+#include "compress/codec_spec.hpp"
 
 namespace gradcoll {
 namespace {
 
 constexpr std::string_view names_of_works[] = {"encode", "encode_with_residual", "decode",
                                                "decode_sum"};
+
+std::string text_of(const CodecLaunch& launch) {
+    return CodecSpec::of(number_of(launch.codec)).with(launch.parameters).text();
+}
 
 /// One buffer of a job: where it is, and to what it must be aligned; 0: it is not used.
 struct Buffer {
@@ -41,7 +48,8 @@ class CodecCall {
                                fmt::format("must be aligned to {} bytes for the vector form",
                                            vector_alignment));
         }
-        if (!decodes() || codec_block_elems(launch_.codec) == 1 || launch_.invalid != nullptr)
+        if (!decodes() || codec_block_elems(launch_.codec, launch_.parameters) == 1 ||
+            launch_.invalid != nullptr)
             return {};
         return {Code::invalid_buffer, "codec on a device: decoding needs a word for `invalid`"};
     }
@@ -62,11 +70,11 @@ class CodecCall {
         work.out = static_cast<std::byte*>(job.out);
         work.invalid = launch_.invalid;
         work.count = job.count;
-        const CodecParameters told = parameters_of(launch_.codec);
-        work.seed = told.seed;
-        work.abs = told.abs;
-        work.rel = told.rel;
+        work.seed = launch_.parameters.seed;
+        work.abs = launch_.parameters.abs;
+        work.rel = launch_.parameters.rel;
         work.blocks = reinterpret_cast<std::byte*>(job.blocks);
+        work.blocks_at = job.blocks_at;
         return work;
     }
 
@@ -85,31 +93,31 @@ class CodecCall {
                  {"out", job.out, decodes() ? value : payload},
                  {"residual", job.residual, has_residual ? std::max<std::size_t>(value, 4) : 0},
                  {"base", job.base, has_base ? value : 0},
-                 {"blocks", job.blocks, has_fixed_rate(launch_.codec) ? 0 : alignof(CodedBlock)}}};
+                 {"blocks", job.blocks,
+                  has_fixed_rate(launch_.codec, launch_.parameters) ? 0 : alignof(CodedBlock)}}};
     }
 
     Status refusal(const Buffer& buffer, std::string_view why) const {
-        return {
-            Code::invalid_buffer,
-            fmt::format("codec on a device: `{}` of {} {} {}", buffer.name, name_of(launch_.codec),
-                        names_of_works[static_cast<std::size_t>(launch_.work)], why)};
+        return {Code::invalid_buffer,
+                fmt::format("codec on a device: `{}` of {} {} {}", buffer.name, text_of(launch_),
+                            names_of_works[static_cast<std::size_t>(launch_.work)], why)};
     }
 
     const CodecLaunch& launch_;
 };
 
 bool is_known(const CodecLaunch& launch) {
-    return is_registered(launch.codec) &&
+    return launch.codec == plain(launch.codec) && is_registered(launch.codec) &&
            static_cast<std::size_t>(launch.work) < std::size(names_of_works) &&
            launch.type <= ElementType::opaque;
 }
 
 }  // namespace
 
-bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type) {
-    return is_registered(codec) && packing_of(codec) == Packing::none &&
-           parameters_of(codec).call_parts == 0 &&
-           kernel_of(codec, type, CodecWork::encode).launch != nullptr;
+bool has_kernels(CodecKernelOf kernel_of, CodecId codec, const CodecParameters& parameters,
+                 ElementType type) {
+    return codec == plain(codec) && is_registered(codec) && parameters.packing == Packing::none &&
+           kernel_of(codec, parameters, type, CodecWork::encode).launch != nullptr;
 }
 
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
@@ -119,16 +127,34 @@ Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& 
                 fmt::format("codec on a device: codec {}, type {} and work {} are not known",
                             static_cast<int>(launch.codec), static_cast<int>(launch.type),
                             static_cast<int>(launch.work))};
-    if (!has_kernels(kernel_of, launch.codec, launch.type))
+    if (launch.parameters.call_parts != 0)
+        return {Code::unsupported,
+                fmt::format("codec on a device: {} without what the call says", text_of(launch))};
+    if (!has_kernels(kernel_of, launch.codec, launch.parameters, launch.type))
         return {Code::unsupported, fmt::format("codec on a device: {} is not defined for {}",
-                                               name_of(launch.codec), name_of(launch.type))};
-    const BatchKernel kernel = kernel_of(launch.codec, launch.type, launch.work);
+                                               text_of(launch), name_of(launch.type))};
+    const BatchKernel kernel = kernel_of(launch.codec, launch.parameters, launch.type, launch.work);
     const CodecCall call(launch);
     for (const CodecJob& job : jobs) GRADCOLL_TRY(call.check(job, form));
 
     BatchLauncher batches(kernel, launch.stream);
     for (const CodecJob& job : jobs)
         GRADCOLL_TRY(batches.add(cut_job(call.work_of(job), kernel, call.is_tiled(job, form))));
+    return batches.flush();
+}
+
+Status launch_block_moves(const BatchKernel& kernel, void* stream,
+                          std::span<const BlockMove> moves) {
+    BatchLauncher batches(kernel, stream);
+    for (const BlockMove& move : moves) {
+        WarpJob work;
+        work.in = move.in;
+        work.out = move.out;
+        work.blocks = reinterpret_cast<std::byte*>(const_cast<CodedBlock*>(move.from));
+        work.to_blocks = reinterpret_cast<std::byte*>(move.to);
+        work.count = move.count;
+        GRADCOLL_TRY(batches.add(cut_job(work, kernel, false)));
+    }
     return batches.flush();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 
+#include "compress/block_move.hpp"
 #include "compress/device_codec.hpp"
 #include "warp/batch.hpp"
 
@@ -17,16 +18,23 @@ enum class CodecForm : std::uint8_t {
     vector         ///< whole groups in a thread's registers, a block of 512 a warp
 };
 
-/// The kernel of a codec, a type and a work; no launch: there is none.
-using CodecKernelOf = BatchKernel (*)(CodecId codec, ElementType type, CodecWork work);
+/// The kernel of a codec, in the form that its parameters ask for, a type and a work; no launch:
+/// there is none.
+using CodecKernelOf = BatchKernel (*)(CodecId codec, const CodecParameters& parameters,
+                                      ElementType type, CodecWork work);
 
-/// Whether there are kernels for all works of a codec. A launch has no word for what a call says
-/// (`abs=call`).
-bool has_kernels(CodecKernelOf kernel_of, CodecId codec, ElementType type);
+/// Whether there are kernels for all works of a codec given these parameters (`abs=call`: given any
+/// `abs`).
+bool has_kernels(CodecKernelOf kernel_of, CodecId codec, const CodecParameters& parameters,
+                 ElementType type);
 
 /// Checks all jobs before the first is started. Errors: as LaunchCodec says; also invalid_buffer if
 /// the vector form is asked for and a job's memory is not aligned to 16 bytes.
 Status launch_codec(CodecKernelOf kernel_of, CodecForm form, const CodecLaunch& launch,
                     std::span<const CodecJob> jobs);
+
+/// LaunchBlockMoves with a kernel of BlockMoveJob.
+Status launch_block_moves(const BatchKernel& kernel, void* stream,
+                          std::span<const BlockMove> moves);
 
 }  // namespace gradcoll

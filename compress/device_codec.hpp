@@ -10,6 +10,7 @@
 
 #include "base/status.hpp"
 #include "compress/codec_id.hpp"
+#include "compress/coded_block.hpp"
 #include "reduce/element_type.hpp"
 
 namespace gradcoll {
@@ -18,11 +19,6 @@ enum class CodecWork : std::uint8_t { encode, encode_with_residual, decode, deco
 constexpr bool encodes(CodecWork work) {
     return work == CodecWork::encode || work == CodecWork::encode_with_residual;
 }
-
-/// A block of a payload of variable rate, from the begin of the payload.
-struct CodedBlock {
-    std::uint64_t offset_bytes = 0, size_bytes = 0;
-};
 
 /// One message's worth of work. All memory is reached by the device; values are aligned to their
 /// element, payloads to 2 bytes (16 is fastest for both). Jobs of one launch do not depend on one
@@ -33,10 +29,12 @@ struct CodecJob {
     const void* base = nullptr;  ///< decode_sum: out = base + decoded; may be `out`
     void* out = nullptr;         ///< encode: payload; decode: values
     std::size_t count = 0;       ///< elements; any, beyond 2^31 too
-    /// Of a variable rate: an entry for each block (codec_block_elems), written by encoders, which
-    /// begin block i at i times the bound of a block; read by decoders. Who decodes has seen to it
-    /// that blocks lie within `in`.
+    /// Of a variable rate: an entry for each block (codec_block_elems), from the begin of `out` or
+    /// `in`. Written by encoders, which make plain what saves no bytes, as encode_block() does;
+    /// read by decoders. Who decodes has seen to it that blocks lie within `in`.
     CodedBlock* blocks = nullptr;
+    /// Encoders begin block i here plus i times the bound of a block.
+    std::size_t blocks_at = 0;
 };
 
 struct CodecLaunch {
@@ -48,6 +46,9 @@ struct CodecLaunch {
     /// job's output is unspecified, but nothing outside it was touched); else left alone. Decoding
     /// only.
     std::uint32_t* invalid = nullptr;
+    /// Of `codec`, which comes without: whoever launches it keeps parameters elsewhere than the
+    /// library does.
+    CodecParameters parameters = {};
 };
 
 /// Starts all jobs on the stream, many small ones in one launch; returns at once, allocates

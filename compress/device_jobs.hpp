@@ -9,18 +9,23 @@
 
 namespace gradcoll {
 
-/// Where a block of a payload of variable rate lies; entries are written by one lane.
-template <class Warp>
-constexpr CodedBlock load_coded_block(const WarpJob& job, std::size_t block) {
-    const std::byte* const at = job.blocks + block * sizeof(CodedBlock);
-    return {Warp::template load<std::uint64_t>(at),
-            Warp::template load<std::uint64_t>(at + sizeof(std::uint64_t))};
+// An entry of a table of blocks of variable rate; one lane writes it.
+template <class Byte>
+constexpr Byte* coded_block_at(Byte* table, std::size_t block) {
+    return table + block * sizeof(CodedBlock);
 }
 template <class Warp>
-constexpr void store_coded_block(const WarpJob& job, std::size_t block, const CodedBlock& coded) {
-    std::byte* const at = job.blocks + block * sizeof(CodedBlock);
+constexpr CodedBlock load_coded_block(const std::byte* table, std::size_t block) {
+    const std::byte* const at = coded_block_at(table, block);
+    return {Warp::template load<std::uint64_t>(at), Warp::template load<std::uint32_t>(at + 8),
+            Warp::template load<std::uint32_t>(at + 12)};
+}
+template <class Warp>
+constexpr void store_coded_block(std::byte* table, std::size_t block, const CodedBlock& coded) {
+    std::byte* const at = coded_block_at(table, block);
     Warp::store(at, coded.offset_bytes);
-    Warp::store(at + sizeof(std::uint64_t), coded.size_bytes);
+    Warp::store(at + 8, coded.size_bytes);
+    Warp::store(at + 12, coded.is_plain);
 }
 
 /// `Form` has encode<with_residual>(job, index) and decode<with_base>(job, index).

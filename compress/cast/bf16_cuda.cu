@@ -5,7 +5,8 @@
 
 namespace gradcoll {
 
-BatchKernel cast_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel cast_codec_cuda(CodecId codec, const CodecParameters&, ElementType type,
+                            CodecWork work) {
     return codec == CodecId::bf16 ? bf16_kernel<OnDevice>(type, work) : BatchKernel{};
 }
 

@@ -4,7 +4,8 @@
 
 namespace gradcoll {
 
-BatchKernel chain_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel chain_codec_cuda(CodecId codec, const CodecParameters&, ElementType type,
+                             CodecWork work) {
     switch (codec) {
         case CodecId::nm_2_4_int8:
             return nm_2_4_int8_kernel_cuda(type, work);

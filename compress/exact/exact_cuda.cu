@@ -5,7 +5,8 @@
 
 namespace gradcoll {
 
-BatchKernel exact_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel exact_codec_cuda(CodecId codec, const CodecParameters&, ElementType type,
+                             CodecWork work) {
     return codec == CodecId::exact ? exact_kernel<OnDevice>(type, work) : BatchKernel{};
 }
 

@@ -4,7 +4,7 @@
 
 namespace gradcoll {
 
-BatchKernel nm_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel nm_codec_cuda(CodecId codec, const CodecParameters&, ElementType type, CodecWork work) {
     switch (codec) {
         case CodecId::nm_1_4:
             return nm_1_4_kernel_cuda(type, work);

@@ -2,6 +2,7 @@
 // neighbouring elements. Blocks lie where WarpJob::blocks says, at any multiple of two bytes.
 #pragma once
 
+#include "compress/block_lengths.hpp"
 #include "compress/device_jobs.hpp"
 #include "compress/quant/escape_lane_values.hpp"
 #include "compress/quant/quant_lane_codes.hpp"
@@ -21,15 +22,19 @@ struct EscapeWarpForm {
     template <bool with_residual>
     static constexpr void encode(const WarpJob& job, std::size_t block) {
         const auto values = LaneValues<Warp, T, with_residual, aligned>::of(job, block);
-        const std::size_t at = block * escape_bound_bytes(sizeof(Bits), escape_block_elems);
-        const std::size_t bytes = Encoder<with_residual>{job, values, job.out + at}.encode();
-        if (Warp::lane() == 0) store_coded_block<Warp>(job, block, {at, bytes});
+        const std::size_t at =
+            job.blocks_at + block * escape_bound_bytes(sizeof(Bits), escape_block_elems);
+        const Written written = Encoder<with_residual>{job, values, job.out + at}.encode();
+        if (Warp::lane() == 0)
+            store_coded_block<Warp>(
+                job.blocks, block,
+                {at, static_cast<std::uint32_t>(written.bytes), written.is_plain ? 1u : 0u});
     }
 
     template <bool with_base>
     static constexpr void decode(const WarpJob& job, std::size_t block) {
         const Share share = Share::of(block, job.count);
-        const CodedBlock coded = load_coded_block<Warp>(job, block);
+        const CodedBlock coded = load_coded_block<Warp>(job.blocks, block);
         Values values{};
         if (!read(job, coded, block, share, values)) {
             mark_invalid<Warp>(job);
@@ -65,14 +70,21 @@ struct EscapeWarpForm {
         return (marks >> i & 1u) != 0;
     }
 
-    /// All lanes go the same way.
+    /// What a block has become.
+    struct Written {
+        std::size_t bytes;
+        bool is_plain;
+    };
+
+    /// All lanes go the same way. What encode_block() does with a codec of the CPU is done at once
+    /// here: an encoding that saves no bytes is never written, but what would be made of it.
     template <bool with_residual>
     struct Encoder {
         const WarpJob& job;
         const LaneValues<Warp, T, with_residual, aligned>& values;
         std::byte* out;
 
-        constexpr std::size_t encode() const {
+        constexpr Written encode() const {
             LaneExtremes<Warp, Wide> extremes;
 #pragma unroll
             for (int i = 0; i < own; ++i)
@@ -89,7 +101,10 @@ struct EscapeWarpForm {
         }
 
       private:
-        /// Than plain elements.
+        constexpr std::size_t plain_bytes() const {
+            return values.count() * sizeof(Bits);
+        }
+        /// Than a plain block of the format.
         constexpr bool is_shorter(std::size_t escapes) const {
             return Sizes::coded(values.count(), escapes) < Sizes::plain(values.count());
         }
@@ -116,33 +131,55 @@ struct EscapeWarpForm {
             return Float::unsent(values.wanted(i), values.as_element(i));
         }
 
-        constexpr std::size_t send_constant() const {
-            const Wide sent = Float::widen_number(Float::narrow(values.first_wanted()));
-            write_header(0, sent);
+        constexpr Written send_constant() const {
+            const Bits element = Float::narrow(values.first_wanted());
+            const Wide sent = Float::widen_number(element);
             Run<WideBits, own> residuals{};
-#pragma unroll
-            for (int i = 0; i < own; ++i)
-                residuals.at[i] = bits_as<WideBits>(values.wanted(i) - sent);
-            keep(residuals);
-            return Sizes::constant;
-        }
-
-        constexpr std::size_t send_plain() const {
-            if (Warp::lane() == 0) store_any<Warp>(out, plain_mark);
-            std::byte* const to =
-                out + sizeof(Wide) + std::size_t{Warp::lane()} * own * sizeof(Bits);
-            Run<WideBits, own> residuals{};
+            Values elements{};
 #pragma unroll
             for (int i = 0; i < own; ++i) {
+                residuals.at[i] = bits_as<WideBits>(values.wanted(i) - sent);
+                elements.at[i] = element;
+            }
+            keep(residuals);
+            if (!saves_bytes(Sizes::constant, plain_bytes())) return write_plain(elements);
+            write_header(0, sent);
+            return {Sizes::constant, false};
+        }
+
+        constexpr Written write_plain(const Values& elements) const {
+            std::byte* const to = out + std::size_t{Warp::lane()} * own * sizeof(Bits);
+#pragma unroll
+            for (int i = 0; i < own; ++i)
                 if (i < values.share().present)
-                    store_any<Warp>(to + i * sizeof(Bits), values.as_element(i));
+                    store_any<Warp>(to + i * sizeof(Bits), elements.at[i]);
+            return {plain_bytes(), true};
+        }
+
+        constexpr Written send_plain() const {
+            Run<WideBits, own> residuals{};
+            Values elements{};
+#pragma unroll
+            for (int i = 0; i < own; ++i) {
+                elements.at[i] = values.as_element(i);
                 if constexpr (with_residual) residuals.at[i] = rest_of(i);
             }
             keep(residuals);
-            return Sizes::plain(values.count());
+            return write_plain(elements);
         }
 
-        constexpr std::size_t send_codes(const Grid<Wide>& grid, const Loss<Wide>& loss) const {
+        /// What a receiver makes of codes and escapes.
+        constexpr Written send_plain_instead(const Grid<Wide>& grid, const Codes& codes,
+                                             std::uint32_t marks) const {
+            Values elements{};
+#pragma unroll
+            for (int i = 0; i < own; ++i)
+                elements.at[i] =
+                    is_set(marks, i) ? values.as_element(i) : element_of(grid, codes.get(i));
+            return write_plain(elements);
+        }
+
+        constexpr Written send_codes(const Grid<Wide>& grid, const Loss<Wide>& loss) const {
             Codes codes{};
             Run<WideBits, own> residuals{};
             std::uint32_t marks = 0;
@@ -161,6 +198,9 @@ struct EscapeWarpForm {
             }
             const LaneSums escapes = sums_of_lanes<Warp>(Warp::ones(marks));
             if (!is_shorter(escapes.all)) return send_plain();
+            keep(residuals);
+            const std::size_t bytes = Sizes::coded(values.count(), escapes.all);
+            if (!saves_bytes(bytes, plain_bytes())) return send_plain_instead(grid, codes, marks);
             write_header(escapes.all != 0 ? -grid.scale : grid.scale, grid.offset);
             store(codes);
             std::byte* to = out + Sizes::coded(values.count(), 0) + escapes.before * sizeof(Bits);
@@ -170,8 +210,7 @@ struct EscapeWarpForm {
                     store_anywhere<Warp>(to, values.as_element(i));
                     to += sizeof(Bits);
                 }
-            keep(residuals);
-            return Sizes::coded(values.count(), escapes.all);
+            return {bytes, false};
         }
 
         constexpr void store(const Codes& codes) const {
@@ -189,16 +228,18 @@ struct EscapeWarpForm {
         const std::size_t first = block * escape_block_elems;
         const std::size_t left = job.count - first;
         const std::size_t elems = left < escape_block_elems ? left : escape_block_elems;
-        if (coded.offset_bytes % 2 != 0 || coded.size_bytes < sizeof(Wide)) return false;
+        if (coded.offset_bytes % 2 != 0) return false;
         const std::byte* const in = job.in + coded.offset_bytes;
+        if (coded.is_plain != 0) {
+            if (coded.size_bytes != elems * sizeof(Bits)) return false;
+            read_plain(in, share, values);
+            return true;
+        }
+        if (coded.size_bytes < sizeof(Wide)) return false;
         const auto scale_bits = load_any<Warp, WideBits>(in);
         if (scale_bits == plain_mark) {
             if (coded.size_bytes != Sizes::plain(elems)) return false;
-            const std::byte* const from =
-                in + sizeof(Wide) + std::size_t{Warp::lane()} * own * sizeof(Bits);
-#pragma unroll
-            for (int i = 0; i < own; ++i)
-                if (i < share.present) values.at[i] = load_any<Warp, Bits>(from + i * sizeof(Bits));
+            read_plain(in + sizeof(Wide), share, values);
             return true;
         }
         if (coded.size_bytes < Sizes::constant) return false;
@@ -215,6 +256,13 @@ struct EscapeWarpForm {
         }
         return read_codes({magnitude(scale), offset, 0}, is_negative(scale), in, elems,
                           coded.size_bytes, share, values);
+    }
+
+    static constexpr void read_plain(const std::byte* in, const Share& share, Values& values) {
+        const std::byte* const from = in + std::size_t{Warp::lane()} * own * sizeof(Bits);
+#pragma unroll
+        for (int i = 0; i < own; ++i)
+            if (i < share.present) values.at[i] = load_any<Warp, Bits>(from + i * sizeof(Bits));
     }
 
     static constexpr bool read_codes(const Grid<Wide>& grid, bool has_escapes, const std::byte* in,

@@ -17,10 +17,10 @@ constexpr KernelsOfForms int16 = {int16_kernel_cuda, dithered_int16_kernel_cuda,
 
 }  // namespace
 
-BatchKernel quant_codec_cuda(CodecId codec, ElementType type, CodecWork work) {
-    if (!is_registered(codec)) return {};
-    const auto form = static_cast<std::size_t>(quant::quant_form_of(parameters_of(codec)));
-    switch (plain(codec)) {
+BatchKernel quant_codec_cuda(CodecId codec, const CodecParameters& parameters, ElementType type,
+                             CodecWork work) {
+    const auto form = static_cast<std::size_t>(quant::quant_form_of(parameters));
+    switch (codec) {
         case CodecId::int8:
             return int8[form](type, work);
         case CodecId::int4:

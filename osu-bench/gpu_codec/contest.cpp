@@ -69,10 +69,11 @@ std::string Contest::name_of_case(const Form& form) const {
 
 void Contest::launch(const Form& form, std::size_t set) const {
     const CodecLaunch what{.work = work_,
-                           .codec = kind_.codec,
+                           .codec = plain(kind_.codec),
                            .type = kind_.type,
                            .stream = stream_.get(),
-                           .invalid = reinterpret_cast<std::uint32_t*>(invalid_.data())};
+                           .invalid = reinterpret_cast<std::uint32_t*>(invalid_.data()),
+                           .parameters = parameters_of(kind_.codec)};
     const Status started = launch_codec_cuda_form(form.form, what, sets_.job(set));
     if (!started.ok()) {
         throw std::runtime_error(name_of_case(form) + ": " + started.message());

@@ -97,24 +97,33 @@ Result<CUcontext> context_of(void* stream, const void* memory) {
     return context;
 }
 
-/// Kernels are launched on the stream's device, whatever the calling thread's is.
-template <class Launch, class Job>
-Status on_device_of(const Launch& launch, std::span<const Job> jobs,
-                    Status (*kernels)(const Launch&, std::span<const Job>)) {
-    if (jobs.empty()) return {};
-    const Result<CUcontext> context = context_of(launch.stream, jobs.front().out);
+/// Kernels are launched on the stream's device, whatever the calling thread's is. `memory`: some of
+/// the device's.
+template <class Launch>
+Status on_device_of(void* stream, const void* memory, const Launch& launch) {
+    const Result<CUcontext> context = context_of(stream, memory);
     if (!context.ok()) return context.status();
     const CurrentContext current(*context);
     GRADCOLL_TRY(current.status());
-    return kernels(launch, jobs);
+    return launch();
 }
 
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
-    return on_device_of(launch, jobs, launch_codec_cuda);
+    if (jobs.empty()) return launch_codec_cuda(launch, jobs);
+    return on_device_of(launch.stream, jobs.front().out,
+                        [&] { return launch_codec_cuda(launch, jobs); });
+}
+
+Status move_blocks(void* stream, std::span<const BlockMove> moves) {
+    if (moves.empty()) return {};
+    return on_device_of(stream, moves.front().in,
+                        [&] { return launch_block_moves_cuda(stream, moves); });
 }
 
 Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs) {
-    return on_device_of(launch, jobs, launch_reduce_cuda);
+    if (jobs.empty()) return {};
+    return on_device_of(launch.stream, jobs.front().out,
+                        [&] { return launch_reduce_cuda(launch, jobs); });
 }
 
 constexpr const char* name = "CUDA";
@@ -134,6 +143,7 @@ extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll
                                      current_device,
                                      runs_codec_cuda,
                                      launch_codec,
+                                     move_blocks,
                                      launch_reduce};
     return &plugin;
 }

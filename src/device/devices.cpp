@@ -47,7 +47,7 @@ Status check_plugin(const DevicePlugin* plugin, const std::string& path) {
                           plugin->device_count != nullptr && plugin->device != nullptr &&
                           plugin->device_of != nullptr && plugin->current_device != nullptr &&
                           plugin->runs_codec != nullptr && plugin->launch_codec != nullptr &&
-                          plugin->launch_reduce != nullptr;
+                          plugin->move_blocks != nullptr && plugin->launch_reduce != nullptr;
     return complete ? Status() : Status(Code::unsupported, path + " is incomplete");
 }
 

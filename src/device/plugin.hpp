@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
+#include "compress/block_move.hpp"
 #include "compress/device_codec.hpp"
 #include "memory/device.hpp"
 #include "reduce/device_reduce.hpp"
@@ -30,13 +31,16 @@ struct DevicePlugin {
     int (*device_of)(const void* pointer) = nullptr;
     /// The device that this thread would use if it allocated now, without making a context.
     int (*current_device)() = nullptr;
-    /// Whether launch_codec() does all works of the codec for the type. Thread safe.
-    bool (*runs_codec)(CodecId codec, ElementType type) = nullptr;
+    /// Whether launch_codec() does all works of a codec, which comes without parameters, given
+    /// these, for the type. `abs=call`: given any `abs`. Thread safe.
+    bool (*runs_codec)(CodecId codec, const CodecParameters& parameters,
+                       ElementType type) = nullptr;
     LaunchCodec launch_codec = nullptr;
+    LaunchBlockMoves move_blocks = nullptr;
     LaunchReduce launch_reduce = nullptr;
 };
 
-inline constexpr std::uint32_t device_plugin_abi = 2;
+inline constexpr std::uint32_t device_plugin_abi = 3;
 /// Tells builds apart: version, revision, compiler.
 const char* device_plugin_build();
 

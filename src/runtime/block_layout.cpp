@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/round.hpp"
 #include "compress/frame.hpp"
@@ -78,6 +79,7 @@ class BlockLayout::Maker {
                                           "that make or use them",
                                           index, name_of(step.codec)));
             if (travels(step)) place_message(slot);
+            if (step.kind == StepKind::send) count_sent(step);
         }
         return {};
     }
@@ -105,6 +107,13 @@ class BlockLayout::Maker {
         made_.places_[slot.index].is_put_together = true;
         offset = made_.scratch_bytes_;
         made_.scratch_bytes_ += aligned_for_messages(size);
+    }
+
+    void count_sent(const Step& send) {
+        Place& place = made_.places_[send.from.index];
+        if (std::exchange(place.is_sent, true)) return;
+        place.first_sent = made_.sent_count_;
+        made_.sent_count_ += counted_blocks(send.codec, elems_of(send));
     }
 
     const Schedule& schedule_;

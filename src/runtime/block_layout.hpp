@@ -30,6 +30,10 @@ class BlockLayout {
     /// one step makes all of them. Else it is behind the schedule's scratch, since local steps may
     /// read the blocks while they are put together.
     std::uint64_t message_offset(Slot slot) const { return places_[slot.index].message_offset; }
+    /// Blocks of messages that leave, each message's for itself: how many, and the number of the
+    /// first one of a message.
+    std::size_t sent_count() const { return sent_count_; }
+    std::size_t first_sent(Slot slot) const { return places_[slot.index].first_sent; }
     bool is_in_its_slot(Slot slot) const { return !places_[slot.index].is_put_together; }
     /// Of the schedule, and the room for messages behind it.
     std::uint64_t scratch_bytes() const { return scratch_bytes_; }
@@ -38,12 +42,15 @@ class BlockLayout {
     struct Place {
         std::size_t first_block = 0;
         std::uint64_t message_offset = 0;
+        std::size_t first_sent = 0;
+        bool is_sent = false;
         bool is_put_together = false;
     };
     class Maker;
 
     std::vector<Place> places_;  ///< by slot
     std::size_t block_count_ = 0;
+    std::size_t sent_count_ = 0;
     std::uint64_t scratch_bytes_ = 0;
 };
 

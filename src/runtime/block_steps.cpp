@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compress/block_lengths.hpp"
+#include "compress/encode_block.hpp"
 #include "runtime/encoded_blocks.hpp"
 
 namespace gradcoll {
@@ -16,7 +16,7 @@ template <class Work>
 Status for_blocks(const Step& step, Slot slot, const ChunkView& view, Work work) {
     const auto most = static_cast<std::int64_t>(codec_block_elems(step.codec));
     Range elems{step.range.begin, step.range.begin};
-    for (EncodedBlock& block : view.blocks_of(step)->of(step, slot)) {
+    for (CodedBlock& block : view.blocks_of(step)->of(step, slot)) {
         elems = {elems.end, std::min(elems.end + most, step.range.end)};
         GRADCOLL_TRY(work(block, elems));
     }
@@ -27,34 +27,17 @@ std::size_t elems_in(Range elems) {
     return static_cast<std::size_t>(elems.size());
 }
 
-/// What does not get shorter is sent as what a receiver would have made of it.
-Status make_plain(const Step& step, const Codec& codec, std::byte* encoded, std::size_t size,
-                  Range elems, std::size_t plain_bytes) {
-    alignas(64) std::byte elements[lossy_block_elems * sizeof(double)];
-    if (!codec.decode(encoded, size, elems_in(elems), elements))
-        return {Code::internal,
-                fmt::format("codec {} refuses what it wrote itself", name_of(step.codec))};
-    std::memcpy(encoded, elements, plain_bytes);
-    return {};
-}
-
 /// One block behind the other, so that they need not be moved where they are all of a message.
 Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec,
                      std::byte* residual) {
     EncodedBlocks& blocks = *view.blocks_of(step);
     std::byte* end = view.target(step.to, step.range);
-    return for_blocks(step, step.to, view, [&](EncodedBlock& block, Range elems) -> Status {
-        const std::byte* values = view.source(step.from, elems);
+    return for_blocks(step, step.to, view, [&](CodedBlock& block, Range elems) -> Status {
         const std::size_t count = elems_in(elems);
-        const std::size_t size = residual ? codec.encode_with_residual(values, residual, count, end)
-                                          : codec.encode(values, count, end);
-        if (const std::size_t most = blocks.bound_of(step, count); size > most)
-            return Status(Code::internal, fmt::format("codec {} wrote {} bytes, {} at most said",
-                                                      name_of(step.codec), size, most));
-        const std::size_t plain_bytes = view.bytes_of(elems);
-        const bool is_plain = !saves_bytes(size, plain_bytes);
-        if (is_plain) GRADCOLL_TRY(make_plain(step, codec, end, size, elems, plain_bytes));
-        block = blocks.block_at(end, is_plain ? plain_bytes : size, is_plain);
+        const auto encoded = encode_block(codec, {view.source(step.from, elems), residual, count},
+                                          blocks.bound_of(step, count), end);
+        if (!encoded.ok()) return encoded.status();
+        block = blocks.block_at(end, *encoded);
         end += block.size_bytes;
         if (residual) residual += view.residual_bytes(count);
         return {};
@@ -65,12 +48,12 @@ Status encode_blocks(const Step& step, const ChunkView& view, const Codec& codec
 struct Decoders {
     const Codec& codec;
     const Codec& exact;
-    const Codec& of(const EncodedBlock& block) const { return block.is_plain ? exact : codec; }
+    const Codec& of(const CodedBlock& block) const { return block.is_plain != 0 ? exact : codec; }
 };
 
 Status decode_blocks(const Step& step, const ChunkView& view, const Decoders& decoders) {
     const EncodedBlocks& blocks = *view.blocks_of(step);
-    return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
+    return for_blocks(step, step.from, view, [&](const CodedBlock& block, Range elems) {
         const bool valid = decoders.of(block).decode(blocks.bytes_of(block), block.size_bytes,
                                                      elems_in(elems), view.target(step.to, elems));
         return valid ? Status() : refused_payload(step, elems);
@@ -80,7 +63,7 @@ Status decode_blocks(const Step& step, const ChunkView& view, const Decoders& de
 Status decode_sum_blocks(const Step& step, const ChunkView& view, const Decoders& decoders) {
     const EncodedBlocks& blocks = *view.blocks_of(step);
     Step part = step;
-    return for_blocks(step, step.from, view, [&](const EncodedBlock& block, Range elems) {
+    return for_blocks(step, step.from, view, [&](const CodedBlock& block, Range elems) {
         part.range = elems;
         const bool valid =
             decoders.of(block).decode_sum(blocks.bytes_of(block), block.size_bytes, elems_in(elems),
@@ -93,10 +76,10 @@ Status decode_sum_blocks(const Step& step, const ChunkView& view, const Decoders
 Status copy_blocks(const Step& step, const ChunkView& view) {
     EncodedBlocks& blocks = *view.blocks_of(step);
     std::byte* end = view.target(step.to, step.range);
-    const EncodedBlock* from = blocks.of(step, step.from).data();
-    return for_blocks(step, step.to, view, [&](EncodedBlock& block, Range) -> Status {
+    const CodedBlock* from = blocks.of(step, step.from).data();
+    return for_blocks(step, step.to, view, [&](CodedBlock& block, Range) -> Status {
         if (from->size_bytes > 0) std::memcpy(end, blocks.bytes_of(*from), from->size_bytes);
-        block = blocks.block_at(end, from->size_bytes, from->is_plain);
+        block = blocks.block_at(end, *from);
         end += (from++)->size_bytes;
         return {};
     });

@@ -30,7 +30,8 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     chunk_ = chunk;
     const bool has_blocks = !program.blocks().empty();
     if (has_blocks)
-        blocks_.begin(program.blocks(), operation.plan.spec.elem_bytes, memory_.scratch);
+        blocks_.begin(program.blocks(), operation.plan.spec.elem_bytes,
+                      memory_.mirror ? memory_.mirror : memory_.scratch, memory_.blocks);
     view_ = ChunkView(operation.plan, schedule, chunk, operation.binding,
                       {memory_.scratch, has_blocks ? &blocks_ : nullptr});
     packed_.begin(program.packed(), memory_.scratch);
@@ -124,6 +125,8 @@ Status ChunkRun::start_on_device(std::uint32_t index, std::uint32_t cookie,
     started.data = bytes.data;
     started.mirror = mirror_of(index);
     started.size_bytes = bytes.size_bytes;
+    started.scratch = memory_.scratch;
+    started.blocks = memory_.mirror ? view_.blocks_of(message) : nullptr;
     started.tag = first_tag_ + message.stage;
     started.acknowledge_tag = started.tag + static_cast<int>(operation.plan.stage_count);
     started.cookie = cookie;

@@ -31,6 +31,11 @@ class ChunkView {
     }
     /// First byte of a place that may be written; null for the input and Slot::none().
     std::byte* target(Slot slot, Range range) const;
+    /// The chunk's own memory, and where a place in it is.
+    std::byte* scratch() const { return scratch_; }
+    std::size_t offset_in_scratch(Slot slot) const {
+        return schedule_->slots[slot.index].offset_bytes;
+    }
     /// Where the encoded blocks of a step or message are; null if its codec has a fixed rate.
     EncodedBlocks* blocks_of(const Step& step) const {
         return blocks_ && !has_fixed_rate(step.codec) ? blocks_ : nullptr;

@@ -62,8 +62,13 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
     if (!tail.ok()) return tail.status();
     const auto places =
         static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
+    const auto table_of = [](const Program& program) {
+        return program.blocks().block_count() + program.blocks().sent_count();
+    };
     auto memory =
-        WindowMemory::make(*plan, {places, std::max(body->scratch_bytes(), tail->scratch_bytes())},
+        WindowMemory::make(*plan,
+                           {places, std::max(body->scratch_bytes(), tail->scratch_bytes()),
+                            std::max(table_of(*body), table_of(*tail))},
                            options.data_on_device ? &options.device->device() : nullptr,
                            options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();

@@ -16,17 +16,60 @@ Status bad_lengths(fmt::format_string<Args...> format, Args&&... args) {
     return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
 }
 
+/// What is before the blocks of a message: room for its header, and their lengths, unless all are
+/// plain.
+class MessageFront {
+  public:
+    explicit MessageFront(std::span<const CodedBlock> blocks) : blocks_(blocks) {
+        const BlockLengthsWriter counted = written(BlockLengthsWriter(nullptr));
+        is_plain_ = !counted.has_encoded();
+        if (!is_plain_) size_bytes_ += counted.size_bytes();
+    }
+    bool is_plain() const { return is_plain_; }
+    std::size_t size_bytes() const { return size_bytes_; }
+    std::size_t message_bytes() const {
+        std::size_t size = size_bytes_;
+        for (const CodedBlock& block : blocks_) size += block.size_bytes;
+        return size;
+    }
+    void write(std::byte* message) const {
+        if (!is_plain_) written(BlockLengthsWriter(message + frame_header_bytes));
+    }
+
+  private:
+    BlockLengthsWriter written(BlockLengthsWriter writer) const {
+        for (const CodedBlock& block : blocks_)
+            block.is_plain != 0 ? writer.add_plain() : writer.add_encoded(block.size_bytes);
+        return writer;
+    }
+
+    std::span<const CodedBlock> blocks_;
+    bool is_plain_ = false;
+    std::size_t size_bytes_ = frame_header_bytes;
+};
+
 }  // namespace
 
-void EncodedBlocks::begin(const BlockLayout& layout, std::size_t elem_bytes, std::byte* scratch) {
+void EncodedBlocks::begin(const BlockLayout& layout, std::size_t elem_bytes, std::byte* scratch,
+                          std::span<CodedBlock> table) {
     layout_ = &layout;
     elem_bytes_ = elem_bytes;
     scratch_ = scratch;
+    blocks_ = table.empty() ? std::span(own_) : table.first(layout.block_count());
+    sent_ = table.empty() ? std::span<CodedBlock>()
+                          : table.subspan(layout.block_count(), layout.sent_count());
 }
 
-std::span<EncodedBlock> EncodedBlocks::of(const Step& step, Slot slot) {
-    return std::span(blocks_).subspan(layout_->first_block(slot),
-                                      counted_blocks(step.codec, elems_of(step)));
+std::span<CodedBlock> EncodedBlocks::of(const Step& step, Slot slot) const {
+    return blocks_.subspan(layout_->first_block(slot), counted_blocks(step.codec, elems_of(step)));
+}
+
+void EncodedBlocks::make_room(const Step& copy, std::uint64_t offset_bytes) const {
+    const std::size_t room = bound_of(copy, codec_block_elems(copy.codec));
+    for (CodedBlock& block : of(copy, copy.to)) {
+        block.offset_bytes = offset_bytes;
+        offset_bytes += room;
+    }
 }
 
 std::size_t EncodedBlocks::bound_of(const Step& step, std::size_t count_elems) const {
@@ -43,42 +86,58 @@ bool EncodedBlocks::join(const Step& send, bool is_void) {
         join_void(send);
         return false;
     }
-    const std::span<EncodedBlock> blocks = of(send, send.from);
-    const auto write_lengths = [blocks](BlockLengthsWriter writer) {
-        for (const EncodedBlock& block : blocks)
-            block.is_plain ? writer.add_plain() : writer.add_encoded(block.size_bytes);
-        return writer;
-    };
-    const BlockLengthsWriter counted = write_lengths(BlockLengthsWriter(nullptr));
-    const bool is_plain = !counted.has_encoded();
-    const std::size_t front = frame_header_bytes + (is_plain ? 0 : counted.size_bytes());
+    const std::span<const CodedBlock> blocks = of(send, send.from);
+    const MessageFront front(blocks);
     std::byte* begin = scratch_ + layout_->message_offset(send.from);
     if (layout_->is_in_its_slot(send.from))
-        begin = bytes_of(blocks.front()) - front;  // the list is at most as long as it has room for
+        // The list is at most as long as it has room for.
+        begin = bytes_of(blocks.front()) - front.size_bytes();
     else
-        move_together(blocks, begin + front);
-    if (!is_plain) write_lengths(BlockLengthsWriter(begin + frame_header_bytes));
-    std::size_t size = front;
-    for (const EncodedBlock& block : blocks) size += block.size_bytes;
-    messages_[send.from.index] = {begin, size};
-    return is_plain;
+        move_together(blocks, begin + front.size_bytes());
+    front.write(begin);
+    messages_[send.from.index] = {{begin, front.message_bytes()}, front.is_plain()};
+    return front.is_plain();
+}
+
+Result<bool> EncodedBlocks::lay_out(const Step& send, BlockMove& move) {
+    const std::span<const CodedBlock> blocks = of(send, send.from);
+    const std::span<CodedBlock> places =
+        sent_.subspan(layout_->first_sent(send.from), blocks.size());
+    const std::size_t most = bound_of(send, codec_block_elems(send.codec));
+    const MessageFront front(blocks);
+    const std::uint64_t begin = layout_->message_offset(send.from);
+    std::uint64_t at = begin + front.size_bytes();
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (blocks[i].size_bytes > most)
+            return Status(Code::internal,
+                          fmt::format("the device wrote a block of {} bytes, {} at most said",
+                                      blocks[i].size_bytes, most));
+        places[i].offset_bytes = at;
+        at += blocks[i].size_bytes;
+    }
+    front.write(scratch_ + begin);
+    move = {nullptr, scratch_, blocks.data(), places.data(), blocks.size()};
+    messages_[send.from.index] = {{scratch_ + begin, front.message_bytes()}, front.is_plain()};
+    return front.is_plain();
 }
 
 void EncodedBlocks::join_void(const Step& send) {
     std::byte* const begin = scratch_ + layout_->message_offset(send.from);
     BlockLengthsWriter lengths(begin + frame_header_bytes);
     for (std::size_t i = of(send, send.from).size(); i > 0; --i) lengths.add_encoded(0);
-    messages_[send.from.index] = {begin, frame_header_bytes + lengths.size_bytes()};
+    messages_[send.from.index] = {{begin, frame_header_bytes + lengths.size_bytes()}, false};
 }
 
-void EncodedBlocks::move_together(std::span<EncodedBlock> blocks, std::byte* to) const {
-    for (const EncodedBlock& block : blocks) {
+void EncodedBlocks::move_together(std::span<const CodedBlock> blocks, std::byte* to) const {
+    for (const CodedBlock& block : blocks) {
         if (block.size_bytes > 0) std::memcpy(to, bytes_of(block), block.size_bytes);
         to += block.size_bytes;
     }
 }
 
 Status EncodedBlocks::find(const Step& recv, std::size_t received_bytes, bool is_plain) {
+    messages_[recv.to.index] = {{scratch_ + layout_->message_offset(recv.to), received_bytes},
+                                is_plain};
     if (is_plain) {
         set_plain(of(recv, recv.to), recv, 0);
         return place(recv, frame_header_bytes, received_bytes);
@@ -87,18 +146,18 @@ Status EncodedBlocks::find(const Step& recv, std::size_t received_bytes, bool is
 }
 
 /// `blocks`: of the message, from number `first` on.
-void EncodedBlocks::set_plain(std::span<EncodedBlock> blocks, const Step& recv,
+void EncodedBlocks::set_plain(std::span<CodedBlock> blocks, const Step& recv,
                               std::size_t first) const {
-    for (EncodedBlock& block : blocks) {
+    for (CodedBlock& block : blocks) {
         block.size_bytes = static_cast<std::uint32_t>(elems_of_block(recv, first++) * elem_bytes_);
-        block.is_plain = true;
+        block.is_plain = 1;
     }
 }
 
 /// Returns where the list ends. None of it is believed.
 Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t received_bytes) {
     const std::byte* const begin = scratch_ + layout_->message_offset(recv.to);
-    const std::span<EncodedBlock> blocks = of(recv, recv.to);
+    const std::span<CodedBlock> blocks = of(recv, recv.to);
     std::size_t at = frame_header_bytes;
     for (std::size_t next = 0; next < blocks.size(); at += block_length_bytes) {
         const std::size_t left = blocks.size() - next;
@@ -116,7 +175,7 @@ Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t re
         if (const std::size_t most = bound_of(recv, elems_of_block(recv, next)); entry.value > most)
             return bad_lengths("a block of {} bytes: expected at most {}", entry.value, most);
         blocks[next].size_bytes = static_cast<std::uint32_t>(entry.value);
-        blocks[next++].is_plain = false;
+        blocks[next++].is_plain = 0;
     }
     return at;
 }
@@ -125,7 +184,7 @@ Result<std::size_t> EncodedBlocks::read_lengths(const Step& recv, std::size_t re
 Status EncodedBlocks::place(const Step& recv, std::size_t at, std::size_t end) {
     const std::size_t front = at;
     const std::uint64_t begin = layout_->message_offset(recv.to);
-    for (EncodedBlock& block : of(recv, recv.to)) {
+    for (CodedBlock& block : of(recv, recv.to)) {
         if (block.size_bytes > end - at)
             return bad_lengths("a block of {} bytes: expected at most {}", block.size_bytes,
                                end - at);

@@ -7,15 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "compress/block_move.hpp"
 #include "runtime/block_layout.hpp"
 
 namespace gradcoll {
-
-struct EncodedBlock {
-    std::uint64_t offset_bytes = 0;  ///< from the begin of the scratch
-    std::uint32_t size_bytes = 0;
-    bool is_plain = false;  ///< its elements, not encoded
-};
 
 /// What is moved for a send or a receive.
 struct MessageBytes {
@@ -24,21 +19,28 @@ struct MessageBytes {
 };
 
 /// Used for one chunk after another; allocates only when made. Steps and messages that use
-/// different slots may be at work at the same time.
+/// different slots may be at work at the same time. Offsets are from the begin of the chunk's
+/// scratch. Of data on a device `scratch` is its mirror, where messages are; the device has the
+/// blocks at the same offsets of its own memory, and the table of them in common with the host.
 class EncodedBlocks {
   public:
     /// Room for so many.
-    EncodedBlocks(std::size_t blocks, std::size_t slots) : blocks_(blocks), messages_(slots) {}
-    void begin(const BlockLayout& layout, std::size_t elem_bytes, std::byte* scratch);
+    EncodedBlocks(std::size_t blocks, std::size_t slots) : own_(blocks), messages_(slots) {}
+    /// `table`: what the device reads and writes, too: the blocks, then BlockLayout::sent_count()
+    /// of messages. Empty: nobody else does.
+    void begin(const BlockLayout& layout, std::size_t elem_bytes, std::byte* scratch,
+               std::span<CodedBlock> table);
 
     /// Those of a local step's slot, or of a message's. Valid until the chunk ends.
-    std::span<EncodedBlock> of(const Step& step, Slot slot);
-    std::byte* bytes_of(const EncodedBlock& block) const { return scratch_ + block.offset_bytes; }
+    std::span<CodedBlock> of(const Step& step, Slot slot) const;
+    std::byte* bytes_of(const CodedBlock& block) const { return scratch_ + block.offset_bytes; }
     /// `bytes`: written in scratch, to the room of the block or before it.
-    EncodedBlock block_at(const std::byte* bytes, std::size_t size_bytes, bool is_plain) const {
-        return {static_cast<std::uint64_t>(bytes - scratch_),
-                static_cast<std::uint32_t>(size_bytes), is_plain};
+    CodedBlock block_at(const std::byte* bytes, const CodedBlock& block) const {
+        return {static_cast<std::uint64_t>(bytes - scratch_), block.size_bytes, block.is_plain};
     }
+    /// For blocks that are going to be copied to a slot, says where they come to, each with the
+    /// room of its bound.
+    void make_room(const Step& copy, std::uint64_t offset_bytes) const;
     /// The most that `count_elems` elements of the step take.
     std::size_t bound_of(const Step& step, std::size_t count_elems) const;
 
@@ -46,26 +48,39 @@ class EncodedBlocks {
     /// blocks. `is_void`: the sender has failed, so there are no blocks. Once for all sends of a
     /// slot. Returns whether all blocks are plain: then there are no lengths.
     bool join(const Step& send, bool is_void);
-    /// The message that has been put together.
-    MessageBytes message(Slot slot) const { return messages_[slot.index]; }
+    /// The same of blocks that the device has made, but for moving them: that is left to it.
+    /// `move`: from its memory to the mirror. Errors: internal if the device wrote more than the
+    /// codec says.
+    Result<bool> lay_out(const Step& send, BlockMove& move);
+    /// The message that has been put together, or has arrived.
+    MessageBytes message(Slot slot) const { return messages_[slot.index].bytes; }
+    /// Of one that has arrived: whether all its blocks are plain.
+    bool is_plain(Slot slot) const { return messages_[slot.index].is_plain; }
     /// Finds the blocks of a message of `received_bytes`, of which the header has been checked.
     /// `is_plain`: that says that all are. Errors: corrupt if their lengths are not those of such
     /// blocks, or not of that message.
     Status find(const Step& recv, std::size_t received_bytes, bool is_plain);
 
   private:
+    struct Message {
+        MessageBytes bytes;
+        bool is_plain = false;
+    };
+
     void join_void(const Step& send);
-    void move_together(std::span<EncodedBlock> blocks, std::byte* to) const;
+    void move_together(std::span<const CodedBlock> blocks, std::byte* to) const;
     Result<std::size_t> read_lengths(const Step& recv, std::size_t received_bytes);
-    void set_plain(std::span<EncodedBlock> blocks, const Step& recv, std::size_t first) const;
+    void set_plain(std::span<CodedBlock> blocks, const Step& recv, std::size_t first) const;
     Status place(const Step& recv, std::size_t at, std::size_t end);
     std::size_t elems_of_block(const Step& step, std::size_t block) const;
 
     const BlockLayout* layout_ = nullptr;
     std::size_t elem_bytes_ = 1;
     std::byte* scratch_ = nullptr;
-    std::vector<EncodedBlock> blocks_;    ///< by number
-    std::vector<MessageBytes> messages_;  ///< by slot, of messages that leave
+    std::vector<CodedBlock> own_;
+    std::span<CodedBlock> blocks_;   ///< by number
+    std::span<CodedBlock> sent_;     ///< of a device: where blocks go in messages
+    std::vector<Message> messages_;  ///< by slot
 };
 
 }  // namespace gradcoll

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "compress/codec_form.hpp"
 #include "runtime/chunk_window.hpp"
 #include "runtime/operation_numbers.hpp"
 #include "runtime/operation_trace.hpp"
@@ -38,11 +39,12 @@ Status check_options(const Plan& plan, const Channel& channel, const Executor::O
     return {};
 }
 
+/// "exact, 2:4, int8, int8/seed"
 std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
     std::string names;
-    for (const CodecId codec : all_codecs())
-        if (has_fixed_rate(codec) && plugin.runs_codec(codec, type))
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(codec));
+    for (const NamedForm& form : all_codec_forms())
+        if (plugin.runs_codec(form.codec, form.parameters, type))
+            names += fmt::format("{}{}", names.empty() ? "" : ", ", form.name);
     return names;
 }
 
@@ -50,7 +52,7 @@ std::string codecs_run_by(const DevicePlugin& plugin, ElementType type) {
 CodecId missing_on(const DevicePlugin& plugin, const PlanSpec& spec) {
     const auto is_missing = [&](CodecId codec) {
         return codec != CodecId::exact &&
-               (!has_fixed_rate(codec) || !plugin.runs_codec(codec, spec.type));
+               !plugin.runs_codec(plain(codec), parameters_of(codec), spec.type);
     };
     if (is_missing(spec.down_codec)) return spec.down_codec;
     for (const VertexChoice& each : spec.choices)
@@ -66,11 +68,9 @@ Status refusal_of(const Plan& plan, const Executor::Options& options) {
     if (missing == CodecId::exact) return {};
     return {Code::unsupported,
             fmt::format(
-                "codec {} of {}: {} device {} {}; allowed with data there: {}; or vectors in "
-                "host memory",
+                "codec {} of {}: {} device {} has no kernels for it; allowed with data there: {}; "
+                "or vectors in host memory",
                 name_of(missing), name_of(plan.spec.type), plugin.name, options.device->number(),
-                has_fixed_rate(missing) ? "has no kernels for it"
-                                        : "sends no encodings of variable rate",
                 codecs_run_by(plugin, plan.spec.type))};
 }
 

@@ -17,8 +17,8 @@ constexpr std::size_t aligned(std::size_t size_bytes) {
 
 }  // namespace
 
-MirrorLayout::MirrorLayout(const Plan& plan)
-    : elem_bytes_(plan.spec.elem_bytes), tail_schedule_(&plan.tail) {
+MirrorLayout::MirrorLayout(const Plan& plan, std::size_t scratch_bytes)
+    : elem_bytes_(plan.spec.elem_bytes), scratch_bytes_(scratch_bytes), tail_schedule_(&plan.tail) {
     body_ = offsets_in(plan.body);
     tail_ = offsets_in(plan.tail);
 }
@@ -27,7 +27,7 @@ std::vector<std::size_t> MirrorLayout::offsets_in(const Schedule& schedule) {
     using Key = std::tuple<StepKind, Space, std::int64_t, std::int64_t>;
     std::map<Key, std::size_t> ranges;
     std::vector<std::size_t> offsets(schedule.steps.size());
-    std::size_t end = aligned(schedule.scratch_bytes);
+    std::size_t end = aligned(scratch_bytes_);
     for (std::size_t i = 0; i < schedule.steps.size(); ++i) {
         const Step& step = schedule.steps[i];
         if (!is_message(step.kind)) continue;
@@ -51,16 +51,19 @@ Result<WindowMemory> WindowMemory::make(const Plan& plan, const Room& room, Devi
     memory.places_ = memory.usable_places_ = room.places;
     memory.scratch_bytes_ = aligned(room.scratch_bytes);
     memory.pool_ = std::move(pool);
-    if (device) GRADCOLL_TRY(memory.take_from(*device, plan, room.places));
+    if (device) GRADCOLL_TRY(memory.take_from(*device, plan, room));
     return memory;
 }
 
-Status WindowMemory::take_from(Device& device, const Plan& plan, std::size_t places) {
-    layout_ = std::make_unique<MirrorLayout>(plan);
-    GRADCOLL_TRY(take(
-        scratch_, DeviceArea::make(device, DeviceArea::Kind::on_device, places * scratch_bytes_)));
-    return take(mirror_,
-                DeviceArea::make(device, DeviceArea::Kind::pinned, places * layout_->size_bytes()));
+Status WindowMemory::take_from(Device& device, const Plan& plan, const Room& room) {
+    constexpr auto pinned = DeviceArea::Kind::pinned;
+    layout_ = std::make_unique<MirrorLayout>(plan, scratch_bytes_);
+    block_count_ = room.blocks;
+    GRADCOLL_TRY(take(scratch_, DeviceArea::make(device, DeviceArea::Kind::on_device,
+                                                 room.places * scratch_bytes_)));
+    GRADCOLL_TRY(take(blocks_, DeviceArea::make(device, pinned,
+                                                room.places * block_count_ * sizeof(CodedBlock))));
+    return take(mirror_, DeviceArea::make(device, pinned, room.places * layout_->size_bytes()));
 }
 
 Status WindowMemory::borrow() {
@@ -77,6 +80,9 @@ ChunkMemory WindowMemory::of(std::uint32_t place) {
     if (scratch) memory.scratch = scratch + place * scratch_bytes_;
     if (mirror_.data()) memory.mirror = mirror_.data() + place * layout_->size_bytes();
     memory.mirror_layout = layout_.get();
+    if (blocks_.data())
+        memory.blocks = {reinterpret_cast<CodedBlock*>(blocks_.data()) + place * block_count_,
+                         block_count_};
     return memory;
 }
 

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "collectives/plan/plan.hpp"
+#include "compress/coded_block.hpp"
 #include "runtime/device/device_area.hpp"
 #include "runtime/scratch_pool.hpp"
 
@@ -19,7 +21,8 @@ namespace gradcoll {
 /// each range has a mirror of its own, one for sends of it and one for receives. Immutable.
 class MirrorLayout {
   public:
-    explicit MirrorLayout(const Plan& plan);
+    /// `scratch_bytes`: of one chunk, with what is behind the schedule's.
+    MirrorLayout(const Plan& plan, std::size_t scratch_bytes);
 
     std::size_t size_bytes() const { return size_bytes_; }  ///< of one chunk
     /// From the chunk's mirror; of a message step of the plan's body or tail.
@@ -32,6 +35,7 @@ class MirrorLayout {
     std::vector<std::size_t> offsets_in(const Schedule& schedule);
 
     std::size_t elem_bytes_;
+    std::size_t scratch_bytes_;
     const Schedule* tail_schedule_;
     std::size_t size_bytes_ = 0;
     std::vector<std::size_t> body_, tail_;
@@ -42,6 +46,7 @@ struct ChunkMemory {
     std::byte* scratch = nullptr;  ///< of the device, if the data are there
     std::byte* mirror = nullptr;   ///< pinned; only if the data are on a device
     const MirrorLayout* mirror_layout = nullptr;
+    std::span<CodedBlock> blocks;  ///< pinned; of codecs of variable rate, likewise
 };
 
 /// On the host: borrowed from a pool while an operation runs. Or, for data on a device, on that
@@ -53,6 +58,7 @@ class WindowMemory {
     struct Room {
         std::size_t places = 0;         ///< of chunks
         std::size_t scratch_bytes = 0;  ///< of one place
+        std::size_t blocks = 0;         ///< of one place, in tables for a device
     };
     /// `device`: null for data of the host. `pool`: for those; must not be null. Errors:
     /// out_of_memory.
@@ -69,14 +75,15 @@ class WindowMemory {
     ChunkMemory of(std::uint32_t place);
 
   private:
-    Status take_from(Device& device, const Plan& plan, std::size_t places);
+    Status take_from(Device& device, const Plan& plan, const Room& room);
 
     std::size_t places_ = 0;
     std::size_t usable_places_ = 0;
     std::size_t scratch_bytes_ = 0;  ///< of one place
     std::shared_ptr<ScratchPool> pool_;
     ScratchLease lease_;
-    DeviceArea scratch_, mirror_;
+    DeviceArea scratch_, mirror_, blocks_;
+    std::size_t block_count_ = 0;  ///< of one place
     std::unique_ptr<MirrorLayout> layout_;
 };
 

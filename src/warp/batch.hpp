@@ -17,12 +17,14 @@ struct WarpJob {
     std::byte* residual = nullptr;
     std::byte* out = nullptr;
     std::uint32_t* invalid = nullptr;
-    std::uint32_t seed = 0;       ///< of rounding by chance
-    double abs = 0, rel = 0;      ///< what may be lost of an element
-    std::byte* blocks = nullptr;  ///< of variable rate: where each lies, and how long it is
-    std::size_t count = 0;        ///< elements
-    std::size_t tiles = 0;        ///< tiles that go by vector instructions
-    std::size_t items = 0;        ///< tiles and loose pieces
+    std::uint32_t seed = 0;          ///< of rounding by chance
+    double abs = 0, rel = 0;         ///< what may be lost of an element
+    std::byte* blocks = nullptr;     ///< of variable rate: where each lies, and how long it is
+    std::byte* to_blocks = nullptr;  ///< where they are moved to
+    std::size_t blocks_at = 0;       ///< where in `out` the first is written
+    std::size_t count = 0;           ///< elements
+    std::size_t tiles = 0;           ///< tiles that go by vector instructions
+    std::size_t items = 0;           ///< tiles and loose pieces
 };
 
 inline constexpr unsigned warp_lanes = 32;

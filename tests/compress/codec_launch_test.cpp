@@ -16,7 +16,7 @@ std::vector<WarpJob>& started() {
     return jobs;
 }
 /// N:M of floats, and exact for all types; remembers the jobs.
-BatchKernel kernel_of(CodecId codec, ElementType type, CodecWork) {
+BatchKernel kernel_of(CodecId codec, const CodecParameters&, ElementType type, CodecWork) {
     if (!codec_supports(codec, type) || type == ElementType::opaque) return {};
     return {[](const Batch& batch, unsigned, void*) -> const char* {
                 started().insert(started().end(), batch.job, batch.job + batch.jobs);
@@ -78,11 +78,12 @@ TEST_F(CodecLaunching, DecodingNeedsAWordForInvalid) {
 }
 
 TEST_F(CodecLaunching, VariableRateNeedsAnEntryForEachBlock) {
-    const auto any_codec = [](CodecId, ElementType, CodecWork) {
-        return kernel_of(CodecId::nm_2_4, ElementType::f32, CodecWork::encode);
+    const auto any_codec = [](CodecId, const CodecParameters&, ElementType, CodecWork) {
+        return kernel_of(CodecId::nm_2_4, {}, ElementType::f32, CodecWork::encode);
     };
     CodecLaunch encode = call(CodecWork::encode);
-    encode.codec = *codec_with(CodecId::int8, {.rel = 0.125});
+    encode.codec = CodecId::int8;
+    encode.parameters.rel = 0.125;
     CodecJob job{at(0), nullptr, nullptr, at(0), 8};
     const auto launched = [&] {
         return launch_codec(any_codec, CodecForm::by_alignment, encode, {&job, 1});
@@ -94,8 +95,11 @@ TEST_F(CodecLaunching, VariableRateNeedsAnEntryForEachBlock) {
     ASSERT_TRUE(launched().ok());
     EXPECT_EQ(started().back().blocks, at(16));
     EXPECT_EQ(started().back().rel, 0.125);
-    encode.codec = *codec_with(CodecId::int8, {.call_parts = 1});
-    EXPECT_EQ(launched().code(), Code::unsupported) << "a launch has no word for what a call says";
+    encode.parameters = {.call_parts = 1};
+    EXPECT_EQ(launched().code(), Code::unsupported) << "what the call says is missing";
+    encode.codec = *codec_with(CodecId::int8, {.rel = 0.125});
+    encode.parameters = {.rel = 0.125};
+    EXPECT_EQ(launched().code(), Code::unsupported) << "parameters are told apart from the codec";
 }
 
 TEST_F(CodecLaunching, OneBadJobStopsAllBeforeTheFirst) {

@@ -12,9 +12,10 @@ namespace gradcoll::test {
 class CodecMachine {
   public:
     virtual ~CodecMachine() = default;
-    /// Launches the jobs and waits for their end.
+    /// These launch their jobs and wait for their end.
     virtual Status launch(CodecForm form, const CodecLaunch& launch,
                           std::span<const CodecJob> jobs) = 0;
+    virtual Status move(std::span<const BlockMove> moves) = 0;
     virtual TestMemory& memory() = 0;
 };
 

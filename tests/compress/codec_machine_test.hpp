@@ -25,8 +25,12 @@ class CodecMachineTest : public testing::TestWithParam<CodecCase> {
     /// Launches one job; whether the payload was called invalid.
     bool launch(CodecWork work, CodecForm form, const CodecJob& job) const {
         const TestArray invalid = array(Bytes(4), TestArray::Use::written);
-        const CodecLaunch call{work, codec_.id, codec_.type, nullptr,
-                               reinterpret_cast<std::uint32_t*>(invalid.data())};
+        const CodecLaunch call{work,
+                               plain(codec_.id),
+                               codec_.type,
+                               nullptr,
+                               reinterpret_cast<std::uint32_t*>(invalid.data()),
+                               codec_.parameters};
         const Status status = machine_->launch(form, call, {&job, 1});
         EXPECT_TRUE(status.ok()) << status.message();
         EXPECT_TRUE(invalid.canaries_intact());

@@ -16,13 +16,21 @@ class CudaCodecs final : public CodecMachine {
     Status launch(CodecForm form, const CodecLaunch& launch,
                   std::span<const CodecJob> jobs) override {
         GRADCOLL_TRY(launch_codec_cuda_form(form, launch, jobs));
-        const cudaError_t error = cudaDeviceSynchronize();
-        if (error == cudaSuccess) return {};
-        return {Code::transport, cudaGetErrorString(error)};
+        return finish();
+    }
+    Status move(std::span<const BlockMove> moves) override {
+        GRADCOLL_TRY(launch_block_moves_cuda(nullptr, moves));
+        return finish();
     }
     TestMemory& memory() override { return memory_; }
 
   private:
+    static Status finish() {
+        const cudaError_t error = cudaDeviceSynchronize();
+        if (error == cudaSuccess) return {};
+        return {Code::transport, cudaGetErrorString(error)};
+    }
+
     CudaMemory memory_;
 };
 

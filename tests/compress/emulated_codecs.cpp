@@ -1,5 +1,6 @@
 #include "compress/emulated_codecs.hpp"
 
+#include "compress/block_move_job.hpp"
 #include "compress/cast/bf16_lane_ops.hpp"
 #include "compress/chain/chain_job.hpp"
 #include "compress/codec_machine.hpp"
@@ -19,6 +20,9 @@ class EmulatedCodecs final : public CodecMachine {
                   std::span<const CodecJob> jobs) override {
         return launch_codec(emulated_codec_kernel, form, launch, jobs);
     }
+    Status move(std::span<const BlockMove> moves) override {
+        return launch_block_moves(OnEmulatedWarps::kernel<BlockMoveJob>(), nullptr, moves);
+    }
     TestMemory& memory() override { return memory_; }
 
   private:
@@ -26,8 +30,8 @@ class EmulatedCodecs final : public CodecMachine {
 };
 
 template <class W>
-BatchKernel quantizing_kernel(CodecId codec, ElementType type, CodecWork work) {
-    switch (quant::quant_form_of(parameters_of(codec))) {
+BatchKernel quantizing_kernel(const CodecParameters& parameters, ElementType type, CodecWork work) {
+    switch (quant::quant_form_of(parameters)) {
         case quant::QuantForm::with_escapes:
             return quant::escape_kernel_for<OnEmulatedWarps, W>(type, work);
         case quant::QuantForm::by_chance:
@@ -40,9 +44,10 @@ BatchKernel quantizing_kernel(CodecId codec, ElementType type, CodecWork work) {
 
 }  // namespace
 
-BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork work) {
+BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& parameters,
+                                  ElementType type, CodecWork work) {
     using nm::kernel_for;
-    switch (plain(codec)) {
+    switch (codec) {
         case CodecId::exact:
             return exact_kernel<OnEmulatedWarps>(type, work);
         case CodecId::nm_1_4:
@@ -60,11 +65,11 @@ BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork wor
         case CodecId::bf16:
             return bf16_kernel<OnEmulatedWarps>(type, work);
         case CodecId::int8:
-            return quantizing_kernel<quant::Width<8>>(codec, type, work);
+            return quantizing_kernel<quant::Width<8>>(parameters, type, work);
         case CodecId::int4:
-            return quantizing_kernel<quant::Width<4>>(codec, type, work);
+            return quantizing_kernel<quant::Width<4>>(parameters, type, work);
         case CodecId::int16:
-            return quantizing_kernel<quant::Width<16>>(codec, type, work);
+            return quantizing_kernel<quant::Width<16>>(parameters, type, work);
         case CodecId::nm_2_4_int8:
             return chain::kernel_for<OnEmulatedWarps, 2, 8>(type, work);
         case CodecId::nm_1_4_int8:

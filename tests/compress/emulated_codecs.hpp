@@ -5,6 +5,7 @@
 
 namespace gradcoll::test {
 
-BatchKernel emulated_codec_kernel(CodecId codec, ElementType type, CodecWork work);
+BatchKernel emulated_codec_kernel(CodecId codec, const CodecParameters& parameters,
+                                  ElementType type, CodecWork work);
 
 }  // namespace gradcoll::test

@@ -54,9 +54,12 @@ Bytes encoded_by(CodecMachine& machine, CodecId codec, const Vector& v) {
     const TestArray out(machine.memory(), Bytes(bound_bytes(codec, element_bytes(v.type), count)),
                         TestArray::Use::written);
     const CodecJob job{in.data(), nullptr, nullptr, out.data(), count};
-    EXPECT_TRUE(
-        machine.launch(CodecForm::by_alignment, {CodecWork::encode, codec, v.type}, {&job, 1})
-            .ok());
+    EXPECT_TRUE(machine
+                    .launch(CodecForm::by_alignment,
+                            {CodecWork::encode, plain(codec), v.type, nullptr, nullptr,
+                             parameters_of(codec)},
+                            {&job, 1})
+                    .ok());
     return out.content();
 }
 

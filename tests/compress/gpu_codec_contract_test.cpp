@@ -187,7 +187,8 @@ TEST_P(GpuCodec, ManyJobsOfDifferentSizesInOneLaunch) {
                                                    Use::written));
         jobs.push_back({ins.back()->data(), nullptr, nullptr, outs.back()->data(), count});
     }
-    const CodecLaunch call{CodecWork::encode, codec_.id, codec_.type, nullptr, nullptr};
+    const CodecLaunch call{CodecWork::encode, plain(codec_.id), codec_.type,
+                           nullptr,           nullptr,          codec_.parameters};
     const Status status = machine_->launch(CodecForm::by_alignment, call, jobs);
     ASSERT_TRUE(status.ok()) << status.message();
     for (std::size_t j = 0; j < jobs.size(); ++j) {

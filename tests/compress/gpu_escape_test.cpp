@@ -4,6 +4,7 @@
 
 #include "compress/bound_cases.hpp"
 #include "compress/codec_machine_test.hpp"
+#include "compress/encode_block.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -42,15 +43,29 @@ class GpuEscape : public CodecMachineTest {
         for (std::size_t from = 0; from < count; from += block) {
             const std::size_t elems = std::min(block, count - from);
             Bytes out(bound_bytes(codec_.id, elem(), elems));
-            out.resize(encode(from, elems, out.data()));
-            message.blocks.push_back({message.bytes.size(), out.size()});
+            CodedBlock coded = encode(from, elems, out.data());
+            out.resize(coded.size_bytes);
+            coded.offset_bytes = message.bytes.size();
+            message.blocks.push_back(coded);
             message.bytes.insert(message.bytes.end(), out.begin(), out.end());
         }
         return message;
     }
+    /// As the codec encodes, whether it pays or not.
     Message encoding_of(const Bytes& plain) const {
         return encoded(elems_of(plain), [&](std::size_t from, std::size_t elems, std::byte* out) {
-            return codec_.encode(plain.data() + from * elem(), elems, out);
+            const std::size_t size = codec_.encode(plain.data() + from * elem(), elems, out);
+            return CodedBlock{0, static_cast<std::uint32_t>(size), 0};
+        });
+    }
+    /// As it is sent. `residual`: null, or gets what is left over.
+    Message message_of(const Bytes& plain, Bytes* residual = nullptr) const {
+        return encoded(elems_of(plain), [&](std::size_t from, std::size_t elems, std::byte* out) {
+            std::byte* const rest =
+                residual ? residual->data() + from * element_bytes(residual_type_) : nullptr;
+            return encode_block(codec_, {plain.data() + from * elem(), rest, elems},
+                                bound_bytes(codec_.id, elem(), elems), out)
+                .value();
         });
     }
 
@@ -64,6 +79,8 @@ class GpuEscape : public CodecMachineTest {
         return CodecMachineTest::launch(work, form, job);
     }
 
+    static constexpr std::size_t blocks_at = 24;
+
     /// What the device wrote: each block has the room of a plain one.
     void expect_blocks(const Message& want, const TestArray& out, const TestArray& blocks) const {
         const Bytes payload = out.content(), places = blocks.content();
@@ -71,8 +88,10 @@ class GpuEscape : public CodecMachineTest {
         for (std::size_t b = 0; b < want.blocks.size(); ++b) {
             CodedBlock got;
             std::memcpy(&got, places.data() + b * sizeof got, sizeof got);
-            ASSERT_EQ(got.offset_bytes, b * bound_bytes(codec_.id, elem(), block)) << "block " << b;
+            ASSERT_EQ(got.offset_bytes, blocks_at + b * bound_bytes(codec_.id, elem(), block))
+                << "block " << b;
             ASSERT_EQ(got.size_bytes, want.blocks[b].size_bytes) << "block " << b;
+            ASSERT_EQ(got.is_plain, want.blocks[b].is_plain) << "block " << b;
             ASSERT_EQ(std::memcmp(payload.data() + got.offset_bytes,
                                   want.bytes.data() + want.blocks[b].offset_bytes, got.size_bytes),
                       0)
@@ -80,12 +99,14 @@ class GpuEscape : public CodecMachineTest {
         }
     }
     void expect_encodes(const Bytes& plain, CodecForm form, std::size_t shift) const {
-        const Message want = encoding_of(plain);
+        const Message want = message_of(plain);
         const TestArray in = array(plain, Use::read, shift == 0 ? 0 : elem());
         const TestArray out =
-            array(Bytes(bound_bytes(codec_.id, elem(), elems_of(plain))), Use::written, shift);
+            array(Bytes(blocks_at + bound_bytes(codec_.id, elem(), elems_of(plain))), Use::written,
+                  shift);
         const TestArray blocks = array(bytes_of(want.blocks), Use::written);
-        launch(CodecWork::encode, form, {in.data(), nullptr, nullptr, out.data(), elems_of(plain)},
+        launch(CodecWork::encode, form,
+               {in.data(), nullptr, nullptr, out.data(), elems_of(plain), nullptr, blocks_at},
                blocks);
         expect_blocks(want, out, blocks);
     }
@@ -95,30 +116,37 @@ class GpuEscape : public CodecMachineTest {
         const TestArray rest = array(residual, Use::written, shift == 0 ? 0 : wide);
         const TestArray in = array(plain, Use::read, shift == 0 ? 0 : elem());
         const TestArray out =
-            array(Bytes(bound_bytes(codec_.id, elem(), count)), Use::written, shift);
-        const Message want =
-            encoded(count, [&](std::size_t from, std::size_t elems, std::byte* to) {
-                return codec_.encode_with_residual(plain.data() + from * elem(),
-                                                   residual.data() + from * wide, elems, to);
-            });
+            array(Bytes(blocks_at + bound_bytes(codec_.id, elem(), count)), Use::written, shift);
+        const Message want = message_of(plain, &residual);
         const TestArray blocks = array(bytes_of(want.blocks), Use::written);
         launch(CodecWork::encode_with_residual, form,
-               {in.data(), rest.data(), nullptr, out.data(), count}, blocks);
+               {in.data(), rest.data(), nullptr, out.data(), count, nullptr, blocks_at}, blocks);
         ASSERT_NO_FATAL_FAILURE(expect_blocks(want, out, blocks));
         ASSERT_EQ(rest.content(), residual);
         ASSERT_TRUE(rest.canaries_intact());
     }
-    void expect_decodes(const Bytes& plain, const Bytes& base, CodecForm form,
+    /// Values of a message, and their sums with a base, by the reference.
+    void decode(const Message& message, const Bytes& base, Bytes& values, Bytes& sums) const {
+        const Codec exact = *codec_for(CodecId::exact, codec_.type, InstructionSet::scalar);
+        const std::size_t count = elems_of(base);
+        for (std::size_t b = 0; b < message.blocks.size(); ++b) {
+            const auto& [offset, size, is_plain] = message.blocks[b];
+            const Codec& codec = is_plain != 0 ? exact : codec_;
+            const std::size_t elems = std::min(block, count - b * block);
+            const std::size_t at = b * block * elem();
+            const std::byte* const in = message.bytes.data() + offset;
+            ASSERT_TRUE(codec.decode(in, size, elems, values.data() + at));
+            ASSERT_TRUE(codec.decode_sum(in, size, elems, base.data() + at, sums.data() + at));
+        }
+    }
+    void expect_decodes(const Message& message, const Bytes& base, CodecForm form,
                         std::size_t shift) const {
-        const std::size_t count = elems_of(plain);
-        const Message message = encoding_of(plain);
-        Bytes want(plain.size()), sum(plain.size());
-        const std::byte* const from = message.bytes.data();
-        ASSERT_TRUE(codec_.decode(from, message.bytes.size(), count, want.data()));
-        ASSERT_TRUE(codec_.decode_sum(from, message.bytes.size(), count, base.data(), sum.data()));
+        const std::size_t count = elems_of(base);
+        Bytes want(base.size()), sum(base.size());
+        ASSERT_NO_FATAL_FAILURE(decode(message, base, want, sum));
         const TestArray in = array(message.bytes, Use::read, shift);
         const TestArray blocks = array(bytes_of(message.blocks), Use::read);
-        const TestArray out = array(Bytes(plain.size()), Use::written, shift == 0 ? 0 : elem());
+        const TestArray out = array(Bytes(base.size()), Use::written, shift == 0 ? 0 : elem());
         ASSERT_FALSE(launch(CodecWork::decode, form,
                             {in.data(), nullptr, nullptr, out.data(), count}, blocks));
         ASSERT_EQ(out.content(), want);
@@ -132,7 +160,8 @@ class GpuEscape : public CodecMachineTest {
         const Bytes base = make_data(Data::normal, codec_.type, elems_of(plain), 2);
         ASSERT_NO_FATAL_FAILURE(expect_encodes(plain, form, shift));
         ASSERT_NO_FATAL_FAILURE(expect_feeds_back(plain, form, shift));
-        ASSERT_NO_FATAL_FAILURE(expect_decodes(plain, base, form, shift));
+        ASSERT_NO_FATAL_FAILURE(expect_decodes(encoding_of(plain), base, form, shift));
+        ASSERT_NO_FATAL_FAILURE(expect_decodes(message_of(plain), base, form, shift));
     }
 };
 
@@ -178,7 +207,7 @@ TEST_P(GpuEscape, ChangedBytesAndSizesAreRefusedWhereTheReferenceRefusesThem) {
                         static_cast<std::byte>(draw() % 4 == 0 ? 0xff : draw());
                 if (round % 4 == 0) bytes.resize(draw() % bytes.size());
                 if (round % 4 == 1) bytes.resize(bytes.size() + 2 * (draw() % 3));
-                message.blocks[0].size_bytes = bytes.size();
+                message.blocks[0].size_bytes = static_cast<std::uint32_t>(bytes.size());
                 Bytes want(count * elem());
                 const bool taken = codec_.decode(bytes.data(), bytes.size(), count, want.data());
                 const TestArray in = array(bytes, Use::read);
@@ -204,6 +233,18 @@ TEST_P(GpuEscape, ABlockAtAnOddPlaceIsRefused) {
     const TestArray out = array(Bytes(block * elem()), Use::written);
     EXPECT_TRUE(launch(CodecWork::decode, CodecForm::by_alignment,
                        {in.data(), nullptr, nullptr, out.data(), block}, blocks));
+}
+
+TEST_P(GpuEscape, APlainBlockOfAnotherLengthIsRefused) {
+    for (const int more : {-2, 2}) {
+        Bytes bytes(block * elem() + 2);
+        CodedBlock coded{0, static_cast<std::uint32_t>(block * elem() + more), 1};
+        const TestArray in = array(bytes, Use::read);
+        const TestArray blocks = array(bytes_of({coded}), Use::read);
+        const TestArray out = array(Bytes(block * elem()), Use::written);
+        EXPECT_TRUE(launch(CodecWork::decode, CodecForm::by_alignment,
+                           {in.data(), nullptr, nullptr, out.data(), block}, blocks));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuEscape, testing::ValuesIn(told_cases()), case_name);

@@ -63,11 +63,11 @@ TEST(Devices, ALibraryWithoutTheEntryIsNoPlugin) {
 }
 
 TEST(Devices, APluginOfAnotherKindOrBuildIsNotTouchedFurther) {
-    for (const auto& [odd, because] :
-         {std::pair("nothing", "offers nothing"), std::pair("abi", "speaks version 7"),
-          std::pair("build", "another build: \"some other build\""),
-          std::pair("incomplete", "is incomplete"),
-          std::pair("inactive", "no odd device is plugged in")}) {
+    for (const auto& [odd, because] : {std::pair("nothing", "offers nothing"),
+                                       std::pair("abi", "speaks version 2 of the interface, not 3"),
+                                       std::pair("build", "another build: \"some other build\""),
+                                       std::pair("incomplete", "is incomplete"),
+                                       std::pair("inactive", "no odd device is plugged in")}) {
         setenv("GC_TEST_ODD_PLUGIN", odd, 1);
         Devices devices(GRADCOLL_ODD_PLUGIN);
         EXPECT_TRUE(is_inactive(devices, because)) << odd;

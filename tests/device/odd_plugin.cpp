@@ -21,10 +21,12 @@ gradcoll::DevicePlugin sound() {
     plugin.device = [](int) -> Result<Device*> { return Status(Code::unsupported, "no device"); };
     plugin.device_of = [](const void*) { return gradcoll::host_memory; };
     plugin.current_device = [] { return 0; };
-    plugin.runs_codec = [](gradcoll::CodecId, gradcoll::ElementType) { return false; };
+    plugin.runs_codec = [](gradcoll::CodecId, const gradcoll::CodecParameters&,
+                           gradcoll::ElementType) { return false; };
     plugin.launch_codec = [](const gradcoll::CodecLaunch&, std::span<const gradcoll::CodecJob>) {
         return Status();
     };
+    plugin.move_blocks = [](void*, std::span<const gradcoll::BlockMove>) { return Status(); };
     plugin.launch_reduce = [](const gradcoll::ReduceLaunch&, std::span<const gradcoll::ReduceJob>) {
         return Status();
     };
@@ -39,7 +41,7 @@ extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll
     const char* const text = std::getenv("GC_TEST_ODD_PLUGIN");
     const std::string_view odd = text != nullptr ? text : "";
     if (odd == "nothing") return nullptr;
-    if (odd == "abi") plugin.abi = 7;
+    if (odd == "abi") plugin.abi = gradcoll::device_plugin_abi - 1;
     if (odd == "build") plugin.build = "some other build";
     if (odd == "incomplete") plugin.launch_reduce = nullptr;
     return &plugin;

@@ -17,6 +17,7 @@ DeviceBatch::DeviceBatch(std::size_t steps) {
     works_.reserve(steps);
     codec_jobs_.reserve(steps);
     reduce_jobs_.reserve(steps);
+    moves_.reserve(steps);
 }
 
 void DeviceBatch::add(const Step& step, const ChunkView& view, std::byte* residual) {
@@ -29,7 +30,25 @@ void DeviceBatch::add(const Step& step, const ChunkView& view, std::byte* residu
     work.residual = residual;
     if (step.kind == StepKind::decode_reduce || step.kind == StepKind::reduce)
         work.base = view.first_operand(step);
-    works_.push_back(work);
+    works_.push_back(view.blocks_of(step) ? work_on_blocks(work, step, view) : work);
+}
+
+/// Kernels find blocks by a table, and encoders fill it.
+DeviceBatch::Work DeviceBatch::work_on_blocks(Work work, const Step& step, const ChunkView& view) {
+    const EncodedBlocks& blocks = *view.blocks_of(step);
+    if (step.kind != StepKind::encode) {
+        const std::span<CodedBlock> from = blocks.of(step, step.from);
+        work.from = view.scratch();
+        work.from_blocks = from.data();
+        work.block_count = from.size();
+    }
+    if (step.kind == StepKind::encode || step.kind == StepKind::copy) {
+        work.to = view.scratch();
+        work.to_blocks = blocks.of(step, step.to).data();
+        work.blocks_at = view.offset_in_scratch(step.to);
+    }
+    if (step.kind == StepKind::copy) blocks.make_room(step, work.blocks_at);
+    return work;
 }
 
 Status DeviceBatch::launch(DeviceSide& side, const Operation& operation, std::uint32_t* invalid) {
@@ -50,10 +69,14 @@ Status DeviceBatch::launch_codec(const Kind& kind, DeviceSide& side, const Opera
     codec_jobs_.clear();
     for (const Work& work : works_)
         if (work.kind == kind)
-            codec_jobs_.push_back({work.from, work.residual, work.base, work.to, work.count});
+            codec_jobs_.push_back(
+                {work.from, work.residual, work.base, work.to, work.count,
+                 kind.step == StepKind::encode ? work.to_blocks : work.from_blocks,
+                 work.blocks_at});
     CodecLaunch launch;
     launch.work = work_of(kind.step, kind.with_residual);
-    launch.codec = kind.codec;
+    launch.codec = plain(kind.codec);
+    launch.parameters = operation.codec(kind.codec).parameters;
     launch.type = operation.plan.spec.type;
     launch.stream = side.work().native();
     launch.invalid = invalid;
@@ -68,8 +91,18 @@ Status DeviceBatch::launch_reduce(const Kind& kind, DeviceSide& side, const Oper
     return side.plugin().launch_reduce(launch, reduce_jobs_);
 }
 
+Status DeviceBatch::launch_moves(const Kind& kind, DeviceSide& side) {
+    moves_.clear();
+    for (const Work& work : works_)
+        if (work.kind == kind)
+            moves_.push_back(
+                {work.from, work.to, work.from_blocks, work.to_blocks, work.block_count});
+    return side.plugin().move_blocks(side.work().native(), moves_);
+}
+
 /// Raw elements, unless both ends are payloads of one codec.
 Status DeviceBatch::launch_copies(const Kind& kind, DeviceSide& side, const Operation& operation) {
+    if (!has_fixed_rate(kind.codec)) return launch_moves(kind, side);
     for (const Work& work : works_)
         if (work.kind == kind)
             GRADCOLL_TRY(side.work().copy(

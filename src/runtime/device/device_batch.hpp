@@ -41,16 +41,24 @@ class DeviceBatch {
         std::byte* residual = nullptr;
         std::byte* to = nullptr;
         std::size_t count = 0;
+        // Of a variable rate, whose payloads count from the begin of the scratch.
+        CodedBlock* from_blocks = nullptr;
+        CodedBlock* to_blocks = nullptr;
+        std::size_t blocks_at = 0;  ///< where an encoder begins
+        std::size_t block_count = 0;
     };
 
     Status launch_codec(const Kind& kind, DeviceSide& side, const Operation& operation,
                         std::uint32_t* invalid);
     Status launch_reduce(const Kind& kind, DeviceSide& side, const Operation& operation);
+    static Work work_on_blocks(Work work, const Step& step, const ChunkView& view);
+    Status launch_moves(const Kind& kind, DeviceSide& side);
     Status launch_copies(const Kind& kind, DeviceSide& side, const Operation& operation);
 
     std::vector<Work> works_;
     std::vector<CodecJob> codec_jobs_;
     std::vector<ReduceJob> reduce_jobs_;
+    std::vector<BlockMove> moves_;
 };
 
 }  // namespace gradcoll

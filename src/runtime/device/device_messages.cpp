@@ -62,7 +62,7 @@ Status DeviceMessages::start(const DeviceMessage& message, Operation& operation)
     entry.by_reference = false;
     if (!message.is_send()) return start_receive(entry);
     ++operation.stats.messages_sent;
-    operation.stats.bytes_sent += message.size_bytes;
+    if (!message.blocks) operation.stats.bytes_sent += message.size_bytes;
     return start_send(entry);
 }
 
@@ -71,6 +71,8 @@ Status DeviceMessages::advance(Entry& entry, Operation& operation) {
     switch (entry.state) {
         case State::making_bytes:
             return leave_when_made(entry, operation);
+        case State::joining_blocks:
+            return leave(entry, entry.message.mirror, entry.message.size_bytes);
         case State::placing_header:
             return leave_directly(entry, operation);
         case State::leaving:
@@ -189,7 +191,8 @@ void DeviceMessages::check_invalid(Operation& operation) {
 }
 
 bool DeviceMessages::is_direct(const DeviceMessage& message) const {
-    return room_.data_on_device && room_.direct[static_cast<std::size_t>(message.step->peer)];
+    return room_.data_on_device && !message.blocks &&
+           room_.direct[static_cast<std::size_t>(message.step->peer)];
 }
 
 /// All ranks know what a message's size is, and who shares: whether this one does refer, its

@@ -9,6 +9,7 @@
 // a state is in device_sends.cpp and device_receives.cpp. The states that a message goes through:
 //
 //   send     data of the host            leaving
+//            of variable rate            making_bytes [-> joining_blocks] -> leaving
 //            mirrored, a reference,
 //              or direct without header  making_bytes -> leaving
 //            direct with header          making_bytes -> placing_header -> leaving
@@ -19,8 +20,10 @@
 //                                                                    -> acknowledging
 //
 // A reference says that it is one: in the header of a framed message. Others have the one size that
-// the plan says, so that a shorter one is a reference. Codecs of variable rate, whose messages may
-// be short, have none: data on a device are not encoded with them.
+// the plan says, so that a shorter one is a reference. Messages of variable rate, which may be
+// short, are neither referred to nor sent from the device: the host puts their lengths before their
+// blocks, once the device has made both, and the device writes the blocks behind them into the
+// mirror. So no more leaves the device than the message has.
 //
 // After the last of its states an entry is free. advance() says what follows each.
 #pragma once
@@ -53,6 +56,8 @@ struct DeviceMessage {
     int tag = 0;
     int acknowledge_tag = 0;  ///< of the way back, the other rank knows the same
     std::uint32_t cookie = 0;
+    const std::byte* scratch = nullptr;  ///< of the chunk, where the data are
+    EncodedBlocks* blocks = nullptr;     ///< of data on a device with a variable rate; else null
 
     bool is_send() const { return step->kind == StepKind::send; }
     Slot slot() const { return slot_of_message(*step); }
@@ -63,6 +68,7 @@ struct DeviceMessage {
 enum class MessageState : std::uint8_t {
     free,
     making_bytes,       ///< send, mark: the device makes the bytes, or copies them to the mirror
+    joining_blocks,     ///< send, mark: the device writes the blocks into the mirror
     placing_header,     ///< send, mark: the header is copied before its bytes on the device
     leaving,            ///< send, lane: the message; of a reference the acknowledgement, too
     awaiting_room,      ///< receive, mark: the device still reads where the message is to come
@@ -82,7 +88,7 @@ struct MessageEntry {
     DeviceMessage message;
     std::unique_ptr<DeviceMark> mark;
     std::byte acknowledgement{};
-    /// What travels in place of the bytes: header, if it is framed, and reference.
+    /// What travels in place of the bytes: header, if it is framed, and reference; or the failure.
     std::array<std::byte, frame_header_bytes + reference_bytes> note{};
 };
 
@@ -144,6 +150,9 @@ class DeviceMessages {
     Status copy_out(Entry& entry);
     Status leave_when_made(Entry& entry, Operation& operation);
     Status place_header(Entry& entry, const Operation& operation);
+    Status join_blocks(Entry& entry, Operation& operation);
+    Result<bool> join_once(const DeviceMessage& message);
+    Status leave_void(Entry& entry, Operation& operation);
     Status leave_by_reference(Entry& entry, Operation& operation);
     Status leave_directly(Entry& entry, Operation& operation);
     Status leave(Entry& entry, const std::byte* bytes, std::size_t size_bytes);
@@ -161,6 +170,7 @@ class DeviceMessages {
     Status fetch_header(Entry& entry);
     Status take_header(Entry& entry);
     Status copy_in(Entry& entry, const void* from, State state);
+    Status copy_in_blocks(Entry& entry);
     Status acknowledge(Entry& entry);
 
     bool is_direct(const DeviceMessage& message) const;

@@ -43,6 +43,7 @@ Status DeviceMessages::take_arrival(Entry& entry, Operation& operation) {
         return take_reference(entry, operation);
     if (is_direct(message) && message.header_bytes() > 0) return fetch_header(entry);
     report(entry, entry.received_bytes);
+    if (message.blocks) return copy_in_blocks(entry);
     if (!room_.data_on_device || is_direct(message) || entry.received_bytes != message.size_bytes)
         return end(entry);
     if (message.slot().where() == Space::scratch) mirrored(message) = {true, false};
@@ -102,6 +103,15 @@ Status DeviceMessages::fetch_header(Entry& entry) {
 Status DeviceMessages::take_header(Entry& entry) {
     report(entry, entry.received_bytes);
     return end(entry);
+}
+
+/// What has come, and no more; nothing reads it before the host has checked the lengths.
+Status DeviceMessages::copy_in_blocks(Entry& entry) {
+    DeviceMessage& message = entry.message;
+    if (entry.received_bytes <= frame_header_bytes) return end(entry);
+    mirrored(message) = {true, false};
+    message.size_bytes = entry.received_bytes;
+    return copy_in(entry, message.mirror + frame_header_bytes, State::copying_in);
 }
 
 /// After what the device has yet to do with the place; later work sees what came.

@@ -18,8 +18,9 @@ Status DeviceMessages::start_send(Entry& entry) {
             std::span<std::byte, reference_bytes>(entry.note.data() + header, reference_bytes));
         entry.by_reference = referred.ok();
     }
-    return entry.by_reference || is_direct(message) ? side_.work().record(*entry.mark)
-                                                    : copy_out(entry);
+    const bool stays =
+        entry.by_reference || is_direct(message) || (message.blocks && !mirrored(message).payload);
+    return stays ? side_.work().record(*entry.mark) : copy_out(entry);
 }
 
 Status DeviceMessages::copy_out(Entry& entry) {
@@ -52,11 +53,60 @@ Status DeviceMessages::leave_when_made(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
     const bool has_header = message.header_bytes() > 0;
     check_invalid(operation);
+    if (message.blocks) return join_blocks(entry, operation);
     if (entry.by_reference) return leave_by_reference(entry, operation);
     if (is_direct(message))
         return has_header ? place_header(entry, operation) : leave_directly(entry, operation);
     if (has_header) write_header_once(message, operation);
     return leave(entry, message.mirror, message.size_bytes);
+}
+
+/// What other sends of the slot have begun, they all wait for.
+Status DeviceMessages::join_blocks(Entry& entry, Operation& operation) {
+    DeviceMessage& message = entry.message;
+    if (operation.failed()) return leave_void(entry, operation);
+    if (!std::exchange(mirrored(message).header, true)) {
+        const Result<bool> is_plain = join_once(message);
+        if (is_plain.status().code() == Code::internal) {
+            operation.fail(is_plain.status());
+            return leave_void(entry, operation);
+        }
+        if (!is_plain.ok()) return is_plain.status();
+        write_header(*message.step, message.blocks->message(message.slot()), *is_plain, operation);
+    }
+    const MessageBytes bytes = message.blocks->message(message.slot());
+    message.mirror = bytes.data;
+    message.size_bytes = bytes.size_bytes;
+    operation.stats.bytes_sent += bytes.size_bytes;
+    wait_for_mark(entry, State::joining_blocks);
+    return side_.out().record(*entry.mark);
+}
+
+/// Now that the device has said how long the blocks are. A message that came from a peer goes on as
+/// it is. Returns whether all blocks are plain.
+Result<bool> DeviceMessages::join_once(const DeviceMessage& message) {
+    EncodedBlocks& blocks = *message.blocks;
+    if (mirrored(message).payload) return blocks.is_plain(message.slot());
+    BlockMove move;
+    Result<bool> is_plain = blocks.lay_out(*message.step, move);
+    if (!is_plain.ok()) return is_plain;
+    move.in = message.scratch;
+    mirrored(message).payload = true;
+    GRADCOLL_TRY(side_.plugin().move_blocks(side_.out().native(), {&move, 1}));
+    return is_plain;
+}
+
+/// Of a rank that has failed: the mirror stays as it is, the device may still be at work there.
+Status DeviceMessages::leave_void(Entry& entry, Operation& operation) {
+    const Step& send = *entry.message.step;
+    const std::size_t room_bytes = frame_front_bytes(send.codec, elems_of(send)) +
+                                   entry.message.blocks->bound_of(send, elems_of(send));
+    const MessageBytes bytes{entry.note.data(),
+                             std::min(frame_header_bytes + FailureNotice::most_bytes, room_bytes)};
+    write_header(send, bytes, false, operation);
+    write_failure(bytes, operation);
+    operation.stats.bytes_sent += bytes.size_bytes;
+    return leave(entry, bytes.data, bytes.size_bytes);
 }
 
 /// Through the mirror, which is pinned. Other sends of the slot follow the first one's copy.

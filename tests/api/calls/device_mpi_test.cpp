@@ -34,7 +34,7 @@ std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count, MPI_Op op = MPI
 std::vector<std::unique_ptr<OwnComm>> comms_to_try() {
     std::vector<std::unique_ptr<OwnComm>> comms;
     comms.push_back(std::make_unique<OwnComm>());
-    for (const char* codec : {"exact", "2:4", "bf16", "2:4+int8"})
+    for (const char* codec : {"exact", "2:4", "bf16", "2:4+int8", "int8/seed=3", "int8/abs=1e-2"})
         for (const std::string& tree : {trees_for(size_of(MPI_COMM_WORLD)).front(),
                                         trees_for(size_of(MPI_COMM_WORLD)).back()}) {
             comms.push_back(std::make_unique<OwnComm>(tree));
@@ -59,6 +59,29 @@ TEST(DeviceAllreduce, EveryOpIsTheOneThatWasAskedFor) {
         for (MPI_Op op : {MPI_MAX, MPI_MIN, MPI_PROD})
             ASSERT_EQ(reduced(*comm, 70001, {true, true, false}, op),
                       reduced_on_host(*comm, 70001, op));
+}
+
+/// What rank 0 has.
+std::vector<std::byte> of_rank_0(const OwnComm& comm, std::vector<std::byte> content) {
+    EXPECT_EQ(MPI_Bcast(content.data(), static_cast<int>(content.size()), MPI_BYTE, 0, comm),
+              MPI_SUCCESS);
+    return content;
+}
+
+TEST(DeviceAllreduce, CodecsWithParametersGiveTheBitsOfHostMemoryOnAllRanks) {
+    for (const std::string& tree :
+         {trees_for(size_of(MPI_COMM_WORLD)).front(), trees_for(size_of(MPI_COMM_WORLD)).back()}) {
+        const OwnComm comm(tree);
+        for (const char* codec : {"int8/abs=1e-3", "int8/rel=0.05", "int4/abs=0.1", "int4/rel=0.2",
+                                  "int16/abs=1e-5", "int16/rel=1e-3", "int4/seed=9"}) {
+            comm.set("gc_codec", codec);
+            for (const int count : {1, 5000, 70001}) {
+                const auto on_device = reduced(comm, count, {true, true, false});
+                ASSERT_EQ(on_device, reduced_on_host(comm, count)) << codec << ' ' << count;
+                ASSERT_EQ(on_device, of_rank_0(comm, on_device)) << codec << ' ' << count;
+            }
+        }
+    }
 }
 
 TEST(DeviceAllreduce, TakesEachBufferWhereItIs) {
@@ -223,7 +246,7 @@ TEST(DeviceAllreduce, NonblockingCallsReachDevicesOnTheTree) {
 TEST(DeviceAllreduce, CodecsWithoutKernelsAreNamedOnEveryRankWithDeviceMemory) {
     const OwnComm comm("flat");
     if (comm.size() == 1) GTEST_SKIP() << "nothing is encoded";
-    for (const char* codec : {"int8/seed=7", "bound/abs=0.001"}) {
+    for (const char* codec : {"int8+zstd", "bound/abs=0.001"}) {
         comm.set("gc_codec", codec);
         comm.set("gc_compress_if", "always");
         for (const bool on_device : {true, comm.rank() % 2 == 0}) {

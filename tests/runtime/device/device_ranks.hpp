@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -160,6 +163,24 @@ inline std::vector<DeviceOutcome> allreduce_on(const DeviceRanks& ranks, const S
                                            ranks.knows_devices ? side : nullptr, calls);
     });
     return outcomes;
+}
+
+inline std::vector<bool> all(const Scenario& scenario, bool value) {
+    return std::vector<bool>(static_cast<std::size_t>(scenario.rank_count()), value);
+}
+
+inline void expect_same_bits(const std::vector<DeviceOutcome>& got,
+                             const std::vector<Outcome>& expected) {
+    for (std::size_t rank = 0; rank < got.size(); ++rank) {
+        ASSERT_TRUE(got[rank].status.ok()) << "rank " << rank << got[rank].status.message();
+        ASSERT_TRUE(std::equal(got[rank].output.begin(), got[rank].output.end(),
+                               expected[rank].output.begin(), expected[rank].output.end(),
+                               [](float a, float b) {
+                                   return std::bit_cast<std::uint32_t>(a) ==
+                                          std::bit_cast<std::uint32_t>(b);
+                               }))
+            << "rank " << rank;
+    }
 }
 
 }  // namespace gradcoll

@@ -30,16 +30,37 @@ Result<std::shared_ptr<Queue>> queue_for(void* stream) {
     return queue;
 }
 
-/// The job with the addresses that a worker sees.
+std::size_t block_count(const CodecLaunch& launch, const CodecJob& job) {
+    const std::size_t most = codec_block_elems(launch.codec, launch.parameters);
+    return (job.count + most - 1) / most;
+}
+
+bool has_blocks(const CodecLaunch& launch) {
+    return !has_fixed_rate(launch.codec, launch.parameters);
+}
+
+/// Of a table of blocks.
+template <class Blocks>
+Status reach_blocks(Blocks*& blocks, std::size_t count) {
+    return reach(blocks, count * sizeof(CodedBlock), alignof(CodedBlock));
+}
+
+/// The job with the addresses that a worker sees; but for where blocks lie: it asks for each.
 Result<CodecJob> reached(const CodecLaunch& launch, CodecJob job) {
     const std::size_t element = element_bytes(launch.type);
     const std::size_t values = job.count * element;
-    const std::size_t payload = bound_bytes(launch.codec, element, job.count);
+    const std::size_t payload = bound_bytes(launch.codec, launch.parameters, element, job.count);
     const std::size_t residual = launch.type == ElementType::f64 ? sizeof(double) : sizeof(float);
     constexpr std::size_t of_payload = 2;
     const bool is_encoder = encodes(launch.work);
-    GRADCOLL_TRY(reach(job.in, is_encoder ? values : payload, is_encoder ? element : of_payload));
-    GRADCOLL_TRY(reach(job.out, is_encoder ? payload : values, is_encoder ? of_payload : element));
+    const bool is_variable = has_blocks(launch);
+    if (is_variable) GRADCOLL_TRY(reach_blocks(job.blocks, block_count(launch, job)));
+    if (is_encoder || !is_variable)
+        GRADCOLL_TRY(
+            reach(job.in, is_encoder ? values : payload, is_encoder ? element : of_payload));
+    if (!is_encoder || !is_variable)
+        GRADCOLL_TRY(
+            reach(job.out, is_encoder ? payload : values, is_encoder ? of_payload : element));
     if (launch.work == CodecWork::encode_with_residual)
         GRADCOLL_TRY(reach(job.residual, job.count * residual, residual));
     if (launch.work == CodecWork::decode_sum) GRADCOLL_TRY(reach(job.base, values, element));
@@ -52,6 +73,15 @@ Result<ReduceJob> reached(const ReduceLaunch& launch, ReduceJob job) {
     GRADCOLL_TRY(reach(job.b, job.count * element, element));
     GRADCOLL_TRY(reach(job.out, job.count * element, element));
     return job;
+}
+
+struct MoveLaunch {
+    void* stream;
+};
+Result<BlockMove> reached(const MoveLaunch&, BlockMove move) {
+    GRADCOLL_TRY(reach_blocks(move.from, move.count));
+    GRADCOLL_TRY(reach_blocks(move.to, move.count));
+    return move;
 }
 
 bool counts_are_sane(auto jobs) {
@@ -84,16 +114,16 @@ Status enqueue(const Launch& launch, std::span<const Job> jobs, std::vector<Job>
 
 }  // namespace
 
-bool runs_codec(CodecId codec, ElementType type) {
-    return is_registered(codec) && codec == plain(codec) && has_fixed_rate(codec) &&
-           codec_supports(codec, type);
+bool runs_codec(CodecId codec, const CodecParameters& parameters, ElementType type) {
+    return codec == plain(codec) && is_registered(codec) && parameters.packing == Packing::none &&
+           codec != CodecId::bound && codec_supports(codec, type);
 }
 
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
-    if (!runs_codec(launch.codec, launch.type))
-        return {Code::unsupported, fmt::format("{} of {} has no kernels", name_of(launch.codec),
-                                               name_of(launch.type))};
-    const auto codec = codec_for(launch.codec, launch.type);
+    if (launch.parameters.call_parts != 0 || !runs_codec(launch.codec, launch.parameters, launch.type))
+        return {Code::unsupported, fmt::format("codec {} of {} has no kernels",
+                                               number_of(launch.codec), name_of(launch.type))};
+    const auto codec = codec_for(launch.codec, launch.parameters, launch.type);
     if (!codec.ok()) return codec.status();
     std::uint32_t* invalid = launch.invalid;
     if (invalid != nullptr) GRADCOLL_TRY(reach(invalid, sizeof *invalid, alignof(std::uint32_t)));
@@ -103,6 +133,11 @@ Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
         task.codec = *codec;
         task.invalid = invalid;
     });
+}
+
+Status move_blocks(void* stream, std::span<const BlockMove> moves) {
+    return enqueue(MoveLaunch{stream}, moves, &Task::moves,
+                   [](Task& task) { task.kind = Task::Kind::move; });
 }
 
 Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs) {

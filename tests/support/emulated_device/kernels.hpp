@@ -1,16 +1,18 @@
 // emulated_device/kernels.hpp - the CPU's codecs and reductions, launched as those of a device.
 #pragma once
 
+#include "compress/block_move.hpp"
 #include "compress/device_codec.hpp"
 #include "reduce/device_reduce.hpp"
 
 namespace gradcoll::emulated {
 
-/// As DevicePlugin says: what CPUs have of fixed rate and without parameters, as the kernels of a
-/// GPU.
-bool runs_codec(CodecId codec, ElementType type);
-/// LaunchCodec and LaunchReduce. Also refuse, as transport, memory that a device does not reach.
+/// As DevicePlugin says: what CPUs have, as the kernels of a GPU, but `bound`.
+bool runs_codec(CodecId codec, const CodecParameters& parameters, ElementType type);
+/// LaunchCodec, LaunchBlockMoves and LaunchReduce. Also refuse, as transport, memory that a device
+/// does not reach.
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs);
+Status move_blocks(void* stream, std::span<const BlockMove> moves);
 Status launch_reduce(const ReduceLaunch& launch, std::span<const ReduceJob> jobs);
 
 }  // namespace gradcoll::emulated

@@ -51,6 +51,7 @@ extern "C" [[gnu::visibility("default")]] const gradcoll::DevicePlugin* gradcoll
                                                current_device,
                                                runs_codec,
                                                launch_codec,
+                                               move_blocks,
                                                launch_reduce};
     return &plugin;
 }

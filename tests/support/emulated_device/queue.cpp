@@ -1,20 +1,112 @@
 #include "queue.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
+#include <type_traits>
 #include <utility>
 
+#include "compress/encode_block.hpp"
+#include "memory.hpp"
 #include "settings.hpp"
 
 namespace gradcoll::emulated {
 namespace {
 
+/// Where a block's bytes are. A real device would end the program's work there, too.
+template <class Pointer>
+Pointer reached(Pointer memory, std::uint64_t offset_bytes, std::size_t size_bytes) {
+    const auto* const at = reinterpret_cast<const std::byte*>(memory) + offset_bytes;
+    const auto bytes = Memory::of_process().reach(at, size_bytes, Access::kernel);
+    if (bytes.ok()) return reinterpret_cast<Pointer>(*bytes);
+    std::fprintf(stderr, "emulated device: %s\n", bytes.status().message().c_str());
+    std::abort();
+}
+
+/// Step i of an array of elements; null stays null.
+template <class Pointer>
+Pointer element_at(Pointer array, std::size_t i, std::size_t bytes) {
+    using Byte = std::conditional_t<std::is_const_v<std::remove_pointer_t<Pointer>>,
+                                    const std::byte, std::byte>;
+    return array == nullptr ? array : static_cast<Byte*>(array) + i * bytes;
+}
+
+/// The blocks of a job of variable rate, one at a time.
+class BlockJob {
+  public:
+    BlockJob(const Task& task, const CodecJob& job)
+        : task_(task),
+          job_(job),
+          exact_(codec_for(CodecId::exact, task.codec.type).value()),
+          elem_bytes_(element_bytes(task.codec.type)),
+          most_elems_(codec_block_elems(task.codec.id, task.codec.parameters)) {}
+
+    bool run() {
+        bool valid = true;
+        for (std::size_t first = 0; first < job_.count; first += most_elems_) {
+            const std::size_t count = std::min(most_elems_, job_.count - first);
+            CodedBlock& block = job_.blocks[first / most_elems_];
+            if (encodes(task_.work))
+                block = encoded(first, count);
+            else
+                valid &= decoded(first, count, block);
+        }
+        return valid;
+    }
+
+  private:
+    CodedBlock encoded(std::size_t first, std::size_t count) {
+        const std::size_t residual_bytes = std::max(elem_bytes_, sizeof(float));
+        const std::uint64_t at = job_.blocks_at + first / most_elems_ * bound_of(most_elems_);
+        auto* const out = static_cast<std::byte*>(reached(job_.out, at, bound_of(count)));
+        CodedBlock block = encode_block(task_.codec,
+                                        {element_at(job_.in, first, elem_bytes_),
+                                         element_at(job_.residual, first, residual_bytes), count},
+                                        bound_of(count), out)
+                               .value();
+        block.offset_bytes = at;
+        return block;
+    }
+    bool decoded(std::size_t first, std::size_t count, const CodedBlock& block) {
+        if (block.offset_bytes % 2 != 0) return false;
+        const Codec& codec = block.is_plain != 0 ? exact_ : task_.codec;
+        const auto* const in =
+            static_cast<const std::byte*>(reached(job_.in, block.offset_bytes, block.size_bytes));
+        void* const out = element_at(job_.out, first, elem_bytes_);
+        if (task_.work == CodecWork::decode) return codec.decode(in, block.size_bytes, count, out);
+        return codec.decode_sum(in, block.size_bytes, count,
+                                element_at(job_.base, first, elem_bytes_), out);
+    }
+    std::size_t bound_of(std::size_t count) const {
+        return bound_bytes(task_.codec.id, task_.codec.parameters, elem_bytes_, count);
+    }
+
+    const Task& task_;
+    const CodecJob& job_;
+    const Codec exact_;
+    const std::size_t elem_bytes_, most_elems_;
+};
+
+void move_blocks(const BlockMove& move) {
+    for (std::size_t i = 0; i < move.count; ++i) {
+        const CodedBlock& from = move.from[i];
+        CodedBlock& to = move.to[i];
+        std::memcpy(reached(move.out, to.offset_bytes, from.size_bytes),
+                    reached(move.in, from.offset_bytes, from.size_bytes), from.size_bytes);
+        to.size_bytes = from.size_bytes;
+        to.is_plain = from.is_plain;
+    }
+}
+
 /// Whether a job of a decoding was valid; true for encodings.
 bool run_codec_job(const Task& task, const CodecJob& job) {
+    if (job.blocks != nullptr) return BlockJob(task, job).run();
     const auto payload = static_cast<const std::byte*>(job.in);
-    const std::size_t payload_bytes =
-        bound_bytes(task.codec.id, element_bytes(task.codec.type), job.count);
+    const std::size_t payload_bytes = bound_bytes(task.codec.id, task.codec.parameters,
+                                                  element_bytes(task.codec.type), job.count);
     switch (task.work) {
         case CodecWork::encode:
             task.codec.encode(job.in, job.count, static_cast<std::byte*>(job.out));
@@ -66,6 +158,9 @@ void run(Task& task) {
             return;
         case Task::Kind::codec:
             run_codec(task);
+            return;
+        case Task::Kind::move:
+            for (const BlockMove& move : task.moves) move_blocks(move);
             return;
         case Task::Kind::reduce:
             for (const ReduceJob& job : task.reduce_jobs)

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "compress/block_move.hpp"
 #include "compress/codec.hpp"
 #include "compress/device_codec.hpp"
 #include "reduce/device_reduce.hpp"
@@ -27,7 +28,7 @@ struct MarkState {
 /// One piece of work, all addresses as a worker sees them. Kept and filled again, so that launches
 /// that are warm allocate nothing.
 struct Task {
-    enum class Kind : std::uint8_t { copy, record, wait, codec, reduce };
+    enum class Kind : std::uint8_t { copy, record, wait, codec, move, reduce };
     Kind kind = Kind::copy;
 
     void* to = nullptr;
@@ -41,6 +42,8 @@ struct Task {
     Codec codec;
     std::uint32_t* invalid = nullptr;
     std::vector<CodecJob> codec_jobs;
+
+    std::vector<BlockMove> moves;
 
     Reducer reducer;
     std::vector<ReduceJob> reduce_jobs;
