@@ -80,6 +80,7 @@ Status CommPlans::open_channel(const Settings& settings) {
     ChannelOptions options;
     options.cells_bytes = static_cast<std::size_t>(settings.shm_bytes);
     options.transports = settings.transports;
+    options.nic = settings.nic;
     GRADCOLL_TRY(take(channel_, make_channel(comm_.private_comm(), options)));
     const auto tags = TagLayout::make(channel_->tag_limit(), 1);
     if (!tags) return tags.status();

@@ -116,8 +116,9 @@ struct Settings {
     InsideHosts inside_hosts = InsideHosts::memory;
     Tune tune = Tune::online;  ///< off if sums are to be reproducible
     bool reproducible = false;
-    std::uint64_t shm_bytes = 0;       ///< shared memory a rank; 0: none
-    TransportChoice transports;        ///< what may carry messages
+    std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
+    TransportChoice transports;   ///< what may carry messages
+    NicUse nic = NicUse::off;
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;

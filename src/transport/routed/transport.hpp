@@ -22,6 +22,7 @@ struct ChannelOptions {
     /// permits it.
     bool read_peers = true;
     TransportChoice transports = {};
+    NicUse nic = NicUse::off;
 };
 
 /// What a transport is asked.

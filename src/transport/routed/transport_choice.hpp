@@ -1,6 +1,7 @@
 // transport/routed/transport_choice.hpp - which transports may be used (GC_TRANSPORTS).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,13 @@
 #include "base/status.hpp"
 
 namespace gradcoll {
+
+/// Whether messages that leave a host go by the NIC agents of hosts (GC_NIC).
+enum class NicUse : std::uint8_t {
+    off,
+    on,        ///< by those that run
+    on_demand  ///< a host that has none starts one
+};
 
 /// All, unless it says which.
 class TransportChoice {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/shm/entries.hpp"
+#include "transport/entries.hpp"
 #include "transport/shm/layout.hpp"
 
 namespace gradcoll {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "transport/entries.hpp"
+#include "transport/finished_messages.hpp"
 #include "transport/shm/early_messages.hpp"
-#include "transport/shm/entries.hpp"
-#include "transport/shm/finished_messages.hpp"
 #include "transport/shm/peer_memory.hpp"
 #include "transport/shm/wire.hpp"
 

@@ -13,27 +13,10 @@
 #include <random>
 #include <utility>
 
+#include "base/descriptor.hpp"
+
 namespace gradcoll {
 namespace {
-
-/// Closes itself.
-class File {
-  public:
-    explicit File(int descriptor) : descriptor_(descriptor) {}
-    File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-    File& operator=(File&& other) noexcept {
-        std::swap(descriptor_, other.descriptor_);
-        return *this;
-    }
-    ~File() {
-        if (descriptor_ >= 0) close(descriptor_);
-    }
-    int descriptor() const { return descriptor_; }
-    bool is_open() const { return descriptor_ >= 0; }
-
-  private:
-    int descriptor_;
-};
 
 /// How rank 0 tells the others where the file is. The inode proves that they found the same one: in
 /// another process namespace the path leads elsewhere.
@@ -52,25 +35,25 @@ Status failed(const char* step, std::size_t size_bytes) {
 }
 
 /// Its size can no longer change: a rank that shrank it would crash the others.
-Result<File> create(std::size_t size_bytes) {
-    File file(memfd_create("gradcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+Result<Descriptor> create(std::size_t size_bytes) {
+    Descriptor file(memfd_create("gradcoll", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file.is_open()) return failed("memfd_create", size_bytes);
-    if (ftruncate(file.descriptor(), static_cast<off_t>(size_bytes)) != 0)
+    if (ftruncate(file.number(), static_cast<off_t>(size_bytes)) != 0)
         return failed("ftruncate", size_bytes);
-    if (fcntl(file.descriptor(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    if (fcntl(file.number(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
         return failed("fcntl(F_ADD_SEALS)", size_bytes);
     return file;
 }
 
-Result<Address> address_of(const File& file, std::size_t size_bytes) {
+Result<Address> address_of(const Descriptor& file, std::size_t size_bytes) {
     struct stat facts = {};
-    if (fstat(file.descriptor(), &facts) != 0) return failed("fstat", size_bytes);
-    return Address{getpid(), file.descriptor(), facts.st_dev, facts.st_ino, size_bytes};
+    if (fstat(file.number(), &facts) != 0) return failed("fstat", size_bytes);
+    return Address{getpid(), file.number(), facts.st_dev, facts.st_ino, size_bytes};
 }
 
-Result<File> open_at(const Address& address) {
+Result<Descriptor> open_at(const Address& address) {
     const std::string path = fmt::format("/proc/{}/fd/{}", address.process, address.descriptor);
-    File file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file.is_open()) return failed("opening what rank 0 made", address.size_bytes);
     const auto found = address_of(file, address.size_bytes);
     if (!found) return found.status();
@@ -90,16 +73,15 @@ bool allocates_later() {
 }
 
 /// The rank's own pages are allocated by itself, near its core.
-Result<std::byte*> map(const File& file, std::size_t size_bytes, std::size_t own_offset,
+Result<std::byte*> map(const Descriptor& file, std::size_t size_bytes, std::size_t own_offset,
                        std::size_t own_bytes) {
-    if (const int error = posix_fallocate(file.descriptor(), static_cast<off_t>(own_offset),
+    if (const int error = posix_fallocate(file.number(), static_cast<off_t>(own_offset),
                                           static_cast<off_t>(own_bytes));
         error != 0) {
         errno = error;
         return failed("posix_fallocate", size_bytes);
     }
-    void* data =
-        mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.descriptor(), 0);
+    void* data = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (data == MAP_FAILED) return failed("mmap", size_bytes);
     return static_cast<std::byte*>(data);
 }
@@ -124,7 +106,7 @@ Result<std::unique_ptr<SharedSegment>> SharedSegment::make(MPI_Comm comm, std::s
     const std::size_t size_bytes = bytes_a_rank * static_cast<std::size_t>(rank_count);
     if (!allocates_later()) first_bytes = bytes_a_rank;
 
-    Result<File> file = rank == 0 ? create(size_bytes) : Result<File>(File(-1));
+    Result<Descriptor> file = rank == 0 ? create(size_bytes) : Result<Descriptor>(Descriptor(-1));
     Address address;
     if (rank == 0 && file.ok())
         if (const auto made = address_of(*file, size_bytes); made.ok()) address = *made;

@@ -1,7 +1,6 @@
 #include "transport/shm/traffic.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <mutex>
 #include <utility>
@@ -20,10 +19,6 @@ std::vector<PairWire> wires_of(const ShmLayout& layout, int rank, const std::vec
 }
 
 }  // namespace
-
-void SpinLock::lock() {
-    while (held_.test_and_set(std::memory_order_acquire)) sched_yield();
-}
 
 ShmTraffic::ShmTraffic(const ShmLayout& layout, int rank, const std::vector<int>& rank_names,
                        PeerMemory memory)

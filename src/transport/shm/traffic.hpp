@@ -2,25 +2,15 @@
 // lanes.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "transport/shm/receive_side.hpp"
 #include "transport/shm/send_side.hpp"
+#include "transport/spin_lock.hpp"
 
 namespace gradcoll {
-
-/// Held for the copy of some hundred KiB at most; no system call while nobody else wants it.
-class SpinLock {
-  public:
-    void lock();
-    void unlock() { held_.clear(std::memory_order_release); }
-
-  private:
-    std::atomic_flag held_ = ATOMIC_FLAG_INIT;
-};
 
 /// Any lane's poll moves the messages of all. Thread safe.
 class ShmTraffic {

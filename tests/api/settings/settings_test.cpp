@@ -165,6 +165,18 @@ TEST(Settings, TransportsAreNamedFromTheTable) {
     }
 }
 
+TEST(Settings, NicIsOffOnOrOnDemand) {
+    EXPECT_EQ(Settings::parse(SettingsText::defaults())->nic, NicUse::off);
+    for (const auto& [word, use] :
+         {std::pair{"off", NicUse::off}, {"on", NicUse::on}, {"auto", NicUse::on_demand}}) {
+        SettingsText text = SettingsText::defaults();
+        text.set(OptionId::nic, word);
+        EXPECT_EQ(Settings::parse(text)->nic, use) << word;
+    }
+    EXPECT_NE(check_setting(OptionId::nic, "yes").message().find("off, on, auto"),
+              std::string::npos);
+}
+
 TEST(Settings, BuilderAndExchangesAreThoseOfTheTables) {
     EXPECT_EQ(Settings::parse(SettingsText::defaults())->builder, Builder::flexreduce);
     for (const BuilderRow* row : builder_table()) {

@@ -119,4 +119,23 @@ OptionInfo transports_option_row() {
                 "exact calls inside a host are messages, too"};
 }
 
+OptionInfo nic_option_row() {
+    return {.variable = "GC_NIC",
+            .default_value = "off",
+            .allowed = "off, on, auto",
+            .help =
+                "messages that leave a host go by the agents gc_nicd of both hosts; on: those that "
+                "run already; auto: a host without one starts one. Where a host has none, messages "
+                "go as with off, and a warning says so"};
+}
+
+OptionInfo nic_dir_option_row() {
+    return {.variable = "GC_NIC_DIR",
+            .default_value = "",
+            .allowed = "a folder of one's own, with mode 0700",
+            .help =
+                "where gc_nicd of this host has its socket; empty: gradcoll in $XDG_RUNTIME_DIR, "
+                "else /tmp/gradcoll-UID"};
+}
+
 }  // namespace gradcoll

@@ -97,4 +97,11 @@ SettingRow transports_setting_row() {
     }};
 }
 
+SettingRow nic_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        constexpr std::string_view names[] = {"off", "on", "auto"};
+        return take(out.nic, one_of<NicUse>(text, names, info_of(OptionId::nic).allowed));
+    }};
+}
+
 }  // namespace gradcoll

@@ -1,4 +1,4 @@
-// transport/shm/entries.hpp - messages under way in one process: places that are used again, and
+// transport/entries.hpp - messages under way in one process: places that are used again, and
 // lists through them.
 #pragma once
 

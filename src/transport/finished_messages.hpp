@@ -1,4 +1,4 @@
-// transport/shm/finished_messages.hpp - the messages of one lane: how it starts them, and those
+// transport/finished_messages.hpp - the messages of one lane: how it starts them, and those
 // that have ended and were not reported yet.
 #pragma once
 

@@ -1,0 +1,105 @@
+// nic/layout.hpp - what lies where in the memory that a rank shares with the NIC agent of its host.
+// Every word has one writer. Neither side believes the other's.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// What a frame is to the ranks at its ends. The agents carry it as it is.
+struct NicNote {
+    std::uint32_t kind = 0;
+    std::int32_t tag = 0;
+    std::uint64_t id = 0;
+    std::uint64_t other_id = 0;
+    std::uint64_t size_bytes = 0;
+};
+static_assert(sizeof(NicNote) == 32);
+
+enum class NicEntryKind : std::uint32_t {
+    frame = 1,  ///< there is one in its slot
+    consumed    ///< from the rank: all frames of the peer up to `number` have been read
+};
+
+/// One entry of a ring.
+struct NicEntry {
+    NicEntryKind kind = NicEntryKind::frame;
+    std::uint32_t peer = 0;        ///< a rank of the group
+    std::uint64_t number = 0;      ///< of the frame among those of its pair and direction, from 1
+    std::uint64_t size_bytes = 0;  ///< in the slot
+    NicNote note;
+    std::uint64_t unused = 0;
+};
+static_assert(sizeof(NicEntry) == 64);
+
+using NicCounter = std::atomic<std::uint64_t>;
+static_assert(NicCounter::is_always_lock_free);
+
+/// The two counters of a ring, each on a line of its own.
+struct NicRingWords {
+    alignas(64) NicCounter written{0};  ///< entries, by the writer
+    alignas(64) NicCounter read{0};     ///< entries, by the reader
+};
+
+/// Whether a peer can be reached. Only ever goes on.
+enum class NicPeerState : std::uint64_t {
+    reached = 0,
+    left,  ///< it has ended what it had with its agent
+    lost   ///< its agent, or the way there
+};
+
+/// What the agent tells of one peer.
+struct alignas(64) NicPeerWords {
+    NicCounter delivered{0};  ///< frames to the peer that are in the memory that it shares
+    NicCounter state{0};      ///< a NicPeerState
+};
+
+/// What the agent tells of itself.
+struct alignas(64) NicAgentWords {
+    /// Not 0: it waits for its event, or is about to.
+    std::atomic<std::uint32_t> sleeps{0};
+};
+
+/// How much there is of everything: the same for all ranks of a group.
+struct NicShape {
+    std::uint32_t ranks = 0;
+    std::uint32_t slots = 0;  ///< of a pair and direction: frames under way
+    std::uint32_t slot_bytes = 0;
+
+    /// Pure. Fewer and smaller slots where there are many ranks.
+    static NicShape of(std::uint32_t ranks);
+    /// Of what another process says. Errors: corrupt.
+    Status check() const;
+    bool operator==(const NicShape&) const = default;
+};
+
+/// Offsets: NicAgentWords; NicPeerWords by rank; a ring to the agent; a ring to the rank; slots of
+/// frames that leave, by peer; slots of frames that come. Memory is zeros at first, and most of it
+/// is never touched: only peers that a rank talks to have any.
+class NicLayout {
+  public:
+    NicLayout() = default;
+    NicLayout(std::byte* memory, const NicShape& shape);
+    static std::size_t size_bytes(const NicShape& shape);
+
+    const NicShape& shape() const { return shape_; }
+    std::uint64_t ring_capacity() const { return ring_capacity_; }
+
+    NicAgentWords& agent() const { return *reinterpret_cast<NicAgentWords*>(memory_); }
+    NicPeerWords& peer(std::uint32_t rank) const;
+    NicRingWords& ring_words(bool to_agent) const;
+    NicEntry* ring_entries(bool to_agent) const;
+    /// Of frame `number` to or from the peer.
+    std::byte* slot(bool to_agent, std::uint32_t peer, std::uint64_t number) const;
+
+  private:
+    std::byte* memory_ = nullptr;
+    NicShape shape_;
+    std::uint64_t ring_capacity_ = 0;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,38 @@
+// nic/shared_region.hpp - a file without a name, mapped by a rank and by its agent.
+#pragma once
+
+#include <cstddef>
+
+#include "base/descriptor.hpp"
+#include "nic/layout.hpp"
+
+namespace gradcoll {
+
+/// Owns the mapping. What is in it stays after the other process has ended.
+class SharedRegion {
+  public:
+    SharedRegion() = default;
+    SharedRegion(SharedRegion&& other) noexcept;
+    SharedRegion& operator=(SharedRegion&& other) noexcept;
+    ~SharedRegion();
+
+    /// Zeros, whose size nobody can change any more. `file`: for the other process. Errors:
+    /// out_of_memory, io.
+    static Result<SharedRegion> make(const NicShape& shape, Descriptor& file);
+    /// Errors: corrupt if the file is not one that make() made for that shape: one that could
+    /// shrink would end this process; out_of_memory, io.
+    static Result<SharedRegion> map(const NicShape& shape, const Descriptor& file);
+
+    const NicLayout& layout() const { return layout_; }
+    /// Allocates the slots of a peer in one direction: to touch what the system has no memory for
+    /// would end the process. What is there already stays. Errors: out_of_memory.
+    Status allocate_slots(bool to_agent, std::uint32_t peer) const;
+
+  private:
+    SharedRegion(std::byte* data, const NicShape& shape) : data_(data), layout_(data, shape) {}
+
+    std::byte* data_ = nullptr;
+    NicLayout layout_;
+};
+
+}  // namespace gradcoll

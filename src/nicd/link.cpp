@@ -1,0 +1,263 @@
+#include "nicd/link.hpp"
+
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "nicd/system_status.hpp"
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{16} << 10;
+/// Calls of the system for one link before the next has its turn.
+constexpr int calls_a_turn = 16;
+
+/// A link that is cut is noticed after so long, whether something is under way or not.
+constexpr int cut_seconds = 8;
+
+void notice_cuts(int socket) {
+    const int on = 1;
+    const int idle_s = cut_seconds / 2, probe_s = 1, probes = cut_seconds / 2;
+    const unsigned unanswered_ms = cut_seconds * 1000;
+    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+    setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &probe_s, sizeof probe_s);
+    setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+}
+
+bool is_no_error(int code) {
+    return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
+}
+
+}  // namespace
+
+Link::Link(const Around& around, std::uint32_t host, Descriptor socket,
+           std::function<void(const Status&)> lost)
+    : around_(around),
+      host_(host),
+      socket_(std::move(socket)),
+      lost_(std::move(lost)),
+      buffer_(buffer_bytes) {}
+
+Link::~Link() {
+    if (!failed_) around_.poller.remove(socket_.number(), *this);
+}
+
+Status Link::begin(std::span<const std::byte> first) {
+    if (first.size() > buffer_.size()) return {Code::internal, "link: too many bytes at first"};
+    std::copy(first.begin(), first.end(), buffer_.begin());
+    end_ = first.size();
+    notice_cuts(socket_.number());
+    GRADCOLL_TRY(around_.poller.add(socket_.number(), *this));
+    return take_buffered();
+}
+
+void Link::fail(const Status& status) {
+    if (std::exchange(failed_, true)) return;
+    around_.poller.remove(socket_.number(), *this);
+    lost_(status);
+}
+
+void Link::line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer) {
+    NicMember::Pair& pair = member->pair(peer);
+    if (pair.may_send() && !std::exchange(pair.in_line, true)) line_.push_back({member, peer});
+    if ((pair.tells_consumed || pair.tells_delivered) && !std::exchange(pair.is_due, true))
+        due_.push_back({member, peer});
+}
+
+void Link::tell_gone(std::uint32_t rank) {
+    gone_.push_back(rank);
+}
+
+// ---- out
+
+void Link::add_to_batch(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
+    const std::span<const std::byte> bytes =
+        frame.kind == FrameKind::data ? member->bytes_of(frame) : std::span<const std::byte>();
+    frame.crc = crc_of(frame, bytes);
+    frames_[batch_count_] = frame;
+    parts_[part_count_++] = {&frames_[batch_count_], sizeof frame};
+    if (!bytes.empty())
+        parts_[part_count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
+    owners_[batch_count_++] = member;
+    if (frame.kind != FrameKind::data) return;
+    ++around_.counters.frames_sent;
+    around_.counters.bytes_sent += bytes.size();
+}
+
+void Link::add_words(const Place& place) {
+    NicMember::Pair& pair = place.member->pair(place.peer);
+    pair.is_due = false;
+    if (std::exchange(pair.tells_delivered, false))
+        add_to_batch(place.member->word_for(place.peer, FrameKind::delivered), place.member);
+    if (std::exchange(pair.tells_consumed, false))
+        add_to_batch(place.member->word_for(place.peer, FrameKind::consumed), place.member);
+}
+
+/// Words first: others wait for them. Then a frame of each pair in turn.
+void Link::fill_batch() {
+    batch_count_ = part_count_ = next_part_ = 0;
+    for (; !due_.empty() && !is_full(); due_.pop_back()) add_words(due_.back());
+    for (; !gone_.empty() && !is_full(); gone_.pop_back()) {
+        LinkFrame frame;
+        frame.kind = FrameKind::gone;
+        frame.source = gone_.back();
+        add_to_batch(frame, nullptr);
+    }
+    while (!line_.empty() && !is_full()) {
+        Place place = std::move(line_.front());
+        line_.pop_front();
+        NicMember::Pair& pair = place.member->pair(place.peer);
+        pair.in_line = false;
+        if (!pair.may_send()) continue;
+        add_to_batch(place.member->next_frame(place.peer), place.member);
+        line_up(place.member, place.peer);
+    }
+}
+
+Status Link::write_batch(bool& blocked) {
+    msghdr message{};
+    message.msg_iov = &parts_[next_part_];
+    message.msg_iovlen = part_count_ - next_part_;
+    const ssize_t count = sendmsg(socket_.number(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0) {
+        blocked = is_no_error(errno);
+        return blocked ? Status() : system_status(Code::transport, "send");
+    }
+    auto left = static_cast<std::size_t>(count);
+    while (next_part_ < part_count_ && left >= parts_[next_part_].iov_len)
+        left -= parts_[next_part_++].iov_len;
+    if (left > 0) {
+        iovec& part = parts_[next_part_];
+        part = {static_cast<std::byte*>(part.iov_base) + left, part.iov_len - left};
+    }
+    return {};
+}
+
+void Link::send() {
+    if (failed_) return;
+    bool blocked = false;
+    bool any = true;
+    for (int call = 0; any && !blocked && call < calls_a_turn; ++call) {
+        if (next_part_ == part_count_) fill_batch();
+        any = next_part_ < part_count_;
+        if (!any) break;
+        if (const Status status = write_batch(blocked); !status.ok()) return fail(status);
+    }
+    if (!any) owners_.fill(nullptr);
+    if (std::exchange(wants_to_write_, any) != any)
+        around_.poller.change(socket_.number(), *this,
+                              any ? Poller::For::reading_and_writing : Poller::For::reading);
+}
+
+// ---- in
+
+void Link::ready() {
+    if (const Status status = receive(); !status.ok()) return fail(status);
+    send();
+}
+
+/// The rest of a frame's bytes goes where it belongs, and what comes behind it into the buffer.
+Status Link::receive() {
+    for (int call = 0; call < calls_a_turn; ++call) {
+        if (begin_ > 0)
+            std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                      buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+        end_ -= std::exchange(begin_, 0);
+        const std::size_t wanted = in_frame_ ? frame_.size_bytes - taken_bytes_ : 0;
+        std::array<iovec, 2> parts = {
+            {{room_ + taken_bytes_, wanted}, {buffer_.data() + end_, buffer_.size() - end_}}};
+        msghdr message{};
+        message.msg_iov = wanted > 0 ? parts.data() : parts.data() + 1;
+        message.msg_iovlen = wanted > 0 ? 2 : 1;
+        const ssize_t count = recvmsg(socket_.number(), &message, MSG_DONTWAIT);
+        if (count == 0) return {Code::transport, "the other agent has closed"};
+        if (count < 0)
+            return is_no_error(errno) ? Status() : system_status(Code::transport, "receive");
+        const auto bytes = static_cast<std::size_t>(count);
+        const std::size_t placed = std::min(bytes, wanted);
+        taken_bytes_ += placed;
+        end_ += bytes - placed;
+        GRADCOLL_TRY(take_buffered());
+    }
+    return {};
+}
+
+/// Frames that are whole are taken; of one that is not, what there is.
+Status Link::take_buffered() {
+    for (;;) {
+        if (!in_frame_) {
+            if (end_ - begin_ < sizeof frame_) return {};
+            GRADCOLL_TRY(begin_frame());
+        }
+        const std::size_t count = std::min(frame_.size_bytes - taken_bytes_, end_ - begin_);
+        if (count > 0) std::memcpy(room_ + taken_bytes_, buffer_.data() + begin_, count);
+        taken_bytes_ += count;
+        begin_ += count;
+        if (taken_bytes_ < frame_.size_bytes) return {};
+        GRADCOLL_TRY(end_frame());
+    }
+}
+
+/// Who it is for, and where its bytes go. Nothing is done yet: they, and the frame itself, may be
+/// damaged. A rank that has gone leaves frames under way.
+Status Link::begin_frame() {
+    std::memcpy(&frame_, buffer_.data() + begin_, sizeof frame_);
+    begin_ += sizeof frame_;
+    in_frame_ = true;
+    taken_bytes_ = 0;
+    const LocalMembers& members = around_.members;
+    GRADCOLL_TRY(check_link_frame(
+        frame_, NicShape::of(static_cast<std::uint32_t>(members.by_rank.size())).slot_bytes));
+    if (frame_.kind == FrameKind::up) return {};
+    const auto host_of = [&members](std::uint32_t rank) {
+        return rank < members.by_rank.size() ? members.roster.host_of_rank[rank]
+                                             : ~std::uint32_t{0};
+    };
+    if (host_of(frame_.source) != host_ ||
+        (frame_.kind != FrameKind::gone && host_of(frame_.target) != members.host))
+        return {Code::corrupt, fmt::format("frame from rank {} for rank {} from host {}",
+                                           frame_.source, frame_.target, host_)};
+    target_ = frame_.kind == FrameKind::gone ? nullptr : members.by_rank[frame_.target];
+    return frame_.kind == FrameKind::data ? take_data_room() : Status();
+}
+
+Status Link::take_data_room() {
+    if (target_) return take(room_, target_->room_for(frame_));
+    nowhere_.resize(frame_.size_bytes);
+    room_ = nowhere_.data();
+    return {};
+}
+
+Status Link::end_frame() {
+    in_frame_ = false;
+    if (frame_.crc != crc_of(frame_, {room_, frame_.size_bytes}))
+        return {Code::corrupt, "frame with another checksum"};
+    if (frame_.kind == FrameKind::gone) {
+        around_.members.gone[frame_.source] = true;
+        for (const std::uint32_t rank : around_.members.here)
+            around_.members.by_rank[rank]->lose(frame_.source, NicPeerState::left);
+        return {};
+    }
+    if (!target_) return {};
+    if (frame_.kind == FrameKind::data) {
+        ++around_.counters.frames_received;
+        around_.counters.bytes_received += frame_.size_bytes;
+        GRADCOLL_TRY(target_->arrived(frame_));
+    } else {
+        GRADCOLL_TRY(target_->take_word(frame_));
+    }
+    line_up(target_, frame_.source);
+    target_ = nullptr;
+    return {};
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,93 @@
+// nicd/link.hpp - the connection to the agent of another host, for one group: frames of its ranks
+// in turns, and what comes from there.
+#pragma once
+
+#include <sys/uio.h>
+#include <array>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "nicd/counters.hpp"
+#include "nicd/member.hpp"
+#include "nicd/poller.hpp"
+
+namespace gradcoll {
+
+class Link final : public Watched {
+  public:
+    /// Who has to be there as long as the link.
+    struct Around {
+        Poller& poller;
+        AgentCounters& counters;
+        LocalMembers& members;
+    };
+    /// `lost`: is told when the link has failed, once; the link is then of no use any more.
+    /// `first`: bytes that came with the handshake.
+    Link(const Around& around, std::uint32_t host, Descriptor socket,
+         std::function<void(const Status&)> lost);
+    ~Link() override;
+    /// Begins to listen. `first`: what came behind the introduction.
+    Status begin(std::span<const std::byte> first);
+
+    std::uint32_t host() const { return host_; }
+    /// The pair has something to send or to tell.
+    void line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer);
+    /// A rank of this host has left.
+    void tell_gone(std::uint32_t rank);
+    /// Sends what can be sent now, as far as a turn goes.
+    void send();
+    void ready() override;
+
+  private:
+    /// A rank here and one there.
+    struct Place {
+        std::shared_ptr<NicMember> member;
+        std::uint32_t peer = 0;
+    };
+    static constexpr std::size_t frames_at_once = 16;
+
+    void fill_batch();
+    void add_to_batch(LinkFrame frame, const std::shared_ptr<NicMember>& member);
+    void add_words(const Place& place);
+    bool is_full() const { return batch_count_ >= frames_at_once - 1; }
+    Status write_batch(bool& blocked);
+    Status receive();
+    Status take_buffered();
+    Status begin_frame();
+    Status end_frame();
+    Status take_data_room();
+    void fail(const Status& status);
+
+    Around around_;
+    std::uint32_t host_;
+    Descriptor socket_;
+    std::function<void(const Status&)> lost_;
+    bool failed_ = false;
+    bool wants_to_write_ = false;
+
+    // Out.
+    std::deque<Place> line_;           ///< with frames
+    std::vector<Place> due_;           ///< with words
+    std::vector<std::uint32_t> gone_;  ///< ranks
+    std::array<LinkFrame, frames_at_once> frames_{};
+    std::array<iovec, 2 * frames_at_once> parts_{};
+    std::array<std::shared_ptr<NicMember>, frames_at_once> owners_;  ///< of the bytes in the parts
+    std::size_t batch_count_ = 0;
+    std::size_t part_count_ = 0;
+    std::size_t next_part_ = 0;
+
+    // In.
+    std::vector<std::byte> buffer_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    bool in_frame_ = false;
+    LinkFrame frame_;
+    std::byte* room_ = nullptr;  ///< for the frame's bytes
+    std::size_t taken_bytes_ = 0;
+    std::vector<std::byte> nowhere_;     ///< takes the bytes for ranks that have gone
+    std::shared_ptr<NicMember> target_;  ///< null: it has gone
+};
+
+}  // namespace gradcoll

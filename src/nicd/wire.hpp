@@ -1,0 +1,67 @@
+// nicd/wire.hpp - what agents say to each other over a connection: first who they are, then frames.
+// All numbers are little endian, as on every machine that this is built for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "nic/control.hpp"
+
+namespace gradcoll {
+
+using NicNonce = std::array<std::uint8_t, 32>;
+using NicProof = std::array<std::uint8_t, 32>;
+
+inline constexpr std::uint32_t link_magic = 0x6b6c'6367;
+
+/// From who connects. The numbers are those of hosts in the group.
+struct LinkHello {
+    std::uint32_t magic = link_magic;
+    std::uint32_t version = nic_version;
+    std::array<std::uint8_t, 16> group{};
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    NicNonce nonce{};
+};
+/// The answer. Of another version: that alone, without a proof.
+struct LinkChallenge {
+    std::uint32_t magic = link_magic;
+    std::uint32_t version = nic_version;
+    NicNonce nonce{};
+    NicProof proof{};
+};
+/// And the answer to that. The first frame that comes back says that it was good.
+struct LinkAnswer {
+    NicProof proof{};
+};
+
+enum class FrameKind : std::uint8_t {
+    up = 1,     ///< the other side knows the secret
+    data,       ///< a frame of `source` for `target`, and its bytes
+    delivered,  ///< `source` has in its memory what `target` sent, up to `number`
+    consumed,   ///< `source` has read what `target` sent, up to `number`
+    gone        ///< `source` has left
+};
+
+struct LinkFrame {
+    std::uint32_t magic = link_magic;
+    FrameKind kind = FrameKind::data;
+    std::array<std::uint8_t, 3> unused{};
+    std::uint32_t source = 0;
+    std::uint32_t target = 0;
+    std::uint64_t number = 0;  ///< from 1, of a pair and direction
+    std::uint32_t size_bytes = 0;
+    std::uint32_t crc = 0;  ///< CRC32C of the frame with 0 here, and of its bytes
+    NicNote note;
+};
+static_assert(sizeof(LinkFrame) == 64);
+static_assert(sizeof(LinkHello) == 64 && sizeof(LinkChallenge) == 72 && sizeof(LinkAnswer) == 32);
+
+std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes);
+
+/// What can be said of a frame before its bytes are there. Errors: corrupt.
+Status check_link_frame(const LinkFrame& frame, std::uint32_t most_bytes);
+
+}  // namespace gradcoll

@@ -1,0 +1,1 @@
+gradcoll_extension(transport nic SOURCES nic_transport.cpp)

@@ -1,0 +1,44 @@
+// transport/nic/nic_channel.hpp - messages to ranks of other hosts by the NIC agents;
+// src/transport/nic/README.md has the protocol.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "transport/channel.hpp"
+#include "transport/nic/mpi_detour.hpp"
+#include "transport/nic/nic_traffic.hpp"
+
+namespace gradcoll {
+
+/// Ranks are called as in the communicator; those of this host are not reached. When agents fail,
+/// messages go on as MPI messages, and nobody but the log notices. Lanes of several threads at a
+/// time are allowed if the MPI library runs with MPI_THREAD_MULTIPLE.
+class NicChannel final : public Channel {
+  public:
+    struct Place {
+        MPI_Comm comm = MPI_COMM_NULL;     ///< has to outlive the channel
+        std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
+        std::vector<std::uint32_t> peers;  ///< who is reached, ascending
+    };
+    /// `agent`: has joined, and all agents are linked. Errors: transport; unsupported where the MPI
+    /// library has too few tags.
+    static Result<std::unique_ptr<NicChannel>> make(AgentConnection agent, Place place);
+
+    int rank() const override { return rank_; }
+    int rank_count() const override { return rank_count_; }
+    /// One less than MPI has: that one is for what the agents lose.
+    int tag_limit() const override { return tag_limit_; }
+    Capabilities capabilities(int) const override { return {.drives_mpi = true}; }
+    std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
+
+  private:
+    NicChannel(AgentConnection agent, Place place, int detour_tag);
+
+    int rank_ = 0;
+    int rank_count_ = 1;
+    int tag_limit_;
+    NicTraffic traffic_;
+};
+
+}  // namespace gradcoll

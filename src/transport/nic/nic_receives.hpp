@@ -1,0 +1,68 @@
+// transport/nic/nic_receives.hpp - the messages that this rank receives: put together from frames.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "transport/entries.hpp"
+#include "transport/finished_messages.hpp"
+#include "transport/nic/nic_wires.hpp"
+
+namespace gradcoll {
+
+/// Thread safe only from outside.
+class NicReceives {
+  public:
+    NicReceives(NicWires& wires, std::size_t ranks) : wires_(wires), peers_(ranks) {}
+
+    void reserve(std::size_t messages) { pool_.reserve(messages); }
+    void start(const RecvRequest& request);
+    /// Whether something is expected from there.
+    bool is_busy(std::uint32_t peer) const {
+        return !peers_[peer].posted.empty() || !peers_[peer].streaming.empty();
+    }
+    /// So much of the peer's waits for receives that no more of its frames should be taken.
+    bool is_full(std::uint32_t peer) const { return peers_[peer].early_count >= most_early; }
+    /// A frame of a sender: whole, begins, more, retract.
+    void on_frame(std::uint32_t peer, const ArrivedFrame& frame);
+    void abandon(const FinishedMessages& lane);
+
+  private:
+    static constexpr std::size_t most_early = 16384;
+
+    struct Incoming {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        RecvRequest request;
+        std::uint64_t sender_id = 0;
+        std::size_t size_bytes = 0;  ///< of the message; known when it has begun
+        std::size_t taken_bytes = 0;
+    };
+    /// Of a message that no receive has met: its first frame.
+    struct Early {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        NicNote note;
+        std::vector<std::byte> bytes;
+    };
+    struct Peer {
+        EntryList posted;  ///< nothing has come
+        EntryList streaming;
+        EntryList early;
+        std::size_t early_count = 0;
+    };
+    Peer& of(std::uint32_t peer) { return peers_[peer]; }
+    void keep(std::uint32_t peer, const ArrivedFrame& frame);
+    void begin(std::uint32_t index, const ArrivedFrame& frame);
+    void on_first(std::uint32_t peer, const ArrivedFrame& frame);
+    void on_more(std::uint32_t peer, const ArrivedFrame& frame);
+    void on_retract(std::uint32_t peer, const NicNote& note);
+    void finish(std::uint32_t index, Status status);
+
+    NicWires& wires_;
+    EntryPool<Incoming> pool_;
+    EntryPool<Early> early_pool_;
+    std::vector<Peer> peers_;  ///< by rank
+};
+
+}  // namespace gradcoll

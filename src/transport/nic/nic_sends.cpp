@@ -1,0 +1,135 @@
+#include "transport/nic/nic_sends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "memory/copy.hpp"
+
+namespace gradcoll {
+
+bool NicSends::is_busy(std::uint32_t peer) const {
+    const Peer& state = peers_[peer];
+    return !state.waiting.empty() || !state.announced.empty() || !state.streaming.empty() ||
+           !state.leaving.empty() || wires_.has_words(peer);
+}
+
+void NicSends::start(const SendRequest& request) {
+    const auto peer = static_cast<std::uint32_t>(request.peer);
+    const std::uint32_t index = pool_.take();
+    pool_[index].request = request;
+    // Behind those that wait: messages of one pair and tag must not overtake one another.
+    if (of(peer).waiting.empty() && wires_.send_words(peer) && wires_.frames().has_room(peer))
+        send_first(peer, index);
+    else
+        pool_.push_back(of(peer).waiting, index);
+}
+
+/// What somebody waits for goes before what nobody has asked for yet.
+void NicSends::progress(std::uint32_t peer) {
+    finish_delivered(peer);
+    if (!wires_.send_words(peer)) return;
+    while (send_more(peer)) {
+    }
+    EntryList& waiting = of(peer).waiting;
+    while (!waiting.empty() && wires_.frames().has_room(peer))
+        send_first(peer, pool_.pop_front(waiting));
+}
+
+/// There must be room for a frame.
+void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const bool whole = message.request.size_bytes <= wires_.frames().slot_bytes();
+    NicNote note = note_of(whole ? FrameSays::whole : FrameSays::begins, message.id);
+    note.tag = message.request.tag;
+    note.size_bytes = message.request.size_bytes;
+    post_bytes(message, note);
+    pool_.push_back(whole ? of(peer).leaving : of(peer).announced, index);
+}
+
+/// True if a frame of a message that was asked for has left.
+bool NicSends::send_more(std::uint32_t peer) {
+    EntryList& streaming = of(peer).streaming;
+    if (streaming.empty() || !wires_.frames().has_room(peer)) return false;
+    const std::uint32_t index = streaming.first;
+    Outgoing& message = pool_[index];
+    NicNote note = note_of(FrameSays::more, message.id, message.receiver_id);
+    note.size_bytes = message.sent_bytes;
+    post_bytes(message, note);
+    if (message.sent_bytes == message.request.size_bytes)
+        pool_.push_back(of(peer).leaving, pool_.pop_front(streaming));
+    return true;
+}
+
+/// As many as fit behind what was sent before.
+void NicSends::post_bytes(Outgoing& message, NicNote note) {
+    FramePipe& frames = wires_.frames();
+    const auto peer = static_cast<std::uint32_t>(message.request.peer);
+    const std::size_t count =
+        std::min(message.request.size_bytes - message.sent_bytes, frames.slot_bytes());
+    if (count > 0) copy_bytes(frames.room(peer), message.request.data + message.sent_bytes, count);
+    frames.post(peer, note, count);
+    message.sent_bytes += count;
+    message.last_frame = frames.posted(peer);
+}
+
+void NicSends::finish_delivered(std::uint32_t peer) {
+    EntryList& leaving = of(peer).leaving;
+    if (leaving.empty()) return;
+    const std::uint64_t delivered = wires_.frames().delivered(peer);
+    while (!leaving.empty() && pool_[leaving.first].last_frame <= delivered)
+        finish(pool_.pop_front(leaving));
+}
+
+void NicSends::finish(std::uint32_t index) {
+    const SendRequest& request = pool_[index].request;
+    request.lane->add({request.cookie, 0, {}});
+    pool_.give_back(index);
+}
+
+/// Takes the message which the peer means out of its list; null for one that has ended: it was
+/// given up while the answer was under way.
+EntryList* NicSends::take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index) {
+    using Known = EntryPool<Outgoing>::Known;
+    const Known known = pool_.look_up(note.id, index);
+    if (known == Known::past) return nullptr;
+    if (known == Known::never || pool_[index].request.peer != static_cast<int>(peer)) {
+        wires_.fail(peer, fmt::format("answers a message {:#x} that was never sent", note.id));
+        return nullptr;
+    }
+    for (EntryList* list : {&of(peer).announced, &of(peer).streaming})
+        if (pool_.remove(*list, index) == index) return list;
+    wires_.fail(peer, "answers a message that was not announced");
+    return nullptr;
+}
+
+void NicSends::on_pull(std::uint32_t peer, const NicNote& note) {
+    std::uint32_t index = no_entry;
+    const EntryList* list = take_answered(peer, note, index);
+    if (list == nullptr) return;
+    if (list != &of(peer).announced) return wires_.fail(peer, "asks twice for a message");
+    pool_[index].receiver_id = note.other_id;
+    pool_.push_back(of(peer).streaming, index);
+}
+
+void NicSends::on_done(std::uint32_t peer, const NicNote& note) {
+    std::uint32_t index = no_entry;
+    if (take_answered(peer, note, index) != nullptr) finish(index);
+}
+
+/// What is in frames already arrives; of longer messages the rest is taken back.
+void NicSends::abandon(const FinishedMessages& lane) {
+    const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
+    for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+        Peer& state = peers_[peer];
+        for (EntryList* list : {&state.waiting, &state.leaving})
+            pool_.remove_all(*list, belongs, [&](std::uint32_t at) { pool_.give_back(at); });
+        for (EntryList* list : {&state.announced, &state.streaming})
+            pool_.remove_all(*list, belongs, [&](std::uint32_t at) {
+                wires_.say(peer, note_of(FrameSays::retract, pool_[at].id));
+                pool_.give_back(at);
+            });
+    }
+}
+
+}  // namespace gradcoll

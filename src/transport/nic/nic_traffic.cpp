@@ -1,0 +1,95 @@
+#include "transport/nic/nic_traffic.hpp"
+
+#include <mutex>
+#include <utility>
+
+namespace gradcoll {
+namespace {
+
+/// Frames of one peer before the next has its turn.
+constexpr int frames_at_once = 4;
+
+}  // namespace
+
+NicTraffic::NicTraffic(AgentConnection agent, std::vector<std::uint32_t> peers,
+                       std::unique_ptr<FrameDetour> detour)
+    : peers_(std::move(peers)),
+      detour_(std::move(detour)),
+      frames_(std::move(agent), peers_, *detour_),
+      wires_(frames_, peers_.empty() ? 0 : peers_.back() + 1),
+      sends_(wires_, peers_.empty() ? 0 : peers_.back() + 1),
+      receives_(wires_, peers_.empty() ? 0 : peers_.back() + 1) {}
+
+void NicTraffic::lane_opened(std::size_t capacity) {
+    const std::lock_guard guard(lock_);
+    capacity_ += capacity;
+    sends_.reserve(capacity_);
+    receives_.reserve(capacity_);
+}
+
+void NicTraffic::lane_closed(std::size_t capacity) {
+    const std::lock_guard guard(lock_);
+    capacity_ -= capacity;
+}
+
+Status NicTraffic::start_send(const SendRequest& request) {
+    const std::lock_guard guard(lock_);
+    if (fault().ok()) sends_.start(request);
+    return fault();
+}
+
+Status NicTraffic::start_recv(const RecvRequest& request) {
+    const std::lock_guard guard(lock_);
+    if (fault().ok()) receives_.start(request);
+    return fault();
+}
+
+bool NicTraffic::take_frames(std::uint32_t peer) {
+    bool any = false;
+    for (int i = 0; i < frames_at_once && wires_.fault().ok() && !receives_.is_full(peer); ++i) {
+        const ArrivedFrame* frame = frames_.front(peer);
+        if (frame == nullptr) break;
+        any = true;
+        switch (static_cast<FrameSays>(frame->note.kind)) {
+            case FrameSays::pull:
+                sends_.on_pull(peer, frame->note);
+                break;
+            case FrameSays::done:
+                sends_.on_done(peer, frame->note);
+                break;
+            default:
+                receives_.on_frame(peer, *frame);
+        }
+        frames_.pop(peer);
+    }
+    return any;
+}
+
+bool NicTraffic::progress(std::uint32_t peer) {
+    frames_.look_at(peer);
+    const bool any = take_frames(peer);
+    sends_.progress(peer);
+    return any;
+}
+
+Result<std::size_t> NicTraffic::poll(FinishedMessages& lane, std::span<Completion> out) {
+    const std::lock_guard guard(lock_);
+    if (fault_.ok()) fault_ = frames_.look(was_idle_);
+    bool any = false;
+    for (const std::uint32_t peer : peers_)
+        if (fault().ok() && (sends_.is_busy(peer) || receives_.is_busy(peer)))
+            any |= progress(peer);
+    if (!fault().ok()) return fault();
+    const std::size_t count = lane.take(out);
+    was_idle_ = !any && count == 0;
+    return count;
+}
+
+void NicTraffic::abandon(FinishedMessages& lane) {
+    const std::lock_guard guard(lock_);
+    sends_.abandon(lane);
+    receives_.abandon(lane);
+    lane.forget();
+}
+
+}  // namespace gradcoll

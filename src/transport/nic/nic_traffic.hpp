@@ -1,0 +1,47 @@
+// transport/nic/nic_traffic.hpp - all messages of one rank by the agents, whatever their lanes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/nic/nic_receives.hpp"
+#include "transport/nic/nic_sends.hpp"
+#include "transport/spin_lock.hpp"
+
+namespace gradcoll {
+
+/// Any lane's poll moves the messages of all. Thread safe.
+class NicTraffic {
+  public:
+    NicTraffic(AgentConnection agent, std::vector<std::uint32_t> peers,
+               std::unique_ptr<FrameDetour> detour);
+
+    void lane_opened(std::size_t capacity);
+    void lane_closed(std::size_t capacity);
+    /// Errors: transport, after a peer or the agent did what cannot be, or the detour failed; then
+    /// nothing works any more.
+    Status start_send(const SendRequest& request);
+    Status start_recv(const RecvRequest& request);
+    /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
+    Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
+    void abandon(FinishedMessages& lane);
+
+  private:
+    bool progress(std::uint32_t peer);
+    bool take_frames(std::uint32_t peer);
+    Status fault() const { return fault_.ok() ? wires_.fault() : fault_; }
+
+    SpinLock lock_;  ///< guards all below, and what lanes have finished
+    std::vector<std::uint32_t> peers_;
+    std::unique_ptr<FrameDetour> detour_;
+    FramePipe frames_;
+    NicWires wires_;
+    NicSends sends_;
+    NicReceives receives_;
+    std::size_t capacity_ = 0;  ///< of all lanes
+    bool was_idle_ = false;
+    Status fault_;
+};
+
+}  // namespace gradcoll

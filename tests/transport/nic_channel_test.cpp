@@ -1,0 +1,121 @@
+// The channel by NIC agents: the contract of channels, with an agent for each of two or three hosts
+// that the ranks are dealt to; and what happens when agents end.
+#include "transport/nic/nic_channel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "transport/channel_contract.hpp"
+#include "transport/dealt_hosts.hpp"
+#include "transport/process_world.hpp"
+
+namespace gradcoll {
+namespace {
+
+template <int hosts>
+struct NicWorld : ProcessComm {
+    template <class Body>
+    void run(Body body) {
+        const auto channel = channel_between(comm, DealtHosts(hosts));
+        ASSERT_TRUE(channel.ok()) << channel.status().message();
+        body(**channel);
+        MPI_Barrier(comm);
+    }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(TwoHosts, ChannelContract, NicWorld<2>);
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreeHosts, ChannelContract, NicWorld<3>);
+
+/// Both ways at once with a neighbour of another host, so many messages of that size at a time.
+void exchange(Channel& channel, std::size_t size_bytes, std::uint32_t count, unsigned char first) {
+    const auto lane = channel.open_lane(2 * count);
+    std::vector<Bytes> out, in(count, Bytes(size_bytes));
+    for (std::uint32_t i = 0; i < count; ++i)
+        out.push_back(pattern(size_bytes, static_cast<unsigned>(channel.rank()) * 31 + i + first));
+    for (std::uint32_t i = 0; i < count; ++i)
+        ASSERT_TRUE(lane->start_recv(previous_of(channel), 5, in[i].data(), size_bytes, i).ok());
+    for (std::uint32_t i = 0; i < count; ++i)
+        ASSERT_TRUE(
+            lane->start_send(next_of(channel), 5, out[i].data(), size_bytes, count + i).ok());
+    for (const Completion& done : drain(*lane))
+        EXPECT_TRUE(done.status.ok()) << done.status.message();
+    for (std::uint32_t i = 0; i < count; ++i)
+        EXPECT_EQ(in[i],
+                  pattern(size_bytes, static_cast<unsigned>(previous_of(channel)) * 31 + i + first))
+            << i;
+}
+
+TEST(NicChannel, MessagesOfAllLengthsArrive) {
+    NicWorld<2>().run([](Channel& channel) {
+        const std::size_t slot =
+            NicShape::of(static_cast<std::uint32_t>(channel.rank_count())).slot_bytes;
+        for (const std::size_t size :
+             {std::size_t{1}, std::size_t{63}, slot - 1, slot, slot + 1, 2 * slot, 20 * slot + 7})
+            exchange(channel, size, 3, 1);
+    });
+}
+
+TEST(NicChannel, AgentsCarryWhatLeavesAHost) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    const DealtHosts dealt(2);
+    std::uint64_t before = 0;
+    NicWorld<2>().run([&](Channel& channel) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        before = status_of(dealt.host())["bytes_sent"].get<std::uint64_t>();
+        MPI_Barrier(MPI_COMM_WORLD);
+        exchange(channel, 100'000, 4, 2);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const auto after = status_of(dealt.host());
+        EXPECT_GE(after["bytes_sent"].get<std::uint64_t>(), before + 400'000);
+        EXPECT_EQ(after["groups"].size(), 1U);
+        EXPECT_EQ(after["groups"][0]["links"], 1);
+        EXPECT_EQ(after["bad_frames"], 0);
+        EXPECT_EQ(after["bad_entries"], 0);
+        MPI_Barrier(MPI_COMM_WORLD);
+    });
+}
+
+/// Whichever agent is killed, and whenever in a row of exchanges.
+TEST(NicChannel, MessagesGoOnDirectlyWhenAnAgentIsKilled) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    for (const int victim : {0, 1})
+        for (const std::size_t size : {std::size_t{1000}, std::size_t{3'000'000}}) {
+            const DealtHosts dealt(2);
+            NicWorld<2>().run([&](Channel& channel) {
+                exchange(channel, size, 4, 1);
+                Victim(dealt, victim).signal(SIGKILL);
+                for (unsigned char round = 2; round < 20; ++round)
+                    exchange(channel, size, 4, round);
+            });
+        }
+}
+
+TEST(NicChannel, MessagesGoOnWhenAnAgentEndsWithFramesUnderWay) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    const DealtHosts dealt(2);
+    NicWorld<2>().run([&](Channel& channel) {
+        // Stopped, the agent takes nothing; so frames are under way when it ends.
+        exchange(channel, 1000, 1, 1);
+        const Victim victim(dealt, 0);
+        victim.signal(SIGSTOP);
+        const auto lane = channel.open_lane(16);
+        std::vector<Bytes> in(8, Bytes(200'000)), out;
+        for (std::uint32_t i = 0; i < 8; ++i)
+            out.push_back(pattern(200'000, static_cast<unsigned>(channel.rank())));
+        for (std::uint32_t i = 0; i < 8; ++i) {
+            ASSERT_TRUE(lane->start_recv(previous_of(channel), 1, in[i].data(), 200'000, i).ok());
+            ASSERT_TRUE(lane->start_send(next_of(channel), 1, out[i].data(), 200'000, 8 + i).ok());
+        }
+        std::vector<Completion> some(16);
+        for (int i = 0; i < 1000; ++i) ASSERT_TRUE(lane->poll({some.data(), 0}).ok());
+        MPI_Barrier(MPI_COMM_WORLD);
+        victim.signal(SIGKILL);
+        for (const Completion& done : drain(*lane)) EXPECT_TRUE(done.status.ok());
+        for (const Bytes& each : in)
+            EXPECT_EQ(each, pattern(200'000, static_cast<unsigned>(previous_of(channel))));
+    });
+}
+
+}  // namespace
+}  // namespace gradcoll
