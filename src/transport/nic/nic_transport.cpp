@@ -17,9 +17,13 @@ void say_once_that_there_are_none(const Status& why) {
         "GC_NIC: messages go directly: {}", why.message());
 }
 
+bool is_wanted(const ChannelOptions& options) {
+    return options.nic != NicUse::off;
+}
+
 /// Without agents there is nothing to refuse: other transports reach everybody.
 Result<Offer> offer_nic(const OfferRequest& request) {
-    if (request.options.nic == NicUse::off) return Offer();
+    if (!is_wanted(request.options)) return Offer();
     NicPlacement placement = GRADCOLL_VALUE(nic_placement(request.comm));
     if (placement.host_count() == 1) return Offer();
     placement.directory = nic_directory(option_text(OptionId::nic_dir));

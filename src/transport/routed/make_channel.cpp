@@ -197,7 +197,8 @@ Result<std::unique_ptr<Channel>> make_channel_of(MPI_Comm comm,
 Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
     std::vector<const Transport*> allowed;
     for (const Transport* row : transport_table())
-        if (options.transports.allows(row->name)) allowed.push_back(row);
+        if (options.transports.allows(row->name) && (!row->is_wanted || row->is_wanted(options)))
+            allowed.push_back(row);
     return make_channel_of(comm, allowed, options);
 }
 

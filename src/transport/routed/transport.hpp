@@ -52,6 +52,8 @@ struct Transport {
     /// everything that the offer was made from but the communicator. A Status refuses: then no
     /// rank goes this way, and all ranks of the call must still have left it.
     Result<Offer> (*offer)(const OfferRequest& request) = nullptr;
+    /// Whether it may reach somebody with these options; null: always. Others are not asked.
+    bool (*is_wanted)(const ChannelOptions& options) = nullptr;
 };
 
 }  // namespace gradcoll

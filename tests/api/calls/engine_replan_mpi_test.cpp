@@ -112,7 +112,7 @@ class Replan : public testing::Test {
 
 TEST_F(Replan, LinksThatAreFasterThanSaidEndWithExactSumsAndNothingIsLost) {
     constexpr int steps = 40;
-    const nlohmann::json plan = run(0.0005, steps, "on");
+    const nlohmann::json plan = run(0.00002, steps, "on");
     EXPECT_GE(plan.value("planned_anew", 0), 1) << plan;
     EXPECT_GT(plan.value("links_carry", 1.0), 3) << plan;
     for (std::size_t at = 0; at < gradients; ++at) EXPECT_EQ(codec_of(plan, at), "exact") << plan;
@@ -120,14 +120,14 @@ TEST_F(Replan, LinksThatAreFasterThanSaidEndWithExactSumsAndNothingIsLost) {
 }
 
 TEST_F(Replan, WhoDoesNotWantItKeepsThePlan) {
-    const nlohmann::json plan = run(0.0005, 12, "off");
+    const nlohmann::json plan = run(0.00002, 12, "off");
     EXPECT_FALSE(plan.contains("planned_anew")) << plan;
     for (std::size_t at = 0; at < gradients; ++at) EXPECT_EQ(codec_of(plan, at), "2:4") << plan;
 }
 
 TEST_F(Replan, WhatAPlanByHandSaysStays) {
     const nlohmann::json plan =
-        run(0.0005, 40, "on",
+        run(0.00002, 40, "on",
             R"({"gradcoll_engine_plan": 1, "gradients": [{"name": "layer.1", "codec": "2:4"},
                 {"name": "layer.2", "strategy": "ps", "codec": "2:4", "parts": 2}]})");
     EXPECT_GE(plan.value("planned_anew", 0), 1) << plan;

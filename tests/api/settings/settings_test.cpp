@@ -237,9 +237,9 @@ TEST(CheckSetting, KnowsEveryDefaultAndABadValueOfEverySettingThatHasOne) {
     for (const OptionInfo& row : option_table())
         EXPECT_TRUE(row.default_value.empty() || check_setting(row.id, row.default_value).ok())
             << row.variable;
-    constexpr OptionId free_text[] = {OptionId::config_file,    OptionId::engine_plan,
-                                      OptionId::engine_plan_to, OptionId::report_file,
-                                      OptionId::trace,          OptionId::tuning_file};
+    constexpr OptionId free_text[] = {
+        OptionId::config_file, OptionId::engine_plan, OptionId::engine_plan_to, OptionId::nic_dir,
+        OptionId::report_file, OptionId::trace,       OptionId::tuning_file};
     for (const OptionInfo& row : option_table()) {
         const bool free =
             std::find(std::begin(free_text), std::end(free_text), row.id) != std::end(free_text);
