@@ -120,7 +120,8 @@ bool runs_codec(CodecId codec, const CodecParameters& parameters, ElementType ty
 }
 
 Status launch_codec(const CodecLaunch& launch, std::span<const CodecJob> jobs) {
-    if (launch.parameters.call_parts != 0 || !runs_codec(launch.codec, launch.parameters, launch.type))
+    if (launch.parameters.call_parts != 0 ||
+        !runs_codec(launch.codec, launch.parameters, launch.type))
         return {Code::unsupported, fmt::format("codec {} of {} has no kernels",
                                                number_of(launch.codec), name_of(launch.type))};
     const auto codec = codec_for(launch.codec, launch.parameters, launch.type);
