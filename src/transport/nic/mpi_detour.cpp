@@ -37,7 +37,7 @@ MpiDetour::~MpiDetour() {
     // The library may still read what it could not take back.
     for (Message& message : leaving_) {
         PMPI_Request_free(&message.request);
-        static_cast<void>(new std::vector<std::byte>(std::move(message.bytes)));
+        static_cast<void>(message.bytes.release());
     }
 }
 
@@ -45,13 +45,14 @@ Status MpiDetour::send(std::uint32_t peer, const OutgoingFrame& frame,
                        std::span<const std::byte> bytes) {
     Message message;
     message.peer = peer;
-    message.bytes.resize(sizeof(Head) + bytes.size());
+    const std::size_t size = sizeof(Head) + bytes.size();
+    message.bytes = std::make_unique<std::byte[]>(size);
     const Head head{group_, frame.number, frame.note};
-    std::memcpy(message.bytes.data(), &head, sizeof head);
-    if (!bytes.empty()) std::memcpy(message.bytes.data() + sizeof head, bytes.data(), bytes.size());
+    std::memcpy(message.bytes.get(), &head, sizeof head);
+    if (!bytes.empty()) std::memcpy(message.bytes.get() + sizeof head, bytes.data(), bytes.size());
     leaving_.push_back(std::move(message));
     Message& kept = leaving_.back();
-    return from_mpi(PMPI_Isend(kept.bytes.data(), static_cast<int>(kept.bytes.size()), MPI_BYTE,
+    return from_mpi(PMPI_Isend(kept.bytes.get(), static_cast<int>(size), MPI_BYTE,
                                static_cast<int>(peer), tag_, comm_, &kept.request),
                     "MPI_Isend");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "base/mpi/mpi.hpp"
@@ -27,7 +28,7 @@ class MpiDetour final : public FrameDetour {
   private:
     struct Message {
         std::uint32_t peer = 0;
-        std::vector<std::byte> bytes;
+        std::unique_ptr<std::byte[]> bytes;
         MPI_Request request = MPI_REQUEST_NULL;
     };
     Status finish_sends();
