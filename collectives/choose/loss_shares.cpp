@@ -14,9 +14,9 @@
 namespace gradcoll {
 namespace {
 
-constexpr double bits_with_equal_shares = 8;  // a value, of usual data at usual tolerances
-constexpr double nearly_busiest = 0.95;       // of the time of the busiest link
-constexpr double least_gain = 0.03;           // what is less is not worth another codec
+constexpr double bits_with_equal_shares = 8;    // a value, of usual data at usual tolerances
+constexpr double nearly_busiest = 0.95;         // of the time of the busiest link
+constexpr double least_gain_of_dealing = 0.03;  // what is less is not worth another codec
 
 /// What `spec` puts on links if encodings are as long as their shares ask for.
 class SharedLoss {
@@ -131,7 +131,7 @@ void deal_out_loss(const Tree& tree, const Tuning& tuning, PlanSpec& spec) {
     if (!may_be_dealt(tree, spec)) return;
     const SharedLoss loss(tree, tuning, spec);
     const std::vector<char> busiest = loss.busiest_exchanges();
-    double least_us = (1 - least_gain) * loss.busiest_us(spec);
+    double least_us = (1 - least_gain_of_dealing) * loss.busiest_us(spec);
     PlanSpec best = spec;
     for (const int parts : loss_part_choices) {
         PlanSpec dealt = with_parts_at(tree, spec, busiest, parts);

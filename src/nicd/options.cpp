@@ -25,9 +25,10 @@ CommandLine<NicdOptions> parse_nicd_command_line(int argc, const char* const* ar
                  "return when it is ready, and go on in the background; nothing to do if there is "
                  "an agent already");
     app.add_flag("--status", options.status, "ask the agent that is there how it is, in JSON");
-    app.set_version_flag(
-        "--version", fmt::format("gc_nicd {}, protocol {}\n", GRADCOLL_NICD_VERSION, nic_version));
-    app.footer("docs/nic.md says how it is run, and what it promises.");
+    app.footer(fmt::format(
+        "It speaks version {} of its protocol. docs/nic.md says how it is run, and what "
+        "it promises.",
+        nic_version));
     parse_into(line, app, argc, argv, [&]() -> Problem {
         if (options.status && options.background)
             return "--status and --background exclude each other";
