@@ -97,6 +97,7 @@ TEST(NicChannel, MessagesGoOnWhenAnAgentEndsWithFramesUnderWay) {
     NicWorld<2>().run([&](Channel& channel) {
         // Stopped, the agent takes nothing; so frames are under way when it ends.
         exchange(channel, 1000, 1, 1);
+        MPI_Barrier(MPI_COMM_WORLD);  // who waits for an agent that is stopped waits on
         const Victim victim(dealt, 0);
         victim.signal(SIGSTOP);
         const auto lane = channel.open_lane(16);

@@ -37,8 +37,8 @@ class FrameDetour {
     /// The bytes are copied. Errors: transport.
     virtual Status send(std::uint32_t peer, const OutgoingFrame& frame,
                         std::span<const std::byte> bytes) = 0;
-    /// Frames that the peer has, or will have without more being done here.
-    virtual std::uint64_t gone(std::uint32_t peer) const = 0;
+    /// Frames that were sent to the peer, and that it has not taken as far as is known here.
+    virtual std::uint64_t under_way(std::uint32_t peer) const = 0;
     /// Whether the next frame of whichever peer has come. Lets sends go on. Errors: transport;
     /// corrupt for what is no frame.
     virtual Result<bool> receive(DetouredFrame& out) = 0;

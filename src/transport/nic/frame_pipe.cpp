@@ -43,7 +43,8 @@ FramePipe::FramePipe(AgentConnection agent, std::vector<std::uint32_t> peers, Fr
 bool FramePipe::has_room(std::uint32_t peer) {
     const Pair& pair = pairs_[peer];
     if (pair.posted - pair.delivered >= slots()) look_at(peer);
-    return pair.posted - pair.delivered < slots() && (pair.lost || entries_.has_room());
+    if (pair.lost) return detour_.under_way(peer) < slots();
+    return pair.posted - pair.delivered < slots() && entries_.has_room();
 }
 
 /// What the system has no memory for is not touched.
@@ -79,7 +80,7 @@ void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const
 void FramePipe::look_at(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
     if (pair.lost) {
-        pair.delivered = pair.delivered_by_agents + detour_.gone(peer);
+        pair.delivered = pair.posted;  // in messages of the MPI library, or there already
         return;
     }
     const NicPeerWords& words = layout_.peer(peer);
@@ -95,7 +96,6 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
     if (std::exchange(pair.lost, true)) return;
     any_lost_ = true;
-    pair.delivered_by_agents = pair.delivered;
     say_that_agents_are_lost(peer, has_left);
     for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
         send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));

@@ -67,7 +67,6 @@ class FramePipe {
         ArrivedFrame front;
 
         bool lost = false;
-        std::uint64_t delivered_by_agents = 0;  ///< when it was lost
     };
 
     std::uint64_t slots() const { return layout_.shape().slots; }

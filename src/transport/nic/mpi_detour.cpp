@@ -25,7 +25,7 @@ MpiDetour::MpiDetour(MPI_Comm comm, int tag, std::uint64_t group)
     : comm_(comm), tag_(tag), group_(group) {
     int size = 1;
     PMPI_Comm_size(comm, &size);
-    gone_.resize(static_cast<std::size_t>(size));
+    under_way_.resize(static_cast<std::size_t>(size));
 }
 
 MpiDetour::~MpiDetour() {
@@ -52,20 +52,23 @@ Status MpiDetour::send(std::uint32_t peer, const OutgoingFrame& frame,
     if (!bytes.empty()) std::memcpy(message.bytes.get() + sizeof head, bytes.data(), bytes.size());
     leaving_.push_back(std::move(message));
     Message& kept = leaving_.back();
+    ++under_way_[peer];
     return from_mpi(PMPI_Isend(kept.bytes.get(), static_cast<int>(size), MPI_BYTE,
                                static_cast<int>(peer), tag_, comm_, &kept.request),
                     "MPI_Isend");
 }
 
-/// In the order in which they left, so that those of one peer are counted in order.
+/// In any order: a peer that has a frame by its agent already may not take it for long.
 Status MpiDetour::finish_sends() {
-    while (!leaving_.empty()) {
+    for (auto message = leaving_.begin(); message != leaving_.end();) {
         int done = 0;
-        GRADCOLL_TRY(
-            from_mpi(PMPI_Test(&leaving_.front().request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
-        if (!done) return {};
-        ++gone_[leaving_.front().peer];
-        leaving_.pop_front();
+        GRADCOLL_TRY(from_mpi(PMPI_Test(&message->request, &done, MPI_STATUS_IGNORE), "MPI_Test"));
+        if (!done) {
+            ++message;
+            continue;
+        }
+        --under_way_[message->peer];
+        message = leaving_.erase(message);
     }
     return {};
 }

@@ -1,7 +1,7 @@
 // transport/nic/mpi_detour.hpp - frames as messages of the MPI library.
 #pragma once
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -22,7 +22,7 @@ class MpiDetour final : public FrameDetour {
 
     Status send(std::uint32_t peer, const OutgoingFrame& frame,
                 std::span<const std::byte> bytes) override;
-    std::uint64_t gone(std::uint32_t peer) const override { return gone_[peer]; }
+    std::uint64_t under_way(std::uint32_t peer) const override { return under_way_[peer]; }
     Result<bool> receive(DetouredFrame& out) override;
 
   private:
@@ -37,8 +37,8 @@ class MpiDetour final : public FrameDetour {
     MPI_Comm comm_;
     int tag_;
     std::uint64_t group_;
-    std::deque<Message> leaving_;
-    std::vector<std::uint64_t> gone_;  ///< by rank
+    std::list<Message> leaving_;
+    std::vector<std::uint64_t> under_way_;  ///< by rank
 };
 
 }  // namespace gradcoll
