@@ -31,18 +31,20 @@ class SharedLoss {
 
     /// Whether the exchange of a vertex sends nearly as long as that which sends longest.
     std::vector<char> busiest_exchanges() const {
-        const std::vector<double> us = link_times(spec_);
-        const double most = *std::max_element(us.begin(), us.end());
-        std::vector<char> is_busy(us.size(), 0);
-        for (std::size_t id = 1; id < us.size(); ++id)
-            if (us[id] >= nearly_busiest * most) is_busy[at(loads_[id].vertex)] = 1;
+        const std::vector<double> bytes = bytes_with(spec_);
+        const double most_us = busiest_link(tree_, tuning_, bytes).us;
+        std::vector<char> is_busy(bytes.size(), 0);
+        for (int id = 1; id < tree_.vertex_count(); ++id) {
+            const double bytes_a_us = uplink_figures(tree_, tuning_, id).gbytes_per_s * 1e3;
+            if (bytes[at(id)] / bytes_a_us >= nearly_busiest * most_us)
+                is_busy[at(loads_[at(id)].vertex)] = 1;
+        }
         return is_busy;
     }
 
     /// Of the busiest link, if the codecs of the same plan have these parts.
     double busiest_us(const PlanSpec& dealt) const {
-        const std::vector<double> us = link_times(dealt);
-        return *std::max_element(us.begin(), us.end());
+        return busiest_link(tree_, tuning_, bytes_with(dealt)).us;
     }
 
   private:
@@ -59,15 +61,13 @@ class SharedLoss {
         return shortens_with_tolerance(codec) ? bits(codec, all_parts) : usual_bits(codec);
     }
 
-    /// Of each vertex's uplink. Vertices come after those above them.
-    std::vector<double> link_times(const PlanSpec& dealt) const {
+    /// Over each vertex's uplink.
+    std::vector<double> bytes_with(const PlanSpec& dealt) const {
         const std::int64_t all_parts = loss_parts_of(tree_, dealt).together;
-        std::vector<double> bytes(loads_.size(), 0.0);
-        std::vector<double> us(loads_.size(), 0.0);
-        for (std::size_t id = 1; id < loads_.size(); ++id) {
-            const ExpectedLoad& load = loads_[id];
-            const auto above = at(load.vertex);
-            const bool is_framed = framed_[above] != 0;
+        std::vector<ExpectedLoad> loads = loads_;
+        for (std::size_t id = 1; id < loads.size(); ++id) {
+            ExpectedLoad& load = loads[id];
+            const bool is_framed = framed_[at(load.vertex)] != 0;
             // A single exchange sends one way only.
             const auto both = [&](const PlanSpec& spec, auto bits_of_codec) {
                 const VertexChoice choice = spec.choices.of(load.vertex);
@@ -76,12 +76,10 @@ class SharedLoss {
                 return up + bits_of_codec(is_framed ? spec.down_codec : CodecId::exact);
             };
             const double counted = both(spec_, [&](CodecId codec) { return usual_bits(codec); });
-            const double now =
-                both(dealt, [&](CodecId codec) { return bits_of(codec, all_parts); });
-            bytes[id] = load.here * now / counted + load.of_above * bytes[above];
-            us[id] = bytes[id] / uplink_figures(tree_, tuning_, static_cast<int>(id)).gbytes_per_s;
+            load.here *=
+                both(dealt, [&](CodecId codec) { return bits_of(codec, all_parts); }) / counted;
         }
-        return us;
+        return sums_of(loads);
     }
 
     const Tree& tree_;
@@ -135,8 +133,9 @@ void deal_out_loss(const Tree& tree, const Tuning& tuning, PlanSpec& spec) {
     PlanSpec best = spec;
     for (const int parts : loss_part_choices) {
         PlanSpec dealt = with_parts_at(tree, spec, busiest, parts);
-        if (parts == 1 || loss.busiest_us(dealt) >= least_us) continue;
-        least_us = loss.busiest_us(dealt);
+        const double us = loss.busiest_us(dealt);
+        if (us >= least_us) continue;
+        least_us = us;
         best = std::move(dealt);
     }
     spec = std::move(best);

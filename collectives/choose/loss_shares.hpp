@@ -14,8 +14,8 @@
 
 namespace gradcoll {
 
-/// How many parts an encoding may get. Few: each makes another codec (codec_with()).
-inline constexpr std::array loss_part_choices = {1, 2, 4, 8};
+/// How many parts an encoding may get, if not one. Few: each makes another codec (codec_with()).
+inline constexpr std::array loss_part_choices = {2, 4, 8};
 
 /// With those parts that shorten an allreduce the most, if any do; else as it is. Looks at codecs
 /// that a looser tolerance makes shorter, if the user has not dealt out parts himself. Time: a few

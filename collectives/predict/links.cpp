@@ -96,13 +96,16 @@ std::vector<ExpectedLoad> expected_loads(const Tree& tree, const PlanSpec& spec)
     return Loads(tree, spec).take();
 }
 
-std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec) {
-    const std::vector<ExpectedLoad> loads = expected_loads(tree, spec);
+std::vector<double> sums_of(const std::vector<ExpectedLoad>& loads) {
     std::vector<double> bytes(loads.size(), 0.0);
     for (std::size_t id = 1; id < loads.size(); ++id)
         bytes[id] =
             loads[id].here + loads[id].of_above * bytes[static_cast<std::size_t>(loads[id].vertex)];
     return bytes;
+}
+
+std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec) {
+    return sums_of(expected_loads(tree, spec));
 }
 
 /// Parents come before their children. A merged vertex has the codec of the one above, so it does

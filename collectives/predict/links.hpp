@@ -69,7 +69,8 @@ struct ExpectedLoad {
 /// granules round, and takes the busier direction. Time: linear in vertices.
 std::vector<ExpectedLoad> expected_loads(const Tree& tree, const PlanSpec& spec);
 
-/// The sums of these.
+/// The sums of these, by vertex.
+std::vector<double> sums_of(const std::vector<ExpectedLoad>& loads);
 std::vector<double> expected_on_uplinks(const Tree& tree, const PlanSpec& spec);
 
 /// Whether the owners' encodings travel down through each vertex: it and all above it are lossy,

@@ -15,6 +15,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -45,21 +47,6 @@ Status check_regular(const Stat& what) {
     if (S_ISDIR(what.st_mode)) return system_error(EISDIR);
     return {Code::io, fmt::format("it is {}, not a regular file", kind_of(what))};
 }
-
-class Descriptor {
-  public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    int number() const { return number_; }
-    int release() { return std::exchange(number_, -1); }
-
-  private:
-    int number_;
-};
 
 /// A path is looked at before it is opened, because to open a device may do something; and its
 /// descriptor after, because another file may stand there by then.

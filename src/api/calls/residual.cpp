@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
 
 #include "api/edge/element_types.hpp"
 #include "base/hash.hpp"
-#include "reduce/half.hpp"
+#include "compress/codec.hpp"
 
 namespace gradcoll {
 namespace {
@@ -80,53 +81,28 @@ bool all_finite(const std::byte* bytes, std::size_t size_bytes) {
     return true;
 }
 
-/// One element of a floating-point type, as it lies in memory; kept: what residuals have of it.
-template <class Stored, class Kept, Kept (*load)(Stored), Stored (*store)(Kept)>
-struct Element {
-    using Value = Kept;
-    static void add(Kept value, std::byte* at) {
-        Stored stored;
-        std::memcpy(&stored, at, sizeof stored);
-        stored = store(load(stored) + value);
-        std::memcpy(at, &stored, sizeof stored);
-    }
-    static constexpr std::size_t size = sizeof(Stored);
-};
-
-template <class T>
-T as_it_is(T value) {
-    return value;
-}
-
-template <class Use>
-void with_element(ElementType type, Use use) {
-    if (type == ElementType::f64)
-        use(Element<double, double, as_it_is<double>, as_it_is<double>>());
-    else if (type == ElementType::f32)
-        use(Element<float, float, as_it_is<float>, as_it_is<float>>());
-    else if (type == ElementType::f16)
-        use(Element<std::uint16_t, float, float_from_f16, f16_from_float>());
-    else
-        use(Element<std::uint16_t, float, float_from_bf16, bf16_from_float>());
-}
-
-/// As they were kept: by encode step, chunk after chunk.
-template <class Element>
-void add_values(const Plan& plan, const std::byte* values, std::byte* vector) {
-    std::int64_t chunk_first = 0;
+/// As they were kept: by encode step, chunk after chunk. `exact`: encoding adds what is left over.
+void add_values(const Codec& exact, const Plan& plan, std::byte* values, std::byte* vector) {
+    const std::size_t elem_bytes = element_bytes(exact.type);
+    const std::size_t value_bytes = exact.type == ElementType::f64 ? 8 : 4;
+    alignas(64) std::byte sums[lossy_block_elems * sizeof(double)];
+    const auto add_range = [&](std::byte* at, std::size_t count) {
+        for (std::size_t left = count; left > 0;) {
+            const std::size_t now = std::min(left, lossy_block_elems);
+            exact.encode_with_residual(at, values, now, sums);
+            std::memcpy(at, sums, now * elem_bytes);
+            at += now * elem_bytes;
+            values += now * value_bytes;
+            left -= now;
+        }
+    };
     for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk) {
         const Schedule& schedule = plan.schedule_of(chunk);
-        for (const Step& step : schedule.steps) {
-            if (step.kind != StepKind::encode) continue;
-            for (std::int64_t i = step.range.begin; i < step.range.end; ++i) {
-                typename Element::Value value;
-                std::memcpy(&value, values, sizeof value);
-                values += sizeof value;
-                Element::add(value,
-                             vector + static_cast<std::size_t>(chunk_first + i) * Element::size);
-            }
-        }
-        chunk_first += schedule.count_elems;
+        for (const Step& step : schedule.steps)
+            if (step.kind == StepKind::encode)
+                add_range(vector + static_cast<std::size_t>(step.range.begin) * elem_bytes,
+                          static_cast<std::size_t>(step.range.size()));
+        vector += static_cast<std::size_t>(schedule.count_elems) * elem_bytes;
     }
 }
 
@@ -207,9 +183,8 @@ void Residual::reset() {
 
 Status Residual::hand_over(const Plan& plan, void* vector) {
     GRADCOLL_TRY(bring_home());
-    with_element(identity_.type, [&](auto element) {
-        add_values<decltype(element)>(plan, values_.data(), static_cast<std::byte*>(vector));
-    });
+    const Codec exact = GRADCOLL_VALUE(codec_for(CodecId::exact, identity_.type));
+    add_values(exact, plan, values_.data(), static_cast<std::byte*>(vector));
     reset();
     return {};
 }
