@@ -15,7 +15,7 @@ std::string_view reason_of(Code code) {
         case Code::invalid_type:
         case Code::invalid_op:
         case Code::invalid_comm:
-            return "its arguments are wrong";
+            return "its arguments are wrong, or not those of another rank";
         case Code::invalid_buffer:
             return "a buffer of its call is null or overlaps another";
         case Code::unsupported:

@@ -26,6 +26,9 @@ struct Binding {
     /// the others so, and the buffers are room for what arrives: both the same, as long as the
     /// vector. Until the operation has ended.
     const Status* refusal = nullptr;
+    /// What tells calls apart whose plans are the same: types of one size, and ops. 0: nothing
+    /// does.
+    std::uint64_t signature = 0;
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
     /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.
     std::uint32_t sequence = 0;

@@ -7,12 +7,27 @@
 #include "runtime/steps.hpp"
 
 namespace gradcoll {
+namespace {
+
+/// What noticed_ says of a message, if not 0.
+enum : std::uint8_t {
+    announcing = 1,  ///< its signature is on its way
+    noticed          ///< and has left, or come
+};
+
+Status differing() {
+    return {Code::invalid_argument,
+            "its call and this rank's have different datatypes or operations"};
+}
+
+}  // namespace
 
 ChunkRun::ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device)
     : place_(place),
       device_(device),
       ready_(room.steps),
       has_header_(room.slots),
+      noticed_(room.steps),
       begun_ns_(room.traced ? room.steps : 0),
       blocks_(room.blocks, room.blocks > 0 ? room.slots : 0),
       packed_(room.slots) {
@@ -42,6 +57,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
         settling_ = Settling::running;
     }
     std::fill_n(has_header_.begin(), schedule.slots.size(), std::uint8_t{0});
+    if (chunk == 0) std::fill_n(noticed_.begin(), schedule.steps.size(), std::uint8_t{0});
     ready_.begin(program);
 }
 
@@ -155,21 +171,31 @@ bool ChunkRun::is_held(std::uint32_t message, const ChunkRun* pacer) const {
            pacer->has_to_end_before(*this, message);
 }
 
+/// What a device does with the messages of a plan has no notices.
+bool ChunkRun::is_opening(std::uint32_t message) const {
+    return chunk_ == 0 && !device_ && program().is_opening(message);
+}
+
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = cookie_of(index);
     if (operation.trace) begun_ns_[index] = now_ns();
+    const int tag = first_tag_ + message.stage;
     const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
         make_ready(index, operation);
     const MessageBytes bytes = moved_bytes(index);
     if (operation.failed() && message.kind == StepKind::send && !is_framed(message) && !device_)
-        return start_notice(message, bytes.size_bytes, first_tag_ + message.stage, cookie,
-                            operation);
+        return start_notice(message, bytes.size_bytes, tag, cookie, operation);
+    if (operation.change != SignatureChange::none && message.kind == StepKind::send &&
+        is_opening(index) && noticed_[index] == 0) {
+        noticed_[index] = announcing;
+        return start_signature(message, bytes.size_bytes, tag, cookie, operation);
+    }
     if (message.kind == StepKind::send)
         operation.stats.packed_away_bytes += view_.message(message).size_bytes - bytes.size_bytes;
     if (device_) return start_on_device(index, cookie, operation);
-    return start_message(message, bytes, first_tag_ + message.stage, cookie, operation);
+    return start_message(message, bytes, tag, cookie, operation);
 }
 
 Result<bool> ChunkRun::start_messages(Operation& operation, const ChunkRun* pacer) {
@@ -255,19 +281,42 @@ void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Ope
     if (!status.ok()) operation.fail(std::move(status));
 }
 
-void ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
-                              Operation& operation) {
+/// Whether a signature has arrived, and nothing else. It fails the operation if it is another.
+bool ChunkRun::was_notice(std::uint32_t index, std::size_t received_bytes, Operation& operation) {
+    const Step& recv = step(index);
+    if (is_framed(recv) || !is_opening(index) || noticed_[index] != 0) return false;
+    const MessageBytes room = view_.message(recv);
+    const auto signature = SignatureNotice::ahead_of(room.size_bytes, room.data, received_bytes);
+    if (!signature) return false;
+    noticed_[index] = noticed;
+    if (*signature != operation.binding.signature) operation.fail(of_message(recv, differing()));
+    return true;
+}
+
+/// If its signature changed on this rank, but not on the sender's: they were alike before.
+void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) const {
+    if (operation.change == SignatureChange::changed && is_opening(index) && noticed_[index] == 0)
+        operation.fail(of_message(step(index), differing()));
+}
+
+Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
+                                Operation& operation) {
     const Step& message = step(index);
     const bool receives = message.kind == StepKind::recv;
+    if (receives ? was_notice(index, received_bytes, operation)
+                 : std::exchange(noticed_[index], noticed) == announcing)
+        return start_message_of(index, operation);
     if (operation.trace) {
         const std::size_t bytes = receives ? received_bytes : moved_bytes(index).size_bytes;
         operation.trace->add_overlapping(span_of(message, begun_ns_[index], bytes, operation));
     }
     if (receives) {
         check_arrived(index, received_bytes, operation);
+        check_was_announced(index, operation);
         if (is_framed(message)) has_header_[message.to.index] = 0;  // it may be passed on
     }
     ready_.finish(index);
+    return {};
 }
 
 }  // namespace gradcoll

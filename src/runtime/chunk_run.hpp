@@ -59,8 +59,9 @@ class ChunkRun {
     /// finish_batched() follows when it has been launched.
     void batch_local(DeviceBatch& batch, const Operation& operation);
     void finish_batched();
-    /// Takes note that the message of `step` has completed.
-    void finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
+    /// Takes note that the message of `step` has completed. A notice ahead of it is followed by the
+    /// message itself. Errors: those of the lane.
+    Status finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }
@@ -72,6 +73,9 @@ class ChunkRun {
     bool has_to_end_before(const ChunkRun& later, std::uint32_t send) const;
     bool is_held(std::uint32_t message, const ChunkRun* pacer) const;
     Status start_message_of(std::uint32_t index, Operation& operation);
+    bool is_opening(std::uint32_t message) const;
+    bool was_notice(std::uint32_t message, std::size_t received_bytes, Operation& operation);
+    void check_was_announced(std::uint32_t recv, Operation& operation) const;
     TraceSpan span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                       const Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
@@ -96,6 +100,7 @@ class ChunkRun {
     std::vector<std::uint32_t> held_;       ///< sends that are ready but for the chunk before
     std::vector<std::uint32_t> batched_;    ///< local steps that a batch has
     std::vector<std::uint8_t> has_header_;  ///< by slot: the header was written for this chunk
+    std::vector<std::uint8_t> noticed_;     ///< by step: its signature went, or came, ahead
     std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
     EncodedBlocks blocks_;
     PackedMessages packed_;

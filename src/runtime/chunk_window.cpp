@@ -56,9 +56,15 @@ std::size_t ChunkWindow::Parts::blocks() const {
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const ExecutorOptions& options,
                                                   int most_chunks) {
-    Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes, options.plain_peers);
+    // In short pieces a message has to be alone under its tag until the receiver has all of it: no
+    // notice goes ahead.
+    const std::span<const int> silent_peers =
+        length_depends_on_data(plan->spec) ? options.cut_peers : std::span<const int>();
+    Result<Program> body =
+        Program::make(plan->body, plan->spec.elem_bytes, options.plain_peers, silent_peers);
     if (!body.ok()) return body.status();
-    Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes, options.plain_peers);
+    Result<Program> tail =
+        Program::make(plan->tail, plan->spec.elem_bytes, options.plain_peers, silent_peers);
     if (!tail.ok()) return tail.status();
     const auto places =
         static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
@@ -209,8 +215,8 @@ Result<bool> ChunkWindow::take_completions() {
     for (std::size_t i = 0; i < *count; ++i) {
         Completion& done = completions_[i];
         if (!done.status.ok()) return std::move(done.status);
-        runs_[ChunkRun::place_of(done.cookie)].finish_message(ChunkRun::step_of(done.cookie),
-                                                              done.received_bytes, operation_);
+        GRADCOLL_TRY(runs_[ChunkRun::place_of(done.cookie)].finish_message(
+            ChunkRun::step_of(done.cookie), done.received_bytes, operation_));
     }
     return *count > 0;
 }

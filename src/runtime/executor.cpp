@@ -150,6 +150,7 @@ void Executor::Impl::abandon(Status status) {
 Status Executor::Impl::end() {
     if (state == State::running) window->give_back();
     state = State::resting;
+    if (operation.failed()) number.note_failure();
     number.end();
     if (operation.trace) trace_operation(operation, label, begin_ns);
     return std::exchange(operation.error, Status());
@@ -244,13 +245,20 @@ std::uint32_t Executor::sequence() const {
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
     OperationNumber number;
-    if (binding.numbers != nullptr) number = binding.numbers->take();
+    SignatureChange change = SignatureChange::none;
+    if (binding.numbers != nullptr) {
+        number = binding.numbers->take();
+        change = binding.numbers->change_to(binding.signature);
+    }
     GRADCOLL_TRY(impl.check(binding));
     // What a device does with the messages of a plan has no notices.
     if (binding.refusal != nullptr && impl.options.device) return *binding.refusal;
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
+    impl.operation.change = change;
+    if (change != SignatureChange::none)
+        impl.operation.signature = SignatureNotice(binding.signature);
     const std::int64_t parts = std::max<std::int64_t>(impl.plan.loss_parts.together, 1);
     impl.operation.codecs.tell_tolerance(binding.tolerance / static_cast<double>(parts));
     if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();

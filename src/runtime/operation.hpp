@@ -8,7 +8,8 @@
 #include "compress/codec.hpp"
 #include "runtime/binding.hpp"
 #include "runtime/codecs_in_use.hpp"
-#include "runtime/failure_notice.hpp"
+#include "runtime/notices.hpp"
+#include "runtime/operation_numbers.hpp"
 #include "runtime/packers_in_use.hpp"
 #include "runtime/progress.hpp"
 #include "runtime/tags.hpp"
@@ -29,7 +30,9 @@ struct Operation {
     Status error = {};           ///< the first one; from then on local steps are skipped
     std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
     RunStats stats = {};
-    FailureNotice notice = {};  ///< of the error, for others
+    FailureNotice notice = {};                       ///< of the error, for others
+    SignatureChange change = SignatureChange::none;  ///< if any, its signature goes ahead
+    SignatureNotice signature = {};
 
     bool failed() const { return !error.ok(); }
     void fail(Status status) {

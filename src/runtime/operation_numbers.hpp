@@ -13,6 +13,13 @@ namespace gradcoll {
 
 class OperationNumbers;
 
+/// An operation's signature beside that of the operation before it that had one.
+enum class SignatureChange : std::uint8_t {
+    none,
+    changed,
+    unknown  ///< an operation has failed: other ranks may have known of another signature
+};
+
 /// The number of one operation, the same on all ranks. Held until the operation has ended (or has
 /// turned out not to begin); the end of this object, or end(), says so. Used by one thread at a
 /// time. Allocates nothing.
@@ -35,6 +42,8 @@ class OperationNumber {
     /// True for an empty number, which waits for nobody.
     inline bool has_turn() const;
     inline void end();
+    /// The operation has failed on this rank.
+    inline void note_failure();
 
   private:
     friend class OperationNumbers;
@@ -56,6 +65,14 @@ class OperationNumbers {
     explicit OperationNumbers(const TagLayout& tags) : ended_(tags.sequence_count()) {}
 
     OperationNumber take() { return {*this, next_++}; }
+    /// Of the operation whose number was taken last. 0 is no signature, and changes nothing. If it
+    /// is changed on one rank it is that or unknown on the others whose operations are the same.
+    SignatureChange change_to(std::uint64_t signature) {
+        if (signature == 0) return SignatureChange::none;
+        const bool is_same = std::exchange(last_signature_, signature) == signature;
+        if (has_failed_.exchange(false, std::memory_order_relaxed)) return SignatureChange::unknown;
+        return is_same ? SignatureChange::none : SignatureChange::changed;
+    }
 
   private:
     friend class OperationNumber;
@@ -64,6 +81,8 @@ class OperationNumbers {
     /// By tag field: operations that have ended. The fields' number is a power of two.
     std::vector<std::atomic<std::uint32_t>> ended_;
     std::uint32_t next_ = 0;
+    std::uint64_t last_signature_ = 0;
+    std::atomic<bool> has_failed_ = false;  ///< an operation, since the last one had a signature
 };
 
 inline bool OperationNumber::has_turn() const {
@@ -72,6 +91,10 @@ inline bool OperationNumber::has_turn() const {
     // Both wrap at 2^32, as numbers do.
     return numbers_->ended_[field].load(std::memory_order_acquire) * numbers_->count() ==
            value_ - field;
+}
+
+inline void OperationNumber::note_failure() {
+    if (numbers_ != nullptr) numbers_->has_failed_.store(true, std::memory_order_relaxed);
 }
 
 inline void OperationNumber::end() {

@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "runtime/notices.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -12,13 +18,14 @@ std::span<const std::uint32_t> deps_of(const Schedule& schedule, const Step& ste
 }  // namespace
 
 Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
-                              std::span<const int> plain_peers) {
+                              std::span<const int> plain_peers, std::span<const int> silent_peers) {
     if (schedule.steps.size() > max_steps)
         return Status(Code::internal, fmt::format("schedule of {} steps: at most {} can be run",
                                                   schedule.steps.size(), max_steps));
     Program program(schedule);
     GRADCOLL_TRY(program.link_successors());
     program.place_residuals();
+    program.find_openings(elem_bytes, silent_peers);
     GRADCOLL_TRY(take(program.blocks_, BlockLayout::make(schedule, elem_bytes)));
     program.packed_ = PackedLayout(schedule, program.blocks_.scratch_bytes(), plain_peers);
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
@@ -57,6 +64,24 @@ void Program::place_residuals() {
         residual_first_elem_[i] = first;
         first += step.range.size();
     }
+}
+
+/// Messages of one pair in one direction have stages, and those of one stage an order, that are the
+/// same at both ends.
+void Program::find_openings(std::size_t elem_bytes, std::span<const int> silent_peers) {
+    is_opening_.assign(step_count(), 0);
+    std::map<std::pair<StepKind, int>, std::size_t> first;
+    for (std::size_t i = 0; i < step_count(); ++i) {
+        const Step& step = schedule_->steps[i];
+        const auto bytes = static_cast<std::size_t>(step.range.size()) * elem_bytes;
+        if (!is_message(step.kind) || step.codec != CodecId::exact ||
+            !SignatureNotice::precedes(bytes) ||
+            std::binary_search(silent_peers.begin(), silent_peers.end(), step.peer))
+            continue;
+        const auto [known, is_new] = first.try_emplace({step.kind, step.peer}, i);
+        if (!is_new && step.stage < schedule_->steps[known->second].stage) known->second = i;
+    }
+    for (const auto& [pair, opening] : first) is_opening_[opening] = 1;
 }
 
 }  // namespace gradcoll

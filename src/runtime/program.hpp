@@ -30,11 +30,13 @@ constexpr Slot slot_of_message(const Step& message) {
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:
-    /// `plain_peers`: to and from these (ascending) no message is packed. Errors: internal if a
+    /// `plain_peers`: to and from these (ascending) no message is packed; `silent_peers`: nor is a
+    /// message of theirs an opening. Errors: internal if a
     /// dependency does not point backwards, the schedule has more than `max_steps` steps, or its
     /// encoded blocks do not fit together (BlockLayout).
     static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes,
-                                std::span<const int> plain_peers = {});
+                                std::span<const int> plain_peers = {},
+                                std::span<const int> silent_peers = {});
 
     static constexpr std::size_t max_steps = std::size_t{1} << 24;
 
@@ -49,6 +51,9 @@ class Program {
     }
     /// Steps that wait for nothing, ascending.
     std::span<const std::uint32_t> roots() const { return roots_; }
+    /// Whether it is an opening, the first message of more than SignatureNotice::size_bytes that
+    /// goes plain to, or comes plain from, its peer: both ends say the same.
+    bool is_opening(std::size_t message) const { return is_opening_[message] != 0; }
     /// Where the residual of an encode step begins in the chunk's residuals: encode ranges one
     /// after another, in step order.
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
@@ -61,6 +66,7 @@ class Program {
     explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
     Status link_successors();
     void place_residuals();
+    void find_openings(std::size_t elem_bytes, std::span<const int> silent_peers);
 
     const Schedule* schedule_;
     std::size_t message_count_ = 0;
@@ -68,6 +74,7 @@ class Program {
     std::vector<std::uint32_t> successors_;
     std::vector<std::uint32_t> roots_;
     std::vector<std::int64_t> residual_first_elem_;
+    std::vector<std::uint8_t> is_opening_;  ///< by step
     BlockLayout blocks_;
     PackedLayout packed_;
 };

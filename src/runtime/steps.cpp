@@ -128,6 +128,13 @@ Status start_notice(const Step& send, std::size_t whole_bytes, int tag, std::uin
                                            whole_bytes, cookie);
 }
 
+/// Not counted: statistics are those of the plan's messages, alike for all its operations.
+Status start_signature(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
+                       const Operation& operation) {
+    return operation.lane.start_short_send(send.peer, tag, operation.signature.data(),
+                                           SignatureNotice::size_bytes, whole_bytes, cookie);
+}
+
 Status of_message(const Step& recv, const Status& status) {
     return Status(status.code(), fmt::format("message from rank {} at level {}: {}", recv.peer,
                                              recv.level, status.message()));

@@ -39,6 +39,10 @@ Status start_message(const Step& step, const MessageBytes& bytes, int tag, std::
 Status start_notice(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
                     Operation& operation);
 
+/// The same of this operation's signature, ahead of a plain message of `whole_bytes`.
+Status start_signature(const Step& send, std::size_t whole_bytes, int tag, std::uint32_t cookie,
+                       const Operation& operation);
+
 /// What is wrong with a message, with the peer and the level that it is from.
 Status of_message(const Step& recv, const Status& status);
 

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "collectives/exchange/exchange.hpp"
+#include "runtime/operation_numbers.hpp"
 #include "runtime/spoil.hpp"
 #include "runtime/thread_ranks.hpp"
 
@@ -116,6 +117,72 @@ TEST(Failure, MessagesTooShortForAReasonSayThatThereIsOne) {
                 EXPECT_EQ(runs.first[rank].status.code(), Code::peer_failed) << rank;
             expect_all_equal(runs.second, sum_of_all(sparse_input, 5, count));
         }
+}
+
+/// One rank's operations have other signatures than the others', in the middle one of three.
+struct OtherSignature {
+    std::uint64_t before = 0;
+    std::uint64_t others = 0;
+    std::uint64_t own = 0;
+};
+
+std::vector<std::vector<Outcome>> run_with(const Scenario& shape, int differing,
+                                           const OtherSignature& signature) {
+    constexpr std::size_t runs = 4;
+    LoopbackWorld world(5);
+    std::vector<std::vector<Outcome>> outcomes(runs, std::vector<Outcome>(5));
+    on_all_ranks(world, 5, [&](Channel& channel) {
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        const auto executor = make_executor(shape, channel);
+        const Floats input = sparse_input(channel.rank(), shape.spec.count_elems);
+        for (std::size_t run = 0; run < runs; ++run) {
+            Outcome& outcome = outcomes[run][static_cast<std::size_t>(channel.rank())];
+            outcome.output.resize(input.size());
+            Binding binding = binding_of(input, outcome.output, 0);
+            binding.numbers = &numbers;
+            binding.signature = run != 1                      ? signature.before
+                                : channel.rank() == differing ? signature.own
+                                                              : signature.others;
+            outcome.status = executor->start(binding);
+            if (outcome.status.ok()) outcome.status = finish(*executor);
+        }
+    });
+    return outcomes;
+}
+
+void expect_difference_told(const std::vector<Outcome>& outcomes) {
+    bool said = false;
+    for (const Outcome& outcome : outcomes) {
+        EXPECT_FALSE(outcome.status.ok());
+        said |= says(outcome.status, "different datatypes or operations");
+    }
+    EXPECT_TRUE(said);
+}
+
+TEST(Failure, OperationsOfDifferentSignaturesEndEveryRank) {
+    constexpr std::uint64_t a = 7;
+    constexpr std::uint64_t b = 9;
+    for (const char* exchange : {"direct", "ring", "recursive"})
+        for (const OtherSignature signature :
+             {OtherSignature{a, a, b}, OtherSignature{a, b, a}, OtherSignature{a, b, b + 1}})
+            for (const int differing : {0, 3}) {
+                SCOPED_TRACE(exchange);
+                const Scenario shape = scenario("((0 1) (2 3 4))", 20'000, CodecId::exact,
+                                                exchange_named(exchange).value());
+                const auto runs = run_with(shape, differing, signature);
+                expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 20'000));
+                expect_difference_told(runs[1]);
+                expect_all_equal(runs[2], sum_of_all(sparse_input, 5, 20'000));
+                expect_all_equal(runs[3], sum_of_all(sparse_input, 5, 20'000));
+            }
+}
+
+TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
+    for (const std::int64_t count : {5, 20'000}) {
+        const Scenario shape = scenario("((0 1) (2 3 4))", count, CodecId::exact);
+        for (const auto& run : run_with(shape, 3, {7, 9, 9}))
+            expect_all_equal(run, sum_of_all(sparse_input, 5, count));
+    }
 }
 
 /// This process may have only so many more bytes of address space.

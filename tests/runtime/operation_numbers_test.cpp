@@ -52,6 +52,26 @@ TEST(OperationNumbers, GoOnWithoutEnd) {
     }
 }
 
+TEST(OperationNumbers, KnowWhetherTheSignatureIsAnother) {
+    OperationNumbers numbers(shortest_tags());
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::changed);
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(0), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(6), SignatureChange::changed);
+}
+
+TEST(OperationNumbers, DoNotKnowTheSignatureOfOthersAfterAFailure) {
+    OperationNumbers numbers(shortest_tags());
+    numbers.change_to(5);
+    OperationNumber failed = numbers.take();
+    failed.note_failure();
+    EXPECT_EQ(numbers.change_to(0), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::unknown);
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::none);
+    OperationNumber().note_failure();
+}
+
 TEST(OperationNumbers, AnEmptyOneWaitsForNobody) {
     OperationNumber empty;
     EXPECT_TRUE(empty.has_turn());

@@ -95,7 +95,8 @@ CallShape shape_for_kernel(const KnownType& known, ReduceOp op, const Reducer& r
     shape.op = op;
     shape.reducer = reducer;
     shape.components = known.components;
-    shape.kind = static_cast<std::uint64_t>(known.type) << 8U | static_cast<std::uint64_t>(op);
+    shape.kind =
+        (static_cast<std::uint64_t>(known.type) + 1) << 8U | static_cast<std::uint64_t>(op);
     return shape;
 }
 
@@ -199,6 +200,7 @@ Binding binding_of(const CallArguments& arguments, const CallShape& shape) {
     binding.reducer = shape.reducer;
     if (shape.by_mpi()) binding.reducer.context = &shape.mpi;
     binding.op = shape.op;
+    binding.signature = shape.kind;
     return binding;
 }
 

@@ -67,7 +67,7 @@ struct CallShape {
     /// can only become another such, which has this shape.
     bool is_lasting = true;
     bool has_gaps = false;   ///< in its elements, which the program may use otherwise
-    std::uint64_t kind = 0;  ///< differs for types and ops that differ; of reductions
+    std::uint64_t kind = 0;  ///< differs for types and ops that differ; 0: no reduction
     /// What combines if there is no kernel. Then only the shared memory of one host serves the
     /// call.
     MpiReduction mpi = {};

@@ -1,5 +1,7 @@
 // GC_Iallreduce with MPI_THREAD_MULTIPLE (GC_TEST_THREADS=multiple): ordinary MPI requests, any
 // order of completion, threads.
+#include <unistd.h>
+
 #include <memory>
 #include <thread>
 
@@ -35,6 +37,25 @@ TEST(Nonblocking, WaitCompletesOnEveryTree) {
             EXPECT_EQ(comm.stats().calls_tree, 1U);
         }
     }
+}
+
+/// Errors of requests that are nobody's go to the world's handler.
+TEST(Nonblocking, OpsThatDifferAreAnErrorOnEveryRank) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (comm.size() == 1) GTEST_SKIP() << "nobody differs";
+    alarm(60);  // a call that hangs is a failure
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    std::vector<float> values(30000, 1.0F);
+    MPI_Request request = MPI_REQUEST_NULL;
+    ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, values.data(), 30000, MPI_FLOAT,
+                            comm.rank() == 0 ? MPI_MAX : MPI_SUM, comm, &request),
+              MPI_SUCCESS);
+    EXPECT_NE(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    Pending call(comm, 30000, 2.0F);
+    ASSERT_EQ(MPI_Wait(&call.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    call.expect_sum(2.0F, comm.size());
+    alarm(0);
 }
 
 TEST(Nonblocking, TestWaitallAndTestanyCompleteOverlappingCalls) {

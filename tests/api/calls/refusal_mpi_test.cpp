@@ -130,6 +130,45 @@ TEST(Refusal, OfBlocksThroughTheMemoryOfOneHost) {
     expect_blocks_refused(OwnComm());
 }
 
+/// In place, the error of starting or ending it.
+int call_persistent(const OwnComm& comm, Floats& vector, MPI_Datatype datatype, MPI_Op op) {
+    GC_Request request = GC_REQUEST_NULL;
+    int code = GC_Allreduce_init(MPI_IN_PLACE, vector.data(), static_cast<MPI_Count>(vector.size()),
+                                 datatype, op, comm, MPI_INFO_NULL, &request);
+    if (code != MPI_SUCCESS) return code;
+    code = GC_Start(&request);
+    if (code == MPI_SUCCESS) code = GC_Wait(&request);
+    EXPECT_EQ(GC_Request_free(&request), MPI_SUCCESS);
+    return code;
+}
+
+int call_blocking(const OwnComm& comm, Floats& vector, MPI_Datatype datatype, MPI_Op op) {
+    return GC_Allreduce(MPI_IN_PLACE, vector.data(), static_cast<int>(vector.size()), datatype, op,
+                        comm);
+}
+
+/// Plans and messages are the same for types of one size, and for all ops.
+TEST(Refusal, OfDatatypesAndOpsThatDiffer) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
+    alarm(120);  // a call that hangs is a failure
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
+        for (const auto call : {call_blocking, call_persistent})
+            for (const bool other_type : {false, true})
+                for (const std::size_t count : {std::size_t{1000}, std::size_t{300'000}}) {
+                    SCOPED_TRACE(tree + ", " + std::to_string(count) + " elements");
+                    const OwnComm comm(tree);
+                    comm.set("gc_tree_min_bytes", "0");
+                    const bool differs = comm.rank() == comm.size() - 1;
+                    Floats vector(count, 1.0F);
+                    const int code = call(comm, vector, differs && other_type ? MPI_INT : MPI_FLOAT,
+                                          differs && !other_type ? MPI_MAX : MPI_SUM);
+                    EXPECT_NE(code, MPI_SUCCESS);
+                    expect_sum(comm, count);
+                    expect_sum(comm, count);
+                }
+    alarm(0);
+}
+
 /// The first call of a communicator, which attaches it.
 TEST(Refusal, OfTheFirstCall) {
     const OwnComm comm;

@@ -1,4 +1,4 @@
-#include "runtime/failure_notice.hpp"
+#include "runtime/notices.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -7,6 +7,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::uint64_t magic = 0x6563'6974'6f6e'6367;
+constexpr std::uint64_t signature_magic = 0x6e67'6973'6563'6367;
 
 /// As it travels.
 struct Wire {
@@ -15,6 +16,12 @@ struct Wire {
     std::uint32_t code;
 };
 static_assert(sizeof(Wire) == FailureNotice::most_bytes);
+
+struct SignatureWire {
+    std::uint64_t magic;
+    std::uint64_t signature;
+};
+static_assert(sizeof(SignatureWire) == SignatureNotice::size_bytes);
 
 }  // namespace
 
@@ -36,6 +43,21 @@ std::optional<Failure> FailureNotice::at(const std::byte* data) {
                           wire.code <= static_cast<std::uint32_t>(Code::internal);
     if (!is_known) return std::nullopt;
     return Failure{wire.rank, static_cast<Code>(wire.code)};
+}
+
+SignatureNotice::SignatureNotice(std::uint64_t signature) {
+    const SignatureWire wire{signature_magic, signature};
+    std::memcpy(bytes_.data(), &wire, sizeof wire);
+}
+
+std::optional<std::uint64_t> SignatureNotice::ahead_of(std::size_t expected_bytes,
+                                                       const std::byte* data,
+                                                       std::size_t received_bytes) {
+    if (!precedes(expected_bytes) || received_bytes != size_bytes) return std::nullopt;
+    SignatureWire wire{};
+    std::memcpy(&wire, data, sizeof wire);
+    if (wire.magic != signature_magic) return std::nullopt;
+    return wire.signature;
 }
 
 }  // namespace gradcoll
