@@ -303,7 +303,8 @@ PassReason Admission::way_out_of_tree() const {
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
-    return is_wrong && entry().may_wait && !entry().persistent && !entry().with_residual &&
+    const bool is_offered_init = entry().persistent && entry().offered;
+    return is_wrong && entry().may_wait && !is_offered_init && !entry().with_residual &&
            !call_.shape.has_gaps;
 }
 
@@ -323,7 +324,8 @@ void Admission::refuse() {
     if (refusal.ok()) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
     aliased_ = PassReason::none;
     find_way();
-    if (!call_.passes() && !call_.alone) call_.refusal = refusal;
+    // Ranks agree on the settings of every request, whoever serves it.
+    if (entry().persistent || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
     // Where the others are told, the MPI library would wait with what it does not find, as Open MPI
     // does with blocks.
     const bool mpi_refuses = entry().collective == Collective::allreduce || call_.refusal.ok();

@@ -59,11 +59,14 @@ Status check_codecs_fit(const Settings& settings, const Call& call) {
     return {};
 }
 
-/// The communicator's settings and over them those of the request. Collective.
+/// The communicator's settings and over them those of the request; a rank that refuses the call
+/// says so. Collective.
 Result<Settings> request_settings(const Call& call, MPI_Info info) {
     SettingsText proposed = call.context->settings().text();
-    const Status complaint = add_info(info, proposed);
+    Status complaint = call.refusal;
+    if (complaint.ok()) complaint = add_info(info, proposed);
     auto settings = call.context->settings().agree(proposed, complaint);
+    if (!call.refusal.ok()) return call.refusal;
     if (!settings) return settings;
     auto own = settings_in(info);
     if (!own) return own;
@@ -81,8 +84,8 @@ Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) 
         admit(init_entry, arguments,
               request != nullptr ? Status()
                                  : Status(Code::invalid_argument, "request is a null pointer"));
-    GRADCOLL_TRY(call.error);
     Settings settings;
+    if (call.refusal.ok()) GRADCOLL_TRY(call.error);
     if (call.context != nullptr) GRADCOLL_TRY(take(settings, request_settings(call, info)));
     auto persistent = PersistentCall::make(call, settings);
     if (!persistent) return persistent.status();

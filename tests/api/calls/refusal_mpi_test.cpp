@@ -147,6 +147,25 @@ int call_blocking(const OwnComm& comm, Floats& vector, MPI_Datatype datatype, MP
                         comm);
 }
 
+TEST(Refusal, OfPersistentCalls) {
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        alarm(60);  // a call that hangs is a failure
+        Floats vector(1000, 1.0F);
+        GC_Request request = GC_REQUEST_NULL;
+        const bool refuses = comm.rank() == comm.size() - 1;
+        const int code = GC_Allreduce_init(MPI_IN_PLACE, refuses ? nullptr : vector.data(), 1000,
+                                           MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+        EXPECT_EQ(code, refuses ? MPI_ERR_BUFFER : MPI_ERR_ARG) << error_text(code);
+        EXPECT_NE(error_text(code).find("recvbuf is null"), std::string::npos) << error_text(code);
+        EXPECT_EQ(request, GC_REQUEST_NULL);
+        EXPECT_EQ(call_persistent(comm, vector, MPI_FLOAT, MPI_SUM), MPI_SUCCESS);
+        EXPECT_EQ(vector, Floats(1000, static_cast<float>(comm.size())));
+        alarm(0);
+    }
+}
+
 /// Plans and messages are the same for types of one size, and for all ops.
 TEST(Refusal, OfDatatypesAndOpsThatDiffer) {
     if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
