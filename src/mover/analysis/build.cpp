@@ -71,6 +71,18 @@ void link_ranks(const std::vector<RankBuilder>& builders, const Parallel& parall
         }
 }
 
+/// Sums of all that a rank ever holds fit.
+Status check_held(const RankProgram& rank) {
+    constexpr std::int64_t most_held = std::int64_t{1} << 60;
+    std::int64_t held = 0;
+    for (const DeviceTensor& tensor : rank.tensors)
+        if ((held += tensor.bytes) > most_held)
+            return {Code::invalid_argument,
+                    "model: all tensors of a step together are larger than "
+                    "an exbibyte, which is allowed"};
+    return {};
+}
+
 std::int64_t largest_tensor(const Program& program) {
     std::int64_t largest = 0;
     for (const RankProgram& rank : program.ranks)
@@ -112,6 +124,7 @@ Result<Program> program_of(const Description& description) {
     for (std::int32_t rank = 0; rank < parallel.pipeline; ++rank) {
         builders.emplace_back(parts, program.tensor_names, rank);
         program.ranks.push_back(builders.back().build());
+        GRADCOLL_TRY(check_held(program.ranks.back()));
     }
     const double seconds =
         static_cast<double>(boundary) / (description.cluster.network_gbytes_per_s * 1e9) +

@@ -57,6 +57,9 @@ Result<Parallel> parallel_of(const Document& document) {
         out.recompute);
     GRADCOLL_TRY(in.done());
     check_schedule(in, out);
+    constexpr std::int64_t most_devices = 1 << 20;
+    if (out.data * out.tensor * out.pipeline > most_devices)
+        in.wrong("data", fmt::format("data * tensor * pipeline may be {}", most_devices));
     GRADCOLL_TRY(in.done());
     return out;
 }

@@ -25,8 +25,8 @@ struct Move {
     std::int32_t prefetch_at =
         0;                       ///< the PREFETCH is let go when the operator before this one ended
     std::int32_t needed_by = 0;  ///< the operator that uses it next
-    Span transfer;               ///< device to host
-    Span prefetch;               ///< host to device
+    Span transfer{};             ///< device to host
+    Span prefetch{};             ///< host to device
     std::int64_t host_offset =
         0;  ///< in the rank's pinned pool, from transfer.start to prefetch.end
 };
