@@ -19,4 +19,7 @@ namespace gradcoll::mover {
 /// The plan is not trusted: any numbers are fine. Complexity: n log n in operators and moves.
 Status check_plan(const Program& program, const Rooms& rooms, const MovePlan& plan);
 
+/// The most that each rank's device holds by a plan that is right.
+std::vector<std::int64_t> peaks_of(const Program& program, const MovePlan& plan);
+
 }  // namespace gradcoll::mover

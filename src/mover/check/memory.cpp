@@ -1,5 +1,6 @@
 // mover/check/memory.cpp - rules about where: device memory and pinned pools.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <queue>
 
@@ -13,10 +14,40 @@ struct BytesChange {
     std::int64_t by = 0;
 };
 
+/// What a rank's device holds over time, by the plan.
 class DeviceMemory {
   public:
-    DeviceMemory(const RankProgram& rank, const RankMoves& moves) : rank_(rank), moves_(moves) {}
+    DeviceMemory(const RankProgram& rank, const RankMoves& moves, Tick step)
+        : rank_(rank), moves_(moves) {
+        for (const DeviceTensor& tensor : rank.tensors) add_tensor(tensor, step);
+        for (std::size_t n = 0; n < rank.operators.size(); ++n)
+            add(moves.starts[n], end_of_operator(static_cast<std::int32_t>(n)),
+                rank.operators[n].workspace_bytes);
+        for (const Move& move : moves.moves)
+            add(move.transfer.end, move.prefetch.start,
+                -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+        // What is freed at a tick can be taken at the same tick.
+        std::sort(changes_.begin(), changes_.end(), [](const BytesChange& a, const BytesChange& b) {
+            return a.at != b.at ? a.at < b.at : a.by < b.by;
+        });
+    }
 
+    struct Held {
+        Tick at = 0;
+        std::int64_t bytes = 0;
+    };
+    /// When more than `most` is held first; if never, the most that is held.
+    Held first_above(std::int64_t most) const {
+        Held now, peak;
+        for (const BytesChange& change : changes_) {
+            now = {change.at, now.bytes + change.by};
+            if (now.bytes > peak.bytes) peak = now;
+            if (now.bytes > most) break;
+        }
+        return peak;
+    }
+
+  private:
     void add_tensor(const DeviceTensor& tensor, Tick step) {
         if (tensor.stays) return add(0, step, tensor.bytes);
         add(moves_.starts[static_cast<std::size_t>(tensor.uses.front())],
@@ -31,21 +62,7 @@ class DeviceMemory {
         const auto index = static_cast<std::size_t>(n);
         return moves_.starts[index] + rank_.operators[index].duration;
     }
-    /// When more than `most` is held first, and how much.
-    Status check(std::size_t r, std::int64_t most) {
-        // What is freed at a tick can be taken at the same tick.
-        std::sort(changes_.begin(), changes_.end(), [](const BytesChange& a, const BytesChange& b) {
-            return a.at != b.at ? a.at < b.at : a.by < b.by;
-        });
-        std::int64_t held = 0;
-        for (const BytesChange& change : changes_)
-            if ((held += change.by) > most)
-                return broken("rank {}: {} bytes in the device at {}, {} are allowed", r, held,
-                              change.at, most);
-        return {};
-    }
 
-  private:
     const RankProgram& rank_;
     const RankMoves& moves_;
     std::vector<BytesChange> changes_;
@@ -106,19 +123,22 @@ Status check_pool(const Program& program, std::size_t r, const RankMoves& moves)
 
 Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
-        const RankProgram& rank = program.ranks[r];
-        const RankMoves& moves = plan.ranks[r];
-        DeviceMemory memory(rank, moves);
-        for (const DeviceTensor& tensor : rank.tensors) memory.add_tensor(tensor, plan.step_ticks);
-        for (std::size_t n = 0; n < rank.operators.size(); ++n)
-            memory.add(moves.starts[n], memory.end_of_operator(static_cast<std::int32_t>(n)),
-                       rank.operators[n].workspace_bytes);
-        for (const Move& move : moves.moves)
-            memory.add(move.transfer.end, move.prefetch.start,
-                       -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
-        GRADCOLL_TRY(memory.check(r, rooms.ranks[r].device_bytes));
+        const DeviceMemory memory(program.ranks[r], plan.ranks[r], plan.step_ticks);
+        const std::int64_t most = rooms.ranks[r].device_bytes;
+        if (const auto held = memory.first_above(most); held.bytes > most)
+            return broken("rank {}: {} bytes in the device at {}, {} are allowed", r, held.bytes,
+                          held.at, most);
     }
     return {};
+}
+
+std::vector<std::int64_t> peaks_of(const Program& program, const MovePlan& plan) {
+    std::vector<std::int64_t> peaks;
+    for (std::size_t r = 0; r < plan.ranks.size(); ++r)
+        peaks.push_back(DeviceMemory(program.ranks[r], plan.ranks[r], plan.step_ticks)
+                            .first_above(std::numeric_limits<std::int64_t>::max())
+                            .bytes);
+    return peaks;
 }
 
 Status check_pools(const Program& program, const Rooms& rooms, const MovePlan& plan) {
