@@ -1,10 +1,13 @@
 // gc_plan - what would be planned for a tree and a call: checked plans, bytes on links, predicted
-// times. Needs neither mpirun nor the machine that the tree is of.
+// times. Needs neither mpirun nor the machine that the tree is of. `gc_plan move` plans what goes
+// between device and host in a training step.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "collectives/build/planner.hpp"
+#include "move/move.hpp"
 #include "options.hpp"
 #include "reports.hpp"
 #include "subject.hpp"
@@ -79,6 +82,8 @@ int run(const Options& options) {
 }  // namespace gc_plan
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "move")
+        return gc_plan::move::run(argc - 1, argv + 1);
     const gc_plan::CommandLine line = gc_plan::parse_command_line(argc, argv);
     if (line.run) return gc_plan::run(line.options);
     print(line);

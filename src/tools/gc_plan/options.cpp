@@ -32,6 +32,8 @@ constexpr const char* examples = R"help(Examples:
   gc_plan --tree tree.json --bytes 64M --links --json         bytes on every link
   gc_plan --tree tree.json --bytes 64M --what-if              which algorithm and codec would be fastest, and why
 
+gc_plan move --help: planned moves between device and host in a training step.
+
 The tree is a value of GC_TOPOLOGY (default: that setting). Lists go by level, nearest the ranks first.
 )help";
 

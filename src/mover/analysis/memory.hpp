@@ -1,0 +1,29 @@
+// mover/analysis/memory.hpp - what a device holds while each operator of its rank runs, with
+// nothing moved: by kind, and its peak.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "mover/program/program.hpp"
+
+namespace gradcoll::mover {
+
+using BytesByKind = std::array<std::int64_t, memory_kinds>;
+
+std::int64_t sum_of(const BytesByKind& bytes);
+
+struct MemoryPeak {
+    std::int64_t bytes = 0;
+    std::int32_t at = 0;  ///< the operator
+    BytesByKind by_kind{};
+};
+
+/// By operator. Memory changes only where operators start and end, so this is all of it.
+std::vector<BytesByKind> memory_of(const RankProgram& rank);
+
+MemoryPeak peak_of(const std::vector<BytesByKind>& memory);
+/// The most of one kind, at any time.
+std::int64_t peak_of(const std::vector<BytesByKind>& memory, MemoryKind kind);
+
+}  // namespace gradcoll::mover

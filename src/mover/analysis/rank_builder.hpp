@@ -1,0 +1,87 @@
+// mover/analysis/rank_builder.hpp - the operators and tensors of one pipeline rank, pass by pass.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "mover/analysis/layers.hpp"
+#include "mover/analysis/order.hpp"
+#include "mover/program/program.hpp"
+
+namespace gradcoll::mover {
+
+/// Layers of each virtual stage of the whole pipeline.
+using StageLayers = std::vector<std::vector<std::int32_t>>;
+
+/// What all ranks are built from.
+struct StepParts {
+    const std::vector<DeviceLayer>& layers;
+    const StageLayers& stages;
+    const Parallel& parallel;
+    const Cluster& cluster;
+    std::int64_t boundary_bytes = 0;
+};
+
+struct BuiltPass {
+    Pass pass;
+    std::int32_t first_operator = 0;
+    std::int32_t last_operator = 0;
+};
+
+class RankBuilder {
+  public:
+    /// `tensor_names` are those of the program; it outlives this, and so do the parts.
+    RankBuilder(const StepParts& parts, std::vector<std::string>& tensor_names, std::int32_t rank);
+
+    RankProgram build();
+
+    const std::vector<BuiltPass>& passes() const { return passes_; }
+    std::int32_t last_of(const Pass& pass) const;
+
+  private:
+    /// Tensors of the model's state for one layer; -1: it has none.
+    struct State {
+        std::int32_t parameters = -1, gradients = -1, optimizer = -1;
+    };
+
+    void add_states();
+    void add_buffers();
+    void add_pass(const Pass& pass);
+    void forward(std::int32_t layer, std::int32_t micro_batch);
+    void recompute(std::int32_t layer, std::int32_t micro_batch);
+    void backward(std::int32_t layer, std::int32_t micro_batch);
+    void add_reduce();
+    void add_updates();
+
+    const DeviceLayer& layer_at(std::int32_t layer) const;
+    std::vector<std::int32_t>& kept_of(std::int32_t layer, std::int32_t micro_batch,
+                                       std::int32_t part);
+    bool is_recomputed(const DeviceLayer& layer) const;
+    bool is_kept(const KeptPart& kept) const;
+    std::int32_t name_of_tensor(const std::string& name);
+    std::int32_t add_operator(Operator op);
+    std::int32_t add_tensor(DeviceTensor tensor);
+    std::int32_t add_state(MemoryKind kind, std::int32_t layer, std::int64_t bytes);
+    void make_kept(std::int32_t layer, std::int32_t micro_batch, std::int32_t part,
+                   std::int32_t op);
+    void use(std::int32_t tensor, std::int32_t op);
+    /// Gathered parameters and scattered gradients of the layer, where ZeRO shares them.
+    std::int64_t gathered_bytes(const DeviceLayer& layer, bool backward) const;
+    Tick with_gather(const DeviceLayer& layer, Tick duration) const;
+    std::int64_t shared(std::int64_t bytes, int from_stage) const;
+
+    const StepParts& parts_;
+    std::vector<std::string>& tensor_names_;
+    std::int32_t rank_;
+    RankProgram out_;
+    std::vector<std::int32_t> own_layers_;
+    std::map<std::int32_t, State> states_;
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::vector<std::int32_t>> kept_;
+    std::map<std::string, std::int32_t> names_;
+    std::vector<BuiltPass> passes_;
+    std::map<std::tuple<bool, std::int32_t, std::int32_t>, std::int32_t> last_;
+};
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,21 @@
+// mover/analysis/timeline.cpp - see timeline.hpp.
+#include "mover/analysis/timeline.hpp"
+
+#include <algorithm>
+
+namespace gradcoll::mover {
+
+Result<Starts> timeline_of(const Program& program) {
+    return run_in_order(program,
+                        [](std::size_t, std::size_t, Tick ready) -> Result<Tick> { return ready; });
+}
+
+Tick end_of(const Program& program, const Starts& starts) {
+    Tick end = 0;
+    for (std::size_t r = 0; r < starts.size(); ++r)
+        if (!starts[r].empty())
+            end = std::max(end, starts[r].back() + program.ranks[r].operators.back().duration);
+    return end;
+}
+
+}  // namespace gradcoll::mover

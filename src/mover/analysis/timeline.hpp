@@ -1,0 +1,61 @@
+// mover/analysis/timeline.hpp - when each operator runs: ranks are followed as far as what they
+// wait for is known.
+#pragma once
+
+#include "base/status.hpp"
+#include "mover/program/program.hpp"
+
+namespace gradcoll::mover {
+
+/// Runs all ranks' operators, each after the one before it and after what it needs of another
+/// rank. `start_of(rank, op, ready)` says when it starts, not before `ready`; it is called once an
+/// operator, in the order of each rank. Errors: those of start_of; invalid_argument if ranks wait
+/// for each other in a circle. Complexity: linear in operators.
+template <class StartOf>
+Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
+    Starts starts(program.ranks.size());
+    // Who waits for the rank of this index to come further.
+    std::vector<std::vector<std::size_t>> waiting(program.ranks.size());
+    std::vector<std::size_t> can_go;
+    for (std::size_t r = program.ranks.size(); r-- > 0;) can_go.push_back(r);
+    std::size_t left = program.ranks.size();
+    while (!can_go.empty()) {
+        const std::size_t r = can_go.back();
+        can_go.pop_back();
+        const auto& operators = program.ranks[r].operators;
+        while (starts[r].size() < operators.size()) {
+            const std::size_t n = starts[r].size();
+            const Operator& op = operators[n];
+            Tick ready = n == 0 ? 0 : starts[r][n - 1] + operators[n - 1].duration;
+            if (op.needs_rank >= 0) {
+                const auto from = static_cast<std::size_t>(op.needs_rank);
+                const auto needed = static_cast<std::size_t>(op.needs_operator);
+                if (starts[from].size() <= needed) {
+                    waiting[from].push_back(r);
+                    break;
+                }
+                ready =
+                    std::max(ready, starts[from][needed] +
+                                        program.ranks[from].operators[needed].duration + op.delay);
+            }
+            Result<Tick> start = start_of(r, n, ready);
+            if (!start.ok()) return start.status();
+            starts[r].push_back(*start);
+        }
+        if (starts[r].size() == operators.size()) --left;
+        // They look again; those that still wait come back.
+        for (const std::size_t other : waiting[r]) can_go.push_back(other);
+        waiting[r].clear();
+    }
+    if (left > 0)
+        return Status(Code::invalid_argument, "the ranks wait for each other in a circle");
+    return starts;
+}
+
+/// Of operators that never wait for memory or moves.
+Result<Starts> timeline_of(const Program& program);
+
+/// When the last operator of all ranks has ended.
+Tick end_of(const Program& program, const Starts& starts);
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,215 @@
+// mover/check/times.cpp - rules about when: operators, moves, streams, rates.
+#include <algorithm>
+#include <set>
+
+#include "mover/check/rules.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+/// Sums of a start and what takes at most longest_ticks fit.
+constexpr Tick latest = Tick{1} << 61;
+
+bool in_range(Span span) {
+    return span.start >= 0 && span.start <= span.end && span.end <= latest;
+}
+
+Status check_move_numbers(const RankProgram& rank, std::size_t r, std::size_t m, const Move& move) {
+    const auto operators = static_cast<std::int64_t>(rank.operators.size());
+    if (move.tensor < 0 || static_cast<std::size_t>(move.tensor) >= rank.tensors.size())
+        return broken("rank {}, move {}: tensor {} is not there: it has {}", r, m, move.tensor,
+                      rank.tensors.size());
+    if (move.after < -1 || move.needed_by <= move.after || move.needed_by >= operators)
+        return broken("rank {}, move {}: goes after operator {} and is needed by {}; there are {}",
+                      r, m, move.after, move.needed_by, operators);
+    if (move.prefetch_at <= move.after || move.prefetch_at > move.needed_by)
+        return broken("rank {}, move {}: is fetched at operator {}, which is not between {} and {}",
+                      r, m, move.prefetch_at, move.after, move.needed_by);
+    if (!in_range(move.transfer) || !in_range(move.prefetch))
+        return broken("rank {}, move {}: its times are not from 0 to {}, or end before they start",
+                      r, m, latest);
+    if (move.host_offset < 0 || move.host_offset > most_bytes)
+        return broken("rank {}, move {}: offset {} in the pool is not from 0 to {}", r, m,
+                      move.host_offset, most_bytes);
+    return {};
+}
+
+Status check_rank_numbers(const RankProgram& rank, std::size_t r, const RankMoves& moves) {
+    if (moves.starts.size() != rank.operators.size())
+        return broken("rank {}: {} starts of operators, it has {}", r, moves.starts.size(),
+                      rank.operators.size());
+    for (std::size_t n = 0; n < moves.starts.size(); ++n)
+        if (moves.starts[n] < 0 || moves.starts[n] > latest)
+            return broken("rank {}: operator {} starts at {}, not from 0 to {}", r, n,
+                          moves.starts[n], latest);
+    if (moves.pool_bytes < 0 || moves.pool_bytes > most_bytes)
+        return broken("rank {}: a pool of {} bytes is not from 0 to {}", r, moves.pool_bytes,
+                      most_bytes);
+    for (std::size_t m = 0; m < moves.moves.size(); ++m)
+        GRADCOLL_TRY(check_move_numbers(rank, r, m, moves.moves[m]));
+    return {};
+}
+
+std::string name_of(const Program& program, std::size_t r, const Move& move) {
+    return fmt::format(
+        "rank {}: {}", r,
+        label_of(program, program.ranks[r].tensors[static_cast<std::size_t>(move.tensor)]));
+}
+
+/// Whether the operators stand next to each other among those that use the tensor; before the
+/// first is the step's begin, for one that stays.
+bool are_next(const DeviceTensor& tensor, std::int32_t after, std::int32_t next) {
+    const auto found = std::find(tensor.uses.begin(), tensor.uses.end(), next);
+    if (found == tensor.uses.end()) return false;
+    if (found == tensor.uses.begin()) return tensor.stays && after == -1;
+    return *(found - 1) == after;
+}
+
+Status check_move(const Program& program, std::size_t r, const Lane& lane, const RankMoves& moves,
+                  const Move& move) {
+    const RankProgram& rank = program.ranks[r];
+    const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(move.tensor)];
+    const auto end_of_operator = [&](std::int32_t n) {
+        const auto index = static_cast<std::size_t>(n);
+        return n < 0 ? 0 : moves.starts[index] + rank.operators[index].duration;
+    };
+    const auto what = [&] { return name_of(program, r, move); };
+    if (!are_next(tensor, move.after, move.needed_by))
+        return broken("{} is not used by operators {} and {} one after the other", what(),
+                      move.after, move.needed_by);
+    if (move.transfer.start < end_of_operator(move.after))
+        return broken("{} leaves at {}, while operator {} uses it until {}", what(),
+                      move.transfer.start, move.after, end_of_operator(move.after));
+    const Tick least = lane.ticks(tensor.bytes);
+    for (const Span& span : {move.transfer, move.prefetch})
+        if (span.end - span.start < least)
+            return broken("{}: {} bytes in {} ticks, they take {}", what(), tensor.bytes,
+                          span.end - span.start, least);
+    if (move.prefetch.start < move.transfer.end)
+        return broken("{} comes back at {}, before it is gone at {}", what(), move.prefetch.start,
+                      move.transfer.end);
+    if (move.prefetch.start < end_of_operator(move.prefetch_at - 1))
+        return broken("{} comes back at {}, before operator {} has ended at {}", what(),
+                      move.prefetch.start, move.prefetch_at - 1,
+                      end_of_operator(move.prefetch_at - 1));
+    const Tick needed = moves.starts[static_cast<std::size_t>(move.needed_by)];
+    if (move.prefetch.end > needed)
+        return broken("{} is back at {}, operator {} needs it at {}", what(), move.prefetch.end,
+                      move.needed_by, needed);
+    return {};
+}
+
+/// Moves of one direction, by start; `span` takes it from a move.
+Status check_stream(const Program& program, std::size_t r, const RankMoves& moves, Span Move::*span,
+                    const char* direction) {
+    std::vector<const Move*> order;
+    for (const Move& move : moves.moves) order.push_back(&move);
+    std::sort(order.begin(), order.end(),
+              [&](const Move* a, const Move* b) { return (a->*span).start < (b->*span).start; });
+    for (std::size_t m = 1; m < order.size(); ++m)
+        if ((order[m]->*span).start < (order[m - 1]->*span).end)
+            return broken("{}: its {} starts at {}, the one of {} ends at {}",
+                          name_of(program, r, *order[m]), direction, (order[m]->*span).start,
+                          name_of(program, r, *order[m - 1]), (order[m - 1]->*span).end);
+    return {};
+}
+
+struct RateChange {
+    Tick at = 0;
+    std::int64_t by = 0;
+};
+
+Status check_rate(const Sharing& sharing, std::vector<RateChange>& changes) {
+    std::sort(changes.begin(), changes.end(), [](const RateChange& a, const RateChange& b) {
+        return a.at != b.at ? a.at < b.at : a.by < b.by;
+    });
+    std::int64_t rate = 0;
+    for (const RateChange& change : changes)
+        if ((rate += change.by) > sharing.most)
+            return broken("moves at {} go at {} bytes a second over a way of {}", change.at, rate,
+                          sharing.most);
+    return {};
+}
+
+}  // namespace
+
+Status check_numbers(const Program& program, const Rooms& rooms, const MovePlan& plan) {
+    if (plan.ranks.size() != program.ranks.size() || rooms.ranks.size() != program.ranks.size())
+        return broken("the plan is for {} ranks, there are {}", plan.ranks.size(),
+                      program.ranks.size());
+    for (std::size_t r = 0; r < plan.ranks.size(); ++r)
+        GRADCOLL_TRY(check_rank_numbers(program.ranks[r], r, plan.ranks[r]));
+    return {};
+}
+
+Status check_operators(const Program& program, const MovePlan& plan) {
+    Tick last = 0;
+    for (std::size_t r = 0; r < program.ranks.size(); ++r) {
+        Tick ended = 0;
+        for (std::size_t n = 0; n < program.ranks[r].operators.size(); ++n) {
+            const Operator& op = program.ranks[r].operators[n];
+            const Tick start = plan.ranks[r].starts[n];
+            if (start < ended)
+                return broken("rank {}: {} starts at {}, the operator before it ends at {}", r,
+                              label_of(program, op), start, ended);
+            if (op.needs_rank >= 0) {
+                const auto from = static_cast<std::size_t>(op.needs_rank);
+                const auto needed = static_cast<std::size_t>(op.needs_operator);
+                const Tick come = plan.ranks[from].starts[needed] +
+                                  program.ranks[from].operators[needed].duration + op.delay;
+                if (start < come)
+                    return broken("rank {}: {} starts at {}, what it needs of rank {} comes at {}",
+                                  r, label_of(program, op), start, op.needs_rank, come);
+            }
+            ended = start + op.duration;
+        }
+        last = std::max(last, ended);
+    }
+    if (plan.step_ticks != last)
+        return broken("the step lasts {} ticks, the plan says {}", last, plan.step_ticks);
+    return {};
+}
+
+Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& plan) {
+    for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
+        // Each lies between two uses, so that moves of one tensor can only meet between the same.
+        std::set<std::pair<std::int32_t, std::int32_t>> seen;
+        for (const Move& move : plan.ranks[r].moves) {
+            GRADCOLL_TRY(check_move(program, r, rooms.ranks[r].lane, plan.ranks[r], move));
+            if (!seen.emplace(move.tensor, move.after).second)
+                return broken("{} leaves twice after operator {}", name_of(program, r, move),
+                              move.after);
+        }
+    }
+    return {};
+}
+
+Status check_streams(const Program& program, const MovePlan& plan) {
+    for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
+        GRADCOLL_TRY(check_stream(program, r, plan.ranks[r], &Move::transfer, "TRANSFER"));
+        GRADCOLL_TRY(check_stream(program, r, plan.ranks[r], &Move::prefetch, "PREFETCH"));
+    }
+    return {};
+}
+
+Status check_rates(const Rooms& rooms, const MovePlan& plan) {
+    for (const Sharing& sharing : rooms.rates) {
+        std::vector<RateChange> out, in;
+        for (const auto& [rank, devices] : sharing.devices) {
+            const std::int64_t rate =
+                rooms.ranks[static_cast<std::size_t>(rank)].lane.bytes_per_second * devices;
+            for (const Move& move : plan.ranks[static_cast<std::size_t>(rank)].moves) {
+                auto& back = sharing.directions_together ? out : in;
+                out.push_back({move.transfer.start, rate});
+                out.push_back({move.transfer.end, -rate});
+                back.push_back({move.prefetch.start, rate});
+                back.push_back({move.prefetch.end, -rate});
+            }
+        }
+        GRADCOLL_TRY(check_rate(sharing, out));
+        GRADCOLL_TRY(check_rate(sharing, in));
+    }
+    return {};
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,75 @@
+// mover/input/model.hpp - the model to train, as it was described: a transformer by its figures, or
+// a list of layers with what each keeps and how long it takes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mover/input/fields.hpp"
+#include "mover/program/ticks.hpp"
+
+namespace gradcoll::mover {
+
+/// How long a part of a layer takes for one micro-batch on one device; negative: to be estimated.
+struct GivenTimes {
+    double forward_us = -1;
+    double backward_us = -1;
+};
+
+enum class Attention : std::uint8_t {
+    eager,  ///< keeps softmax and its dropout, which grow with the square of the sequence
+    flash   ///< keeps one number a row and head instead
+};
+
+/// A decoder-only transformer of 16-bit activations.
+struct TransformerModel {
+    std::int64_t layers = 0;
+    std::int64_t hidden = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;     ///< 0: as many as heads
+    std::int64_t head_size = 0;    ///< 0: hidden / heads
+    std::int64_t feedforward = 0;  ///< 0: 4 * hidden
+    std::int64_t vocabulary = 0;   ///< 0: the layers alone, without embedding and head
+    std::int64_t sequence = 0;
+    std::int64_t positions = 0;  ///< learned ones; 0: none
+    bool tied = false;           ///< embedding and head are one table
+    bool gated = false;          ///< a third matrix in the feed-forward part (SwiGLU)
+    bool biases = true;
+    bool dropout = true;  ///< keeps masks
+    Attention attention = Attention::flash;
+    GivenTimes attention_times, feedforward_times;
+};
+
+/// Sizes of the tensors that a part keeps until its backward, of one sample.
+struct KeptTensor {
+    std::string name;
+    std::int64_t bytes = 0;
+};
+
+struct ListedLayer {
+    std::string name;
+    std::int64_t repeat = 1;
+    std::int64_t parameters = 0;   ///< numbers, not bytes
+    std::int64_t input_bytes = 0;  ///< of one sample: what is kept of a layer that is recomputed
+    std::int64_t workspace_bytes = 0;
+    std::vector<KeptTensor> kept;
+    double forward_flops = 0;  ///< of one sample
+    GivenTimes times;          ///< of one micro-batch
+};
+
+struct Model {
+    std::string name;
+    std::variant<TransformerModel, std::vector<ListedLayer>> body;
+};
+
+/// Our own form (docs/schemas/mover-model.json), or a config.json of Hugging Face, which is known
+/// by its model_type. Errors: invalid_argument with file, place, value and what is allowed.
+Result<Model> model_of(const Document& document);
+Result<Model> model_of_hugging_face(const Document& document);
+
+inline constexpr std::int64_t most_layers = 100'000;
+inline constexpr std::int64_t most_wide = std::int64_t{1} << 24;  ///< of every other figure
+
+}  // namespace gradcoll::mover

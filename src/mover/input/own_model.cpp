@@ -1,0 +1,133 @@
+// mover/input/own_model.cpp - the model in our own form: docs/schemas/mover-model.json.
+#include <fmt/format.h>
+
+#include "mover/input/model.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+constexpr double longest_us = 2.4e8;
+
+Status read_times(const nlohmann::json* json, const Fields& outer, std::string_view key,
+                  GivenTimes& out) {
+    if (json == nullptr) return {};
+    Fields in(*json, outer.origin(), outer.pointer_to(key));
+    in.number("forward_us", 0, longest_us, out.forward_us);
+    in.number("backward_us", 0, longest_us, out.backward_us);
+    return in.done();
+}
+
+Status consistent(Fields& in, TransformerModel& out) {
+    if (out.kv_heads == 0) out.kv_heads = out.heads;
+    if (out.feedforward == 0) out.feedforward = 4 * out.hidden;
+    if (out.heads % out.kv_heads != 0)
+        in.wrong("kv_heads", fmt::format("allowed are divisors of heads, {}", out.heads));
+    if (out.head_size == 0 && out.hidden % out.heads != 0)
+        in.wrong("heads", fmt::format("allowed are divisors of hidden, {}, or a head_size beside",
+                                      out.hidden));
+    if (out.head_size == 0) out.head_size = out.hidden / out.heads;
+    return in.done();
+}
+
+Status read_transformer(const nlohmann::json& json, const std::string& origin,
+                        TransformerModel& out) {
+    Fields in(json, origin, "/transformer");
+    in.require({"layers", "hidden", "heads", "sequence"});
+    in.integer("layers", 1, most_layers, out.layers);
+    in.integer("hidden", 1, most_wide, out.hidden);
+    in.integer("heads", 1, most_wide, out.heads);
+    in.integer("kv_heads", 1, most_wide, out.kv_heads);
+    in.integer("head_size", 1, most_wide, out.head_size);
+    in.integer("feedforward", 1, most_wide, out.feedforward);
+    in.integer("vocabulary", 0, most_wide, out.vocabulary);
+    in.integer("sequence", 1, most_wide, out.sequence);
+    in.integer("positions", 0, most_wide, out.positions);
+    in.flag("tied", out.tied);
+    in.flag("gated", out.gated);
+    in.flag("biases", out.biases);
+    in.flag("dropout", out.dropout);
+    in.word<Attention>("attention", {{"eager", Attention::eager}, {"flash", Attention::flash}},
+                       out.attention);
+    in.fault(read_times(in.inner("attention_times"), in, "attention_times", out.attention_times));
+    in.fault(
+        read_times(in.inner("feedforward_times"), in, "feedforward_times", out.feedforward_times));
+    GRADCOLL_TRY(in.done());
+    return consistent(in, out);
+}
+
+Status read_kept(const nlohmann::json& list, Fields& outer, std::vector<KeptTensor>& out) {
+    if (!list.is_array() || list.size() > 64) {
+        outer.wrong("kept", "allowed is an array of at most 64 tensors");
+        return {};
+    }
+    for (std::size_t t = 0; t < list.size(); ++t) {
+        Fields in(list[t], outer.origin(), fmt::format("{}/{}", outer.pointer_to("kept"), t));
+        in.require({"name", "bytes"});
+        in.text("name", out.emplace_back().name);
+        in.bytes("bytes", 0, most_bytes, out.back().bytes);
+        GRADCOLL_TRY(in.done());
+    }
+    return {};
+}
+
+Status read_layer(const nlohmann::json& json, const std::string& origin, std::size_t index,
+                  ListedLayer& out) {
+    Fields in(json, origin, fmt::format("/layers/{}", index));
+    in.require({"name"});
+    in.text("name", out.name);
+    in.integer("repeat", 1, most_layers, out.repeat);
+    in.integer("parameters", 0, most_bytes / 16, out.parameters);
+    in.bytes("input_bytes", 0, most_bytes, out.input_bytes);
+    in.bytes("workspace_bytes", 0, most_bytes, out.workspace_bytes);
+    in.number("forward_flops", 0, 1e21, out.forward_flops);
+    in.number("forward_us", 0, longest_us, out.times.forward_us);
+    in.number("backward_us", 0, longest_us, out.times.backward_us);
+    if (const auto* kept = in.inner("kept")) in.fault(read_kept(*kept, in, out.kept));
+    return in.done();
+}
+
+Status read_layers(const nlohmann::json& list, Fields& outer, std::vector<ListedLayer>& out) {
+    if (!list.is_array() || list.empty() || list.size() > most_layers) {
+        outer.wrong("layers", fmt::format("allowed is an array of 1 to {} layers", most_layers));
+        return {};
+    }
+    std::int64_t count = 0;
+    for (std::size_t l = 0; l < list.size(); ++l) {
+        GRADCOLL_TRY(read_layer(list[l], outer.origin(), l, out.emplace_back()));
+        count += out.back().repeat;
+        if (count > most_layers)
+            return wrong_input(outer.origin(), "/layers",
+                               fmt::format("at most {} layers are allowed", most_layers));
+    }
+    return {};
+}
+
+Result<Model> own_model(const Document& document) {
+    Model model;
+    Fields in(document.json, document.origin);
+    in.text("name", model.name);
+    const auto* transformer = in.inner("transformer");
+    const auto* layers = in.inner("layers");
+    GRADCOLL_TRY(in.done());
+    if ((transformer == nullptr) == (layers == nullptr))
+        return wrong_input(document.origin, "",
+                           "allowed is one of transformer and layers, or a config.json of Hugging "
+                           "Face with its model_type");
+    if (transformer != nullptr)
+        in.fault(read_transformer(*transformer, document.origin,
+                                  model.body.emplace<TransformerModel>()));
+    else
+        in.fault(read_layers(*layers, in, model.body.emplace<std::vector<ListedLayer>>()));
+    GRADCOLL_TRY(in.done());
+    return model;
+}
+
+}  // namespace
+
+Result<Model> model_of(const Document& document) {
+    if (document.json.is_object() && document.json.contains("model_type"))
+        return model_of_hugging_face(document);
+    return own_model(document);
+}
+
+}  // namespace gradcoll::mover

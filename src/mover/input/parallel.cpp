@@ -1,0 +1,67 @@
+// mover/input/parallel.cpp - docs/schemas/mover-parallel.json.
+#include "mover/input/parallel.hpp"
+
+#include <fmt/format.h>
+
+namespace gradcoll::mover {
+namespace {
+
+constexpr std::int64_t most_ranks = 1 << 16;
+constexpr std::int64_t most_micro_batches = 1 << 16;
+
+void read_numbers(Fields& in, Parallel& out) {
+    in.integer("data", 1, most_ranks, out.data);
+    in.integer("tensor", 1, most_ranks, out.tensor);
+    in.integer("pipeline", 1, 4096, out.pipeline);
+    in.integer("virtual_stages", 1, 4096, out.virtual_stages);
+    in.integer("micro_batches", 1, most_micro_batches, out.micro_batches);
+    in.integer("micro_batch_size", 1, most_micro_batches, out.micro_batch_size);
+    in.integer("sequence", 1, std::int64_t{1} << 24, out.sequence);
+    in.integer("zero", 0, 3, out.zero);
+    in.integer("parameter_bytes", 1, 8, out.parameter_bytes);
+    in.integer("gradient_bytes", 1, 8, out.gradient_bytes);
+    in.integer("optimizer_bytes", 0, 64, out.optimizer_bytes);
+    in.bytes("collective_buffer_bytes", 0, most_bytes, out.collective_buffer_bytes);
+}
+
+/// A schedule that is not written follows from the number of virtual stages.
+void check_schedule(Fields& in, Parallel& out) {
+    const bool interleaved = out.virtual_stages > 1;
+    if (!in.has("schedule") && interleaved) out.schedule = ScheduleKind::interleaved;
+    if (interleaved && out.schedule != ScheduleKind::interleaved)
+        in.wrong("schedule", "virtual_stages > 1 allow interleaved alone");
+    if (!interleaved && out.schedule == ScheduleKind::interleaved)
+        in.wrong("virtual_stages", "interleaved needs at least 2");
+    if (interleaved && out.pipeline == 1)
+        in.wrong("pipeline", "virtual_stages > 1 need at least 2");
+    if (interleaved && out.micro_batches % out.pipeline != 0)
+        in.wrong("micro_batches",
+                 fmt::format("interleaved allows multiples of pipeline, {}", out.pipeline));
+}
+
+}  // namespace
+
+Result<Parallel> parallel_of(const Document& document) {
+    Parallel out;
+    Fields in(document.json, document.origin);
+    read_numbers(in, out);
+    in.flag("sequence_parallel", out.sequence_parallel);
+    in.word<ScheduleKind>("schedule",
+                          {{"gpipe", ScheduleKind::gpipe},
+                           {"1f1b", ScheduleKind::one_f_one_b},
+                           {"interleaved", ScheduleKind::interleaved}},
+                          out.schedule);
+    in.word<Recompute>(
+        "recompute",
+        {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}},
+        out.recompute);
+    GRADCOLL_TRY(in.done());
+    check_schedule(in, out);
+    constexpr std::int64_t most_devices = 1 << 20;
+    if (out.data * out.tensor * out.pipeline > most_devices)
+        in.wrong("data", fmt::format("data * tensor * pipeline may be {}", most_devices));
+    GRADCOLL_TRY(in.done());
+    return out;
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,30 @@
+// mover/plan/choose.hpp - which gaps a rank uses, so that no operator needs more memory than there
+// is: such that nobody waits, if that can be, else those that cost least.
+#pragma once
+
+#include <vector>
+
+#include "base/status.hpp"
+#include "mover/plan/look_back.hpp"
+
+namespace gradcoll::mover {
+
+/// A gap that is used, and from which operator on the prefetch may start.
+struct ChosenMove {
+    Gap gap;
+    std::int32_t prefetch_at = 0;
+};
+
+struct RankChoice {
+    std::vector<ChosenMove> moves;
+    bool waits = false;  ///< some were chosen although operators wait for them
+};
+
+/// Greedy: operator by operator, where memory is short, of the gaps around it the one whose tensor
+/// is needed last, as long as it can be gone and back in time (look_back); when there is none, the
+/// one with the shortest wait. Errors: out_of_memory, naming the operator and what it needs at
+/// least.
+Result<RankChoice> choose_moves(const RankProgram& rank, const RankTimes& times,
+                                const std::vector<Gap>& gaps, std::int64_t most_bytes_held);
+
+}  // namespace gradcoll::mover

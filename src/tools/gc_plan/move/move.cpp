@@ -1,0 +1,114 @@
+// gc_plan/move/move.cpp - see move.hpp.
+#include "move/move.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/files.hpp"
+#include "move/options.hpp"
+#include "move/reports.hpp"
+#include "mover/check/check.hpp"
+#include "mover/files/plan_file.hpp"
+
+namespace gc_plan::move {
+namespace {
+
+using namespace gradcoll::mover;
+using gradcoll::Code;
+using gradcoll::Result;
+using gradcoll::Status;
+
+constexpr int failure = 1;
+
+int refuse(const Status& status, int exit_status) {
+    fmt::print(stderr, "gc_plan move: {}\n", status.message());
+    return exit_status;
+}
+
+Result<Inputs> read_inputs(const Options& options) {
+    Inputs inputs;
+    inputs.model = GRADCOLL_VALUE(read_document("--model", options.model));
+    inputs.parallel = GRADCOLL_VALUE(read_document("--parallel", options.parallel));
+    inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
+    inputs.device_bytes = options.device_bytes;
+    return inputs;
+}
+
+Status write_plan(const Options& options, const Inputs& inputs, const Program& program,
+                  const MovePlan& plan) {
+    const bool csv = options.out.ends_with(".csv");
+    const Status status = gradcoll::write_file(
+        options.out, csv ? csv_of(program, plan) : json_of(inputs, program, plan));
+    if (status.ok()) return {};
+    return {status.code(), "--out " + status.message()};
+}
+
+int plan(const Options& options) {
+    const auto inputs = read_inputs(options);
+    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
+    const auto scene = scene_of(*inputs);
+    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+    const auto step = plan_moves(scene->program, scene->rooms, options.kinds);
+    if (!step.ok()) return refuse(step.status(), failure);
+    if (const Status right = check_plan(scene->program, scene->rooms, step->plan); !right.ok())
+        return refuse({Code::internal, "a plan that is wrong was made: " + right.message()},
+                      failure);
+    if (!options.out.empty())
+        if (const Status written = write_plan(options, *inputs, scene->program, step->plan);
+            !written.ok())
+            return refuse(written, gradcoll::usage_error);
+    std::fputs((peak_report(*scene) + plan_report(*scene, *step)).c_str(), stdout);
+    return 0;
+}
+
+int check(const Options& options) {
+    const auto text = gradcoll::read_file(options.plan);
+    if (!text.ok())
+        return refuse({Code::io, "--check " + text.status().message()}, gradcoll::usage_error);
+    const auto document = document_of_text(options.plan, *text);
+    if (!document.ok()) return refuse(document.status(), gradcoll::usage_error);
+    const auto inputs = inputs_of_plan(*document);
+    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
+    const auto scene = scene_of(*inputs);
+    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+    const auto plan = plan_of(*document);
+    if (!plan.ok()) return refuse(plan.status(), gradcoll::usage_error);
+    if (const Status right = check_plan(scene->program, scene->rooms, *plan); !right.ok())
+        return refuse(right, failure);
+    std::size_t moves = 0;
+    for (const RankMoves& rank : plan->ranks) moves += rank.moves.size();
+    fmt::print("{}: right: {} ranks, {} moves\n", options.plan, plan->ranks.size(), moves);
+    return 0;
+}
+
+int validate() {
+    const auto rows = published_rows();
+    if (!rows.ok()) return refuse(rows.status(), failure);
+    std::fputs(published_report(*rows).c_str(), stdout);
+    return std::all_of(rows->begin(), rows->end(), [](const auto& row) { return row.holds(); })
+               ? 0
+               : failure;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv) {
+    const auto line = parse_command_line(argc, argv);
+    if (!line.run) {
+        print(line);
+        return line.exit_status;
+    }
+    switch (line.options.mode) {
+        case Mode::check:
+            return check(line.options);
+        case Mode::validate:
+            return validate();
+        case Mode::plan:
+            break;
+    }
+    return plan(line.options);
+}
+
+}  // namespace gc_plan::move

@@ -1,0 +1,131 @@
+// gc_plan/move/options.cpp - the command line.
+#include "move/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/text.hpp"
+#include "mover/program/ticks.hpp"
+
+namespace gc_plan::move {
+namespace {
+
+using gradcoll::Problem;
+
+constexpr const char* examples = R"help(Examples:
+  gc_plan move --model config.json --parallel pipeline=4,micro_batches=16 --cluster cluster.json --device-memory 24GiB
+                                          what a step holds, and what has to move so that it fits
+  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --move activations --out plan.json
+                                          the plan, with everything that it follows from
+  gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
+  gc_plan move --validate                 published memory of four models beside ours
+
+MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). docs/mover.md and
+docs/schemas describe all files.
+)help";
+
+/// As typed.
+struct Raw {
+    std::string device_memory, kinds = "activations,optimizer", least = "1M";
+    bool validate = false;
+};
+
+void declare(CLI::App& app, Options& options, Raw& raw) {
+    auto* model = app.add_option("--model", options.model, "the model to train")->type_name("FILE");
+    auto* parallel =
+        app.add_option("--parallel", options.parallel, "how it is spread: a file, or key=value,...")
+            ->type_name("FILE");
+    auto* cluster =
+        app.add_option("--cluster", options.cluster, "the machines: a file, or key=value,...")
+            ->type_name("FILE");
+    app.add_option("--device-memory", raw.device_memory,
+                   "what a device may hold (default: the cluster's device_memory)")
+        ->needs(model)
+        ->type_name("SIZE");
+    app.add_option("--move", raw.kinds,
+                   "what may move, of activations, parameters, gradients, optimizer (default: "
+                   "activations,optimizer)")
+        ->needs(model)
+        ->type_name("LIST");
+    app.add_option("--least", raw.least, "smaller tensors stay (default: 1M)")
+        ->needs(model)
+        ->type_name("SIZE");
+    app.add_option("--out", options.out, "write the plan to FILE: .json, or .csv for tables")
+        ->needs(model)
+        ->type_name("FILE");
+    model->needs(parallel)->needs(cluster);
+    parallel->needs(model);
+    cluster->needs(model);
+    auto* check = app.add_option("--check", options.plan, "check the plan of FILE instead")
+                      ->excludes(model)
+                      ->type_name("FILE");
+    app.add_flag("--validate", raw.validate, "published figures beside ours instead")
+        ->excludes(model)
+        ->excludes(check);
+    app.footer(examples);
+}
+
+Problem read_bytes(std::string_view option, const std::string& text, std::int64_t& out) {
+    const auto bytes = gradcoll::parse_bytes(text);
+    if (!bytes.ok()) return fmt::format("{}: {}", option, bytes.status().message());
+    if (*bytes == 0 || *bytes > static_cast<std::uint64_t>(gradcoll::mover::most_bytes))
+        return fmt::format("{} {}: allowed are 1 to {} bytes", option, gradcoll::printable(text),
+                           gradcoll::mover::most_bytes);
+    out = static_cast<std::int64_t>(*bytes);
+    return std::nullopt;
+}
+
+Problem read_kinds(const std::string& list, gradcoll::mover::MovableKinds& out) {
+    out.activations = out.parameters = out.gradients = out.optimizer = false;
+    for (const std::string_view name : gradcoll::split_at_commas(list)) {
+        if (name == "activations")
+            out.activations = true;
+        else if (name == "parameters")
+            out.parameters = true;
+        else if (name == "gradients")
+            out.gradients = true;
+        else if (name == "optimizer")
+            out.optimizer = true;
+        else
+            return fmt::format(
+                "--move {}: allowed are activations, parameters, gradients, optimizer",
+                gradcoll::printable(name));
+    }
+    return std::nullopt;
+}
+
+Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+    if (raw.validate) options.mode = Mode::validate;
+    if (app.count("--check") > 0) options.mode = Mode::check;
+    if (options.mode != Mode::plan) return std::nullopt;
+    if (app.count("--model") == 0)
+        return "--model, --parallel and --cluster say what to plan, --check and --validate do "
+               "without; gc_plan move --help shows more";
+    if (!options.out.empty() && !options.out.ends_with(".json") && !options.out.ends_with(".csv"))
+        return fmt::format("--out {}: allowed are names that end with .json or .csv",
+                           gradcoll::printable(options.out));
+    if (!raw.device_memory.empty())
+        if (const Problem problem =
+                read_bytes("--device-memory", raw.device_memory, options.device_bytes))
+            return problem;
+    if (const Problem problem = read_bytes("--least", raw.least, options.kinds.least_bytes))
+        return problem;
+    return read_kinds(raw.kinds, options.kinds);
+}
+
+}  // namespace
+
+gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* argv) {
+    CLI::App app(
+        "Plans which tensors leave the device during a training step and when they come back, "
+        "and proves it.",
+        "gc_plan move");
+    gradcoll::CommandLine<Options> line;
+    Raw raw;
+    declare(app, line.options, raw);
+    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
+    return line;
+}
+
+}  // namespace gc_plan::move

@@ -1,0 +1,119 @@
+// gc_plan/move/reports.cpp - see reports.hpp.
+#include "move/reports.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/units.hpp"
+#include "mover/analysis/memory.hpp"
+#include "mover/check/check.hpp"
+
+namespace gc_plan::move {
+namespace {
+
+using namespace gradcoll::mover;
+
+std::string bytes_of(std::int64_t bytes) {
+    return gradcoll::bytes_text(static_cast<std::uint64_t>(bytes));
+}
+
+std::string time_of(Tick ticks) {
+    return gradcoll::seconds_text(static_cast<double>(ticks) / ticks_per_second);
+}
+
+struct RankFigures {
+    std::int64_t moved = 0;  ///< bytes, one way
+    Tick least_slack = 0;    ///< between a prefetch's end and its need
+    Tick moving = 0;         ///< both ways
+};
+
+RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
+    RankFigures out;
+    for (const Move& move : moves.moves) {
+        const Tick slack =
+            moves.starts[static_cast<std::size_t>(move.needed_by)] - move.prefetch.end;
+        out.least_slack = out.moved == 0 ? slack : std::min(out.least_slack, slack);
+        out.moved += rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+        out.moving +=
+            move.transfer.end - move.transfer.start + move.prefetch.end - move.prefetch.start;
+    }
+    return out;
+}
+
+std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
+    std::int64_t most = 0;
+    for (const Sharing& host : rooms.hosts) {
+        std::int64_t pinned = 0;
+        for (const auto& [rank, devices] : host.devices)
+            pinned += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
+        most = std::max(most, pinned);
+    }
+    return most;
+}
+
+}  // namespace
+
+std::string plan_report(const Scene& scene, const PlannedStep& step) {
+    const Rooms& rooms = scene.rooms;
+    const std::vector<std::int64_t> after = peaks_of(scene.program, step.plan);
+    const std::int64_t pinned = most_pinned(rooms, step.plan);
+    std::string text = fmt::format(
+        "step: {} with everything in the device, {} with moves: {:.2f} % slower\n"
+        "a device may hold {}; a host pins {} of {}; a device's share of its link is {}/s each "
+        "way\n\n"
+        "{:>5}{:>13}{:>13}{:>13}{:>9}{:>13}{:>11}{:>13}\n",
+        time_of(step.unmoved_ticks), time_of(step.plan.step_ticks), 100 * step.slowdown(),
+        bytes_of(rooms.ranks.front().device_bytes), bytes_of(pinned),
+        bytes_of(scene.description.cluster.host_memory),
+        bytes_of(rooms.ranks.front().lane.bytes_per_second), "rank", "peak before", "peak after",
+        "moved", "moves", "pool", "slack", "link busy");
+    for (std::size_t r = 0; r < after.size(); ++r) {
+        const RankMoves& moves = step.plan.ranks[r];
+        const RankFigures figures = figures_of(scene.program.ranks[r], moves);
+        const double busy =
+            static_cast<double>(figures.moving) / (2 * static_cast<double>(step.plan.step_ticks));
+        fmt::format_to(
+            std::back_inserter(text), "{:>5}{:>13}{:>13}{:>13}{:>9}{:>13}{:>11}{:>11.1f} %\n", r,
+            bytes_of(peak_of(memory_of(scene.program.ranks[r])).bytes), bytes_of(after[r]),
+            bytes_of(figures.moved), moves.moves.size(), bytes_of(moves.pool_bytes),
+            moves.moves.empty() ? "-" : time_of(figures.least_slack), 100 * busy);
+    }
+    return text +
+           "\nThe plan was checked: no operator runs before its data are there, no device, "
+           "link or host is over its capacity.\n";
+}
+
+std::string peak_report(const Scene& scene) {
+    std::string text =
+        "At the peak of each rank, with nothing moved:\n\n" + fmt::format("{:>5}", "rank");
+    for (int kind = 0; kind < memory_kinds; ++kind)
+        text += fmt::format("{:>13}", name_of(static_cast<MemoryKind>(kind)));
+    text += "  while it runs\n";
+    for (std::size_t r = 0; r < scene.program.ranks.size(); ++r) {
+        const RankProgram& rank = scene.program.ranks[r];
+        const MemoryPeak peak = peak_of(memory_of(rank));
+        text += fmt::format("{:>5}", r);
+        for (const std::int64_t bytes : peak.by_kind)
+            text += fmt::format("{:>13}", bytes_of(bytes));
+        text += "  " + label_of(scene.program, rank.operators[static_cast<std::size_t>(peak.at)]) +
+                "\n";
+    }
+    return text + "\n";
+}
+
+std::string published_report(const std::vector<PublishedRow>& rows) {
+    std::string text = fmt::format("{:<7}{:<44}{:>11}{:>9} {:<11}{:>8}{:>9}\n", "model", "figure",
+                                   "published", "ours", "", "error", "allowed");
+    for (const PublishedRow& row : rows)
+        fmt::format_to(std::back_inserter(text),
+                       "{:<7}{:<44}{:>11.2f}{:>9.2f} {:<11}{:>6.2f} %{:>7.1f} %{}\n", row.model,
+                       row.what, row.published, row.ours, row.unit, 100 * row.error,
+                       100 * row.allowed, row.holds() ? "" : "  TOO FAR OFF");
+    return text +
+           "\nKorthikanti et al., arXiv 2205.05198, Figures 1 and 7: four models on A100, "
+           "tensor parallelism 8; the layers alone, without embedding and head.\n";
+}
+
+}  // namespace gc_plan::move

@@ -1,0 +1,22 @@
+// gc_plan/move/reports.hpp - what `gc_plan move` prints.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mover/files/inputs.hpp"
+#include "mover/plan/planner.hpp"
+#include "mover/validate/published.hpp"
+
+namespace gc_plan::move {
+
+/// The step in two lines, and a table by rank.
+std::string plan_report(const gradcoll::mover::Scene& scene,
+                        const gradcoll::mover::PlannedStep& step);
+
+/// What a rank's device holds at its peak, with nothing moved.
+std::string peak_report(const gradcoll::mover::Scene& scene);
+
+std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
+
+}  // namespace gc_plan::move

@@ -1,0 +1,31 @@
+// mover/mutations.hpp - one change to a plan that breaks a rule, whatever the plan.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "mover/program/move_plan.hpp"
+#include "mover/random_steps.hpp"
+
+namespace gradcoll::mover {
+
+struct Subject {
+    const Program& program;
+    const Rooms& rooms;
+    const MovePlan& plan;  ///< a right one
+};
+
+/// Changes `plan`, a copy of the subject's, at a place by chance; false if there is no such place.
+using Mutate = bool (*)(const Subject& subject, Chance& chance, MovePlan& plan);
+
+struct Mutation {
+    std::string_view name;
+    Mutate mutate;
+};
+
+const std::vector<Mutation>& mutations();
+
+/// Moves the prefetch one tick further than to its need and the next prefetch there is room for.
+void delay_prefetch(const MovePlan& plan, std::size_t rank, std::size_t move, MovePlan& out);
+
+}  // namespace gradcoll::mover
