@@ -39,8 +39,8 @@ std::string seconds_text(double seconds) {
     return short_number(seconds / 3600) + " h";
 }
 
-std::string counted(std::int64_t count, std::string_view thing) {
-    return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+std::string counted(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
 }
 
 std::string count_text(std::uint64_t count) {
