@@ -24,6 +24,7 @@ std::string_view colour_of(const Tree& tree, int rank) {
 
 /// The link that the outline marks and those that are alike.
 bool is_busiest(const PlanPicture& picture, int vertex) {
+    if (picture.busiest < 0) return false;
     const OutlineEntry& entry = picture.outline.entries[static_cast<std::size_t>(picture.busiest)];
     return std::find(entry.members.begin(), entry.members.end(), vertex) != entry.members.end();
 }

@@ -42,14 +42,13 @@ std::vector<RankShares> shares_of(const Tree& tree, const PlannedTree& planned,
     return all;
 }
 
-/// Of the links that the outline shows: the longest time, then the most bytes, then the first.
+/// Of the links that the outline shows: the longest time, then the first. Bytes alone tell nothing:
+/// those inside a host are more than those between hosts, and take less time.
 int busiest_entry(const Outline& outline, const LinkTraffic& traffic) {
     int busiest = -1;
-    std::pair<double, double> most{-1, -1};
+    double most = 0;
     for (std::size_t e = 1; e < outline.entries.size(); ++e) {
-        const int vertex = outline.entries[e].vertex();
-        const LevelBytes bytes = traffic.total(vertex);
-        const std::pair here{traffic.time_us(vertex), std::max(bytes.up, bytes.down)};
+        const double here = traffic.time_us(outline.entries[e].vertex());
         if (here <= most) continue;
         most = here;
         busiest = static_cast<int>(e);

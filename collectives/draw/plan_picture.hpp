@@ -77,14 +77,14 @@ struct PlanPicture {
     std::vector<RankShares> ranks;
     LinkTraffic traffic;
     Outline outline;   ///< alike links are told once
-    int busiest = -1;  ///< entry of the outline: the link that takes longest, or carries most if no
-                       ///< bandwidth is known; -1: there is no link
+    int busiest = -1;  ///< entry of the outline: of the links whose bandwidth is known the one that
+                       ///< takes longest; -1: there is none
 };
 
 /// Errors: invalid_argument if the collective is no allreduce; what make_plan says.
 Result<PlanPicture> plan_picture(const Tree& tree, const PlanSpec& spec, std::string note = {});
 
-/// "allreduce of 16777216 fp32 (67.1 MB) on 5 ranks, in 128 chunks of 131072 elements"
+/// "allreduce of 16777216 fp32 (64 MiB) on 5 ranks, in 128 chunks of 131072 elements"
 std::string plan_heading(const PlanPicture& picture);
 
 /// "who owns what of each chunk (32 of 128 ranks)"

@@ -65,6 +65,12 @@ std::string one_way(const std::vector<LevelBytes>& levels, double LevelBytes::*w
     return levels.size() < 2 ? bytes_words(sum) : fmt::format("{} ({})", bytes_words(sum), parts);
 }
 
+/// The entry's first link: its line stands for all of them.
+bool leads_busiest(const PlanPicture& picture, int vertex) {
+    if (picture.busiest < 0) return false;
+    return vertex == picture.outline.entries[static_cast<std::size_t>(picture.busiest)].vertex();
+}
+
 std::string note_of(const PlanPicture& picture, int vertex) {
     if (vertex == picture.tree->root()) return {};
     const std::vector<LevelBytes> levels = picture.traffic.by_level(vertex);
@@ -74,8 +80,7 @@ std::string note_of(const PlanPicture& picture, int vertex) {
                                   : fmt::format("; carries {} up, {} down", up, down);
     if (const double us = picture.traffic.time_us(vertex); us > 0)
         text += fmt::format(", {}", time_words(us));
-    const auto busiest = static_cast<std::size_t>(picture.busiest);
-    return vertex == picture.outline.entries[busiest].vertex() ? text + "  <- busiest" : text;
+    return leads_busiest(picture, vertex) ? text + "  <- busiest" : text;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
@@ -117,13 +118,18 @@ Status run(const Options& options) {
 
 int main(int argc, char** argv) {
     Options options;
-    CLI::App app("attach_scale - what finding the tree costs among ranks that are not there");
+    CLI::App app("What finding the tree costs among ranks that are not there", "attach_scale");
     app.add_option("--hosts", options.hosts)->capture_default_str()->check(CLI::Range(1, 1 << 17));
     app.add_option("--ranks-per-host", options.ranks_per_host)
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
     app.add_flag("--slurm", options.slurm, "hosts tell SLURM's switches");
-    CLI11_PARSE(app, argc, argv);
+    Ending line;
+    parse_into(line, app, argc, argv);
+    if (!line.run) {
+        print(line);
+        return line.exit_status;
+    }
     const Status status = run(options);
     if (status.ok()) return 0;
     fmt::print(stderr, "attach_scale: {}\n", status.message());

@@ -16,6 +16,7 @@
 #include "models.hpp"
 #include "setting.hpp"
 #include "summary.hpp"
+#include "tools/command_line/command_line.hpp"
 
 namespace {
 
@@ -32,9 +33,11 @@ struct Options {
     int warmup = 1;
 };
 
-Options parse(int argc, char** argv) {
-    Options options;
-    CLI::App app{"Times a training step's sums through an engine beside blocking calls"};
+gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
+    gradcoll::CommandLine<Options> line;
+    Options& options = line.options;
+    CLI::App app{"Times a training step's sums through an engine beside blocking calls",
+                 "gc_engine"};
     app.add_option("--model", options.model, "whose gradients")
         ->check(CLI::IsMember({"resnet50", "bert-base"}))
         ->capture_default_str();
@@ -66,16 +69,8 @@ Options parse(int argc, char** argv) {
     app.add_option("--warmup", options.warmup, "turns that are not counted")
         ->check(CLI::Range(0, 1000))
         ->capture_default_str();
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        int rank = 0;
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        const int code = rank == 0 ? app.exit(error) : error.get_exit_code();
-        MPI_Finalize();
-        std::exit(code);
-    }
-    return options;
+    parse_into(line, app, argc, argv);
+    return line;
 }
 
 /// Of the calls that this program makes, which all return codes.
@@ -227,10 +222,16 @@ double bytes_a_step(GC_Engine engine, int turns) {
 int main(int argc, char** argv) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    const Options options = parse(argc, argv);
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const auto line = parse(argc, argv);
+    if (!line.run) {
+        if (rank == 0) print(line);
+        MPI_Finalize();
+        return line.exit_status;
+    }
+    const Options& options = line.options;
     refuse_wire_of_shared_hosts(options, rank);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

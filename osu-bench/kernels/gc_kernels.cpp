@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel_runs.hpp"
+#include "tools/command_line/command_line.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -115,7 +116,7 @@ void register_all() {
 int main(int argc, char** argv) {
     using namespace gradcoll::bench;
     benchmark::Initialize(&argc, argv);
-    CLI::App app{"Codec kernels against memcpy"};
+    CLI::App app{"Codec kernels against memcpy", "gc_kernels"};
     Selection selection;
     bool table = false;
     app.add_flag("--table", table, "print a Markdown table");
@@ -133,7 +134,12 @@ int main(int argc, char** argv) {
                    "elements a call, 0: all; a runtime calls codecs of variable rate with 512");
     app.add_option("--repetitions", selection.repetitions, "turns of kernel and memcpy")
         ->check(CLI::Range(1, 1000));
-    CLI11_PARSE(app, argc, argv);
+    gradcoll::Ending line;
+    gradcoll::parse_into(line, app, argc, argv);
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     if (table) {
         print_table(selection);
     } else {

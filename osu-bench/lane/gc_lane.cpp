@@ -17,6 +17,7 @@
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
 #include "summary.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "topology/text.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -186,22 +187,24 @@ void run_all(const Settings& settings) {
 
 int main(int argc, char** argv) {
     gradcoll::Settings settings;
-    CLI::App app("The executor on a flat tree: MPI's messages against shared memory, in turns.");
+    CLI::App app("The executor on a flat tree: MPI's messages against shared memory, in turns",
+                 "gc_lane");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
     app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
     app.add_option("--seconds", settings.seconds, "of every row, about");
     MPI_Init(&argc, &argv);
-    int code = 0;
+    gradcoll::Ending line;
+    gradcoll::parse_into(line, app, argc, argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!line.run && rank == 0) gradcoll::print(line);
     try {
-        app.parse(argc, argv);
-        gradcoll::run_all(settings);
-    } catch (const CLI::ParseError& error) {
-        code = app.exit(error);
+        if (line.run) gradcoll::run_all(settings);
     } catch (const std::exception& error) {
         fmt::print(stderr, "gc_lane: {}\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
-    return code;
+    return line.exit_status;
 }

@@ -20,6 +20,7 @@
 #include "packers.hpp"
 #include "packing_table.hpp"
 #include "reduce/extent.hpp"
+#include "tools/command_line/command_line.hpp"
 #include "values.hpp"
 
 namespace gradcoll::bench {
@@ -116,7 +117,7 @@ void print(const Selection& selection) {
 
 int main(int argc, char** argv) {
     using namespace gradcoll::bench;
-    CLI::App app{"Bits a value at an equal largest error"};
+    CLI::App app{"Bits a value at an equal largest error", "gc_ratio"};
     Selection selection;
     app.add_option("--data", selection.data, data_names())->delimiter(',');
     app.add_option("--range", selection.ranges, "tolerances, as parts of the data's range")
@@ -128,12 +129,17 @@ int main(int argc, char** argv) {
     app.add_option("--packing", selection.packed_codecs,
                    "of these codecs instead: what zstd and lz4 take off messages of 65536 values")
         ->delimiter(',');
-    CLI11_PARSE(app, argc, argv);
-    for (const std::string& data : selection.data)
-        if (!is_data_name(data)) {
-            fmt::print(stderr, "gc_ratio: --data {}: must be one of {}\n", data, data_names());
-            return 2;
-        }
+    gradcoll::Ending line;
+    gradcoll::parse_into(line, app, argc, argv, [&]() -> gradcoll::Problem {
+        for (const std::string& data : selection.data)
+            if (!is_data_name(data))
+                return fmt::format("--data {}: must be one of {}", data, data_names());
+        return std::nullopt;
+    });
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     try {
         print(selection);
     } catch (const std::exception& error) {

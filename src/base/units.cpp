@@ -39,6 +39,10 @@ std::string seconds_text(double seconds) {
     return short_number(seconds / 3600) + " h";
 }
 
+std::string counted(std::uint64_t count, std::string_view thing) {
+    return fmt::format("{} {}{}", count_text(count), thing, count == 1 ? "" : "s");
+}
+
 std::string count_text(std::uint64_t count) {
     constexpr std::pair<double, const char*> units[] = {{1e6, " M"}, {1e9, " G"}, {1e12, " T"}};
     if (count < 10'000'000) return fmt::format("{}", count);

@@ -25,10 +25,6 @@ std::string shortened(std::string_view text) {
 }
 
 /// "1 rank", "3 ranks".
-std::string counted(std::uint64_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
-}
-
 std::string or_dash(bool known, const std::string& text) {
     return known ? text : "-";
 }
@@ -187,6 +183,12 @@ void write_saved(double seconds, Out out) {
         fmt::format_to(out, "  compression cost about {}: {}\n", seconds_text(-seconds), formula);
 }
 
+/// What goes through the memory of a host is no message.
+std::string way_of(const CallSums& sums) {
+    if (sums.messages_sent > 0) return "in " + counted(sums.messages_sent, "message");
+    return "through the memory of one host";
+}
+
 void write_total(const ReportSnapshot& report, Out out) {
     const ReportTotal total = total_of(report);
     const CallSums& sums = total.sums;
@@ -197,10 +199,9 @@ void write_total(const ReportSnapshot& report, Out out) {
         fmt::format_to(out, "  {} of those served: through the memory of one host, not the tree\n",
                        count_text(sums.over_shared_memory));
     if (sums.bytes_sent > 0)
-        fmt::format_to(out, "  {} in; sent {} in {}; the exact codec: {} (ratio {})\n",
-                       bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent),
-                       counted(sums.messages_sent, "message"), bytes_text(sums.bytes_sent_exact),
-                       ratio_text(sums));
+        fmt::format_to(out, "  {} in; sent {} {}; the exact codec: {} (ratio {})\n",
+                       bytes_text(sums.bytes_in), bytes_text(sums.bytes_sent), way_of(sums),
+                       bytes_text(sums.bytes_sent_exact), ratio_text(sums));
     if (sums.packed_away_bytes > 0)
         fmt::format_to(out, "  without packing (zstd, lz4) {} more would have been sent\n",
                        bytes_text(sums.packed_away_bytes));

@@ -44,5 +44,11 @@ TEST(Units, NothingIsWiderThanItsColumn) {
     }
 }
 
+TEST(Units, OneIsNotSeveral) {
+    EXPECT_EQ(counted(1, "rank"), "1 rank");
+    EXPECT_EQ(counted(0, "rank"), "0 ranks");
+    EXPECT_EQ(counted(131072, "rank"), "131072 ranks");
+}
+
 }  // namespace
 }  // namespace gradcoll

@@ -87,6 +87,15 @@ TEST(PlanPicture, TheBusiestLinkIsTheOneThatTakesLongest) {
     EXPECT_GT(picture.traffic.time_us(vertex), 0);
 }
 
+TEST(PlanPicture, WithoutBandwidthsNoLinkIsTheBusiest) {
+    const Tree tree = std::move(tree_from_expression("(host(0 1) host(2-4))", -1)).value();
+    const PlanPicture picture = picture_of(tree, decided(tree, 1 << 16));
+    EXPECT_EQ(picture.busiest, -1);
+    EXPECT_EQ(text_of(picture).find("busiest"), std::string::npos);
+    EXPECT_EQ(dot_of(picture).find("busiest"), std::string::npos);
+    EXPECT_EQ(json_of(picture).find("busiest"), std::string::npos);
+}
+
 /// The sum over the levels is what the verifier's count says, in both directions.
 TEST(PlanPictureProperty, LevelsAddUpToTheBytesOnEveryUplink) {
     test::Random random(31);

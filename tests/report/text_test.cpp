@@ -100,6 +100,19 @@ TEST(ReportText, NamesWhoBuiltPlansIfThatWasNotFlexreduce) {
     EXPECT_NE(text.find("    built         7: by star\n"), std::string::npos) << text;
 }
 
+TEST(ReportText, WhatGoesThroughTheMemoryOfAHostIsNoMessage) {
+    ReportSnapshot report = empty();
+    report.comms.emplace_back();
+    CallRecord call = tree_call(CallKind::allreduce, 1 << 20, false);
+    call.shared_memory = true;
+    call.messages_sent = 0;
+    report.comms.back().calls.push_back(cell(call, 20));
+    const std::string text = report_text(report);
+    EXPECT_EQ(text.find("messages"), std::string::npos) << text;
+    EXPECT_NE(text.find(" through the memory of one host; the exact codec"), std::string::npos)
+        << text;
+}
+
 TEST(ReportText, OfAFullRun) {
     ReportSnapshot report = empty();
     report.comms.push_back(world_with_calls());

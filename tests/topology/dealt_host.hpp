@@ -24,7 +24,8 @@ inline TreeSpec dealt_host(const std::string& host_name, std::span<const HostPat
 /// invalid_argument if there are no ranks.
 inline Result<TreeSpec> host_from_description(std::string_view description,
                                               std::span<const int> ranks) {
-    const Result<std::vector<HostPath>> cores = described_cores(description);
+    std::vector<std::string> notes;
+    const Result<std::vector<HostPath>> cores = described_cores(description, notes);
     if (!cores.ok()) return cores.status();
     if (ranks.empty()) return Status(Code::invalid_argument, "a described host has no ranks");
     return dealt_host(cores->front().host_name, *cores, ranks);

@@ -80,6 +80,18 @@ TEST(DrawText, ALongListInNoOrderIsToldAscending) {
               "group: 64 branches, 64 ranks\n  ranks 0-63 in another order\n");
 }
 
+TEST(DrawDot, TheHeadingCountsHostsOfOneRank) {
+    const auto has = [](const char* expression, const char* heading) {
+        const Tree tree = std::move(tree_from_expression(expression, -1)).value();
+        return draw_dot(tree).find(std::string("label=\"") + heading + "\\l\"") !=
+               std::string::npos;
+    };
+    EXPECT_TRUE(has("switch(host:a(0 1) host:b(2) host:c(3))", "4 ranks on 3 hosts"));
+    EXPECT_TRUE(has("switch(host:a(0 1) host:b(2 3))", "4 ranks on 2 hosts"));
+    EXPECT_TRUE(has("switch(host:a(0 1) 2 3)", "4 ranks"));  // nobody says which hosts these are on
+    EXPECT_TRUE(has("0", "1 rank"));
+}
+
 TEST(Words, NamesHaveTheNumberThatDiffersInBrackets) {
     EXPECT_EQ(common_name({"n1", "n2", "n3", "n7"}), "n[1-3,7]");
     EXPECT_EQ(common_name({"r1n09-ib0", "r1n10-ib0"}), "r1n[09-10]-ib0");
@@ -100,8 +112,9 @@ TEST(Words, NumbersAreRangesAndSteps) {
 TEST(Words, BytesAndTimesHaveThreeDigits) {
     EXPECT_EQ(bytes_words(0), "0 B");
     EXPECT_EQ(bytes_words(999), "999 B");
-    EXPECT_EQ(bytes_words(53'687'091), "53.7 MB");
-    EXPECT_EQ(bytes_words(999'600), "1 MB");
+    EXPECT_EQ(bytes_words(53'687'091), "51.2 MiB");
+    EXPECT_EQ(bytes_words(999'600), "976 KiB");
+    EXPECT_EQ(bytes_words(1'048'576), "1 MiB");
     EXPECT_EQ(time_words(0.6), "0.6 us");
     EXPECT_EQ(time_words(4295), "4.29 ms");
     EXPECT_EQ(time_words(2.5e6), "2.5 s");

@@ -144,9 +144,9 @@ TEST(InfiniBand, SwitchesWithoutANameOfTheirOwnGoByIdentifier) {
                       "[2] \"H-3\"[1] # \"n3 mlx5_0\" lid 3 4x???\n"),
               "S-a\n"
               "  1 hosts, 25 GB/s: n1\n"
-              "  S-b, 25 GB/s\n"
+              "  same/S-b, 25 GB/s\n"
               "    1 hosts, 25 GB/s: n2\n"
-              "  S-c, 25 GB/s\n"
+              "  same/S-c, 25 GB/s\n"
               "    1 hosts: n3\n");
 }
 

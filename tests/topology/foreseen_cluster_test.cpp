@@ -1,5 +1,6 @@
 // tests/topology/foreseen_cluster_test.cpp - jobs on clusters that are not there: recorded ones and
 // made-up ones.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -66,6 +67,77 @@ TEST(ForeseenCluster, AHostThatIsNotDescribedTakesOneRankAndANote) {
     EXPECT_EQ(found.notes,
               std::vector<std::string>{"\"" + hosts +
                                        "\" does not describe n2: ranks there are equally near"});
+}
+
+/// A machine of two CPUs of which `usable` may be used; `all` are there.
+std::string two_cpus(const std::string& usable, const std::string& all) {
+    return "<topology version=\"2.0\"><object type=\"Machine\" cpuset=\"0x3\" complete_cpuset=\"" +
+           all + "\" allowed_cpuset=\"" + usable +
+           "\" nodeset=\"0x1\" allowed_nodeset=\"0x1\">"
+           "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"" +
+           all +
+           "\" nodeset=\"0x1\"/>"
+           "<object type=\"Core\" os_index=\"0\" cpuset=\"0x1\" nodeset=\"0x1\">"
+           "<object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" nodeset=\"0x1\"/></object>"
+           "<object type=\"Core\" os_index=\"1\" cpuset=\"0x2\" nodeset=\"0x1\">"
+           "<object type=\"PU\" os_index=\"1\" cpuset=\"0x2\" nodeset=\"0x1\"/></object>"
+           "</object></topology>";
+}
+
+/// A new folder with these files.
+std::string folder_of(const std::string& name,
+                      const std::vector<std::pair<std::string, std::string>>& files) {
+    const std::filesystem::path folder = testing::TempDir() + "gradcoll_cluster_" + name;
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    for (const auto& [file_name, text] : files) std::ofstream(folder / file_name) << text;
+    return folder.string();
+}
+
+TEST(ForeseenCluster, AFolderDoesWithoutOneDamagedRecording) {
+    const std::string folder = folder_of("folder", {{"n1.xml", two_cpus("0x3", "0x3")},
+                                                    {"n2.xml", "<topology version=\"2.0\"><obj"},
+                                                    {"n1.diff.xml", "<topologydiff/>"}});
+    const DiscoveredTree found = tree_of({"hosts:" + folder, {}});
+    EXPECT_EQ(expression_of(found.tree), "((0 1)2)");
+    ASSERT_EQ(found.notes.size(), 1u);
+    EXPECT_NE(found.notes[0].find(folder + "/n2.xml\": hwloc does not see it: line 1:"),
+              std::string::npos)
+        << found.notes[0];
+    EXPECT_NE(error_of({"hosts:" + folder, {"n2"}}).find("no host of the job has a description"),
+              std::string::npos);
+}
+
+TEST(ForeseenCluster, ARecordingMadeInsideAJobSaysSo) {
+    const std::string xml = file("job.xml", two_cpus("0x3", "0xff"));
+    const DiscoveredTree found = tree_of({"xml:" + xml, {"a"}});
+    ASSERT_EQ(found.notes.size(), 1u);
+    EXPECT_EQ(found.notes[0], "\"" + xml +
+                                  "\": it shows 2 of 8 CPUs: the others are offline, or the job "
+                                  "that recorded it may not use them (lstopo --disallowed shows "
+                                  "these)");
+    // What --disallowed records is there for other jobs.
+    EXPECT_EQ(shape_of({"xml:" + file("disallowed.xml", two_cpus("0x1", "0x3")), {"a"}}), "(0 1)");
+}
+
+/// n1 and n2 have an adapter in each of two subnets, n3 in the second alone.
+TEST(ForeseenCluster, SubnetsOfAFolderAreOneFabric) {
+    const auto port = [](const char* leaf, int number, const char* adapter, const char* host) {
+        return fmt::format("SW 1 {0} 0x{1} 4x QDR - CA 9 1 0x{2} ( 'leaf{1}' - '{3} HCA-1' )\n",
+                           number, leaf, adapter, host);
+    };
+    const std::string folder = folder_of(
+        "subnets", {{"ib-subnet-a.txt", port("a", 1, "a1", "n1") + port("a", 2, "a2", "n2")},
+                    {"ib-subnet-b.txt", port("b", 1, "b1", "n1") + port("b", 2, "b2", "n2") +
+                                            port("b", 3, "b3", "n3")},
+                    {"ibroutes-a.txt", "not read"}});
+    const DiscoveredTree found = tree_of({"synthetic:core:2 pu:1+file:" + folder, {}});
+    EXPECT_EQ(expression_of(found.tree), "(((0 1)(2 3))(4 5))");  // the slow branch apart
+    std::map<std::string, double> rates;
+    for (int id = 0; id < found.tree.vertex_count(); ++id)
+        if (const Vertex& vertex = found.tree.vertex(id); vertex.kind == VertexKind::host)
+            rates[vertex.name] = vertex.uplink.bandwidth_gbytes_per_s;
+    EXPECT_EQ(rates, (std::map<std::string, double>{{"n1", 8}, {"n2", 8}, {"n3", 4}}));
 }
 
 TEST(ForeseenCluster, AHostThatTheFabricDoesNotKnowHangsAtTheRoot) {

@@ -44,9 +44,10 @@ TEST(DescribedHost, WithoutCoresRanksAreDealtToPus) {
     EXPECT_EQ(expression_from("pack:2 pu:2", 4), "((0 1)(2 3))");
 }
 
-TEST(DescribedHost, CoresThatShareALevel2CacheAreNearWhereThereIsNoLevel3) {
+TEST(DescribedHost, CoresThatShareALevel2CacheAreNear) {
     EXPECT_EQ(expression_from("pack:1 l2:2 core:2 pu:1", 4), "((0 1)(2 3))");
-    EXPECT_EQ(expression_from("pack:1 l3:1 l2:2 core:2 pu:1", 4), "(0-3)");
+    EXPECT_EQ(expression_from("pack:1 l3:1 l2:2 core:2 pu:1", 4), "((0 1)(2 3))");
+    EXPECT_EQ(expression_from("pack:1 l3:1 l2:4 core:1 pu:2", 4), "(0-3)");
     EXPECT_EQ(expression_from("pack:2 l2:2 core:1 pu:1", 4), "((0 1)(2 3))");
 }
 
@@ -90,13 +91,13 @@ TEST(RecordedMachines, AGpuIsNearWhereItIsAloneAndElseTheBridgeThatAllShare) {
     ASSERT_TRUE(host.ok()) << host.status().message();
     ASSERT_EQ(host->children.size(), 2u);
     EXPECT_EQ(kinds_below(*host, 0),
-              "package numa bridge gpu cache core ");  // a Tesla, and a console that does not count
+              "bridge gpu package core ");  // a Tesla, and a console that does not count
     EXPECT_EQ(kinds_below(*host, 1),
-              "package numa bridge cache core ");  // three GPUs below one host bridge
+              "bridge package core ");  // three GPUs below one host bridge
     const Result<TreeSpec> dgx2 =
         host_from_description(test::golden_path("hwloc/nvidiaDGX2.xml"), ranks_to(4));
     EXPECT_EQ(kinds_below(*dgx2, 0),
-              "package numa cache core ");  // eight GPUs below two host bridges
+              "package core ");  // eight GPUs below two host bridges
 }
 
 TEST(MergeHost, RanksThatNameTheSameObjectsShareThemInOrderOfTheirFirstRank) {

@@ -58,6 +58,30 @@ TEST(HwlocXml, ContradictionsAreRefusedWithTheLine) {
     EXPECT_EQ(refusal_with("</object></topology>", ""), "line 5: Start-end tags mismatch");
 }
 
+TEST(HwlocXml, MemoryMayBeWithoutCpus) {
+    const std::string two_nodes = "nodeset=\"0x3\" complete_nodeset=\"0x3\">";
+    const auto with = [&](const std::string& object) {
+        std::string xml = machine;
+        xml.replace(xml.find("nodeset=\"0x1\""), std::string("nodeset=\"0x1\"").size(), two_nodes);
+        xml.erase(xml.find(two_nodes) + two_nodes.size(),
+                  std::string(" complete_nodeset=\"0x1\">").size());
+        xml.replace(xml.find("</object></topology>"), 0, object);
+        const Result<std::string> checked = checked_hwloc_xml(xml);
+        return checked.ok() ? "accepted" : checked.status().message();
+    };
+    const std::string node =
+        "<object type=\"NUMANode\" os_index=\"1\" cpuset=\"0x0\" nodeset=\"0x2\"/>";
+    const std::string sets = " cpuset=\"0x0\" nodeset=\"0x2\">";
+    EXPECT_EQ(with("<object type=\"Group\"" + sets + node + "</object>"), "accepted");
+    EXPECT_EQ(with(node), "accepted");
+    EXPECT_NE(with("<object type=\"Package\"" + sets + node + "</object>").find("no CPUs"),
+              std::string::npos);
+    EXPECT_NE(with("<object type=\"Group\"" + sets +
+                   "<object type=\"PU\" os_index=\"2\" cpuset=\"0x4\" nodeset=\"0x2\"/></object>")
+                  .find("CPUs that the object above does not have"),
+              std::string::npos);
+}
+
 TEST(HwlocXml, DepthIsBounded) {
     std::string inside;
     for (int i = 0; i < 200; ++i)

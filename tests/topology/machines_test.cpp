@@ -1,5 +1,6 @@
 // tests/topology/machines_test.cpp - every recorded machine (tests/golden/topologies/hwloc) gives
 // its golden tree: one rank a core, in order.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -50,7 +51,8 @@ std::string objects_text(const std::vector<HostPath>& cores) {
 class RecordedMachine : public testing::TestWithParam<std::string> {};
 
 TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
-    const auto cores = cores_from_xml(test::golden_path("hwloc/" + GetParam() + ".xml"));
+    std::vector<std::string> notes;
+    const auto cores = cores_from_xml(test::golden_path("hwloc/" + GetParam() + ".xml"), notes);
     ASSERT_TRUE(cores.ok()) << cores.status().message();
     std::vector<int> ranks(cores->size());
     std::iota(ranks.begin(), ranks.end(), 0);
@@ -58,7 +60,8 @@ TEST_P(RecordedMachine, OneRankACoreDrawsTheGoldenTree) {
     ASSERT_TRUE(tree.ok()) << tree.status().message();
     EXPECT_EQ(tree->rank_count(), static_cast<int>(cores->size()));
     test::expect_golden("trees/" + GetParam() + ".txt",
-                        draw_text(*tree) + "\n" + paths_text(*cores) + objects_text(*cores));
+                        draw_text(*tree) + "\n" + paths_text(*cores) + objects_text(*cores) +
+                            fmt::format("{}", fmt::join(notes, "\n")));
 }
 
 std::vector<std::string> recorded_machines() {

@@ -193,7 +193,7 @@ TEST_F(Files, BesideAnotherSourceMustFitTheirSide) {
               "GC_TOPOLOGY " + second + ": \"" + tree +
                   "\" holds a whole tree in JSON; expected switches (SLURM's topology.conf or "
                   "topology.yaml, ibnetdiscover, netloc's ib-subnet, CSV of host,switch, MPICH "
-                  "coordinates, a probe's cache)");
+                  "coordinates, a probe's cache), a folder of ib-subnet-*.txt");
     EXPECT_EQ(resolve_error("file:/nowhere/f"),
               "GC_TOPOLOGY file:/nowhere/f: file \"/nowhere/f\" cannot be read: No such file or "
               "directory");

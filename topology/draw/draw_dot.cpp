@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/units.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/draw/entry_words.hpp"
 #include "topology/draw/style.hpp"
@@ -36,12 +37,28 @@ std::string on_white(const std::string& text) {
         text);
 }
 
-std::string heading_of(const Tree& tree) {
+/// 0 if some ranks are on hosts that the tree does not tell. A rank that is alone on its host is a
+/// leaf with the host's name.
+int host_count(const Tree& tree) {
     int hosts = 0;
-    for (int id = 0; id < tree.vertex_count(); ++id)
-        hosts += tree.vertex(id).kind == VertexKind::host ? 1 : 0;
-    return fmt::format("{} rank{}{}", tree.rank_count(), tree.rank_count() == 1 ? "" : "s",
-                       hosts > 1 ? fmt::format(" on {} hosts", hosts) : "");
+    for (int id = 0; id < tree.vertex_count(); ++id) {
+        const Vertex& vertex = tree.vertex(id);
+        hosts += vertex.kind == VertexKind::host ? 1 : 0;
+        if (vertex.rank < 0 || vertex.kind == VertexKind::host) continue;
+        int above = vertex.parent;
+        while (above >= 0 && tree.vertex(above).kind != VertexKind::host)
+            above = tree.vertex(above).parent;
+        if (above >= 0) continue;
+        if (vertex.name.empty()) return 0;
+        ++hosts;
+    }
+    return hosts;
+}
+
+std::string heading_of(const Tree& tree) {
+    const int hosts = host_count(tree);
+    return counted(tree.rank_count(), "rank") +
+           (hosts > 1 ? fmt::format(" on {} hosts", hosts) : "");
 }
 
 class DotDrawer {

@@ -191,10 +191,10 @@ std::string link_figures_text(const Uplink& link, std::string_view separator) {
 }
 
 std::string bytes_words(double bytes) {
-    constexpr const char* units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+    constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     std::size_t unit = 0;
     while (bytes >= 999.5 && unit + 1 < std::size(units)) {
-        bytes /= 1000;
+        bytes /= 1024;
         ++unit;
     }
     return fmt::format("{} {}", three_digits(bytes), units[unit]);

@@ -33,7 +33,7 @@ std::string number_list(std::span<const int> numbers);
 /// "12.5 GB/s", "1.5 us", both with the separator between, or nothing if neither is known.
 std::string link_figures_text(const Uplink& link, std::string_view separator);
 
-/// "53.7 MB" (10^6).
+/// "51.2 MiB" (2^20).
 std::string bytes_words(double bytes);
 /// "12.3 us", "4.1 ms", "2.5 s".
 std::string time_words(double us);

@@ -22,7 +22,6 @@ using gradcoll::Code;
 using gradcoll::Plan;
 using gradcoll::Result;
 using gradcoll::Status;
-using gradcoll::Tree;
 using gradcoll::usage_error;
 
 constexpr int failure = 1;
@@ -38,16 +37,27 @@ Result<std::string> steps_of(const Subject& subject, int rank) {
     return Status(plan.status().code(), fmt::format("--text: {}", plan.status().message()));
 }
 
-std::string drawing_of(const Tree& tree, Drawing form) {
+/// What the tree is from, and what was assumed. JSON is the tree alone, to be read back; there
+/// assumptions go to stderr.
+std::string drawing_of(const Subject& subject, Drawing form) {
+    const std::string from = fmt::format("from: {}", subject.origin);
+    gradcoll::DotAdditions additions{{from}, nullptr, {}};
+    std::string lines = from + "\n";
+    for (const std::string& note : subject.notes) {
+        additions.heading.push_back("assumed: " + note);
+        lines += additions.heading.back() + "\n";
+    }
     switch (form) {
         case Drawing::json:
-            return json_of(tree);
+            for (const std::string& note : subject.notes)
+                fmt::print(stderr, "gc_plan: assumed: {}\n", note);
+            return json_of(subject.tree);
         case Drawing::dot:
-            return draw_dot(tree);
+            return draw_dot(subject.tree, additions);
         case Drawing::text:
             break;
     }
-    return draw_text(tree);
+    return draw_text(subject.tree) + lines;
 }
 
 Result<std::string> answer_to(const Options& options) {
@@ -55,7 +65,7 @@ Result<std::string> answer_to(const Options& options) {
     if (!subject.ok()) return subject.status();
     switch (options.mode) {
         case Mode::draw:
-            return drawing_of(subject->tree, options.drawing);
+            return drawing_of(*subject, options.drawing);
         case Mode::links:
             return link_report(*subject, options.json);
         case Mode::text:

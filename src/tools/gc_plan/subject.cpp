@@ -52,6 +52,17 @@ std::string notes_of(const Subject& subject) {
     return lines;
 }
 
+/// "rank 129 on n7": people know hosts, not ranks.
+std::string rank_label(const Tree& tree, int leaf) {
+    const auto is_host = [&](int id) {
+        return tree.vertex(id).kind == VertexKind::host || tree.vertex(id).rank >= 0;
+    };
+    std::string host;
+    for (int id = leaf; id >= 0 && host.empty(); id = tree.vertex(id).parent)
+        if (is_host(id)) host = tree.vertex(id).name;
+    return fmt::format("rank {}{}{}", tree.vertex(leaf).rank, host.empty() ? "" : " on ", host);
+}
+
 }  // namespace
 
 double cpu_seconds() {
@@ -78,7 +89,7 @@ Result<Subject> subject_of(const Options& options) {
 
 std::string label_of(const Tree& tree, int id) {
     const Vertex& vertex = tree.vertex(id);
-    if (vertex.rank >= 0) return fmt::format("rank {}", vertex.rank);
+    if (vertex.rank >= 0) return rank_label(tree, id);
     return fmt::format("{}{}{}", name_of(vertex.kind), vertex.name.empty() ? "" : " ", vertex.name);
 }
 
@@ -114,11 +125,13 @@ std::string heading_of(const Subject& subject) {
                   "in chunks of {}",
                   bytes_text(static_cast<std::uint64_t>(spec.chunk_elems) * spec.elem_bytes));
     return fmt::format(
-        "tree: {} ranks, {} vertices, {} levels ({})\n"
+        "tree: {}, {}, {} ({})\n"
         "{}"
         "call: {} of {} {}, {}, {}, cut at multiples of {} elements, {} on the way down\n"
         "{}",
-        tree.rank_count(), tree.vertex_count(), tree.height(), subject.origin, notes_of(subject),
+        counted(tree.rank_count(), "rank"),
+        tree.vertex_count() == 1 ? "1 vertex" : fmt::format("{} vertices", tree.vertex_count()),
+        counted(tree.height(), "level"), subject.origin, notes_of(subject),
         name_of(spec.collective), spec.count_elems, name_of(spec.type), bytes_text(bytes_of(spec)),
         chunks, spec.granule_elems, name_of(spec.down_codec),
         builder_text(spec.builder, subject.decision.builder_refusal));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "base/units.hpp"
 #include "collectives/choose/chunk_choice.hpp"
@@ -92,7 +93,8 @@ std::string reason(const Tree& tree, const Way& way, const Tuning& tuning, int c
 class Ways {
   public:
     Ways(const Subject& subject, const Options& options)
-        : tree_(subject.tree),
+        : subject_(subject),
+          tree_(subject.tree),
           call_(options.call),
           wanted_(options.policy.codecs),
           chunk_bytes_(options.policy.chunk_bytes),
@@ -100,6 +102,7 @@ class Ways {
           tuning_(*subject.tuning) {}
 
     std::vector<Way> all() {
+        add_auto();
         const auto codecs = codec_choices(tree_, call_.type, wanted_);
         for (const HopCodecs& choice : codecs) {
             for (const Exchange exchange : all_exchanges())
@@ -109,13 +112,26 @@ class Ways {
         }
         for (Way& way : ways_)
             way.why = reason(tree_, way, tuning_, options_.policy.chunks_in_flight);
-        std::stable_sort(ways_.begin(), ways_.end(), [](const Way& a, const Way& b) {
-            return a.forecast.total_us < b.forecast.total_us;
+        std::stable_sort(ways_.begin() + 1, ways_.end(), [](const Way& a, const Way& b) {
+            return std::pair(a.lossy, a.forecast.total_us) <
+                   std::pair(b.lossy, b.forecast.total_us);
         });
         return std::move(ways_);
     }
 
   private:
+    /// What gc_plan would plan without --what-if.
+    void add_auto() {
+        const PlanSpec& spec = subject_.decision.spec;
+        const HopCodecs codecs = wanted_.empty() ? HopCodecs{CodecId::exact} : wanted_;
+        ways_.push_back({"auto",
+                         codecs.text(),
+                         is_lossy(codecs),
+                         spec.chunk_elems,
+                         forecast_tree(tree_, tuning_, spec, options_.policy.chunks_in_flight),
+                         {}});
+    }
+
     /// Of the chunks that --chunk says, or of the policy's own, the whole vector and powers of two,
     /// the best.
     void add_tree(Exchange exchange, const HopCodecs& choice) {
@@ -170,6 +186,7 @@ class Ways {
         add("flat, direct", forecast_flat_direct(tree_, tuning_, call_, codec));
     }
 
+    const Subject& subject_;
     const Tree& tree_;
     const PlanSpec& call_;
     const HopCodecs& wanted_;

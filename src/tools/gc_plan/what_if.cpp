@@ -44,10 +44,10 @@ std::string text_report(const Subject& subject, const Options& options,
                         const std::vector<Way>& ways, std::size_t shown) {
     const PlanSpec& call = options.call;
     std::string text = fmt::format(
-        "tree: {} ranks, {} levels ({})\nallreduce of {} {}, {}: predicted, fastest "
-        "first; * loses precision\n",
-        subject.tree.rank_count(), subject.tree.height(), subject.origin, call.count_elems,
-        name_of(call.type),
+        "tree: {}, {} ({})\nallreduce of {} {}, {}: predicted; auto is what the library would "
+        "choose, then exact ways, then those that lose precision (*), each fastest first\n",
+        counted(subject.tree.rank_count(), "rank"), counted(subject.tree.height(), "level"),
+        subject.origin, call.count_elems, name_of(call.type),
         bytes_text(static_cast<std::uint64_t>(call.count_elems) * call.elem_bytes));
     auto out = std::back_inserter(text);
     fmt::format_to(out, "{:>9}  {:<26} {:<14} {:>9}  {}\n", "time", "algorithm", "codec by level",

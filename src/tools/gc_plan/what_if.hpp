@@ -10,7 +10,7 @@
 namespace gc_plan {
 
 struct Way {
-    std::string algorithm;  ///< "tree, direct", "flat ring, ranks in order", ...
+    std::string algorithm;  ///< "auto", "tree, direct", "flat ring, ranks in order", ...
     std::string codecs;     ///< as for GC_LEVEL_CODECS: "2:4", "exact,2:4", "between=2:4"
     bool lossy = false;
     std::int64_t chunk_elems = 0;  ///< 0: the whole vector
@@ -18,8 +18,9 @@ struct Way {
     std::string why;  ///< what bounds it, in one sentence
 };
 
-/// Every algorithm with every codec that the type has and that needs no tolerance, or with exact
-/// and what --codec says; of the chunk sizes the one that is best. Ascending by time.
+/// What the library would choose with the codecs that --codec says, or exact; then every algorithm
+/// with every codec that the type has and that needs no tolerance, or with exact and what --codec
+/// says, of the chunk sizes the one that is best: exact ones, then the others, ascending by time.
 std::vector<Way> ways_of(const Subject& subject, const Options& options);
 
 /// The codecs that are left out because nobody has said what they may lose.

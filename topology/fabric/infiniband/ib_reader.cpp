@@ -99,8 +99,9 @@ std::vector<int> IbReader::nodes_of_devices(FabricBuilder& builder) {
         const Device& device = devices_[d];
         if (device.kind == Kind::fabric_switch) {
             const std::string name = ib_switch_name_of(device.description);
-            const bool tells = !name.empty() && times[name] == 1;
-            nodes[d] = builder.switch_named(tells ? name : device.guid);
+            nodes[d] = builder.switch_named(name.empty()       ? device.guid
+                                            : times[name] == 1 ? name
+                                                               : name + "/" + device.guid);
         } else if (const auto host = ib_host_of(device.description);
                    host && device.kind == Kind::adapter) {
             nodes[d] = builder.host_named(*host);

@@ -7,6 +7,7 @@
 
 #include "base/files.hpp"
 #include "topology/fabric/formats.hpp"
+#include "topology/files.hpp"
 
 namespace gradcoll {
 
@@ -14,6 +15,17 @@ namespace {
 
 Status about(const std::string& what, const Status& status) {
     return {status.code(), fmt::format("{}: {}", what, status.message())};
+}
+
+/// The text of a file; of a folder that of all its subnets, whose devices have numbers that are
+/// unique in the world, so that one host's adapters in several of them meet.
+Result<std::string> fabric_text_at(const std::string& path) {
+    const PathContent content = GRADCOLL_VALUE(content_at(path));
+    if (!content.is_folder) return read_file(path);
+    std::string text;
+    for (const std::string& name : content.subnet_names())
+        text += GRADCOLL_VALUE(read_file(path + "/" + name)) + "\n";
+    return text;
 }
 
 }  // namespace
@@ -36,7 +48,7 @@ Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& wh
 }
 
 Result<Switches> switches_from_file(const std::string& path) {
-    const std::string text = GRADCOLL_VALUE(read_file(path));
+    const std::string text = GRADCOLL_VALUE(fabric_text_at(path));
     const FabricFormat* format = fabric_format_of(text);
     if (format == nullptr)
         return Status(Code::invalid_argument,

@@ -27,7 +27,8 @@ class SwitchesSource : public TreeSource {
 Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& where,
                              const std::string& origin);
 
-/// A file in any format of a fabric. Errors: io; invalid_argument naming the file.
+/// A file in any format of a fabric, or a folder of netloc's ib-subnet-*.txt, together one fabric.
+/// Errors: io; invalid_argument naming the file.
 Result<Switches> switches_from_file(const std::string& path);
 
 }  // namespace gradcoll

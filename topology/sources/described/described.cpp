@@ -36,6 +36,8 @@ class HostsSource : public DescribedSource {
     std::optional<std::string> description_of(const std::string& host_name) const override {
         return hosts_->description_of(host_name);
     }
+    /// Nobody wrote the files of a folder: one of many hosts may have been recorded badly.
+    bool does_without_damaged() const override { return hosts_->is_of_folder(); }
 
     std::optional<HostsFile> hosts_;
 };
@@ -80,19 +82,15 @@ class GpusSource : public TreeSource {
 };
 
 std::unique_ptr<TreeSource> make_synthetic(std::string description) {
-    return std::make_unique<DescribedSource>(
-        std::move(description),
-        [](std::string_view text, auto&) { return cores_from_synthetic(text); });
+    return std::make_unique<DescribedSource>(std::move(description), cores_from_synthetic);
 }
 
 std::unique_ptr<TreeSource> make_xml(std::string path) {
-    return std::make_unique<DescribedSource>(
-        std::move(path), [](std::string_view file, auto&) { return cores_from_xml(file); });
+    return std::make_unique<DescribedSource>(std::move(path), cores_from_xml);
 }
 
 std::unique_ptr<TreeSource> make_hosts(std::string path) {
-    return std::make_unique<HostsSource>(
-        std::move(path), [](std::string_view any, auto&) { return described_cores(any); }, "core");
+    return std::make_unique<HostsSource>(std::move(path), described_cores, "core");
 }
 
 }  // namespace
@@ -124,7 +122,10 @@ SourceRow hosts_source_row() {
             .takes = Takes::a_file,
             .forms = "hosts:FILE-OR-FOLDER",
             .make = make_hosts,
-            .holds = [](const PathContent& content) { return content.is_folder; },
+            .holds =
+                [](const PathContent& content) {
+                    return content.is_folder && content.subnet_names().empty();
+                },
             .found = "is a folder (of hosts' XML files)",
             .expected = "a folder of hosts' XML files",
             .example = "hosts:PATH",

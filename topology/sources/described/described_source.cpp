@@ -17,11 +17,12 @@ Result<const DescribedSource::Places*> DescribedSource::places_of(const std::str
     if (known != places_of_description_.end()) return &known->second;
     Places places;
     Result<std::vector<HostPath>> paths = read_(*description, places.notes);
-    if (!paths.ok())
+    if (!paths.ok() && !does_without_damaged())
         return Status(paths.status().code(),
                       fmt::format("host {}: {}", host_name, paths.status().message()));
-    places.paths = std::move(*paths);
+    if (paths.ok()) places.paths = std::move(*paths);
     for (std::string& note : places.notes) note = fmt::format("\"{}\": {}", *description, note);
+    if (!paths.ok()) places.notes = {paths.status().message() + "; ranks there are equally near"};
     return &places_of_description_.emplace(*description, std::move(places)).first->second;
 }
 
@@ -34,6 +35,7 @@ Result<std::size_t> DescribedSource::places_on(const std::string& host_name) {
 Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
     GRADCOLL_TRY(open());
     SourceNotes undescribed;
+    std::size_t damaged = 0;
     for (const JobHost& host : job.hosts) {
         const auto places = GRADCOLL_VALUE(places_of(host.name));
         if (places == nullptr) {
@@ -42,8 +44,14 @@ Status DescribedSource::learn(const Job& job, TreeDraft& draft) {
             continue;
         }
         draft.notes.insert(draft.notes.end(), places->notes.begin(), places->notes.end());
-        draft.insides.push_back(subtree_as_described(host, places->paths));
+        damaged += places->paths.empty();
+        draft.insides.push_back(places->paths.empty() ? subtree_as_told(host)
+                                                      : subtree_as_described(host, places->paths));
     }
+    if (damaged > 0 && damaged + undescribed.size() == job.hosts.size())
+        return {Code::invalid_argument,
+                fmt::format("no host of the job has a description that can be read: {}",
+                            draft.notes.back())};
     if (undescribed.empty()) return {};
     if (undescribed.size() == job.hosts.size())
         return {Code::invalid_argument,

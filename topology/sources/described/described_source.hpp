@@ -32,13 +32,15 @@ class DescribedSource : public TreeSource {
   private:
     /// What ranks are dealt to on hosts of one description.
     struct Places {
-        std::vector<HostPath> paths;
+        std::vector<HostPath> paths;  ///< none: it cannot be read, as the notes say
         SourceNotes notes;
     };
 
     /// Called before the next two.
     virtual Status open() { return {}; }
     virtual std::optional<std::string> description_of(const std::string&) const { return value_; }
+    /// Whether a description that cannot be read is no error, but for a note.
+    virtual bool does_without_damaged() const { return false; }
     /// Null: nothing describes that host. Errors name it.
     Result<const Places*> places_of(const std::string& host_name);
 

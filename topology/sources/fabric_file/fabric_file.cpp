@@ -18,7 +18,8 @@ std::unique_ptr<TreeSource> make_fabric_file(std::string path) {
 }
 
 bool holds_fabric(const PathContent& content) {
-    return !content.is_folder && !content.begins_with('<') && !content.begins_with('{') &&
+    if (content.is_folder) return !content.subnet_names().empty();
+    return !content.begins_with('<') && !content.begins_with('{') &&
            fabric_format_of(content.text) != nullptr;
 }
 
@@ -27,7 +28,7 @@ std::string all_formats() {
     std::string list;
     for (const FabricFormat& format : fabric_formats())
         if (!format.listed.empty()) list += fmt::format("{}, ", format.listed);
-    return fmt::format("switches ({}a probe's cache)", list);
+    return fmt::format("switches ({}a probe's cache), a folder of ib-subnet-*.txt", list);
 }
 
 }  // namespace

@@ -10,10 +10,12 @@ namespace gradcoll {
 
 namespace {
 
-Result<std::vector<HostPath>> cores_of(const Result<Machine>& machine) {
+Result<std::vector<HostPath>> cores_of(const Result<Machine>& machine,
+                                       std::vector<std::string>& notes) {
     if (!machine.ok()) return machine.status();
     std::vector<HostPath> cores = machine->paths_of_cores();
     if (cores.empty()) return Status(Code::invalid_argument, "the described host has no cores");
+    if (std::string note = machine->hidden_note(); !note.empty()) notes.push_back(std::move(note));
     return cores;
 }
 
@@ -28,16 +30,19 @@ Result<Machine> described_machine(std::string_view description) {
 
 }  // namespace
 
-Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description) {
-    return cores_of(Machine::synthetic(std::string(description)));
+Result<std::vector<HostPath>> cores_from_synthetic(std::string_view description,
+                                                   std::vector<std::string>& notes) {
+    return cores_of(Machine::synthetic(std::string(description)), notes);
 }
 
-Result<std::vector<HostPath>> cores_from_xml(std::string_view path) {
-    return cores_of(Machine::xml(std::string(path)));
+Result<std::vector<HostPath>> cores_from_xml(std::string_view path,
+                                             std::vector<std::string>& notes) {
+    return cores_of(Machine::xml(std::string(path)), notes);
 }
 
-Result<std::vector<HostPath>> described_cores(std::string_view description) {
-    return cores_of(described_machine(description));
+Result<std::vector<HostPath>> described_cores(std::string_view description,
+                                              std::vector<std::string>& notes) {
+    return cores_of(described_machine(description), notes);
 }
 
 Result<std::vector<HostPath>> described_gpus(std::string_view description,
@@ -49,7 +54,7 @@ Result<std::vector<HostPath>> described_gpus(std::string_view description,
         gpus.push_back({machine->host_name(), std::move(place)});
     if (!gpus.empty()) return gpus;
     notes.emplace_back("no GPU is described: ranks are dealt to cores");
-    return cores_of(machine);
+    return cores_of(machine, notes);
 }
 
 }  // namespace gradcoll

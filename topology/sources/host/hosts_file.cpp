@@ -14,6 +14,11 @@ namespace {
 
 constexpr const char* every_host = "*";
 
+/// Of a host's recording; not netloc's HOST.diff.xml, which says what differs from another's.
+bool is_recording(const std::filesystem::path& file) {
+    return file.extension() == ".xml" && file.stem().extension() != ".diff";
+}
+
 std::string without_domain(const std::string& host) {
     return host.substr(0, host.find('.'));
 }
@@ -63,10 +68,11 @@ Result<HostsFile> HostsFile::parse(std::string_view text, const std::string& pat
 Result<HostsFile> HostsFile::read_folder(const std::string& path) {
     HostsFile hosts;
     hosts.path_ = path;
+    hosts.is_of_folder_ = true;
     std::error_code error;
     for (std::filesystem::directory_iterator at(path, error), end; !error && at != end;
          at.increment(error))
-        if (const std::filesystem::path& file = at->path(); file.extension() == ".xml")
+        if (const std::filesystem::path& file = at->path(); is_recording(file))
             hosts.add(file.stem().string(), file.string());
     if (error)
         return Status(Code::io,

@@ -22,12 +22,15 @@ class HostsFile {
     /// relative paths. Errors: invalid_argument with file and line.
     static Result<HostsFile> parse(std::string_view text, const std::string& path);
 
-    /// A file that parse() takes, or a folder, of which every file that ends in .xml describes the
-    /// host of its name. Errors: io; those of parse(); invalid_argument if the folder holds none.
+    /// A file that parse() takes, or a folder, of which every file that ends in .xml, but not in
+    /// .diff.xml (of netloc), describes the host of its name. Errors: io; those of parse();
+    /// invalid_argument if the folder holds none.
     static Result<HostsFile> read(const std::string& path);
 
     /// How the host is described, as described_cores() takes it; nothing if it is not.
     std::optional<std::string> description_of(const std::string& host_name) const;
+
+    bool is_of_folder() const { return is_of_folder_; }
 
     /// The hosts that have something of their own, in no order.
     std::vector<std::string> host_names() const;
@@ -39,6 +42,7 @@ class HostsFile {
     bool add(const std::string& host, std::string description);
 
     std::string path_;
+    bool is_of_folder_ = false;
     std::unordered_map<std::string, std::string> description_of_;
     std::unordered_map<std::string, std::vector<std::string>> hosts_without_domain_;
 };

@@ -15,13 +15,14 @@ namespace {
 
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
-bool has_ancestor(hwloc_obj_t object, hwloc_obj_type_t type) {
-    while (object && object->type != type) object = object->parent;
-    return object != nullptr;
+/// Whether both would have the same CPUs if nothing were hidden: ranks that see different parts of
+/// the host agree on that.
+bool are_same_cpus(hwloc_obj_t one, hwloc_obj_t other) {
+    return one->complete_cpuset && other->complete_cpuset &&
+           hwloc_bitmap_isequal(one->complete_cpuset, other->complete_cpuset) != 0;
 }
 
-/// The kinds that a path shows; the others (PUs, caches below level 3, misc) are passed over. Where
-/// there is no level 3, level 2 is what cores share.
+/// The kinds that a path shows; the others (PUs, level 1 caches, misc) are passed over.
 std::optional<VertexKind> kind_of(hwloc_obj_t object) {
     switch (object->type) {
         case HWLOC_OBJ_PACKAGE:
@@ -31,9 +32,7 @@ std::optional<VertexKind> kind_of(hwloc_obj_t object) {
         case HWLOC_OBJ_L3CACHE:
         case HWLOC_OBJ_L4CACHE:
         case HWLOC_OBJ_L5CACHE:
-            return VertexKind::cache;
         case HWLOC_OBJ_L2CACHE:
-            if (has_ancestor(object, HWLOC_OBJ_L3CACHE)) return std::nullopt;
             return VertexKind::cache;
         case HWLOC_OBJ_CORE:
             return VertexKind::core;
@@ -62,11 +61,30 @@ std::uint32_t index_of(hwloc_obj_t object) {
     return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
 }
 
+/// Sockets have numbers of their own, which people know them by.
+std::uint32_t number_in_name(hwloc_obj_t object) {
+    const bool own = object->type == HWLOC_OBJ_PACKAGE && object->os_index != HWLOC_UNKNOWN_INDEX;
+    return own ? object->os_index : index_of(object);
+}
+
 HostPath::Object path_object(VertexKind kind, hwloc_obj_t object) {
     char type[64];
     hwloc_obj_type_snprintf(type, sizeof type, object, 0);
-    const std::uint32_t index = index_of(object);
-    return {kind, index, fmt::format("{}#{}", type, index)};
+    return {kind, index_of(object), fmt::format("{}#{}", type, number_in_name(object))};
+}
+
+/// Of objects with the same CPUs a path names one: the socket rather than its only NUMA node or
+/// cache, the NUMA node rather than its cache, the core rather than a cache of its own.
+bool is_told_by(hwloc_obj_t object, const std::vector<hwloc_obj_t>& above, hwloc_obj_t core) {
+    const bool is_cache = hwloc_obj_type_is_cache(object->type) != 0;
+    if (!is_cache && object->type != HWLOC_OBJ_NUMANODE) return false;
+    if (is_cache && core && are_same_cpus(object, core)) return true;
+    return std::any_of(above.begin(), above.end(), [&](hwloc_obj_t upper) {
+        const bool tells = upper->type == HWLOC_OBJ_PACKAGE ||
+                           (is_cache && upper->type == HWLOC_OBJ_NUMANODE) ||
+                           (is_cache && hwloc_obj_type_is_cache(upper->type) != 0);
+        return tells && are_same_cpus(object, upper);
+    });
 }
 
 /// The NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2, perhaps
@@ -145,12 +163,21 @@ HostPath::Object pci_object(hwloc_obj_t object) {
 std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object, NearGpus near_gpus) {
     std::vector<hwloc_obj_t> line;
     for (; object; object = object->parent) line.push_back(object);
+    const auto core = std::find_if(line.begin(), line.end(), [](hwloc_obj_t in_line) {
+        return in_line->type == HWLOC_OBJ_CORE;
+    });
     std::vector<HostPath::Object> path;
+    std::vector<hwloc_obj_t> shown;
+    const auto show = [&](VertexKind kind, hwloc_obj_t next) {
+        if (is_told_by(next, shown, core == line.end() ? nullptr : *core)) return;
+        path.push_back(path_object(kind, next));
+        shown.push_back(next);
+    };
     for (auto it = line.rbegin(); it != line.rend(); ++it) {
-        if (const auto kind = kind_of(*it)) path.push_back(path_object(*kind, *it));
-        if (const hwloc_obj_t numa = numa_at(*it))
-            path.push_back(path_object(VertexKind::numa, numa));
+        // Before the object: of a chain the last one stays, and cores are the socket's.
         if (near_gpus == NearGpus::shown) append_gpus_at(*it, path);
+        if (const auto kind = kind_of(*it)) show(*kind, *it);
+        if (const hwloc_obj_t numa = numa_at(*it)) show(VertexKind::numa, numa);
     }
     return path;
 }

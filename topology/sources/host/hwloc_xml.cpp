@@ -150,7 +150,9 @@ class Checker {
             ObjectSets sets = within;
             if (*own != Family::device) {
                 ObjectSets read = GRADCOLL_VALUE(sets_of(object, type, within));
-                GRADCOLL_TRY(check_sets(object, *own, read, within, taken));
+                const bool is_of_memory = is_only_of_memory(type, read);
+                GRADCOLL_TRY(
+                    check_sets(object, is_of_memory ? Family::memory : *own, read, within, taken));
                 sets = std::move(read);
             }
             GRADCOLL_TRY(children(object, *own, sets, copy, depth + 1));
@@ -168,6 +170,14 @@ class Checker {
             return wrong(object, fmt::format("a {} below a {}", type, upper));
         has_pu_ = has_pu_ || type == "PU";
         return {};
+    }
+
+    /// Memory without CPUs: in version 1 a NUMANode of its own, in version 2 in a group. Below it
+    /// nothing can have CPUs.
+    static bool is_only_of_memory(std::string_view type, const ObjectSets& sets) {
+        return (type == "Group" || type == "NUMANode") &&
+               hwloc_bitmap_iszero(sets.all_cpus.get()) &&
+               !hwloc_bitmap_iszero(sets.all_nodes.get());
     }
 
     /// The sets are within those of the object above, and siblings share no CPU.

@@ -146,6 +146,8 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
         return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
                                                           checked.status().message()));
     Handle topology = GRADCOLL_VALUE(prepared(Devices::shown));
+    // What the process that recorded it was not allowed to use is there for others.
+    hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     errno = 0;
     // The size counts the final 0.
     if (hwloc_topology_set_xmlbuffer(topology.get(), checked->c_str(),
@@ -179,6 +181,18 @@ MachineFacts Machine::facts() const {
     const Bitmap bound = bound_part(topology);
     if (hwloc_bitmap_isequal(bound.get(), root->cpuset)) facts.unbound_over = parts_of(topology);
     return facts;
+}
+
+std::string Machine::hidden_note() const {
+    const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
+    const int shown = hwloc_bitmap_weight(root->cpuset);
+    const int all = hwloc_bitmap_weight(root->complete_cpuset);
+    // Half of them is what machines have that were started without their second threads.
+    if (shown <= 0 || 2 * shown >= all) return {};
+    return fmt::format(
+        "it shows {} of {} CPUs: the others are offline, or the job that recorded it may not use "
+        "them (lstopo --disallowed shows these)",
+        shown, all);
 }
 
 HostPath Machine::path_of_this_process() const {

@@ -39,6 +39,8 @@ class Machine {
     static Result<Machine> xml_text(std::string_view xml, const std::string& what);
 
     std::string host_name() const;
+    /// That most CPUs of a recorded machine are hidden, and what shows them; empty if they are not.
+    std::string hidden_note() const;
     /// Down to the smallest object that holds the binding of the calling process (the whole machine
     /// if it has none).
     HostPath path_of_this_process() const;
