@@ -157,6 +157,9 @@ void Group::work(const std::function<void(std::uint32_t, const Status&)>& wrong)
             wrong(rank, status);
     }
     send_all();
+    for (const auto& [host, link] : links_)
+        for (const Link::Wrong& each : link->take_wrong()) wrong_.push_back(each);
+    for (const Link::Wrong& each : std::exchange(wrong_, {})) wrong(each.rank, each.why);
 }
 
 bool Group::has_work() const {

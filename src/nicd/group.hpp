@@ -75,6 +75,7 @@ class Group {
     std::vector<std::unique_ptr<OutgoingGreeting>> ended_greetings_;
     bool was_connected_ = false;  ///< connect() has been called
     bool lost_any_ = false;
+    std::vector<Link::Wrong> wrong_;  ///< in this turn
     Connected connected_;
     NicClock::time_point connect_deadline_;
 };

@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "runtime/block_layout.hpp"
+#include "runtime/coded_hops.hpp"
 #include "runtime/packed_layout.hpp"
 
 namespace gradcoll {
@@ -30,11 +31,13 @@ constexpr Slot slot_of_message(const Step& message) {
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:
-    /// `plain_peers`: to and from these (ascending) no message is packed. Errors: internal if a
+    /// `plain_peers`: to and from these (ascending) no message is packed; the way to `coded_peers`
+    /// (likewise) encodes by itself. Errors: internal if a
     /// dependency does not point backwards, the schedule has more than `max_steps` steps, or its
     /// encoded blocks do not fit together (BlockLayout).
     static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes,
-                                std::span<const int> plain_peers = {});
+                                std::span<const int> plain_peers = {},
+                                std::span<const int> coded_peers = {});
 
     static constexpr std::size_t max_steps = std::size_t{1} << 24;
 
@@ -54,11 +57,14 @@ class Program {
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
     const BlockLayout& blocks() const { return blocks_; }
     const PackedLayout& packed() const { return packed_; }
-    /// Of the schedule, of messages whose blocks are put together, and of packed ones.
-    std::uint64_t scratch_bytes() const { return packed_.scratch_bytes(); }
+    const CodedHops& coded() const { return coded_; }
+    /// Of the schedule, of messages whose blocks are put together, of packed ones, and of those
+    /// that are decoded on their way.
+    std::uint64_t scratch_bytes() const { return coded_.scratch_bytes(); }
 
   private:
     explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
+    std::uint32_t waited_for(std::uint32_t step, std::uint32_t dep) const;
     Status link_successors();
     void place_residuals();
 
@@ -70,6 +76,7 @@ class Program {
     std::vector<std::int64_t> residual_first_elem_;
     BlockLayout blocks_;
     PackedLayout packed_;
+    CodedHops coded_;
 };
 
 }  // namespace gradcoll

@@ -16,6 +16,8 @@ class AgentConnection {
     static Result<AgentConnection> open(const std::string& directory, const NicHello& hello);
 
     const NicEndpoint& endpoint() const { return welcome_.endpoint; }
+    /// Whether this process and the agent know the same codecs.
+    bool has_our_codecs() const;
     /// All ranks of the group say the same. From now on there is memory.
     Status join(const NicRoster& roster);
     /// By one rank of each host, when all have joined.

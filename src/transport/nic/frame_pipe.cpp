@@ -57,23 +57,41 @@ std::byte* FramePipe::room(std::uint32_t peer) {
     return pair.lost ? spare_.data() : layout_.slot(true, peer, pair.posted + 1);
 }
 
-void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes) {
+void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
+                     NicCoding coding) {
     Pair& pair = pairs_[peer];
-    const OutgoingFrame frame{++pair.posted, size_bytes, note};
+    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding};
     if (pair.lost) return send_round(peer, frame, spare_.data());
     pair.kept[frame.number % slots()] = frame;
     entries_.write({.kind = NicEntryKind::frame,
                     .peer = peer,
                     .number = frame.number,
                     .size_bytes = size_bytes,
-                    .note = note});
+                    .note = note,
+                    .coding = coding});
     agent_.wake();
 }
 
 void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes) {
-    if (Status sent = detour_.send(peer, frame, {bytes, frame.size_bytes});
-        !sent.ok() && fault_.ok())
-        fault_ = std::move(sent);
+    Status sent = encode_and_send(peer, frame, bytes);
+    if (!sent.ok() && fault_.ok()) fault_ = std::move(sent);
+}
+
+/// What the agent would have encoded.
+Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame,
+                                  const std::byte* bytes) {
+    std::span<const std::byte> sent{bytes, frame.size_bytes};
+    if (frame.coding != NicCoding::none)
+        GRADCOLL_TRY(take(sent, coder_.encode(sent, frame.coding)));
+    return detour_.send(peer, frame, sent);
+}
+
+Status FramePipe::decode_detoured(DetouredFrame& frame) {
+    if (frame.coding == NicCoding::none) return {};
+    std::vector<std::byte> plain(slot_bytes());
+    plain.resize(GRADCOLL_VALUE(coder_.decode(frame.bytes, plain)));
+    frame.bytes = std::move(plain);
+    return {};
 }
 
 /// A count that cannot be is left alone: whoever waits for the frames loses the agents instead.
@@ -111,12 +129,12 @@ const ArrivedFrame* FramePipe::front(std::uint32_t peer) {
     while (!pair.detoured.empty() && pair.detoured.front().number < next) pair.detoured.pop_front();
     if (!pair.arrived.empty() && pair.arrived.front().number == next) {
         const NicEntry& entry = pair.arrived.front();
-        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes};
+        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes, entry.coding};
         return &pair.front;
     }
     if (pair.detoured.empty() || pair.detoured.front().number != next) return nullptr;
     const DetouredFrame& frame = pair.detoured.front();
-    pair.front = {frame.note, frame.bytes.data(), frame.bytes.size()};
+    pair.front = {frame.note, frame.bytes.data(), frame.bytes.size(), frame.coding};
     return &pair.front;
 }
 
@@ -164,6 +182,7 @@ Status FramePipe::read_detour() {
             frame.bytes.size() > slot_bytes())
             return {Code::corrupt, fmt::format("a frame of {} bytes from rank {}",
                                                frame.bytes.size(), frame.peer)};
+        GRADCOLL_TRY(decode_detoured(frame));
         look_at(frame.peer);
         lose(frame.peer);
         pairs_[frame.peer].detoured.push_back(std::move(frame));
