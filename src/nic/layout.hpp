@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -70,10 +71,16 @@ struct alignas(64) NicPeerWords {
     NicCounter state{0};      ///< a NicPeerState
 };
 
+/// An agent that has ranks shows that it works once in nic_beat. Ranks, and agents of other hosts,
+/// do without one that does not for nic_silence.
+inline constexpr std::chrono::milliseconds nic_beat{500};
+inline constexpr std::chrono::milliseconds nic_silence{5000};
+
 /// What the agent tells of itself.
 struct alignas(64) NicAgentWords {
     /// Not 0: it waits for its event, or is about to.
     std::atomic<std::uint32_t> sleeps{0};
+    NicCounter beats{0};
 };
 
 /// How much there is of everything: the same for all ranks of a group.

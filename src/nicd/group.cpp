@@ -168,6 +168,13 @@ bool Group::has_work() const {
     });
 }
 
+void Group::beat() {
+    for (const std::uint32_t rank : members_.here) members_.by_rank[rank]->beats();
+    std::vector<Link*> links;
+    for (const auto& [host, link] : links_) links.push_back(link.get());
+    for (Link* link : links) link->beat();
+}
+
 void Group::say_sleeps(bool sleeps) {
     for (const std::uint32_t rank : members_.here) members_.by_rank[rank]->says_sleeps(sleeps);
 }

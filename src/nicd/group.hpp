@@ -48,6 +48,9 @@ class Group {
     void work(const std::function<void(std::uint32_t rank, const Status&)>& wrong);
     bool has_work() const;
     void say_sleeps(bool sleeps);
+    /// Once in nic_beat: ranks here and other agents see that this one works, and it looks whether
+    /// those do.
+    void beat();
     void give_up_late(NicClock::time_point now);
     /// Whether give_up_late() is waited for.
     bool is_waiting() const { return !greetings_.empty() || connected_ != nullptr; }

@@ -79,6 +79,14 @@ void Link::tell_gone(std::uint32_t rank) {
     gone_.push_back(rank);
 }
 
+void Link::beat() {
+    if (failed_) return;
+    if (++silent_beats_ > nic_silence / nic_beat)
+        return fail({Code::transport, "the other agent is silent"});
+    is_beat_due_ = true;
+    send();
+}
+
 // ---- out
 
 void Link::add_to_batch(LinkFrame frame, std::span<const std::byte> bytes,
@@ -138,6 +146,11 @@ void Link::add_words(const Place& place) {
 void Link::fill_batch() {
     batch_count_ = part_count_ = next_part_ = 0;
     has_coded_ = false;
+    if (std::exchange(is_beat_due_, false)) {
+        LinkFrame frame;
+        frame.kind = FrameKind::up;
+        add_to_batch(frame, {}, nullptr);
+    }
     for (; !due_.empty() && !is_full(); due_.pop_back()) add_words(due_.back());
     for (; !gone_.empty() && !is_full(); gone_.pop_back()) {
         LinkFrame frame;
@@ -215,6 +228,7 @@ Status Link::receive() {
         if (count == 0) return {Code::transport, "the other agent has closed"};
         if (count < 0)
             return is_no_error(errno) ? Status() : system_status(Code::transport, "receive");
+        silent_beats_ = 0;
         const auto bytes = static_cast<std::size_t>(count);
         const std::size_t placed = std::min(bytes, wanted);
         taken_bytes_ += placed;

@@ -38,6 +38,8 @@ class Link final : public Watched {
     void line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer);
     /// A rank of this host has left.
     void tell_gone(std::uint32_t rank);
+    /// Once in nic_beat: tells the other agent that this one works. Fails if that has been silent.
+    void beat();
     /// Sends what can be sent now, as far as a turn goes.
     void send();
     /// Ranks here whose frames cannot be encoded, since the last time.
@@ -85,6 +87,7 @@ class Link final : public Watched {
     std::deque<Place> line_;           ///< with frames
     std::vector<Place> due_;           ///< with words
     std::vector<std::uint32_t> gone_;  ///< ranks
+    bool is_beat_due_ = false;
     std::array<LinkFrame, frames_at_once> frames_{};
     std::array<iovec, 2 * frames_at_once> parts_{};
     std::array<std::shared_ptr<NicMember>, frames_at_once> owners_;  ///< of the bytes in the parts
@@ -97,6 +100,7 @@ class Link final : public Watched {
     std::vector<Wrong> wrong_;
 
     // In.
+    unsigned silent_beats_ = 0;  ///< of this agent, since something came
     std::vector<std::byte> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

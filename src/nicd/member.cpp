@@ -138,6 +138,10 @@ void NicMember::lose(std::uint32_t peer, NicPeerState state) {
         word.store(static_cast<std::uint64_t>(state), std::memory_order_release);
 }
 
+void NicMember::beats() {
+    region_.layout().agent().beats.fetch_add(1, std::memory_order_relaxed);
+}
+
 void NicMember::says_sleeps(bool sleeps) {
     region_.layout().agent().sleeps.store(sleeps ? 1 : 0, std::memory_order_seq_cst);
 }

@@ -74,6 +74,7 @@ class NicMember {
     /// The peer is no longer reached.
     void lose(std::uint32_t peer, NicPeerState state);
     void says_sleeps(bool sleeps);
+    void beats();
 
   private:
     Status post(const NicEntry& entry);

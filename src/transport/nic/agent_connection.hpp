@@ -27,6 +27,8 @@ class AgentConnection {
     const SharedRegion& region() const { return region_; }
     /// The agent has not ended. A call of the system.
     bool is_alive() const;
+    /// What it counts as long as it works.
+    std::uint64_t beats() const { return layout().agent().beats.load(std::memory_order_relaxed); }
     /// If it sleeps. A store to the memory before is seen by an agent that does not.
     void wake() const;
 

@@ -189,9 +189,13 @@ Status FramePipe::read_detour() {
     }
 }
 
+bool FramePipe::agent_works() {
+    return agent_.is_alive() && watch_.look(agent_.beats(), AgentWatch::Clock::now());
+}
+
 Status FramePipe::look(bool idle) {
     if (fault_.ok()) fault_ = read_ring();
-    if (idle && ++idle_looks_ % idle_looks_a_check == 0 && !agent_.is_alive())
+    if (idle && ++idle_looks_ % idle_looks_a_check == 0 && !agent_works())
         for (const std::uint32_t peer : peers_) {
             look_at(peer);
             lose(peer);

@@ -13,6 +13,7 @@
 #include "nic/coded_frame.hpp"
 #include "nic/ring.hpp"
 #include "transport/nic/agent_connection.hpp"
+#include "transport/nic/agent_watch.hpp"
 #include "transport/nic/frame_detour.hpp"
 
 namespace gradcoll {
@@ -73,6 +74,7 @@ class FramePipe {
     };
 
     std::uint64_t slots() const { return layout_.shape().slots; }
+    bool agent_works();
     Status read_ring();
     Status read_detour();
     void lose(std::uint32_t peer, bool has_left = false);
@@ -93,6 +95,7 @@ class FramePipe {
     Status fault_;
     bool any_lost_ = false;
     unsigned idle_looks_ = 0;
+    AgentWatch watch_;
 };
 
 }  // namespace gradcoll
