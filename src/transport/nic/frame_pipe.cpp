@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/nic_figures.hpp"
 
 namespace gradcoll {
 namespace {
@@ -62,6 +63,7 @@ void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_b
     Pair& pair = pairs_[peer];
     const OutgoingFrame frame{++pair.posted, size_bytes, note, coding};
     if (pair.lost) return send_round(peer, frame, spare_.data());
+    NicCounters::of_process().count_sent(size_bytes, coding != NicCoding::none);
     pair.kept[frame.number % slots()] = frame;
     entries_.write({.kind = NicEntryKind::frame,
                     .peer = peer,
@@ -83,6 +85,7 @@ Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame
     std::span<const std::byte> sent{bytes, frame.size_bytes};
     if (frame.coding != NicCoding::none)
         GRADCOLL_TRY(take(sent, coder_.encode(sent, frame.coding)));
+    NicCounters::of_process().count_detoured(sent.size());
     return detour_.send(peer, frame, sent);
 }
 
@@ -114,6 +117,7 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
     if (std::exchange(pair.lost, true)) return;
     any_lost_ = true;
+    if (!has_left) NicCounters::of_process().count_lost();
     say_that_agents_are_lost(peer, has_left);
     for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
         send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
