@@ -246,35 +246,66 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     std::fflush(stdout);
 }
 
+/// One end of messages there and back: waits for the answer, not for what it sent itself.
+class Player {
+  public:
+    Player(Channel& channel, int other, std::size_t size_bytes)
+        : lane_(channel.open_lane(4)),
+          other_(other),
+          data_(2, std::vector<std::byte>(size_bytes)) {}
+    void send() {
+        wait_until([&] { return !sends_; });
+        check(lane_->start_send(other_, 1, data_[0].data(), data_[0].size(), 0));
+        sends_ = true;
+    }
+    void receive() {
+        check(lane_->start_recv(other_, 1, data_[1].data(), data_[1].size(), 1));
+        receives_ = true;
+        wait_until([&] { return !receives_; });
+    }
+    void finish() {
+        wait_until([&] { return !sends_; });
+    }
+
+  private:
+    template <class Done>
+    void wait_until(Done done) {
+        while (!done()) {
+            Completion ended;
+            if (checked(lane_->poll({&ended, 1})) == 0) {
+                sched_yield();
+                continue;
+            }
+            check(ended.status);
+            (ended.cookie == 0 ? sends_ : receives_) = false;
+        }
+    }
+    std::unique_ptr<Lane> lane_;
+    int other_;
+    std::vector<std::vector<std::byte>> data_;
+    bool sends_ = false, receives_ = false;
+};
+
 /// Between rank 0 and the first of another host.
 void run_there_and_back(Ways& ways, const NicPlacement& placement, std::size_t size_bytes) {
     int peer = 0;
     while (placement.are_together(0, peer)) ++peer;
     constexpr int turns = 400, batch = 20;
     std::vector<double> times[2];
-    std::vector<std::byte> data(size_bytes);
     for (int turn = 0; turn < turns; ++turn) {
         Way& way = turn % 2 == 0 ? ways.direct : ways.nic;
         PMPI_Barrier(MPI_COMM_WORLD);
         if (rank_here() != 0 && rank_here() != peer) continue;
-        const int other = rank_here() == 0 ? peer : 0;
-        const auto lane = way.channel->open_lane(2);
-        const auto finish = [&] {
-            Completion done;
-            for (;;) {
-                if (checked(lane->poll({&done, 1})) == 1) return check(done.status);
-                sched_yield();
-            }
-        };
+        Player player(*way.channel, rank_here() == 0 ? peer : 0, size_bytes);
         const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < batch; ++i)
-            for (const bool sends : {rank_here() == 0, rank_here() != 0}) {
-                check(sends ? lane->start_send(other, 1, data.data(), size_bytes, 0)
-                            : lane->start_recv(other, 1, data.data(), size_bytes, 0));
-                finish();
-            }
+        for (int i = 0; i < batch; ++i) {
+            if (rank_here() == 0) player.send();
+            player.receive();
+            if (rank_here() != 0) player.send();
+        }
         const std::chrono::duration<double, std::micro> took =
             std::chrono::steady_clock::now() - begin;
+        player.finish();
         if (turn >= turns / 10) times[turn % 2].push_back(took.count() / (2 * batch));
     }
     if (rank_here() != 0) return;

@@ -38,7 +38,7 @@ struct LinkAnswer {
 };
 
 enum class FrameKind : std::uint8_t {
-    up = 1,     ///< the other side knows the secret
+    up = 1,     ///< the other side knows the secret; and now and then: it works
     data,       ///< a frame of `source` for `target`, and its bytes
     delivered,  ///< `source` has in its memory what `target` sent, up to `number`
     consumed,   ///< `source` has read what `target` sent, up to `number`

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "runtime/mpi_ranks.hpp"
 #include "support/exchanges.hpp"
@@ -225,25 +227,36 @@ TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledBetweenThem) {
     expect_same_bits(shape, 10);
 }
 
+/// How many agents to kill; more than a few by hand: GC_TEST_KILLS.
+int kills() {
+    const char* const said = std::getenv("GC_TEST_KILLS");
+    return said != nullptr ? std::atoi(said) : 4;
+}
+
 /// At a time that nobody chose: whoever kills does so from a second process.
 TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledDuringThem) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     const DealtHosts dealt(2);
-    const char* const codecs[] = {"exact", "int8", "bound/abs=0.001+zstd", "int8"};
-    for (int round = 0; round < 4; ++round) {
-        const int host = round % 2;
-        Scenario shape = scenario(tree_of_hosts(), 400'003, codec_from_name(codecs[round]).value());
+    std::mt19937 random(19);  // the same on all ranks
+    const char* const codecs[] = {"exact", "int8", "bound/abs=0.001+zstd", "2:4+int8"};
+    for (int round = 0; round < kills(); ++round) {
+        const int host = static_cast<int>(random() % 2);
+        const auto delay_us = static_cast<unsigned>(random() % 40'000);
+        const std::size_t codec = random() % 4;
+        SCOPED_TRACE(round);
+        Scenario shape = scenario(tree_of_hosts(), 400'003, codec_from_name(codecs[codec]).value());
         shape.spec.chunk_elems = 1 << 16;
         meet();
         const Victim victim(dealt, host);
         const pid_t killer = victim.is_here() ? fork() : 0;
         if (killer == 0 && victim.is_here()) {
-            usleep(20'000);
+            usleep(delay_us);
             victim.signal(SIGKILL);
             _exit(0);
         }
         expect_same_bits(shape, 30);
         if (killer > 0) waitpid(killer, nullptr, 0);
+        ASSERT_FALSE(HasFailure());
     }
 }
 
