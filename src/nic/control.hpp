@@ -23,7 +23,7 @@
 namespace gradcoll {
 
 /// Of all that agents and ranks say, to each other and among agents.
-inline constexpr std::uint32_t nic_version = 1;
+inline constexpr std::uint32_t nic_version = 2;
 inline constexpr std::uint64_t nic_magic = 0x6463'696e'2d63'67;
 
 /// Which communicator of which job; known to its ranks and to their agents.
@@ -72,6 +72,7 @@ struct NicWelcome {
     NicPacket packet = NicPacket::welcome;
     std::uint32_t version = nic_version;
     std::int64_t process = 0;
+    std::uint64_t codecs = 0;  ///< which ones it has (digest_of_codecs())
     NicEndpoint endpoint;
 };
 

@@ -2,7 +2,9 @@
 // Every word has one writer. Neither side believes the other's.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,6 +22,16 @@ struct NicNote {
 };
 static_assert(sizeof(NicNote) == 32);
 
+/// How the bytes of a frame travel. Of a coded one both ranks have the plain form, and only what is
+/// between the agents is coded (nic/coded_frame.hpp).
+enum class NicCoding : std::uint8_t {
+    none = 0,  ///< as they are
+    plain,     ///< encoded
+    zstd,      ///< encoded, and packed once more
+    lz4
+};
+inline constexpr unsigned nic_coding_count = 4;
+
 enum class NicEntryKind : std::uint32_t {
     frame = 1,  ///< there is one in its slot
     consumed    ///< from the rank: all frames of the peer up to `number` have been read
@@ -32,7 +44,8 @@ struct NicEntry {
     std::uint64_t number = 0;      ///< of the frame among those of its pair and direction, from 1
     std::uint64_t size_bytes = 0;  ///< in the slot
     NicNote note;
-    std::uint64_t unused = 0;
+    NicCoding coding = NicCoding::none;  ///< from the agent: none, or not
+    std::array<std::uint8_t, 7> unused{};
 };
 static_assert(sizeof(NicEntry) == 64);
 
@@ -58,10 +71,16 @@ struct alignas(64) NicPeerWords {
     NicCounter state{0};      ///< a NicPeerState
 };
 
+/// An agent that has ranks shows that it works once in nic_beat. Ranks, and agents of other hosts,
+/// do without one that does not for nic_silence.
+inline constexpr std::chrono::milliseconds nic_beat{500};
+inline constexpr std::chrono::milliseconds nic_silence{5000};
+
 /// What the agent tells of itself.
 struct alignas(64) NicAgentWords {
     /// Not 0: it waits for its event, or is about to.
     std::atomic<std::uint32_t> sleeps{0};
+    NicCounter beats{0};
 };
 
 /// How much there is of everything: the same for all ranks of a group.

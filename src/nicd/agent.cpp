@@ -203,6 +203,7 @@ std::chrono::milliseconds Agent::patience() const {
         !greetings_.empty() || std::any_of(groups_.begin(), groups_.end(),
                                            [](const auto& group) { return group->is_waiting(); });
     if (waits) return tick;
+    if (!groups_.empty()) return nic_beat;
     return idle_exit_.count() > 0 && groups_.empty() ? std::chrono::milliseconds(1000) : for_ever;
 }
 
@@ -211,6 +212,14 @@ void Agent::give_up_late() {
     for (std::size_t i = greetings_.size(); i-- > 0;) greetings_[i]->give_up_late(now);
     for (const auto& group : groups_)
         if (group->is_waiting()) group->give_up_late(now);
+}
+
+/// An agent that was stopped itself has one beat behind it, not as many as there would have been.
+void Agent::beat_if_due() {
+    const NicClock::time_point now = NicClock::now();
+    if (now - last_beat_ < nic_beat) return;
+    last_beat_ = now;
+    for (const auto& group : groups_) group->beat();
 }
 
 void Agent::clear_ended() {
@@ -242,6 +251,7 @@ Status Agent::run() {
         GRADCOLL_TRY(poller_.turn(sleeps ? patience() : std::chrono::milliseconds(0)));
         for (const auto& group : groups_) group->say_sleeps(false);
         give_up_late();
+        beat_if_due();
         clear_ended();
     }
     return {};

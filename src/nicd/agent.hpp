@@ -54,6 +54,7 @@ class Agent {
     bool work();
     std::chrono::milliseconds patience() const;
     void give_up_late();
+    void beat_if_due();
     void clear_ended();
     bool is_idle_for_long();
 
@@ -62,6 +63,7 @@ class Agent {
     std::chrono::seconds idle_exit_{0};
     NicClock::time_point started_ = NicClock::now();
     NicClock::time_point last_busy_ = NicClock::now();
+    NicClock::time_point last_beat_ = NicClock::now();
     Descriptor lock_;
     Entrance processes_;
     Entrance agents_;

@@ -157,12 +157,22 @@ void Group::work(const std::function<void(std::uint32_t, const Status&)>& wrong)
             wrong(rank, status);
     }
     send_all();
+    for (const auto& [host, link] : links_)
+        for (const Link::Wrong& each : link->take_wrong()) wrong_.push_back(each);
+    for (const Link::Wrong& each : std::exchange(wrong_, {})) wrong(each.rank, each.why);
 }
 
 bool Group::has_work() const {
     return std::any_of(members_.here.begin(), members_.here.end(), [this](std::uint32_t rank) {
         return members_.by_rank[rank]->has_entries();
     });
+}
+
+void Group::beat() {
+    for (const std::uint32_t rank : members_.here) members_.by_rank[rank]->beats();
+    std::vector<Link*> links;
+    for (const auto& [host, link] : links_) links.push_back(link.get());
+    for (Link* link : links) link->beat();
 }
 
 void Group::say_sleeps(bool sleeps) {

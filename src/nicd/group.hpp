@@ -48,6 +48,9 @@ class Group {
     void work(const std::function<void(std::uint32_t rank, const Status&)>& wrong);
     bool has_work() const;
     void say_sleeps(bool sleeps);
+    /// Once in nic_beat: ranks here and other agents see that this one works, and it looks whether
+    /// those do.
+    void beat();
     void give_up_late(NicClock::time_point now);
     /// Whether give_up_late() is waited for.
     bool is_waiting() const { return !greetings_.empty() || connected_ != nullptr; }
@@ -75,6 +78,7 @@ class Group {
     std::vector<std::unique_ptr<OutgoingGreeting>> ended_greetings_;
     bool was_connected_ = false;  ///< connect() has been called
     bool lost_any_ = false;
+    std::vector<Link::Wrong> wrong_;  ///< in this turn
     Connected connected_;
     NicClock::time_point connect_deadline_;
 };

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.hpp"
+#include "memory/copy.hpp"
 #include "nicd/system_status.hpp"
 
 namespace gradcoll {
@@ -77,11 +79,18 @@ void Link::tell_gone(std::uint32_t rank) {
     gone_.push_back(rank);
 }
 
+void Link::beat() {
+    if (failed_) return;
+    if (++silent_beats_ > nic_silence / nic_beat)
+        return fail({Code::transport, "the other agent is silent"});
+    is_beat_due_ = true;
+    send();
+}
+
 // ---- out
 
-void Link::add_to_batch(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
-    const std::span<const std::byte> bytes =
-        frame.kind == FrameKind::data ? member->bytes_of(frame) : std::span<const std::byte>();
+void Link::add_to_batch(LinkFrame frame, std::span<const std::byte> bytes,
+                        const std::shared_ptr<NicMember>& member) {
     frame.crc = crc_of(frame, bytes);
     frames_[batch_count_] = frame;
     parts_[part_count_++] = {&frames_[batch_count_], sizeof frame};
@@ -93,24 +102,61 @@ void Link::add_to_batch(LinkFrame frame, const std::shared_ptr<NicMember>& membe
     around_.counters.bytes_sent += bytes.size();
 }
 
+void Link::add_data(const Place& place) {
+    const LinkFrame frame = place.member->next_frame(place.peer);
+    if (frame.coding == NicCoding::none)
+        add_to_batch(frame, place.member->bytes_of(frame), place.member);
+    else
+        add_coded(frame, place.member);
+}
+
+/// A rank whose frame cannot be encoded loses its place; nothing behind that frame may leave.
+void Link::add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member) {
+    AgentCounters& counters = around_.counters;
+    const std::uint64_t begin_ns = now_ns();
+    const std::span<const std::byte> plain = member->bytes_of(frame);
+    copied_.resize(std::max(copied_.size(), plain.size()));
+    copy_bytes(copied_.data(), plain.data(), plain.size());
+    const auto coded = encoder_.encode({copied_.data(), plain.size()}, frame.coding);
+    counters.codec_ns += now_ns() - begin_ns;
+    if (!coded.ok()) {
+        member->pair(frame.target).is_stopped = true;
+        wrong_.push_back({member->rank(), coded.status()});
+        return;
+    }
+    ++counters.frames_encoded;
+    counters.bytes_before_encoding += plain.size();
+    counters.bytes_encoded += coded->size();
+    frame.size_bytes = static_cast<std::uint32_t>(coded->size());
+    has_coded_ = true;
+    add_to_batch(frame, *coded, member);
+}
+
 void Link::add_words(const Place& place) {
     NicMember::Pair& pair = place.member->pair(place.peer);
     pair.is_due = false;
     if (std::exchange(pair.tells_delivered, false))
-        add_to_batch(place.member->word_for(place.peer, FrameKind::delivered), place.member);
+        add_to_batch(place.member->word_for(place.peer, FrameKind::delivered), {}, place.member);
     if (std::exchange(pair.tells_consumed, false))
-        add_to_batch(place.member->word_for(place.peer, FrameKind::consumed), place.member);
+        add_to_batch(place.member->word_for(place.peer, FrameKind::consumed), {}, place.member);
 }
 
-/// Words first: others wait for them. Then a frame of each pair in turn.
+/// Words first: others wait for them. Then a frame of each pair in turn; one that is encoded leaves
+/// before the next one is.
 void Link::fill_batch() {
     batch_count_ = part_count_ = next_part_ = 0;
+    has_coded_ = false;
+    if (std::exchange(is_beat_due_, false)) {
+        LinkFrame frame;
+        frame.kind = FrameKind::up;
+        add_to_batch(frame, {}, nullptr);
+    }
     for (; !due_.empty() && !is_full(); due_.pop_back()) add_words(due_.back());
     for (; !gone_.empty() && !is_full(); gone_.pop_back()) {
         LinkFrame frame;
         frame.kind = FrameKind::gone;
         frame.source = gone_.back();
-        add_to_batch(frame, nullptr);
+        add_to_batch(frame, {}, nullptr);
     }
     while (!line_.empty() && !is_full()) {
         Place place = std::move(line_.front());
@@ -118,7 +164,7 @@ void Link::fill_batch() {
         NicMember::Pair& pair = place.member->pair(place.peer);
         pair.in_line = false;
         if (!pair.may_send()) continue;
-        add_to_batch(place.member->next_frame(place.peer), place.member);
+        add_data(place);
         line_up(place.member, place.peer);
     }
 }
@@ -182,6 +228,7 @@ Status Link::receive() {
         if (count == 0) return {Code::transport, "the other agent has closed"};
         if (count < 0)
             return is_no_error(errno) ? Status() : system_status(Code::transport, "receive");
+        silent_beats_ = 0;
         const auto bytes = static_cast<std::size_t>(count);
         const std::size_t placed = std::min(bytes, wanted);
         taken_bytes_ += placed;
@@ -215,8 +262,7 @@ Status Link::begin_frame() {
     in_frame_ = true;
     taken_bytes_ = 0;
     const LocalMembers& members = around_.members;
-    GRADCOLL_TRY(check_link_frame(
-        frame_, NicShape::of(static_cast<std::uint32_t>(members.by_rank.size())).slot_bytes));
+    GRADCOLL_TRY(check_link_frame(frame_, slot_bytes()));
     if (frame_.kind == FrameKind::up) return {};
     const auto host_of = [&members](std::uint32_t rank) {
         return rank < members.by_rank.size() ? members.roster.host_of_rank[rank]
@@ -230,10 +276,16 @@ Status Link::begin_frame() {
     return frame_.kind == FrameKind::data ? take_data_room() : Status();
 }
 
+std::uint32_t Link::slot_bytes() const {
+    return NicShape::of(static_cast<std::uint32_t>(around_.members.by_rank.size())).slot_bytes;
+}
+
 Status Link::take_data_room() {
-    if (target_) return take(room_, target_->room_for(frame_));
-    nowhere_.resize(frame_.size_bytes);
-    room_ = nowhere_.data();
+    if (target_) GRADCOLL_TRY(take(slot_, target_->room_for(frame_)));
+    room_ = slot_;
+    if (target_ && frame_.coding == NicCoding::none) return {};
+    own_room_.resize(std::max<std::size_t>(own_room_.size(), frame_.size_bytes));
+    room_ = own_room_.data();
     return {};
 }
 
@@ -248,16 +300,28 @@ Status Link::end_frame() {
         return {};
     }
     if (!target_) return {};
-    if (frame_.kind == FrameKind::data) {
-        ++around_.counters.frames_received;
-        around_.counters.bytes_received += frame_.size_bytes;
-        GRADCOLL_TRY(target_->arrived(frame_));
-    } else {
-        GRADCOLL_TRY(target_->take_word(frame_));
-    }
+    GRADCOLL_TRY(frame_.kind == FrameKind::data ? end_data() : target_->take_word(frame_));
     line_up(target_, frame_.source);
     target_ = nullptr;
     return {};
+}
+
+Status Link::end_data() {
+    ++around_.counters.frames_received;
+    around_.counters.bytes_received += frame_.size_bytes;
+    const std::size_t size = frame_.coding == NicCoding::none ? std::size_t{frame_.size_bytes}
+                                                              : GRADCOLL_VALUE(decode());
+    return target_->arrived(frame_, size);
+}
+
+/// Into the rank's slot. How long that is, nothing that came says.
+Result<std::size_t> Link::decode() {
+    const std::uint64_t begin_ns = now_ns();
+    Result<std::size_t> size =
+        decoder_.decode({own_room_.data(), frame_.size_bytes}, {slot_, slot_bytes()});
+    ++around_.counters.frames_decoded;
+    around_.counters.codec_ns += now_ns() - begin_ns;
+    return size;
 }
 
 }  // namespace gradcoll

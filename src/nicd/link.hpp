@@ -7,8 +7,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "nic/coded_frame.hpp"
 #include "nicd/counters.hpp"
 #include "nicd/member.hpp"
 #include "nicd/poller.hpp"
@@ -36,8 +38,16 @@ class Link final : public Watched {
     void line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer);
     /// A rank of this host has left.
     void tell_gone(std::uint32_t rank);
+    /// Once in nic_beat: tells the other agent that this one works. Fails if that has been silent.
+    void beat();
     /// Sends what can be sent now, as far as a turn goes.
     void send();
+    /// Ranks here whose frames cannot be encoded, since the last time.
+    struct Wrong {
+        std::uint32_t rank = 0;
+        Status why;
+    };
+    std::vector<Wrong> take_wrong() { return std::exchange(wrong_, {}); }
     void ready() override;
 
   private:
@@ -49,15 +59,21 @@ class Link final : public Watched {
     static constexpr std::size_t frames_at_once = 16;
 
     void fill_batch();
-    void add_to_batch(LinkFrame frame, const std::shared_ptr<NicMember>& member);
+    void add_to_batch(LinkFrame frame, std::span<const std::byte> bytes,
+                      const std::shared_ptr<NicMember>& member);
+    void add_data(const Place& place);
+    void add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member);
     void add_words(const Place& place);
-    bool is_full() const { return batch_count_ >= frames_at_once - 1; }
+    bool is_full() const { return has_coded_ || batch_count_ >= frames_at_once - 1; }
     Status write_batch(bool& blocked);
     Status receive();
     Status take_buffered();
     Status begin_frame();
     Status end_frame();
     Status take_data_room();
+    Status end_data();
+    std::uint32_t slot_bytes() const;
+    Result<std::size_t> decode();
     void fail(const Status& status);
 
     Around around_;
@@ -71,14 +87,20 @@ class Link final : public Watched {
     std::deque<Place> line_;           ///< with frames
     std::vector<Place> due_;           ///< with words
     std::vector<std::uint32_t> gone_;  ///< ranks
+    bool is_beat_due_ = false;
     std::array<LinkFrame, frames_at_once> frames_{};
     std::array<iovec, 2 * frames_at_once> parts_{};
     std::array<std::shared_ptr<NicMember>, frames_at_once> owners_;  ///< of the bytes in the parts
     std::size_t batch_count_ = 0;
     std::size_t part_count_ = 0;
     std::size_t next_part_ = 0;
+    bool has_coded_ = false;         ///< the batch ends with a frame that lies in `encoder_`
+    std::vector<std::byte> copied_;  ///< what is encoded: the rank cannot change it meanwhile
+    FrameCoder encoder_;
+    std::vector<Wrong> wrong_;
 
     // In.
+    unsigned silent_beats_ = 0;  ///< of this agent, since something came
     std::vector<std::byte> buffer_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
@@ -86,7 +108,9 @@ class Link final : public Watched {
     LinkFrame frame_;
     std::byte* room_ = nullptr;  ///< for the frame's bytes
     std::size_t taken_bytes_ = 0;
-    std::vector<std::byte> nowhere_;     ///< takes the bytes for ranks that have gone
+    std::byte* slot_ = nullptr;        ///< of the rank, for what a coded frame is decoded to
+    std::vector<std::byte> own_room_;  ///< for coded frames, and for ranks that have gone
+    FrameCoder decoder_;
     std::shared_ptr<NicMember> target_;  ///< null: it has gone
 };
 

@@ -44,7 +44,8 @@ Result<std::optional<NicMember::Taken>> NicMember::take_entry() {
 Status NicMember::post(const NicEntry& entry) {
     Pair& pair = pairs_[entry.peer];
     if (entry.number != pair.posted + 1 || entry.number > pair.delivered + shape().slots ||
-        entry.size_bytes > shape().slot_bytes)
+        entry.size_bytes > shape().slot_bytes ||
+        static_cast<unsigned>(entry.coding) >= nic_coding_count)
         return wrong("frame {} of {} bytes after {} of which {} are delivered", entry.number,
                      entry.size_bytes, pair.posted, pair.delivered);
     if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
@@ -67,6 +68,7 @@ LinkFrame NicMember::next_frame(std::uint32_t peer) {
     const NicEntry& entry = pair.waiting[++pair.sent % shape().slots];
     LinkFrame frame;
     frame.kind = FrameKind::data;
+    frame.coding = entry.coding;
     frame.source = rank_;
     frame.target = peer;
     frame.number = entry.number;
@@ -89,7 +91,7 @@ Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
     return region_.layout().slot(false, frame.source, frame.number);
 }
 
-Status NicMember::arrived(const LinkFrame& frame) {
+Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
     if (!arrivals_.has_room()) return wrong("the ring of rank {} is full", rank_);
     Pair& pair = pairs_[frame.source];
     pair.received = frame.number;
@@ -97,8 +99,9 @@ Status NicMember::arrived(const LinkFrame& frame) {
     arrivals_.write({.kind = NicEntryKind::frame,
                      .peer = frame.source,
                      .number = frame.number,
-                     .size_bytes = frame.size_bytes,
-                     .note = frame.note});
+                     .size_bytes = size_bytes,
+                     .note = frame.note,
+                     .coding = frame.coding});
     return {};
 }
 
@@ -133,6 +136,10 @@ void NicMember::lose(std::uint32_t peer, NicPeerState state) {
     NicCounter& word = region_.layout().peer(peer).state;
     if (word.load(std::memory_order_relaxed) == static_cast<std::uint64_t>(NicPeerState::reached))
         word.store(static_cast<std::uint64_t>(state), std::memory_order_release);
+}
+
+void NicMember::beats() {
+    region_.layout().agent().beats.fetch_add(1, std::memory_order_relaxed);
 }
 
 void NicMember::says_sleeps(bool sleeps) {

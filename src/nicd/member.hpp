@@ -34,9 +34,10 @@ class NicMember {
         // In which lists of the link.
         bool in_line = false;
         bool is_due = false;
-        bool has_room = false;  ///< memory for frames that come
+        bool has_room = false;    ///< memory for frames that come
+        bool is_stopped = false;  ///< a frame of the rank cannot be sent: nothing is any more
 
-        bool may_send() const { return sent < posted && sent < allowed; }
+        bool may_send() const { return !is_stopped && sent < posted && sent < allowed; }
     };
 
     NicMember(std::uint32_t rank, SharedRegion region);
@@ -62,8 +63,9 @@ class NicMember {
     /// Where the bytes of a frame for the rank belong. Errors: corrupt if it is not the next one,
     /// or there is no room for it; out_of_memory.
     Result<std::byte*> room_for(const LinkFrame& frame);
-    /// They are there. Errors: corrupt if the rank's counters lie.
-    Status arrived(const LinkFrame& frame);
+    /// They are there, so many; of a coded frame its plain form. Errors: corrupt if the rank's
+    /// counters lie.
+    Status arrived(const LinkFrame& frame, std::size_t size_bytes);
     /// Of a frame that says how far the other is. Errors: corrupt if it cannot be.
     Status take_word(const LinkFrame& frame);
     /// How far this rank is with what the peer sent: a frame of that kind.
@@ -72,6 +74,7 @@ class NicMember {
     /// The peer is no longer reached.
     void lose(std::uint32_t peer, NicPeerState state);
     void says_sleeps(bool sleeps);
+    void beats();
 
   private:
     Status post(const NicEntry& entry);

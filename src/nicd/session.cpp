@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "nic/coded_frame.hpp"
 
 namespace gradcoll {
 namespace {
@@ -91,6 +92,7 @@ Status Session::take_hello(const NicHello& hello) {
     step_ = Step::roster;
     NicWelcome welcome;
     welcome.process = getpid();
+    welcome.codecs = digest_of_codecs();
     welcome.endpoint = host_.endpoint;
     return send_packet(socket_.number(), welcome);
 }

@@ -35,6 +35,11 @@ std::string json_of(const AgentFacts& facts) {
     value["bytes_sent"] = counted.bytes_sent;
     value["frames_received"] = counted.frames_received;
     value["bytes_received"] = counted.bytes_received;
+    value["frames_encoded"] = counted.frames_encoded;
+    value["bytes_before_encoding"] = counted.bytes_before_encoding;
+    value["bytes_encoded"] = counted.bytes_encoded;
+    value["frames_decoded"] = counted.frames_decoded;
+    value["codec_s"] = static_cast<double>(counted.codec_ns) * 1e-9;
     value["bad_frames"] = counted.bad_frames;
     value["bad_entries"] = counted.bad_entries;
     value["sleeps"] = counted.sleeps;

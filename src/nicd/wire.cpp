@@ -25,6 +25,9 @@ Status check_link_frame(const LinkFrame& frame, std::uint32_t most_bytes) {
     if (frame.magic != link_magic || kind < static_cast<int>(FrameKind::up) ||
         kind > static_cast<int>(FrameKind::gone))
         return {Code::corrupt, fmt::format("frame with magic {:#x} of kind {}", frame.magic, kind)};
+    const auto coding = static_cast<unsigned>(frame.coding);
+    if (coding >= nic_coding_count || (frame.kind != FrameKind::data && coding != 0))
+        return {Code::corrupt, fmt::format("frame of kind {} with coding {}", kind, coding)};
     const std::uint32_t most = frame.kind == FrameKind::data ? most_bytes : 0;
     if (frame.size_bytes > most)
         return {Code::corrupt,

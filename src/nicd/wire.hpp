@@ -38,7 +38,7 @@ struct LinkAnswer {
 };
 
 enum class FrameKind : std::uint8_t {
-    up = 1,     ///< the other side knows the secret
+    up = 1,     ///< the other side knows the secret; and now and then: it works
     data,       ///< a frame of `source` for `target`, and its bytes
     delivered,  ///< `source` has in its memory what `target` sent, up to `number`
     consumed,   ///< `source` has read what `target` sent, up to `number`
@@ -48,7 +48,8 @@ enum class FrameKind : std::uint8_t {
 struct LinkFrame {
     std::uint32_t magic = link_magic;
     FrameKind kind = FrameKind::data;
-    std::array<std::uint8_t, 3> unused{};
+    NicCoding coding = NicCoding::none;  ///< of data; not none: the bytes are a message of elements
+    std::array<std::uint8_t, 2> unused{};
     std::uint32_t source = 0;
     std::uint32_t target = 0;
     std::uint64_t number = 0;  ///< from 1, of a pair and direction

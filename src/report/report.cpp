@@ -164,6 +164,7 @@ ReportSnapshot Report::snapshot() const {
     taken.start_unix_ns = impl_->start_unix_ns;
     taken.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - impl_->start).count();
+    taken.nic = NicCounters::of_process().read();
     const std::scoped_lock lock(impl_->mutex);
     for (const auto& entry : impl_->entries) taken.comms.push_back(entry->finished());
     return taken;

@@ -131,6 +131,13 @@ OrderedJson json_of(const CommEntry& entry) {
     return object;
 }
 
+OrderedJson json_of(const NicFigures& figures) {
+    return {
+        {"frames_sent", figures.frames_sent},       {"bytes_sent", figures.bytes_sent},
+        {"frames_coded", figures.frames_coded},     {"detoured_frames", figures.detoured_frames},
+        {"detoured_bytes", figures.detoured_bytes}, {"lost_ranks", figures.lost_ranks}};
+}
+
 OrderedJson json_of_process(const ReportSnapshot& report) {
     const ReportProcess& process = report.process;
     return {{"gradcoll", process.version},
@@ -159,6 +166,7 @@ std::string report_json(const ReportSnapshot& report) {
     add_sums(sums, total.sums);
     add_saved(sums, total.saved_seconds);
     object["total"] = std::move(sums);
+    if (report.nic.any()) object["nic"] = json_of(report.nic);
     constexpr int indent = 1;
     return object.dump(indent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }

@@ -173,6 +173,17 @@ void write_engines(const CommEntry& comm, Out out) {
                        counted(figures.planned_anew, "time"), figures.links_carry);
 }
 
+void write_nic(const NicFigures& figures, Out out) {
+    if (!figures.any()) return;
+    fmt::format_to(out, "\nNIC agents: {}, {} handed over; {} of them to be encoded\n",
+                   counted(figures.frames_sent, "frame"), bytes_text(figures.bytes_sent),
+                   count_text(figures.frames_coded));
+    if (figures.lost_ranks > 0 || figures.detoured_frames > 0)
+        fmt::format_to(
+            out, "  {} lost to them; {}, {} went round them\n", counted(figures.lost_ranks, "rank"),
+            counted(figures.detoured_frames, "frame"), bytes_text(figures.detoured_bytes));
+}
+
 /// Late ranks and latency make the estimate too high, so it is called a bound.
 void write_saved(double seconds, Out out) {
     constexpr std::string_view formula = "wire x (exact / sent - 1) - codec";
@@ -228,6 +239,7 @@ std::string report_text(const ReportSnapshot& report) {
         write_left_out(comm, out);
         write_errors(comm, out);
     }
+    write_nic(report.nic, out);
     write_total(report, out);
     return text;
 }

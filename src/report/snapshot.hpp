@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/engine_figures.hpp"
+#include "base/nic_figures.hpp"
 
 namespace gradcoll {
 
@@ -184,6 +185,7 @@ struct ReportSnapshot {
     ReportProcess process;
     std::int64_t start_unix_ns = 0;
     double seconds = 0;  ///< since then
+    NicFigures nic;
     std::vector<CommEntry> comms;
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/chunk_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -30,7 +32,8 @@ ChunkRun::ChunkRun(std::uint32_t place, const Room& room, DeviceMessages* device
       noticed_(room.steps),
       begun_ns_(room.traced ? room.steps : 0),
       blocks_(room.blocks, room.blocks > 0 ? room.slots : 0),
-      packed_(room.slots) {
+      packed_(room.slots),
+      runs_(room.runs) {
     held_.reserve(room.steps);
     batched_.reserve(room.steps);
 }
@@ -97,6 +100,7 @@ void ChunkRun::make_ready(std::uint32_t index, Operation& operation) {
 
 /// Not what is in the slot, where another form of it travels.
 MessageBytes ChunkRun::moved_bytes(std::uint32_t index) const {
+    if (program().coded().has(index)) return plain_bytes(index);
     const Step& message = step(index);
     const MessageBytes plain = view_.message(message);
     if (!packed_.has(index)) return plain;
@@ -176,10 +180,46 @@ bool ChunkRun::is_opening(std::uint32_t message) const {
     return chunk_ == 0 && !device_ && program().is_opening(message);
 }
 
+/// Of a message that is encoded on its way; of a receive with where they come to.
+MessageBytes ChunkRun::plain_bytes(std::uint32_t index) const {
+    return {memory_.scratch + program().coded().offset_bytes(index),
+            view_.bytes_of(step(index).range)};
+}
+
+std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send) {
+    const CodedHops& coded = program().coded();
+    const auto encodes = coded.encodes_of(send);
+    const auto runs = std::span(runs_).subspan(coded.first_run_of(send), encodes.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        const Step& encode = step(encodes[i]);
+        runs[i] = {view_.source(encode.from, encode.range), view_.bytes_of(encode.range)};
+    }
+    return runs;
+}
+
+/// What the way makes of it counts as what the plan says: its encoded form at most. A rank that has
+/// failed sends a notice, as in place of plain elements.
+Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
+    const Step& message = step(index);
+    const int tag = first_tag_ + message.stage;
+    const Codec& codec = operation.codec(message.codec);
+    const MessageBytes plain = plain_bytes(index);
+    if (message.kind == StepKind::recv)
+        return operation.lane.start_coded_recv(message.peer, tag, plain.data, plain.size_bytes,
+                                               codec, cookie_of(index));
+    if (operation.failed())
+        return start_notice(message, plain.size_bytes, tag, cookie_of(index), operation);
+    ++operation.stats.messages_sent;
+    operation.stats.bytes_sent += program().schedule().slots[message.from.index].size_bytes;
+    return operation.lane.start_coded_send(message.peer, tag, runs_of(index), codec,
+                                           cookie_of(index));
+}
+
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = cookie_of(index);
     if (operation.trace) begun_ns_[index] = now_ns();
+    if (program().coded().has(index)) return start_coded(index, operation);
     const int tag = first_tag_ + message.stage;
     const bool on_host = !device_ || !device_->data_on_device();
     if (on_host && message.kind == StepKind::send && is_framed(message))
@@ -234,6 +274,9 @@ bool ChunkRun::pick_local(const Operation& operation, LocalStep& out) {
            .residual_first_elem = program().residual_first_elem(index),
            .cookie = cookie_of(index),
            .skipped = operation.failed()};
+    const CodedHops& coded = program().coded();
+    if (coded.leaves(index)) out.skipped = true;
+    if (coded.is_decoded(index)) out.decoded = memory_.scratch + coded.offset_bytes(index);
     return true;
 }
 
@@ -262,9 +305,23 @@ void ChunkRun::finish_batched() {
     batched_.clear();
 }
 
+/// The way has checked what it decoded.
+void ChunkRun::check_decoded(std::uint32_t recv, std::size_t received_bytes, Operation& operation) {
+    const MessageBytes expected = plain_bytes(recv);
+    if (received_bytes == expected.size_bytes) return;
+    const Step& message = step(recv);
+    if (const auto failure =
+            FailureNotice::instead_of(expected.size_bytes, expected.data, received_bytes))
+        return operation.fail(of_message(message, told(*failure)), *failure);
+    operation.fail(of_message(
+        message, Status(Code::corrupt, fmt::format("{} bytes of elements, expected {}",
+                                                   received_bytes, expected.size_bytes))));
+}
+
 /// Fails the operation unless it is what the plan expects.
 void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation) {
     const Step& message = step(recv);
+    if (program().coded().has(recv)) return check_decoded(recv, received_bytes, operation);
     if (packed_.has(recv)) {
         const Result<std::size_t> unpacked = unpack(recv, received_bytes, operation);
         if (!unpacked.ok()) return operation.fail(of_message(message, unpacked.status()));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/chunk_view.hpp"
@@ -27,6 +28,7 @@ class ChunkRun {
         std::size_t slots = 0;
         std::size_t blocks = 0;  ///< that are encoded at a variable rate
         bool traced = false;     ///< remember when messages were started
+        std::size_t runs = 0;    ///< of elements that are encoded on their way
     };
     /// `place` is this run's number in the window; it comes back in cookies. `device`: null where
     /// no rank's device takes part.
@@ -76,6 +78,9 @@ class ChunkRun {
     bool is_opening(std::uint32_t message) const;
     bool was_notice(std::uint32_t message, std::size_t received_bytes, Operation& operation);
     void check_was_announced(std::uint32_t recv, Operation& operation) const;
+    Status start_coded(std::uint32_t message, Operation& operation);
+    std::span<const ElementRun> runs_of(std::uint32_t send);
+    MessageBytes plain_bytes(std::uint32_t message) const;
     TraceSpan span_of(const Step& message, std::uint64_t begin_ns, std::size_t bytes,
                       const Operation& operation) const;
     void head_once(const Step& send, const Operation& operation);
@@ -85,6 +90,7 @@ class ChunkRun {
                                Operation& operation);
     void note_packing(const char* name, std::uint32_t message, std::uint64_t begin_ns,
                       Operation& operation) const;
+    void check_decoded(std::uint32_t recv, std::size_t received_bytes, Operation& operation);
     void check_arrived(std::uint32_t recv, std::size_t received_bytes, Operation& operation);
     std::byte* mirror_of(std::uint32_t message) const;
     Status start_on_device(std::uint32_t index, std::uint32_t cookie, Operation& operation) const;
@@ -104,6 +110,7 @@ class ChunkRun {
     std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
     EncodedBlocks blocks_;
     PackedMessages packed_;
+    std::vector<ElementRun> runs_;  ///< of all sends that are encoded on their way
     ChunkView view_;
     std::int64_t chunk_ = 0;
     int first_tag_ = 0;

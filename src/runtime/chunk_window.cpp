@@ -35,6 +35,19 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
+/// Ascending. The same at both ends, and of a plan in which both ends can hand over the same
+/// messages: that is not known of builders from outside. Residuals and devices need what is
+/// encoded.
+std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& channel,
+                                          const ExecutorOptions& options) {
+    std::vector<int> peers;
+    if (options.device || plan.spec.feedback || plan.spec.builder != Builder::flexreduce)
+        return peers;
+    for (int peer = 0; peer < channel.rank_count(); ++peer)
+        if (channel.capabilities(peer).encodes_by_itself) peers.push_back(peer);
+    return peers;
+}
+
 }  // namespace
 
 std::size_t ChunkWindow::Parts::steps() const {
@@ -49,6 +62,10 @@ std::size_t ChunkWindow::Parts::slots() const {
     return std::max(plan->body.slots.size(), plan->tail.slots.size());
 }
 
+std::size_t ChunkWindow::Parts::runs() const {
+    return std::max(body.coded().run_count(), tail.coded().run_count());
+}
+
 std::size_t ChunkWindow::Parts::blocks() const {
     return std::max(body.blocks().block_count(), tail.blocks().block_count());
 }
@@ -56,15 +73,14 @@ std::size_t ChunkWindow::Parts::blocks() const {
 Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> plan,
                                                   Channel& channel, const ExecutorOptions& options,
                                                   int most_chunks) {
+    const std::vector<int> coded_peers = peers_that_are_coded_for(*plan, channel, options);
+    ProgramPeers peers{.plain = options.plain_peers, .coded = coded_peers};
     // In short pieces a message has to be alone under its tag until the receiver has all of it: no
     // notice goes ahead.
-    const std::span<const int> silent_peers =
-        length_depends_on_data(plan->spec) ? options.cut_peers : std::span<const int>();
-    Result<Program> body =
-        Program::make(plan->body, plan->spec.elem_bytes, options.plain_peers, silent_peers);
+    if (length_depends_on_data(plan->spec)) peers.silent = options.cut_peers;
+    Result<Program> body = Program::make(plan->body, plan->spec.elem_bytes, peers);
     if (!body.ok()) return body.status();
-    Result<Program> tail =
-        Program::make(plan->tail, plan->spec.elem_bytes, options.plain_peers, silent_peers);
+    Result<Program> tail = Program::make(plan->tail, plan->spec.elem_bytes, peers);
     if (!tail.ok()) return tail.status();
     const auto places =
         static_cast<std::size_t>(std::clamp<std::int64_t>(plan->chunk_count, 1, most_chunks));
@@ -135,8 +151,9 @@ Status ChunkWindow::join_device(const Channel& channel, bool data_on_device) {
 }
 
 void ChunkWindow::make_runs() {
-    const ChunkRun::Room room{parts_.steps(), parts_.slots(), parts_.blocks(),
-                              operation_.trace != nullptr};
+    ChunkRun::Room room{parts_.steps(), parts_.slots(), parts_.blocks(),
+                        operation_.trace != nullptr};
+    room.runs = parts_.runs();
     runs_.reserve(parts_.places);
     for (std::uint32_t place = 0; place < parts_.places; ++place)
         runs_.emplace_back(place, room, messages_.get());

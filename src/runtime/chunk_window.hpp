@@ -73,6 +73,7 @@ class ChunkWindow {
         std::size_t messages() const;
         std::size_t slots() const;
         std::size_t blocks() const;
+        std::size_t runs() const;
     };
     static Result<Parts> parts_for(std::shared_ptr<const Plan> plan, Channel& channel,
                                    const ExecutorOptions& options, int most_chunks);

@@ -12,7 +12,7 @@ Result<CodecsInUse> CodecsInUse::of(const Plan& plan) {
         for (const Step& step : schedule->steps) {
             if (!uses_codec(step.kind) && step.codec == CodecId::exact) continue;
             GRADCOLL_TRY(used.add(step.codec, plan.spec.type));
-            if (!has_fixed_rate(step.codec)) GRADCOLL_TRY(used.add(CodecId::exact, plan.spec.type));
+            GRADCOLL_TRY(used.add(CodecId::exact, plan.spec.type));
         }
     return used;
 }

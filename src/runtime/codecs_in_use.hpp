@@ -13,8 +13,9 @@ namespace gradcoll {
 /// Few, so that looking one up is quick. Allocates only when made.
 class CodecsInUse {
   public:
-    /// Those of every step that encodes, decodes, or moves what is encoded; with one of variable
-    /// rate the exact one, too, for blocks that are plain. Errors: unsupported for the plan's type.
+    /// Those of every step that encodes, decodes, or moves what is encoded; and the exact one, for
+    /// blocks that are plain, and for what somebody else has decoded. Errors: unsupported for the
+    /// plan's type.
     static Result<CodecsInUse> of(const Plan& plan);
 
     /// What a part is of the loss (loss_parts_of()) that an operation that begins allows, where the

@@ -23,7 +23,10 @@ LocalResult run_now(const LocalStep& local) {
     const Operation& operation = *local.operation;
     LocalResult result;
     if (operation.timed) result.begin_ns = now_ns();
-    result.status = run_local_step(*local.step, *local.view, operation, local.residual_first_elem);
+    result.status =
+        local.decoded != nullptr
+            ? add_decoded(*local.step, *local.view, operation, local.decoded)
+            : run_local_step(*local.step, *local.view, operation, local.residual_first_elem);
     if (operation.timed) result.end_ns = now_ns();
     if (operation.trace) operation.trace->add(span_of(local, result));
     return result;

@@ -48,6 +48,7 @@ struct LocalStep {
     std::int64_t chunk = 0;
     std::int64_t residual_first_elem = 0;  ///< looked at for encode steps
     std::uint32_t cookie = 0;              ///< place of the chunk, and number of the step
+    const std::byte* decoded = nullptr;  ///< what a decode_reduce adds, where it is decoded already
     bool skipped = false;          ///< the operation has failed: it is counted, but does nothing
     TakenSteps* taken = nullptr;   ///< null: its executor runs it at once
     Executor* executor = nullptr;  ///< whose it is and who gets it back; null likewise

@@ -18,16 +18,17 @@ std::span<const std::uint32_t> deps_of(const Schedule& schedule, const Step& ste
 }  // namespace
 
 Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
-                              std::span<const int> plain_peers, std::span<const int> silent_peers) {
+                              const ProgramPeers& peers) {
     if (schedule.steps.size() > max_steps)
         return Status(Code::internal, fmt::format("schedule of {} steps: at most {} can be run",
                                                   schedule.steps.size(), max_steps));
     Program program(schedule);
-    GRADCOLL_TRY(program.link_successors());
     program.place_residuals();
-    program.find_openings(elem_bytes, silent_peers);
+    program.find_openings(elem_bytes, peers.silent);
     GRADCOLL_TRY(take(program.blocks_, BlockLayout::make(schedule, elem_bytes)));
-    program.packed_ = PackedLayout(schedule, program.blocks_.scratch_bytes(), plain_peers);
+    program.packed_ = PackedLayout(schedule, program.blocks_.scratch_bytes(), peers.plain);
+    program.coded_ = CodedHops(schedule, elem_bytes, program.packed_.scratch_bytes(), peers.coded);
+    GRADCOLL_TRY(program.link_successors());
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
         if (schedule.steps[i].dep_count == 0) program.roots_.push_back(i);
         if (is_message(schedule.steps[i].kind)) ++program.message_count_;
@@ -35,11 +36,19 @@ Result<Program> Program::make(const Schedule& schedule, std::size_t elem_bytes,
     return program;
 }
 
+/// Whoever waits until an encode step has read its elements waits for the send that reads them in
+/// its place.
+std::uint32_t Program::waited_for(std::uint32_t step, std::uint32_t dep) const {
+    if (!coded_.leaves(dep)) return dep;
+    return coded_.send_of(dep) == step ? dep : coded_.send_of(dep);
+}
+
 Status Program::link_successors() {
     const std::size_t count = step_count();
     first_successor_.assign(count + 1, 0);
-    for (std::size_t i = 0; i < count; ++i)
-        for (const std::uint32_t dep : deps_of(*schedule_, schedule_->steps[i])) {
+    for (std::uint32_t i = 0; i < count; ++i)
+        for (const std::uint32_t said : deps_of(*schedule_, schedule_->steps[i])) {
+            const std::uint32_t dep = said < i ? waited_for(i, said) : said;
             if (dep >= i)
                 return Status(
                     Code::internal,
@@ -51,7 +60,7 @@ Status Program::link_successors() {
     std::vector<std::uint32_t> next(first_successor_.begin(), first_successor_.end() - 1);
     for (std::uint32_t i = 0; i < count; ++i)
         for (const std::uint32_t dep : deps_of(*schedule_, schedule_->steps[i]))
-            successors_[next[dep]++] = i;
+            successors_[next[waited_for(i, dep)]++] = i;
     return {};
 }
 

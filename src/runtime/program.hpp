@@ -10,6 +10,7 @@
 #include "base/status.hpp"
 #include "collectives/plan/schedule.hpp"
 #include "runtime/block_layout.hpp"
+#include "runtime/coded_hops.hpp"
 #include "runtime/packed_layout.hpp"
 
 namespace gradcoll {
@@ -27,16 +28,20 @@ constexpr Slot slot_of_message(const Step& message) {
     return message.kind == StepKind::send ? message.from : message.to;
 }
 
+/// Ranks, ascending, with whom messages are not what they are with others.
+struct ProgramPeers {
+    std::span<const int> plain = {};   ///< no message is packed
+    std::span<const int> silent = {};  ///< no message is an opening
+    std::span<const int> coded = {};   ///< the way there encodes by itself
+};
+
 /// Immutable after make(). Refers to the schedule, which must outlive it.
 class Program {
   public:
-    /// `plain_peers`: to and from these (ascending) no message is packed; `silent_peers`: nor is a
-    /// message of theirs an opening. Errors: internal if a
-    /// dependency does not point backwards, the schedule has more than `max_steps` steps, or its
-    /// encoded blocks do not fit together (BlockLayout).
+    /// Errors: internal if a dependency does not point backwards, the schedule has more than
+    /// `max_steps` steps, or its encoded blocks do not fit together (BlockLayout).
     static Result<Program> make(const Schedule& schedule, std::size_t elem_bytes,
-                                std::span<const int> plain_peers = {},
-                                std::span<const int> silent_peers = {});
+                                const ProgramPeers& peers = {});
 
     static constexpr std::size_t max_steps = std::size_t{1} << 24;
 
@@ -59,11 +64,14 @@ class Program {
     std::int64_t residual_first_elem(std::size_t step) const { return residual_first_elem_[step]; }
     const BlockLayout& blocks() const { return blocks_; }
     const PackedLayout& packed() const { return packed_; }
-    /// Of the schedule, of messages whose blocks are put together, and of packed ones.
-    std::uint64_t scratch_bytes() const { return packed_.scratch_bytes(); }
+    const CodedHops& coded() const { return coded_; }
+    /// Of the schedule, of messages whose blocks are put together, of packed ones, and of those
+    /// that are decoded on their way.
+    std::uint64_t scratch_bytes() const { return coded_.scratch_bytes(); }
 
   private:
     explicit Program(const Schedule& schedule) : schedule_(&schedule) {}
+    std::uint32_t waited_for(std::uint32_t step, std::uint32_t dep) const;
     Status link_successors();
     void place_residuals();
     void find_openings(std::size_t elem_bytes, std::span<const int> silent_peers);
@@ -77,6 +85,7 @@ class Program {
     std::vector<std::uint8_t> is_opening_;  ///< by step
     BlockLayout blocks_;
     PackedLayout packed_;
+    CodedHops coded_;
 };
 
 }  // namespace gradcoll

@@ -96,6 +96,14 @@ Status run_local_step(const Step& step, const ChunkView& view, const Operation& 
     return Status(Code::internal, "a message is not a local step");
 }
 
+Status add_decoded(const Step& step, const ChunkView& view, const Operation& operation,
+                   const std::byte* elements) {
+    const bool valid = operation.codec(CodecId::exact)
+                           .decode_sum(elements, view.bytes_of(step.range), elems_of(step),
+                                       view.first_operand(step), view.target(step.to, step.range));
+    return valid ? Status() : refused_payload(step, step.range);
+}
+
 void write_header(const Step& send, const MessageBytes& message, bool is_plain,
                   const Operation& operation) {
     FrameHeader header = header_of(send, message.size_bytes, operation);

@@ -16,6 +16,10 @@ namespace gradcoll {
 Status run_local_step(const Step& step, const ChunkView& view, const Operation& operation,
                       std::int64_t residual_first_elem);
 
+/// The same of a decode_reduce step whose payload has been decoded to `elements`.
+Status add_decoded(const Step& step, const ChunkView& view, const Operation& operation,
+                   const std::byte* elements);
+
 // ---- messages
 
 /// Messages of lossy codecs carry a header (compress/frame.hpp).

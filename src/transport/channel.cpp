@@ -4,6 +4,13 @@
 #include <fmt/format.h>
 
 namespace gradcoll {
+namespace {
+
+Status encodes_nothing(int peer) {
+    return {Code::internal, fmt::format("lane: the way to rank {} does not encode", peer)};
+}
+
+}  // namespace
 
 Capabilities Channel::capabilities(int /*peer*/) const {
     return {};
@@ -14,6 +21,16 @@ void Lane::cut_messages(std::vector<int> /*peers*/, CutEnd /*end*/) {}
 Status Lane::start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
                               std::size_t /*whole_bytes*/, std::uint32_t cookie) {
     return start_send(peer, tag, data, size_bytes, cookie);
+}
+
+Status Lane::start_coded_send(int peer, int /*tag*/, std::span<const ElementRun> /*runs*/,
+                              const Codec& /*codec*/, std::uint32_t /*cookie*/) {
+    return encodes_nothing(peer);
+}
+
+Status Lane::start_coded_recv(int peer, int /*tag*/, void* /*data*/, std::size_t /*size_bytes*/,
+                              const Codec& /*codec*/, std::uint32_t /*cookie*/) {
+    return encodes_nothing(peer);
 }
 
 Status check_envelope(const Channel& channel, int peer, int tag) {

@@ -11,6 +11,14 @@
 
 namespace gradcoll {
 
+struct Codec;
+
+/// Plain elements, one behind the other.
+struct ElementRun {
+    const std::byte* data = nullptr;
+    std::size_t size_bytes = 0;
+};
+
 /// One message that finished.
 struct Completion {
     std::uint32_t cookie = 0;  ///< what start_send/start_recv was given
@@ -42,6 +50,15 @@ class Lane {
                                     std::size_t whole_bytes, std::uint32_t cookie);
     virtual Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                               std::uint32_t cookie) = 0;
+    /// Only to a peer whose way encodes by itself (Capabilities): a message of plain elements, of
+    /// runs that each but the last have whole blocks of the codec. The receiver gets, with
+    /// start_coded_recv() for the same codec and size, what decoding their encoding gives; or the
+    /// bytes of a shorter message that was sent in its place as it is. Runs and codec stay as the
+    /// buffers do. Errors: also internal if the way does not encode.
+    virtual Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs,
+                                    const Codec& codec, std::uint32_t cookie);
+    virtual Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
+                                    const Codec& codec, std::uint32_t cookie);
     /// Messages to and from these ranks (ascending) may go in short pieces; the other ends say the
     /// same, and from then on no two messages of one pair and tag are in flight at once. Only while
     /// nothing is in flight. A hint: a transport that gains nothing from it does nothing.
@@ -68,7 +85,7 @@ struct Capabilities {
     DeviceReach device_memory = DeviceReach::none;
     /// Polls with messages under way also let the MPI library's own messages go on.
     bool drives_mpi = false;
-    /// It takes plain elements and makes them shorter on its way.
+    /// It takes plain elements and encodes them on its way (Lane::start_coded_send).
     bool encodes_by_itself = false;
 
     bool operator==(const Capabilities&) const = default;

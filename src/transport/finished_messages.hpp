@@ -44,6 +44,8 @@ struct MessageRequest {
     std::uint32_t cookie = 0;
     int peer = -1;
     int tag = -1;
+    const Codec* codec = nullptr;  ///< of elements that are encoded on their way; null: bytes
+    std::span<const ElementRun> runs = {};  ///< of such a send, in place of data
 };
 using SendRequest = MessageRequest<const std::byte>;
 using RecvRequest = MessageRequest<std::byte>;

@@ -13,7 +13,8 @@ namespace gradcoll {
 
 /// `Traffic` has, thread safe: lane_opened(capacity) and lane_closed(capacity); start_send and
 /// start_recv of a request; poll(lane, out), which moves what can be moved and hands out what has
-/// ended of that lane; abandon(lane). It and the channel must outlive the lane.
+/// ended of that lane; abandon(lane). One that encodes says `encodes = true`, and gets requests
+/// with a codec, too. It and the channel must outlive the lane.
 template <class Traffic>
 class TrafficLane final : public Lane {
   public:
@@ -46,6 +47,40 @@ class TrafficLane final : public Lane {
             {&finished_, static_cast<std::byte*>(data), size_bytes, cookie, peer, tag}));
         ++started_;
         return {};
+    }
+
+    Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs, const Codec& codec,
+                            std::uint32_t cookie) override {
+        if constexpr (requires { Traffic::encodes; }) {
+            GRADCOLL_TRY(admit(peer, tag));
+            std::size_t size_bytes = 0;
+            for (const ElementRun& run : runs) size_bytes += run.size_bytes;
+            GRADCOLL_TRY(traffic_.start_send(
+                {&finished_, nullptr, size_bytes, cookie, peer, tag, &codec, runs}));
+            ++started_;
+            return {};
+        } else {
+            return Lane::start_coded_send(peer, tag, runs, codec, cookie);
+        }
+    }
+
+    Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
+                            const Codec& codec, std::uint32_t cookie) override {
+        if constexpr (requires { Traffic::encodes; }) {
+            GRADCOLL_TRY(admit(peer, tag));
+            GRADCOLL_TRY(traffic_.start_recv({&finished_,
+                                              static_cast<std::byte*>(data),
+                                              size_bytes,
+                                              cookie,
+                                              peer,
+                                              tag,
+                                              &codec,
+                                              {}}));
+            ++started_;
+            return {};
+        } else {
+            return Lane::start_coded_recv(peer, tag, data, size_bytes, codec, cookie);
+        }
     }
 
     Result<std::size_t> poll(std::span<Completion> out) override {

@@ -106,7 +106,7 @@ TEST(NicMember, PutsFramesIntoTheRanksMemoryInOrder) {
         const auto room = ends.member.room_for(data);
         ASSERT_TRUE(room.ok());
         std::memcpy(*room, &number, 4);
-        ASSERT_TRUE(ends.member.arrived(data).ok());
+        ASSERT_TRUE(ends.member.arrived(data, data.size_bytes).ok());
         const auto entry = ends.arrivals.read();
         ASSERT_TRUE(entry.ok() && entry->has_value());
         EXPECT_EQ((*entry)->number, number);
@@ -123,7 +123,7 @@ TEST(NicMember, RefusesFramesThatCannotBe) {
                   Code::corrupt);
     for (std::uint64_t number = 1; number <= slots; ++number) {
         ASSERT_TRUE(ends.member.room_for(frame(FrameKind::data, number)).ok());
-        ASSERT_TRUE(ends.member.arrived(frame(FrameKind::data, number)).ok());
+        ASSERT_TRUE(ends.member.arrived(frame(FrameKind::data, number), 0).ok());
     }
     EXPECT_EQ(ends.member.room_for(frame(FrameKind::data, slots + 1)).status().code(),
               Code::corrupt)

@@ -113,6 +113,25 @@ TEST(ReportText, WhatGoesThroughTheMemoryOfAHostIsNoMessage) {
         << text;
 }
 
+TEST(ReportText, TellsOfNicAgentsWhereThereAreSome) {
+    ReportSnapshot report = empty();
+    EXPECT_EQ(report_text(report).find("NIC"), std::string::npos);
+    EXPECT_EQ(report_json(report).find("\"nic\""), std::string::npos);
+    report.nic = {.frames_sent = 1200, .bytes_sent = 64 << 20, .frames_coded = 600};
+    EXPECT_NE(
+        report_text(report).find(
+            "NIC agents: 1200 frames, 64 MiB handed over; 600 of them to be encoded\n\ntotal"),
+        std::string::npos)
+        << report_text(report);
+    report.nic.detoured_frames = 3;
+    report.nic.detoured_bytes = 2048;
+    report.nic.lost_ranks = 1;
+    EXPECT_NE(report_text(report).find("  1 rank lost to them; 3 frames, 2 KiB went round them\n"),
+              std::string::npos)
+        << report_text(report);
+    EXPECT_NE(report_json(report).find("\"detoured_bytes\": 2048"), std::string::npos);
+}
+
 TEST(ReportText, OfAFullRun) {
     ReportSnapshot report = empty();
     report.comms.push_back(world_with_calls());

@@ -2,6 +2,11 @@
 // MPI's.
 #include <sys/wait.h>
 
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+
 #include "runtime/mpi_ranks.hpp"
 #include "support/exchanges.hpp"
 #include "transport/dealt_hosts.hpp"
@@ -17,6 +22,56 @@ std::string tree_of_hosts() {
     return "((0-" + std::to_string(ranks / 2 - 1) + ") (" + std::to_string(ranks / 2) + "-" +
            std::to_string(ranks - 1) + "))";
 }
+
+/// Of either sign and a size from 1/4 to 1, written by their bits.
+std::vector<std::uint8_t> elements_of(ElementType type, int rank, std::int64_t count) {
+    const std::size_t size = element_bytes(type);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count) * size);
+    std::mt19937_64 random(static_cast<unsigned>(rank) + 5);
+    const int mantissa_bits = type == ElementType::f16    ? 10
+                              : type == ElementType::bf16 ? 7
+                              : type == ElementType::f32  ? 23
+                                                          : 52;
+    const std::uint64_t half = type == ElementType::f16   ? 14
+                               : type == ElementType::f64 ? 1022
+                                                          : 126;
+    for (std::size_t i = 0; i < bytes.size(); i += size) {
+        const std::uint64_t drawn = random();
+        const std::uint64_t magnitude =
+            ((half - drawn % 2) << mantissa_bits) | (drawn >> (64 - mantissa_bits));
+        const std::uint64_t bits = magnitude | (drawn >> 1 & 1) << (8 * size - 1);
+        std::memcpy(&bytes[i], &bits, size);
+    }
+    return bytes;
+}
+
+/// What the agents of both hosts encode and decode from its making on.
+class AgentsWork {
+  public:
+    AgentsWork() : before_(count()) {}
+    void expect_encoding_and_decoding() const {
+        if (size_of_world() == 1) return;
+        const auto now = count();
+        EXPECT_GT(now[0], before_[0]);
+        EXPECT_EQ(now[0] - before_[0], now[1] - before_[1]);
+    }
+    void expect_no_encoding() const { EXPECT_EQ(count(), before_); }
+
+  private:
+    /// When nothing is under way.
+    static std::array<std::uint64_t, 2> count() {
+        MPI_Barrier(MPI_COMM_WORLD);
+        std::array<std::uint64_t, 2> sums{};
+        for (int host = 0; host < std::min(2, size_of_world()); ++host)
+            if (const auto status = status_of(host); !status.empty()) {
+                sums[0] += status["frames_encoded"].get<std::uint64_t>();
+                sums[1] += status["frames_decoded"].get<std::uint64_t>();
+            }
+        MPI_Barrier(MPI_COMM_WORLD);
+        return sums;
+    }
+    std::array<std::uint64_t, 2> before_;
+};
 
 class NicExecutor : public MpiRanks {
   protected:
@@ -50,6 +105,29 @@ class NicExecutor : public MpiRanks {
     }
 
     MPI_Comm nic_comm_ = MPI_COMM_NULL;
+    /// The same for elements of any type.
+    void expect_same_bytes(const Scenario& shape) {
+        const auto by_agents = make_executor(shape, *nic_);
+        const auto direct = make_executor(shape, *channel_);
+        EXPECT_EQ(bytes_of_sum(*by_agents), bytes_of_sum(*direct));
+        ++sequence_;
+    }
+    std::vector<std::uint8_t> bytes_of_sum(Executor& executor) const {
+        const PlanSpec& spec = executor.plan().spec;
+        const auto in = elements_of(spec.type, rank_of_world(), spec.count_elems);
+        std::vector<std::uint8_t> out(in.size());
+        Binding binding;
+        binding.input = in.data();
+        binding.output = out.data();
+        binding.reducer = reducer_for(ReduceOp::sum, spec.type);
+        binding.sequence = sequence_;
+        binding.tolerance = 0.05;
+        Status status = executor.start(binding);
+        if (status.ok()) status = finish(executor);
+        EXPECT_TRUE(status.ok()) << status.message();
+        return out;
+    }
+
     std::unique_ptr<Channel> nic_;
     std::uint32_t sequence_ = 0;
 };
@@ -63,14 +141,82 @@ TEST_F(NicExecutor, SumsEqualThoseOfMpi) {
     }
 }
 
+/// All codecs and all their forms, with parameters of each kind, and packed.
+std::vector<CodecId> codecs_in_all_forms() {
+    std::vector<CodecId> codecs(all_codecs().begin(), all_codecs().end());
+    for (const char* form :
+         {"int8/seed=7", "int4/abs=0.01", "int8/rel=0.01", "int8/abs=call", "int16/abs=0.0001",
+          "bound/abs=0.001", "bound/rel=0.01", "int8+zstd", "int8/abs=0.01+lz4", "2:4+lz4",
+          "2:4+int8+zstd", "bound/abs=0.001+zstd"})
+        codecs.push_back(codec_from_name(form).value());
+    return codecs;
+}
+
 TEST_F(NicExecutor, AnyCodecGivesTheBitsOfTheDirectWay) {
-    for (const char* codec : {"exact", "2:4", "bf16", "int8", "int8+zstd", "2:4+int8"}) {
-        SCOPED_TRACE(codec);
-        Scenario shape = scenario(tree_of_hosts(), 300'007, codec_from_name(codec).value());
+    const AgentsWork work;
+    for (const CodecId codec : codecs_in_all_forms()) {
+        SCOPED_TRACE(std::string(name_of(codec)));
+        Scenario shape = scenario(tree_of_hosts(), 300'007, codec);
         expect_same_bits(shape);
         shape.spec.chunk_elems = 1 << 16;
+        shape.spec.in_place = true;
         expect_same_bits(shape);
     }
+    work.expect_encoding_and_decoding();
+}
+
+TEST_F(NicExecutor, AnyCodecGivesTheBitsOfTheDirectWayForAnyType) {
+    for (const ElementType type :
+         {ElementType::f16, ElementType::bf16, ElementType::f32, ElementType::f64})
+        for (const CodecId codec : codecs_in_all_forms()) {
+            if (!codec_supports(codec, type)) continue;
+            SCOPED_TRACE(std::string(name_of(codec)) + " of " + std::string(name_of(type)));
+            Scenario shape = scenario(tree_of_hosts(), 100'007, codec);
+            shape.spec.type = type;
+            shape.spec.elem_bytes = static_cast<std::uint32_t>(element_bytes(type));
+            expect_same_bytes(shape);
+        }
+}
+
+TEST_F(NicExecutor, AnyExchangeGivesTheBitsOfTheDirectWay) {
+    for (int exchange = 0; exchange < 3; ++exchange)
+        for (const char* codec : {"int8", "bound/abs=0.001", "2:4+zstd"}) {
+            SCOPED_TRACE(exchange);
+            std::string flat = "(0";
+            for (int rank = 1; rank < size_of_world(); ++rank) flat += " " + std::to_string(rank);
+            Scenario shape =
+                scenario(size_of_world() == 1 ? "0" : flat + ")", 70'001,
+                         codec_from_name(codec).value(), static_cast<Exchange>(exchange));
+            expect_same_bits(shape);
+        }
+}
+
+/// Residuals need what is encoded: with feedback ranks do it themselves.
+TEST_F(NicExecutor, WithFeedbackRanksEncode) {
+    const AgentsWork work;
+    Scenario shape = scenario(tree_of_hosts(), 50'003, CodecId::int8);
+    shape.spec.feedback = true;
+    shape.spec.granule_elems = lossy_block_elems;
+    expect_same_bits(shape);
+    work.expect_no_encoding();
+}
+
+/// One rank's input is refused: all end with that, and go on.
+TEST_F(NicExecutor, ARankThatFailsTellsTheOthersByAgentsToo) {
+    const Scenario shape = scenario(tree_of_hosts(), 200'003, CodecId::int8);
+    const auto executor = make_executor(shape, *nic_);
+    const Status refusal(Code::invalid_buffer, "said by the test");
+    const Floats in = dense_input(rank_of_world(), shape.spec.count_elems);
+    Floats out(in.size());
+    Floats room(in.size());
+    const bool fails = rank_of_world() == 0;
+    Binding binding =
+        fails ? binding_of(room, room, sequence_++) : binding_of(in, out, sequence_++);
+    if (fails) binding.refusal = &refusal;
+    Status status = executor->start(binding);
+    if (status.ok()) status = finish(*executor);
+    EXPECT_EQ(status.code(), fails ? Code::invalid_buffer : Code::peer_failed) << status.message();
+    expect_same_bits(shape);
 }
 
 TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledBetweenThem) {
@@ -81,23 +227,36 @@ TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledBetweenThem) {
     expect_same_bits(shape, 10);
 }
 
+/// How many agents to kill; more than a few by hand: GC_TEST_KILLS.
+int kills() {
+    const char* const said = std::getenv("GC_TEST_KILLS");
+    return said != nullptr ? std::atoi(said) : 4;
+}
+
 /// At a time that nobody chose: whoever kills does so from a second process.
 TEST_F(NicExecutor, SumsStayRightWhenAnAgentIsKilledDuringThem) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     const DealtHosts dealt(2);
-    Scenario shape = scenario(tree_of_hosts(), 400'003);
-    shape.spec.chunk_elems = 1 << 16;
-    for (const int host : {0, 1, 0, 1}) {
+    std::mt19937 random(19);  // the same on all ranks
+    const char* const codecs[] = {"exact", "int8", "bound/abs=0.001+zstd", "2:4+int8"};
+    for (int round = 0; round < kills(); ++round) {
+        const int host = static_cast<int>(random() % 2);
+        const auto delay_us = static_cast<unsigned>(random() % 40'000);
+        const std::size_t codec = random() % 4;
+        SCOPED_TRACE(round);
+        Scenario shape = scenario(tree_of_hosts(), 400'003, codec_from_name(codecs[codec]).value());
+        shape.spec.chunk_elems = 1 << 16;
         meet();
         const Victim victim(dealt, host);
         const pid_t killer = victim.is_here() ? fork() : 0;
         if (killer == 0 && victim.is_here()) {
-            usleep(20'000);
+            usleep(delay_us);
             victim.signal(SIGKILL);
             _exit(0);
         }
         expect_same_bits(shape, 30);
         if (killer > 0) waitpid(killer, nullptr, 0);
+        ASSERT_FALSE(HasFailure());
     }
 }
 

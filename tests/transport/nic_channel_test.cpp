@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "transport/channel_contract.hpp"
@@ -116,6 +117,40 @@ TEST(NicChannel, MessagesGoOnWhenAnAgentEndsWithFramesUnderWay) {
         for (const Bytes& each : in)
             EXPECT_EQ(each, pattern(200'000, static_cast<unsigned>(previous_of(channel))));
     });
+}
+
+/// Stopped for good: nobody waits for it longer than nic_silence, on its host and on others.
+TEST(NicChannel, MessagesGoOnDirectlyWhenAnAgentHangs) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    const DealtHosts dealt(2);
+    NicWorld<2>().run([&](Channel& channel) {
+        exchange(channel, 1000, 1, 1);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const Victim victim(dealt, 0);
+        victim.signal(SIGSTOP);
+        const auto begin = std::chrono::steady_clock::now();
+        for (unsigned char round = 2; round < 10; ++round) exchange(channel, 300'000, 4, round);
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, 3 * nic_silence);
+        MPI_Barrier(MPI_COMM_WORLD);
+        victim.signal(SIGCONT);
+        for (unsigned char round = 10; round < 20; ++round) exchange(channel, 300'000, 4, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+        victim.signal(SIGKILL);
+    });
+}
+
+/// A rank that was stopped itself has missed nothing.
+TEST(AgentWatch, CountsLooksAndNotTime) {
+    using std::chrono::milliseconds;
+    AgentWatch watch;
+    auto now = AgentWatch::Clock::now();
+    EXPECT_TRUE(watch.look(1, now));
+    EXPECT_TRUE(watch.look(1, now += std::chrono::hours(1)));
+    EXPECT_TRUE(watch.look(2, now += milliseconds(1)));
+    int looks = 0;
+    while (watch.look(2, now += nic_silence / 10) && looks < 100) ++looks;
+    EXPECT_GE(looks, 8);
+    EXPECT_LE(looks, 10);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "ask.hpp"
 #include "facts.hpp"
+#include "nic_agent.hpp"
 
 namespace gc_info {
 namespace {
@@ -66,6 +67,7 @@ std::string overview_json() {
     value["collectives"] = entries_json(GC_LIST_COLLECTIVES);
     value["transports"] = entries_json(GC_LIST_TRANSPORTS);
     value["devices"] = entries_json(GC_LIST_DEVICES);
+    value["nic_agent"] = nic_agent_json();
     value["settings"] = settings_array(settings());
     value["complaints"] = complaints_json();
     value["hints"] = hints();

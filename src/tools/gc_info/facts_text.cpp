@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "facts.hpp"
 #include "names.hpp"
+#include "nic_agent.hpp"
 
 namespace gc_info {
 namespace {
@@ -143,6 +144,7 @@ std::string overview_text() {
     text += list_text("collectives", GC_LIST_COLLECTIVES);
     text += list_text("transports (GC_TRANSPORTS)", GC_LIST_TRANSPORTS);
     text += list_text("devices (GC_DEVICE)", GC_LIST_DEVICES);
+    text += nic_agent_text();
     text += changed_settings_text();
     const auto lines = hints();
     if (!lines.empty()) text += "hints\n";

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "nic/coded_frame.hpp"
 #include "nic/directory.hpp"
 
 namespace gradcoll {
@@ -45,6 +46,10 @@ Result<AgentConnection> AgentConnection::open(const std::string& directory, cons
         return Status(Code::unsupported, fmt::format("the NIC agent speaks version {}, this one {}",
                                                      made.welcome_.version, nic_version));
     return made;
+}
+
+bool AgentConnection::has_our_codecs() const {
+    return welcome_.codecs == digest_of_codecs();
 }
 
 Status AgentConnection::join(const NicRoster& roster) {

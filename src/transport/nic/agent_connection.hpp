@@ -16,6 +16,8 @@ class AgentConnection {
     static Result<AgentConnection> open(const std::string& directory, const NicHello& hello);
 
     const NicEndpoint& endpoint() const { return welcome_.endpoint; }
+    /// Whether this process and the agent know the same codecs.
+    bool has_our_codecs() const;
     /// All ranks of the group say the same. From now on there is memory.
     Status join(const NicRoster& roster);
     /// By one rank of each host, when all have joined.
@@ -25,6 +27,8 @@ class AgentConnection {
     const SharedRegion& region() const { return region_; }
     /// The agent has not ended. A call of the system.
     bool is_alive() const;
+    /// What it counts as long as it works.
+    std::uint64_t beats() const { return layout().agent().beats.load(std::memory_order_relaxed); }
     /// If it sleeps. A store to the memory before is seen by an agent that does not.
     void wake() const;
 

@@ -14,23 +14,27 @@ struct OutgoingFrame {
     std::uint64_t number = 0;
     std::size_t size_bytes = 0;
     NicNote note;
+    NicCoding coding = NicCoding::none;
 };
 
-/// For its receiver.
+/// For its receiver; one that is coded on its way in its plain form.
 struct ArrivedFrame {
     NicNote note;
     const std::byte* bytes = nullptr;
     std::size_t size_bytes = 0;
+    NicCoding coding = NicCoding::none;
 };
 
 struct DetouredFrame {
     std::uint32_t peer = 0;
     std::uint64_t number = 0;
     NicNote note;
+    NicCoding coding = NicCoding::none;
     std::vector<std::byte> bytes;
 };
 
-/// Carries frames whole and in order. Used by one thread at a time.
+/// Carries frames whole and in order, as they are: what is coded has been. Used by one thread at a
+/// time.
 class FrameDetour {
   public:
     virtual ~FrameDetour() = default;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/nic_figures.hpp"
 
 namespace gradcoll {
 namespace {
@@ -57,23 +58,43 @@ std::byte* FramePipe::room(std::uint32_t peer) {
     return pair.lost ? spare_.data() : layout_.slot(true, peer, pair.posted + 1);
 }
 
-void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes) {
+void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
+                     NicCoding coding) {
     Pair& pair = pairs_[peer];
-    const OutgoingFrame frame{++pair.posted, size_bytes, note};
+    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding};
     if (pair.lost) return send_round(peer, frame, spare_.data());
+    NicCounters::of_process().count_sent(size_bytes, coding != NicCoding::none);
     pair.kept[frame.number % slots()] = frame;
     entries_.write({.kind = NicEntryKind::frame,
                     .peer = peer,
                     .number = frame.number,
                     .size_bytes = size_bytes,
-                    .note = note});
+                    .note = note,
+                    .coding = coding});
     agent_.wake();
 }
 
 void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes) {
-    if (Status sent = detour_.send(peer, frame, {bytes, frame.size_bytes});
-        !sent.ok() && fault_.ok())
-        fault_ = std::move(sent);
+    Status sent = encode_and_send(peer, frame, bytes);
+    if (!sent.ok() && fault_.ok()) fault_ = std::move(sent);
+}
+
+/// What the agent would have encoded.
+Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame,
+                                  const std::byte* bytes) {
+    std::span<const std::byte> sent{bytes, frame.size_bytes};
+    if (frame.coding != NicCoding::none)
+        GRADCOLL_TRY(take(sent, coder_.encode(sent, frame.coding)));
+    NicCounters::of_process().count_detoured(sent.size());
+    return detour_.send(peer, frame, sent);
+}
+
+Status FramePipe::decode_detoured(DetouredFrame& frame) {
+    if (frame.coding == NicCoding::none) return {};
+    std::vector<std::byte> plain(slot_bytes());
+    plain.resize(GRADCOLL_VALUE(coder_.decode(frame.bytes, plain)));
+    frame.bytes = std::move(plain);
+    return {};
 }
 
 /// A count that cannot be is left alone: whoever waits for the frames loses the agents instead.
@@ -96,6 +117,7 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
     if (std::exchange(pair.lost, true)) return;
     any_lost_ = true;
+    if (!has_left) NicCounters::of_process().count_lost();
     say_that_agents_are_lost(peer, has_left);
     for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
         send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
@@ -111,12 +133,12 @@ const ArrivedFrame* FramePipe::front(std::uint32_t peer) {
     while (!pair.detoured.empty() && pair.detoured.front().number < next) pair.detoured.pop_front();
     if (!pair.arrived.empty() && pair.arrived.front().number == next) {
         const NicEntry& entry = pair.arrived.front();
-        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes};
+        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes, entry.coding};
         return &pair.front;
     }
     if (pair.detoured.empty() || pair.detoured.front().number != next) return nullptr;
     const DetouredFrame& frame = pair.detoured.front();
-    pair.front = {frame.note, frame.bytes.data(), frame.bytes.size()};
+    pair.front = {frame.note, frame.bytes.data(), frame.bytes.size(), frame.coding};
     return &pair.front;
 }
 
@@ -164,15 +186,20 @@ Status FramePipe::read_detour() {
             frame.bytes.size() > slot_bytes())
             return {Code::corrupt, fmt::format("a frame of {} bytes from rank {}",
                                                frame.bytes.size(), frame.peer)};
+        GRADCOLL_TRY(decode_detoured(frame));
         look_at(frame.peer);
         lose(frame.peer);
         pairs_[frame.peer].detoured.push_back(std::move(frame));
     }
 }
 
+bool FramePipe::agent_works() {
+    return agent_.is_alive() && watch_.look(agent_.beats(), AgentWatch::Clock::now());
+}
+
 Status FramePipe::look(bool idle) {
     if (fault_.ok()) fault_ = read_ring();
-    if (idle && ++idle_looks_ % idle_looks_a_check == 0 && !agent_.is_alive())
+    if (idle && ++idle_looks_ % idle_looks_a_check == 0 && !agent_works())
         for (const std::uint32_t peer : peers_) {
             look_at(peer);
             lose(peer);

@@ -10,8 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "nic/coded_frame.hpp"
 #include "nic/ring.hpp"
 #include "transport/nic/agent_connection.hpp"
+#include "transport/nic/agent_watch.hpp"
 #include "transport/nic/frame_detour.hpp"
 
 namespace gradcoll {
@@ -32,8 +34,10 @@ class FramePipe {
     bool has_room(std::uint32_t peer);
     /// Where its bytes go, until it is posted.
     std::byte* room(std::uint32_t peer);
-    /// Precondition: has_room(), and the bytes are in room(), if there are any.
-    void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes);
+    /// Precondition: has_room(), and the bytes are in room(), if there are any; of a frame that is
+    /// coded its plain form (nic/coded_frame.hpp).
+    void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
+              NicCoding coding = NicCoding::none);
     std::uint64_t posted(std::uint32_t peer) const { return pairs_[peer].posted; }
     /// Frames that the peer will find, whatever becomes of this process, as of the last look.
     std::uint64_t delivered(std::uint32_t peer) const { return pairs_[peer].delivered; }
@@ -70,9 +74,12 @@ class FramePipe {
     };
 
     std::uint64_t slots() const { return layout_.shape().slots; }
+    bool agent_works();
     Status read_ring();
     Status read_detour();
     void lose(std::uint32_t peer, bool has_left = false);
+    Status encode_and_send(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes);
+    Status decode_detoured(DetouredFrame& frame);
     void send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes);
     void tell_taken(std::uint32_t peer);
 
@@ -84,9 +91,11 @@ class FramePipe {
     std::vector<Pair> pairs_;  ///< by rank
     FrameDetour& detour_;
     std::vector<std::byte> spare_;  ///< room for a frame that takes the detour
+    FrameCoder coder_;              ///< of such frames
     Status fault_;
     bool any_lost_ = false;
     unsigned idle_looks_ = 0;
+    AgentWatch watch_;
 };
 
 }  // namespace gradcoll

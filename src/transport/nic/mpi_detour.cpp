@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -17,6 +18,8 @@ struct Head {
     std::uint64_t group = 0;
     std::uint64_t number = 0;
     NicNote note;
+    NicCoding coding = NicCoding::none;
+    std::array<std::uint8_t, 7> unused{};
 };
 
 }  // namespace
@@ -47,7 +50,7 @@ Status MpiDetour::send(std::uint32_t peer, const OutgoingFrame& frame,
     message.peer = peer;
     const std::size_t size = sizeof(Head) + bytes.size();
     message.bytes = std::make_unique<std::byte[]>(size);
-    const Head head{group_, frame.number, frame.note};
+    const Head head{group_, frame.number, frame.note, frame.coding, {}};
     std::memcpy(message.bytes.get(), &head, sizeof head);
     if (!bytes.empty()) std::memcpy(message.bytes.get() + sizeof head, bytes.data(), bytes.size());
     leaving_.push_back(std::move(message));
@@ -101,6 +104,7 @@ Result<bool> MpiDetour::take_head(DetouredFrame& frame) const {
     frame.bytes.erase(frame.bytes.begin(), frame.bytes.begin() + sizeof head);
     frame.number = head.number;
     frame.note = head.note;
+    frame.coding = head.coding;
     return head.group == group_;
 }
 

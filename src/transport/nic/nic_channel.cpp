@@ -16,6 +16,7 @@ constexpr int least_tag_limit = 32767;
 
 NicChannel::NicChannel(AgentConnection agent, Place place, int detour_tag)
     : tag_limit_(detour_tag - 1),
+      encodes_(place.encodes),
       traffic_(std::move(agent), std::move(place.peers),
                std::make_unique<MpiDetour>(place.comm, detour_tag, place.group)) {
     PMPI_Comm_rank(place.comm, &rank_);

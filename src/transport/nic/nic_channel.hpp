@@ -20,6 +20,7 @@ class NicChannel final : public Channel {
         MPI_Comm comm = MPI_COMM_NULL;     ///< has to outlive the channel
         std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
         std::vector<std::uint32_t> peers;  ///< who is reached, ascending
+        bool encodes = false;  ///< all agents have the codecs of all ranks; the same on all ranks
     };
     /// `agent`: has joined, and all agents are linked. Errors: transport; unsupported where the MPI
     /// library has too few tags.
@@ -29,7 +30,9 @@ class NicChannel final : public Channel {
     int rank_count() const override { return rank_count_; }
     /// One less than MPI has: that one is for what the agents lose.
     int tag_limit() const override { return tag_limit_; }
-    Capabilities capabilities(int) const override { return {.drives_mpi = true}; }
+    Capabilities capabilities(int) const override {
+        return {.drives_mpi = true, .encodes_by_itself = encodes_};
+    }
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
   private:
@@ -38,6 +41,7 @@ class NicChannel final : public Channel {
     int rank_ = 0;
     int rank_count_ = 1;
     int tag_limit_;
+    bool encodes_;
     NicTraffic traffic_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/mpi/host_comm.hpp"
+#include "nic/coded_frame.hpp"
 #include "transport/nic/start_agent.hpp"
 
 namespace gradcoll {
@@ -103,6 +104,19 @@ Result<NicRoster> roster_of_all(MPI_Comm comm, const NicPlacement& placement,
     return roster;
 }
 
+/// Whether every agent encodes for every rank: frames have room for a block, and all know the same
+/// codecs. (Those of two ranks differ where somebody has added some to one's library.)
+Result<bool> all_encode(MPI_Comm comm, const AgentConnection& agent) {
+    const bool mine =
+        agent.has_our_codecs() && agent.layout().shape().slot_bytes >= least_coded_frame_bytes;
+    const std::uint64_t codecs = digest_of_codecs();
+    std::array<std::uint64_t, 3> least = {mine ? 1U : 0U, codecs, ~codecs};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
+                                         MPI_UINT64_T, MPI_MIN, comm),
+                          "MPI_Allreduce"));
+    return least[0] == 1 && least[1] == ~least[2];
+}
+
 /// Ranks are called as in the communicator.
 std::vector<std::uint32_t> ranks_of_other_hosts(const NicPlacement& placement, std::uint32_t host) {
     std::vector<std::uint32_t> ranks;
@@ -146,9 +160,10 @@ Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPla
     GRADCOLL_TRY(agree(comm, agent.join(roster)));
     GRADCOLL_TRY(
         agree(comm, placement.is_first_of_host(hello.rank) ? agent.connect_hosts() : Status()));
+    const bool encodes = GRADCOLL_VALUE(all_encode(comm, agent));
     auto channel = NicChannel::make(std::move(agent),
                                     {comm, Hash().bytes(key.id.data(), key.id.size()).digest(),
-                                     ranks_of_other_hosts(placement, hello.host)});
+                                     ranks_of_other_hosts(placement, hello.host), encodes});
     GRADCOLL_TRY(agree(comm, channel.status()));
     return channel;
 }

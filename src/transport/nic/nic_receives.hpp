@@ -43,6 +43,7 @@ class NicReceives {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         NicNote note;
+        NicCoding coding = NicCoding::none;
         std::vector<std::byte> bytes;
     };
     struct Peer {
@@ -57,6 +58,7 @@ class NicReceives {
     void on_first(std::uint32_t peer, const ArrivedFrame& frame);
     void on_more(std::uint32_t peer, const ArrivedFrame& frame);
     void on_retract(std::uint32_t peer, const NicNote& note);
+    void refuse(std::uint32_t index, const ArrivedFrame& frame, Status why);
     void finish(std::uint32_t index, Status status);
 
     NicWires& wires_;

@@ -4,9 +4,19 @@
 
 #include <algorithm>
 
+#include "compress/frame.hpp"
 #include "memory/copy.hpp"
 
 namespace gradcoll {
+namespace {
+
+/// Of a message. `codec`: null if it is not encoded on its way.
+std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
+    return codec == nullptr ? frame_bytes
+                            : coded_frame_elems(*codec, frame_bytes) * element_bytes(codec->type);
+}
+
+}  // namespace
 
 bool NicSends::is_busy(std::uint32_t peer) const {
     const Peer& state = peers_[peer];
@@ -18,6 +28,7 @@ void NicSends::start(const SendRequest& request) {
     const auto peer = static_cast<std::uint32_t>(request.peer);
     const std::uint32_t index = pool_.take();
     pool_[index].request = request;
+    pool_[index].frame_bytes = most_bytes_in_frame(request.codec, wires_.frames().slot_bytes());
     // Behind those that wait: messages of one pair and tag must not overtake one another.
     if (of(peer).waiting.empty() && wires_.send_words(peer) && wires_.frames().has_room(peer))
         send_first(peer, index);
@@ -39,7 +50,7 @@ void NicSends::progress(std::uint32_t peer) {
 /// There must be room for a frame.
 void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
     Outgoing& message = pool_[index];
-    const bool whole = message.request.size_bytes <= wires_.frames().slot_bytes();
+    const bool whole = message.request.size_bytes <= message.frame_bytes;
     NicNote note = note_of(whole ? FrameSays::whole : FrameSays::begins, message.id);
     note.tag = message.request.tag;
     note.size_bytes = message.request.size_bytes;
@@ -66,11 +77,34 @@ void NicSends::post_bytes(Outgoing& message, NicNote note) {
     FramePipe& frames = wires_.frames();
     const auto peer = static_cast<std::uint32_t>(message.request.peer);
     const std::size_t count =
-        std::min(message.request.size_bytes - message.sent_bytes, frames.slot_bytes());
-    if (count > 0) copy_bytes(frames.room(peer), message.request.data + message.sent_bytes, count);
-    frames.post(peer, note, count);
+        std::min(message.request.size_bytes - message.sent_bytes, message.frame_bytes);
+    const Codec* const codec = message.request.codec;
+    if (codec == nullptr) {
+        if (count > 0)
+            copy_bytes(frames.room(peer), message.request.data + message.sent_bytes, count);
+        frames.post(peer, note, count);
+    } else {
+        std::byte* const room = frames.room(peer);
+        write_plain_header(*codec, count / element_bytes(codec->type), room);
+        copy_next(message, room + frame_header_bytes, count);
+        frames.post(peer, note, frame_header_bytes + count, coding_of(*codec));
+    }
     message.sent_bytes += count;
     message.last_frame = frames.posted(peer);
+}
+
+void NicSends::copy_next(Outgoing& message, std::byte* to, std::size_t count) const {
+    while (count > 0) {
+        const ElementRun& run = message.request.runs[message.run];
+        const std::size_t part = std::min(count, run.size_bytes - message.run_bytes);
+        copy_bytes(to, run.data + message.run_bytes, part);
+        to += part;
+        count -= part;
+        message.run_bytes += part;
+        if (message.run_bytes < run.size_bytes) continue;
+        ++message.run;
+        message.run_bytes = 0;
+    }
 }
 
 void NicSends::finish_delivered(std::uint32_t peer) {

@@ -31,6 +31,9 @@ class NicSends {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         SendRequest request;
+        std::size_t frame_bytes = 0;  ///< of the message, in a frame at most
+        std::size_t run = 0;          ///< of the request's, of which the next bytes are
+        std::size_t run_bytes = 0;    ///< of it that have been sent
         std::size_t sent_bytes = 0;
         std::uint64_t receiver_id = 0;
         std::uint64_t last_frame = 0;
@@ -45,6 +48,7 @@ class NicSends {
     void send_first(std::uint32_t peer, std::uint32_t index);
     bool send_more(std::uint32_t peer);
     void post_bytes(Outgoing& message, NicNote note);
+    void copy_next(Outgoing& message, std::byte* to, std::size_t count) const;
     EntryList* take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index);
     void finish_delivered(std::uint32_t peer);
     void finish(std::uint32_t index);

@@ -14,6 +14,8 @@ namespace gradcoll {
 /// Any lane's poll moves the messages of all. Thread safe.
 class NicTraffic {
   public:
+    /// Where all agents do (NicChannel::Place).
+    static constexpr bool encodes = true;
     NicTraffic(AgentConnection agent, std::vector<std::uint32_t> peers,
                std::unique_ptr<FrameDetour> detour);
 

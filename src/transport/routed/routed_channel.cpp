@@ -58,6 +58,24 @@ class RoutedLane final : public Lane {
                                                                            size_bytes, cookie);
     }
 
+    Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs, const Codec& codec,
+                            std::uint32_t cookie) override {
+        GRADCOLL_TRY(admit(peer, tag));
+        const PeerRoute& route = channel_.route_to(peer);
+        OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
+        ++way.sent.messages;
+        for (const ElementRun& run : runs) way.sent.bytes += run.size_bytes;
+        return way.lane->start_coded_send(route.place, tag, runs, codec, cookie);
+    }
+
+    Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
+                            const Codec& codec, std::uint32_t cookie) override {
+        GRADCOLL_TRY(admit(peer, tag));
+        const PeerRoute& route = channel_.route_to(peer);
+        return ways_[static_cast<std::size_t>(route.way)].lane->start_coded_recv(
+            route.place, tag, data, size_bytes, codec, cookie);
+    }
+
     void cut_messages(std::vector<int> peers, CutEnd end) override {
         for (std::size_t way = 0; way < ways_.size(); ++way) {
             std::vector<int> places;

@@ -1,0 +1,14 @@
+// gc_info/nic_agent.hpp - the NIC agent of this host and user: whether it runs, and how it is.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace gc_info {
+
+/// Some lines for people.
+std::string nic_agent_text();
+/// What `gc_nicd --status` prints; without an agent an object that says why.
+nlohmann::ordered_json nic_agent_json();
+
+}  // namespace gc_info

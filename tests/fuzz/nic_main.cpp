@@ -1,0 +1,299 @@
+// tests/fuzz/nic_main.cpp - what others may tell an NIC agent, made up by chance: entries and
+// frames of ranks, frames of other agents, packets of processes. Each is refused, or leaves
+// everything as it may be. A sanitizer sees what reads or writes too far.
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+#include "compress/frame.hpp"
+#include "nic/coded_frame.hpp"
+#include "nicd/link.hpp"
+
+namespace gradcoll {
+namespace {
+
+using Random = std::mt19937_64;
+using Bytes = std::vector<std::byte>;
+constexpr std::uint32_t ranks = 4;  ///< 0 and 1 here, 2 and 3 on the other host
+
+struct Outcome {
+    std::uint64_t inputs = 0, taken = 0;
+};
+
+void promise(bool holds, const char* what) {
+    if (!holds) throw std::runtime_error(what);
+}
+
+/// A small number, one at an edge, or any.
+std::uint64_t number(Random& random) {
+    switch (random() % 4) {
+        case 0:
+            return random();
+        case 1:
+            return std::uint64_t{1} << random() % 64;
+        default:
+            return random() % 12;
+    }
+}
+
+NicShape shape() {
+    return NicShape::of(ranks);
+}
+
+std::shared_ptr<NicMember> new_member(std::uint32_t rank, SharedRegion* ranks_own = nullptr) {
+    Descriptor file;
+    auto region = SharedRegion::make(shape(), file);
+    promise(region.ok(), "memory");
+    if (ranks_own != nullptr) *ranks_own = SharedRegion::map(shape(), file).value();
+    return std::make_shared<NicMember>(rank, std::move(region).value());
+}
+
+// ---- a rank
+
+/// Entries one after another, until one is refused.
+class RankInput {
+  public:
+    void run(Random& random, Outcome& outcome) {
+        if (member_ == nullptr || refused_) renew();
+        NicEntry entry;
+        entry.kind = static_cast<NicEntryKind>(random() % 64 == 0 ? number(random) : 1);
+        if (random() % 8 == 0) entry.kind = NicEntryKind::consumed;
+        entry.peer = random() % 32 == 0 ? static_cast<std::uint32_t>(number(random)) : 2;
+        entry.number = random() % 32 == 0 ? number(random) : ++posted_;
+        entry.size_bytes = random() % 16 == 0 ? number(random) : random() % shape().slot_bytes;
+        entry.coding = static_cast<NicCoding>(random() % 32 == 0 ? random() : 0);
+        entries_.write(entry);
+        ++outcome.inputs;
+        const auto taken = member_->take_entry();
+        refused_ = !taken.ok();
+        if (refused_) return;
+        ++outcome.taken;
+        NicMember::Pair& pair = member_->pair(2);
+        promise(pair.posted - pair.delivered <= shape().slots, "more frames than slots");
+        if (!pair.may_send()) return;
+        const LinkFrame frame = member_->next_frame(2);
+        promise(member_->bytes_of(frame).size() <= shape().slot_bytes, "longer than a slot");
+        LinkFrame word;
+        word.source = 2;
+        word.number = frame.number;
+        for (const FrameKind kind : {FrameKind::delivered, FrameKind::consumed}) {
+            word.kind = kind;
+            promise(member_->take_word(word).ok(), "a word that is right");
+        }
+    }
+
+  private:
+    void renew() {
+        member_ = new_member(0, &region_);
+        entries_ = NicRingWriter(region_.layout(), NicWay::to_agent);
+        posted_ = 0;
+        refused_ = false;
+    }
+    std::shared_ptr<NicMember> member_;
+    SharedRegion region_;
+    NicRingWriter entries_;
+    std::uint64_t posted_ = 0;
+    bool refused_ = false;
+};
+
+// ---- frames that are coded
+
+void mutate(Bytes& bytes, Random& random) {
+    if (bytes.empty()) return;
+    for (std::uint64_t changes = random() % 4; changes > 0; --changes) {
+        const std::size_t reach =
+            random() % 2 == 0 ? std::min(bytes.size(), frame_header_bytes + 16) : bytes.size();
+        bytes[random() % reach] = static_cast<std::byte>(random());
+    }
+    if (random() % 16 == 0) bytes.resize(random() % bytes.size());
+}
+
+class CodedInput {
+  public:
+    CodedInput() {
+        for (const char* name : {"int8", "2:4", "int4/abs=0.01", "bound/abs=0.01", "int8+zstd",
+                                 "bf16", "2:4+int8+lz4"}) {
+            const Codec codec = codec_for(codec_from_name(name).value(), ElementType::f32).value();
+            const std::size_t count = 1300;
+            Bytes plain(frame_header_bytes + count * sizeof(float));
+            for (std::size_t i = 0; i < count; ++i) {
+                const float value = static_cast<float>(static_cast<int>(i * 37 % 101) - 50) / 7;
+                std::memcpy(&plain[frame_header_bytes + i * sizeof value], &value, sizeof value);
+            }
+            write_plain_header(codec, count, plain.data());
+            const auto coded = coder_.encode(plain, coding_of(codec));
+            promise(coded.ok(), "a frame that is right");
+            coded_.emplace_back(coded->begin(), coded->end());
+            plain_.push_back(std::move(plain));
+        }
+    }
+    const Bytes& coded(Random& random) const { return coded_[random() % coded_.size()]; }
+    void run(Random& random, Outcome& outcome) {
+        const bool encodes = random() % 2 == 0;
+        Bytes bytes = (encodes ? plain_ : coded_)[random() % plain_.size()];
+        mutate(bytes, random);
+        const auto exact = std::make_unique<std::byte[]>(bytes.size());
+        if (!bytes.empty()) std::memcpy(exact.get(), bytes.data(), bytes.size());
+        const std::span<const std::byte> input(exact.get(), bytes.size());
+        ++outcome.inputs;
+        if (encodes) {
+            const auto made = coder_.encode(input, static_cast<NicCoding>(1 + random() % 3));
+            if (made.ok()) ++outcome.taken;
+        } else {
+            const auto room = std::make_unique<std::byte[]>(6000);
+            const auto size = coder_.decode(input, {room.get(), 6000});
+            if (size.ok()) ++outcome.taken;
+            if (size.ok()) promise(*size <= 6000, "longer than its room");
+        }
+    }
+
+  private:
+    FrameCoder coder_;
+    std::vector<Bytes> plain_, coded_;
+};
+
+// ---- another agent
+
+/// Frames on one link, as many as come in one piece.
+class AgentInput {
+  public:
+    explicit AgentInput(const CodedInput& coded)
+        : coded_(coded), poller_(std::move(Poller::make()).value()) {
+        std::array<int, 2> ends{};
+        promise(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0, "sockets");
+        here_ = Descriptor(ends[0]);
+        there_ = Descriptor(ends[1]);
+        members_.roster.host_of_rank = {0, 0, 1, 1};
+        members_.by_rank.resize(ranks);
+        members_.gone.resize(ranks);
+        members_.here = {0};
+    }
+
+    void run(Random& random, Outcome& outcome) {
+        if (members_.by_rank[0] == nullptr || failed_) {
+            members_.by_rank[0] = new_member(0);
+            next_.fill(1);
+            failed_ = false;
+        }
+        Bytes bytes;
+        for (std::uint64_t frames = 1 + random() % 3; frames > 0; --frames) add(bytes, random);
+        Link link({poller_, counters_, members_}, 1, Descriptor(dup(here_.number())),
+                  [&](const Status&) { failed_ = true; });
+        ++outcome.inputs;
+        if (!link.begin(bytes).ok()) failed_ = true;
+        if (!failed_) ++outcome.taken;
+        const NicMember::Pair& pair = members_.by_rank[0]->pair(2);
+        promise(pair.received <= pair.consumed + shape().slots, "more frames than slots");
+    }
+
+  private:
+    void add(Bytes& to, Random& random) {
+        LinkFrame frame;
+        frame.kind = static_cast<FrameKind>(1 + random() % 5);
+        if (random() % 2 == 0) frame.kind = FrameKind::data;
+        frame.source = random() % 32 == 0 ? static_cast<std::uint32_t>(number(random)) : 2;
+        frame.target = random() % 32 == 0 ? static_cast<std::uint32_t>(number(random)) : 0;
+        const bool is_data = frame.kind == FrameKind::data;
+        frame.number = random() % 32 == 0 ? number(random) : is_data ? next_[0]++ : 0;
+        Bytes body(is_data ? random() % 500 : 0);
+        if (is_data && random() % 2 == 0) {
+            body = coded_.coded(random);
+            frame.coding = static_cast<NicCoding>(1 + random() % 3);
+            if (random() % 8 == 0) mutate(body, random);
+        }
+        frame.size_bytes = static_cast<std::uint32_t>(body.size());
+        if (random() % 64 == 0) frame.size_bytes = static_cast<std::uint32_t>(number(random));
+        frame.crc = crc_of(frame, body);
+        if (random() % 32 == 0) frame.crc ^= 1U << random() % 32;
+        const auto head = std::as_bytes(std::span(&frame, 1));
+        to.insert(to.end(), head.begin(), head.end());
+        to.insert(to.end(), body.begin(), body.end());
+        if (random() % 32 == 0) to[random() % to.size()] = static_cast<std::byte>(random());
+    }
+
+    const CodedInput& coded_;
+    Poller poller_;
+    AgentCounters counters_;
+    LocalMembers members_;
+    Descriptor here_, there_;
+    std::array<std::uint64_t, 1> next_{1};
+    bool failed_ = false;
+};
+
+// ---- a process
+
+void run_packet(Random& random, Outcome& outcome) {
+    NicRoster roster;
+    const auto hosts = static_cast<std::uint32_t>(1 + random() % 4);
+    for (std::uint64_t i = random() % 9; i > 0; --i)
+        roster.host_of_rank.push_back(static_cast<std::uint32_t>(random() % hosts));
+    roster.endpoints.resize(hosts);
+    Bytes bytes = roster.packed();
+    mutate(bytes, random);
+    const auto exact = std::make_unique<std::byte[]>(bytes.size());
+    if (!bytes.empty()) std::memcpy(exact.get(), bytes.data(), bytes.size());
+    ++outcome.inputs;
+    const auto read = NicRoster::unpacked({exact.get(), bytes.size()});
+    if (!read.ok()) return;
+    ++outcome.taken;
+    for (const std::uint32_t host : read->host_of_rank)
+        promise(host < read->endpoints.size(), "a host that is not there");
+}
+
+void tell(const char* who, const Outcome& outcome) {
+    fmt::print("{:<12} {:>10} inputs, {:>10} taken\n", who, outcome.inputs, outcome.taken);
+    promise(outcome.taken > outcome.inputs / 100 && outcome.taken < outcome.inputs,
+            "inputs that test nothing: (nearly) all or none are taken");
+}
+
+void run(std::uint64_t inputs, std::uint64_t seed) {
+    Random random(seed);
+    RankInput rank;
+    CodedInput coded;
+    AgentInput agent(coded);
+    Outcome of_rank, of_coded, of_agent, of_process;
+    for (std::uint64_t i = 0; i < inputs; ++i) {
+        switch (i % 4) {
+            case 0:
+                rank.run(random, of_rank);
+                break;
+            case 1:
+                coded.run(random, of_coded);
+                break;
+            case 2:
+                agent.run(random, of_agent);
+                break;
+            default:
+                run_packet(random, of_process);
+        }
+    }
+    tell("a rank", of_rank);
+    tell("coded frames", of_coded);
+    tell("an agent", of_agent);
+    tell("a process", of_process);
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+int main(int argc, char** argv) {
+    std::uint64_t inputs = 40'000, seed = 1;
+    CLI::App app("Made-up ranks, agents and processes for an NIC agent.", "fuzz_nic");
+    app.add_option("--inputs", inputs, "in all");
+    app.add_option("--seed", seed, "of chance");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        gradcoll::run(inputs, seed);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "fuzz_nic: {}\n", error.what());
+        return 1;
+    }
+    return 0;
+}
