@@ -64,7 +64,7 @@ class RankRun {
     void add_moves(const RankChoice& choice) {
         needed_.resize(rank_.operators.size());
         sent_.resize(rank_.operators.size() + 1);
-        for (const ChosenMove& chosen : choice.moves) {
+        for (const ChosenMove& chosen : choice) {
             const std::size_t m = moves_.size();
             moves_.push_back({.tensor = chosen.gap.tensor,
                               .after = chosen.gap.after,

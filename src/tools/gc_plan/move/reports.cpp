@@ -44,12 +44,7 @@ RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
 
 std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     std::int64_t most = 0;
-    for (const Sharing& host : rooms.hosts) {
-        std::int64_t pinned = 0;
-        for (const auto& [rank, devices] : host.devices)
-            pinned += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
-        most = std::max(most, pinned);
-    }
+    for (const Sharing& host : rooms.hosts) most = std::max(most, pinned_in(host, plan));
     return most;
 }
 
