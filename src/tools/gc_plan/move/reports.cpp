@@ -98,6 +98,20 @@ std::string peak_report(const Scene& scene) {
     return text + "\n";
 }
 
+std::string smallest_report(const Scene& scene, const std::vector<SmallestMemory>& rows) {
+    std::int64_t peak = 0;
+    for (const RankProgram& rank : scene.program.ranks)
+        peak = std::max(peak, peak_of(memory_of(rank)).bytes);
+    std::string text = fmt::format(
+        "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
+        "{:>12}{:>16}{:>14}\n",
+        bytes_of(peak), bytes_of(peak / 200), "slower by", "device memory", "slower there");
+    for (const SmallestMemory& row : rows)
+        fmt::format_to(std::back_inserter(text), "{:>10.0f} %{:>16}{:>12.2f} %\n",
+                       100 * row.slowdown, bytes_of(row.device_bytes), 100 * row.slowdown_there);
+    return text;
+}
+
 std::string published_report(const std::vector<PublishedRow>& rows) {
     std::string text = fmt::format("{:<7}{:<44}{:>11}{:>9} {:<11}{:>8}{:>9}\n", "model", "figure",
                                    "published", "ours", "", "error", "allowed");
