@@ -22,7 +22,7 @@ class Chooser {
         for (const BytesByKind& bytes : memory_of(rank)) unmoved_.push_back(sum_of(bytes));
         by_after_.resize(unmoved_.size() + 1);
         for (std::size_t g = 0; g < gaps.size(); ++g) {
-            by_after_[static_cast<std::size_t>(gaps[g].after + 1)].push_back(g);
+            by_after_[slot_after(gaps[g].after)].push_back(g);
             state_[g].alone = away_alone(times, gaps[g]);
             state_[g].may_hide = state_[g].alone.is_any();
         }
