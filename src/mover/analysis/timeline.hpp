@@ -23,6 +23,7 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
         const std::size_t r = can_go.back();
         can_go.pop_back();
         const auto& operators = program.ranks[r].operators;
+        const std::size_t before = starts[r].size();
         while (starts[r].size() < operators.size()) {
             const std::size_t n = starts[r].size();
             const Operator& op = operators[n];
@@ -43,7 +44,8 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
             starts[r].push_back(*start);
         }
         if (starts[r].size() == operators.size()) --left;
-        // They look again; those that still wait come back.
+        // They look again; those that still wait come back. Without news they would for ever.
+        if (starts[r].size() == before) continue;
         for (const std::size_t other : waiting[r]) can_go.push_back(other);
         waiting[r].clear();
     }

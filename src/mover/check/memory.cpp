@@ -4,6 +4,7 @@
 #include <map>
 #include <queue>
 
+#include "mover/check/check.hpp"
 #include "mover/check/rules.hpp"
 
 namespace gradcoll::mover {
@@ -144,14 +145,10 @@ std::vector<std::int64_t> peaks_of(const Program& program, const MovePlan& plan)
 Status check_pools(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r)
         GRADCOLL_TRY(check_pool(program, r, plan.ranks[r]));
-    for (const Sharing& host : rooms.hosts) {
-        std::int64_t pinned = 0;
-        for (const auto& [rank, devices] : host.devices)
-            pinned += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
-        if (pinned > host.most)
+    for (const Sharing& host : rooms.hosts)
+        if (const std::int64_t pinned = pinned_in(host, plan); pinned > host.most)
             return broken("the pools of a host with devices of rank {} take {} bytes, it has {}",
                           host.devices.front().first, pinned, host.most);
-    }
     return {};
 }
 

@@ -5,7 +5,8 @@
 
 #include <utility>
 
-#include "mover/check/check.hpp"
+#include "base/status.hpp"
+#include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {
 

@@ -64,14 +64,14 @@ class RankRun {
     void add_moves(const RankChoice& choice) {
         needed_.resize(rank_.operators.size());
         sent_.resize(rank_.operators.size() + 1);
-        for (const ChosenMove& chosen : choice.moves) {
+        for (const ChosenMove& chosen : choice) {
             const std::size_t m = moves_.size();
             moves_.push_back({.tensor = chosen.gap.tensor,
                               .after = chosen.gap.after,
                               .prefetch_at = chosen.prefetch_at,
                               .needed_by = chosen.gap.need});
             ticks_.push_back(chosen.gap.ticks);
-            sent_[static_cast<std::size_t>(chosen.gap.after + 1)].push_back(m);
+            sent_[slot_after(chosen.gap.after)].push_back(m);
             needed_[static_cast<std::size_t>(chosen.gap.need)].push_back(m);
             fetches_.push_back(m);
         }
@@ -97,7 +97,7 @@ class RankRun {
     }
 
     void send_after(std::int32_t op, Tick ended) {
-        for (const std::size_t m : sent_[static_cast<std::size_t>(op + 1)]) {
+        for (const std::size_t m : sent_[slot_after(op)]) {
             const Tick begin = std::max(out_free_, ended);
             moves_[m].transfer = {begin, begin + ticks_[m]};
             out_free_ = moves_[m].transfer.end;

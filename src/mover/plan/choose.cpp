@@ -22,7 +22,7 @@ class Chooser {
         for (const BytesByKind& bytes : memory_of(rank)) unmoved_.push_back(sum_of(bytes));
         by_after_.resize(unmoved_.size() + 1);
         for (std::size_t g = 0; g < gaps.size(); ++g) {
-            by_after_[static_cast<std::size_t>(gaps[g].after + 1)].push_back(g);
+            by_after_[slot_after(gaps[g].after)].push_back(g);
             state_[g].alone = away_alone(times, gaps[g]);
             state_[g].may_hide = state_[g].alone.is_any();
         }
@@ -139,7 +139,6 @@ class Chooser {
         hold(gap.is_used() ? gap.all() : Away{}, gaps_[g].bytes);
         if (!gap.forced.is_any()) gap.forced = {op, op + 1};
         gap.forced = {std::min(gap.forced.gone_from, op), std::max(gap.forced.back_at, op + 1)};
-        waits_ = true;
         hold(gap.all(), -gaps_[g].bytes);
     }
 
@@ -188,9 +187,8 @@ class Chooser {
 
     RankChoice choice() const {
         RankChoice out;
-        out.waits = waits_;
         for (std::size_t g = 0; g < gaps_.size(); ++g)
-            if (state_[g].is_used()) out.moves.push_back({gaps_[g], state_[g].all().back_at});
+            if (state_[g].is_used()) out.push_back({gaps_[g], state_[g].all().back_at});
         return out;
     }
 
@@ -202,7 +200,6 @@ class Chooser {
     std::vector<std::int64_t> unmoved_;               ///< held by operator, with nothing moved
     std::vector<std::int64_t> held_;
     bool hid_any_ = false;
-    bool waits_ = false;
 };
 
 }  // namespace

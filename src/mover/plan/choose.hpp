@@ -15,10 +15,7 @@ struct ChosenMove {
     std::int32_t prefetch_at = 0;
 };
 
-struct RankChoice {
-    std::vector<ChosenMove> moves;
-    bool waits = false;  ///< some were chosen although operators wait for them
-};
+using RankChoice = std::vector<ChosenMove>;
 
 /// Greedy: operator by operator, where memory is short, of the gaps around it the one whose tensor
 /// is needed last, as long as it can be gone and back in time (look_back); when there is none, the

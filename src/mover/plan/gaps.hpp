@@ -1,6 +1,7 @@
 // mover/plan/gaps.hpp - when a tensor is not used for a while, so that it could be away.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "mover/program/program.hpp"
@@ -15,6 +16,11 @@ struct Gap {
     std::int64_t bytes = 0;
     Tick ticks = 0;  ///< one way
 };
+
+/// Index for what is kept by Gap::after: the begin of the step comes first.
+inline std::size_t slot_after(std::int32_t op) {
+    return static_cast<std::size_t>(std::int64_t{op} + 1);
+}
 
 /// Which kinds may move, and from which size on.
 struct MovableKinds {

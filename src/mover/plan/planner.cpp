@@ -9,16 +9,11 @@
 namespace gradcoll::mover {
 namespace {
 
-constexpr int rounds = 4;
+/// Steps change little after the second.
+constexpr int most_rounds = 4;
 
-struct Round {
-    MovePlan plan;
-    bool waits = false;
-};
-
-Result<Round> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                        const Starts& starts) {
-    Round round;
+Result<MovePlan> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                           const Starts& starts) {
     std::vector<RankChoice> choices;
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
         const RankProgram& rank = program.ranks[r];
@@ -28,11 +23,9 @@ Result<Round> plan_once(const Program& program, const Rooms& rooms, const Movabl
         if (!choice.ok())
             return Status(choice.status().code(),
                           fmt::format("rank {}: {}", r, choice.status().message()));
-        round.waits |= choice->waits;
         choices.push_back(std::move(choice).value());
     }
-    round.plan = GRADCOLL_VALUE(carry_out(program, rooms, choices));
-    return round;
+    return carry_out(program, rooms, choices);
 }
 
 Starts starts_of(const MovePlan& plan) {
@@ -42,15 +35,11 @@ Starts starts_of(const MovePlan& plan) {
 }
 
 Status check_hosts(const Rooms& rooms, const MovePlan& plan) {
-    for (const Sharing& host : rooms.hosts) {
-        std::int64_t pinned = 0;
-        for (const auto& [rank, devices] : host.devices)
-            pinned += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
-        if (pinned > host.most)
+    for (const Sharing& host : rooms.hosts)
+        if (const std::int64_t pinned = pinned_in(host, plan); pinned > host.most)
             return {Code::out_of_memory,
                     fmt::format("host_memory: what moves takes {} bytes of a host, it has {}",
                                 pinned, host.most)};
-    }
     return {};
 }
 
@@ -61,12 +50,12 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
     Starts starts = GRADCOLL_VALUE(timeline_of(program));
     PlannedStep best;
     best.unmoved_ticks = end_of(program, starts);
-    for (int n = 0; n < rounds; ++n) {
-        Round round = GRADCOLL_VALUE(plan_once(program, rooms, kinds, starts));
-        starts = starts_of(round.plan);
-        if (n == 0 || round.plan.step_ticks < best.plan.step_ticks)
-            best.plan = std::move(round.plan);
-        if (best.plan.step_ticks == best.unmoved_ticks) break;
+    for (int n = 0; n < most_rounds; ++n) {
+        MovePlan plan = GRADCOLL_VALUE(plan_once(program, rooms, kinds, starts));
+        const bool is_better = n == 0 || plan.step_ticks < best.plan.step_ticks;
+        starts = starts_of(plan);
+        if (is_better) best.plan = std::move(plan);
+        if (!is_better || best.plan.step_ticks == best.unmoved_ticks) break;
     }
     for (std::size_t r = 0; r < program.ranks.size(); ++r)
         lay_out_pool(program.ranks[r], best.plan.ranks[r]);

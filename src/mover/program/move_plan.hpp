@@ -57,6 +57,14 @@ struct Sharing {
     std::vector<std::pair<std::int32_t, std::int64_t>> devices{};
 };
 
+/// Bytes of the pools of all devices of a host.
+inline std::int64_t pinned_in(const Sharing& host, const MovePlan& plan) {
+    std::int64_t bytes = 0;
+    for (const auto& [rank, devices] : host.devices)
+        bytes += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
+    return bytes;
+}
+
 struct Rooms {
     std::vector<RankRoom> ranks;
     std::vector<Sharing> rates;  ///< links, and the memories of hosts if they are a limit

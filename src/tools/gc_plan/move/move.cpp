@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "base/files.hpp"
@@ -63,6 +64,17 @@ int plan(const Options& options) {
     return 0;
 }
 
+int smallest(const Options& options) {
+    const auto inputs = read_inputs(options);
+    if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
+    const auto scene = scene_of(*inputs);
+    if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+    static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
+    const auto rows = smallest_memory(scene->program, scene->rooms, options.kinds, slowdowns);
+    std::fputs(smallest_report(*scene, rows).c_str(), stdout);
+    return 0;
+}
+
 int check(const Options& options) {
     const auto text = gradcoll::read_file(options.plan);
     if (!text.ok())
@@ -101,6 +113,8 @@ int run(int argc, const char* const* argv) {
         return line.exit_status;
     }
     switch (line.options.mode) {
+        case Mode::smallest:
+            return smallest(line.options);
         case Mode::check:
             return check(line.options);
         case Mode::validate:

@@ -18,6 +18,8 @@ constexpr const char* examples = R"help(Examples:
                                           what a step holds, and what has to move so that it fits
   gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --move activations --out plan.json
                                           the plan, with everything that it follows from
+  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest
+                                          how little memory would do
   gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
   gc_plan move --validate                 published memory of four models beside ours
 
@@ -28,7 +30,7 @@ docs/schemas describe all files.
 /// As typed.
 struct Raw {
     std::string device_memory, kinds = "activations,optimizer", least = "1M";
-    bool validate = false;
+    bool validate = false, smallest = false;
 };
 
 void declare(CLI::App& app, Options& options, Raw& raw) {
@@ -54,6 +56,11 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--out", options.out, "write the plan to FILE: .json, or .csv for tables")
         ->needs(model)
         ->type_name("FILE");
+    app.add_flag("--smallest", raw.smallest,
+                 "the smallest device memory for slowdowns of 0, 1, 5 and 20 % instead")
+        ->needs(model)
+        ->excludes("--device-memory")
+        ->excludes("--out");
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);
@@ -99,6 +106,7 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     if (raw.validate) options.mode = Mode::validate;
     if (app.count("--check") > 0) options.mode = Mode::check;
     if (options.mode != Mode::plan) return std::nullopt;
+    if (raw.smallest) options.mode = Mode::smallest;
     if (app.count("--model") == 0)
         return "--model, --parallel and --cluster say what to plan, --check and --validate do "
                "without; gc_plan move --help shows more";

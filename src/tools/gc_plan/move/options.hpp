@@ -9,7 +9,7 @@
 
 namespace gc_plan::move {
 
-enum class Mode { plan, check, validate };
+enum class Mode { plan, smallest, check, validate };
 
 struct Options {
     Mode mode = Mode::plan;

@@ -44,12 +44,7 @@ RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
 
 std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     std::int64_t most = 0;
-    for (const Sharing& host : rooms.hosts) {
-        std::int64_t pinned = 0;
-        for (const auto& [rank, devices] : host.devices)
-            pinned += devices * plan.ranks[static_cast<std::size_t>(rank)].pool_bytes;
-        most = std::max(most, pinned);
-    }
+    for (const Sharing& host : rooms.hosts) most = std::max(most, pinned_in(host, plan));
     return most;
 }
 
@@ -101,6 +96,20 @@ std::string peak_report(const Scene& scene) {
                 "\n";
     }
     return text + "\n";
+}
+
+std::string smallest_report(const Scene& scene, const std::vector<SmallestMemory>& rows) {
+    std::int64_t peak = 0;
+    for (const RankProgram& rank : scene.program.ranks)
+        peak = std::max(peak, peak_of(memory_of(rank)).bytes);
+    std::string text = fmt::format(
+        "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
+        "{:>12}{:>16}{:>14}\n",
+        bytes_of(peak), bytes_of(peak / 200), "slower by", "device memory", "slower there");
+    for (const SmallestMemory& row : rows)
+        fmt::format_to(std::back_inserter(text), "{:>10.0f} %{:>16}{:>12.2f} %\n",
+                       100 * row.slowdown, bytes_of(row.device_bytes), 100 * row.slowdown_there);
+    return text;
 }
 
 std::string published_report(const std::vector<PublishedRow>& rows) {

@@ -6,6 +6,7 @@
 
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
+#include "mover/plan/smallest.hpp"
 #include "mover/validate/published.hpp"
 
 namespace gc_plan::move {
@@ -16,6 +17,9 @@ std::string plan_report(const gradcoll::mover::Scene& scene,
 
 /// What a rank's device holds at its peak, with nothing moved.
 std::string peak_report(const gradcoll::mover::Scene& scene);
+
+std::string smallest_report(const gradcoll::mover::Scene& scene,
+                            const std::vector<gradcoll::mover::SmallestMemory>& rows);
 
 std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
 

@@ -1,0 +1,23 @@
+// mover/descriptions.hpp - short texts of descriptions, for tests.
+#pragma once
+
+#include <string>
+
+#include "mover/files/inputs.hpp"
+
+namespace gradcoll::mover {
+
+inline const char* const cluster_text =
+    R"({"devices_per_host": 8, "device_memory": "80GiB", "host_memory": "1024GiB",)"
+    R"( "device_tflops": 312, "device_memory_gbytes_per_s": 2039, "link_gbytes_per_s": 25})";
+
+/// "" or what is wrong.
+template <class Read>
+std::string fault_of(Read&& read, const std::string& text) {
+    const auto document = document_of_text("f", text);
+    if (!document.ok()) return document.status().message();
+    const auto result = read(*document);
+    return result.ok() ? std::string() : result.status().message();
+}
+
+}  // namespace gradcoll::mover
