@@ -116,7 +116,9 @@ Status run(const Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int body(int argc, char** argv) {
     Options options;
     CLI::App app("What finding the tree costs among ranks that are not there", "attach_scale");
     app.add_option("--hosts", options.hosts)->capture_default_str()->check(CLI::Range(1, 1 << 17));
@@ -134,4 +136,10 @@ int main(int argc, char** argv) {
     if (status.ok()) return 0;
     fmt::print(stderr, "attach_scale: {}\n", status.message());
     return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("attach_scale", body, argc, argv);
 }

@@ -219,7 +219,9 @@ double bytes_a_step(GC_Engine engine, int turns) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+namespace {
+
+int body(int argc, char** argv) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     int rank = 0, ranks = 1;
@@ -291,4 +293,10 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&comm);
     MPI_Finalize();
     return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gc_engine", body, argc, argv);
 }

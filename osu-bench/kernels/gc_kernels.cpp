@@ -113,7 +113,9 @@ void register_all() {
 }  // namespace
 }  // namespace gradcoll::bench
 
-int main(int argc, char** argv) {
+namespace {
+
+int body(int argc, char** argv) {
     using namespace gradcoll::bench;
     benchmark::Initialize(&argc, argv);
     CLI::App app{"Codec kernels against memcpy", "gc_kernels"};
@@ -147,4 +149,10 @@ int main(int argc, char** argv) {
         benchmark::RunSpecifiedBenchmarks();
     }
     return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gc_kernels", body, argc, argv);
 }

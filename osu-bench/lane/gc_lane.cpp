@@ -185,7 +185,9 @@ void run_all(const Settings& settings) {
 }  // namespace
 }  // namespace gradcoll
 
-int main(int argc, char** argv) {
+namespace {
+
+int body(int argc, char** argv) {
     gradcoll::Settings settings;
     CLI::App app("The executor on a flat tree: MPI's messages against shared memory, in turns",
                  "gc_lane");
@@ -207,4 +209,10 @@ int main(int argc, char** argv) {
     }
     MPI_Finalize();
     return line.exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gc_lane", body, argc, argv);
 }

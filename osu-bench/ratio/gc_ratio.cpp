@@ -115,7 +115,9 @@ void print(const Selection& selection) {
 }  // namespace
 }  // namespace gradcoll::bench
 
-int main(int argc, char** argv) {
+namespace {
+
+int body(int argc, char** argv) {
     using namespace gradcoll::bench;
     CLI::App app{"Bits a value at an equal largest error", "gc_ratio"};
     Selection selection;
@@ -140,11 +142,12 @@ int main(int argc, char** argv) {
         gradcoll::print(line);
         return line.exit_status;
     }
-    try {
-        print(selection);
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "gc_ratio: {}\n", error.what());
-        return 1;
-    }
+    print(selection);
     return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gc_ratio", body, argc, argv);
 }

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <vector>
 
 #include "tools/command_line/forms.hpp"
@@ -72,6 +73,18 @@ TEST(CommandLine, FormsThatAreNotKnownAreNamedWithThoseThatAre) {
     EXPECT_EQ(find_form("--draw", "svg", forms, form),
               "--draw svg: allowed are text, dot; Graphviz makes pictures of dot: dot -Tsvg");
     EXPECT_EQ(form, 8);
+}
+
+TEST(CommandLine, WhatABodyThrowsEndsTheProgramWithItsName) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(guarded(
+                  "prog", [](int count, char**) { return count; }, 7, nullptr),
+              7);
+    EXPECT_EQ(
+        guarded(
+            "prog", [](int, char**) -> int { throw std::invalid_argument("no sofa"); }, 0, nullptr),
+        1);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "prog: no sofa\n");
 }
 
 TEST(CommandLine, FilesAreWrittenOrTheOptionIsNamed) {

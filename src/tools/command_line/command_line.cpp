@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 
 #include "base/files.hpp"
 #include "build_facts.hpp"
@@ -55,6 +56,17 @@ void parse_into(Ending& line, CLI::App& app, int argc, const char* const* argv,
 
 void print(const Ending& ending) {
     std::fputs(ending.text.c_str(), ending.exit_status == 0 ? stdout : stderr);
+}
+
+int guarded(const char* name, int (*body)(int argc, char** argv), int argc, char** argv) noexcept {
+    try {
+        return body(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s: %s\n", name, error.what());
+    } catch (...) {
+        std::fprintf(stderr, "%s: an unknown exception\n", name);
+    }
+    return 1;
 }
 
 Problem write_file(std::string_view option, const std::string& path, const std::string& text) {

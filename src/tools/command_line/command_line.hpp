@@ -41,6 +41,10 @@ void parse_into(
 /// The text goes to stdout, or where it tells an error to stderr.
 void print(const Ending& ending);
 
+/// The exit status of a program's body; 1 after an exception, which is told under the program's
+/// name.
+int guarded(const char* name, int (*body)(int argc, char** argv), int argc, char** argv) noexcept;
+
 /// Into a file; the problem names the option that named it.
 Problem write_file(std::string_view option, const std::string& path, const std::string& text);
 
