@@ -337,11 +337,8 @@ void run_all(const Settings& settings) {
     }
 }
 
-}  // namespace
-}  // namespace gradcoll
-
-int main(int argc, char** argv) {
-    gradcoll::Settings settings;
+int run_command_line(int argc, char** argv) {
+    Settings settings;
     CLI::App app("Plans over NIC agents and over MPI's messages, in turns.", "gc_nic");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
@@ -350,15 +347,25 @@ int main(int argc, char** argv) {
                    "so many hosts, made up, with an agent each on this machine; 0: as it is");
     app.add_option("--directory", settings.directory, "folder of agents' sockets");
     app.add_option("--seconds", settings.seconds, "of every row, about");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    }
+    run_all(settings);
+    return 0;
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int code = 0;
     try {
-        app.parse(argc, argv);
-        gradcoll::run_all(settings);
-    } catch (const CLI::ParseError& error) {
-        code = app.exit(error);
+        code = gradcoll::run_command_line(argc, argv);
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gc_nic: {}\n", error.what());
+        std::fprintf(stderr, "gc_nic: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     MPI_Finalize();
