@@ -3,13 +3,9 @@
 #include <algorithm>
 
 #include "base/round.hpp"
+#include "runtime/packed_layout.hpp"
 
 namespace gradcoll {
-namespace {
-
-constexpr std::uint64_t message_alignment = 64;
-
-}  // namespace
 
 /// Who reads and writes the slots of messages tells what their encoded forms are needed for.
 class CodedHops::Finder {

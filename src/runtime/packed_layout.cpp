@@ -8,8 +8,6 @@
 namespace gradcoll {
 namespace {
 
-constexpr std::uint64_t message_alignment = 64;
-
 bool is_packed(const Step& step, std::span<const int> plain_peers) {
     return step.peer >= 0 && packing_of(step.codec) != Packing::none &&
            !std::binary_search(plain_peers.begin(), plain_peers.end(), step.peer);

@@ -11,6 +11,9 @@
 
 namespace gradcoll {
 
+/// Where messages have room of their own in the scratch, beside its slots.
+inline constexpr std::uint64_t message_alignment = 64;
+
 /// A message whose codec says so (packing_of()) travels packed, where that is shorter. Beside the
 /// slot that it leaves from or comes to it has room for its packed form: what comes is unpacked
 /// into the slot, where everything else finds the message as if it had come so. Immutable.
