@@ -5,10 +5,9 @@
 
 #include "base/status.hpp"
 #include "reduce/reducer.hpp"
+#include "runtime/operation_numbers.hpp"
 
 namespace gradcoll {
-
-class OperationNumbers;
 
 /// Where one call's data are. With ExecutorOptions::data_on_device all of it is memory of the
 /// device.
@@ -32,6 +31,9 @@ struct Binding {
     /// Number of the operation on its communicator, the same on all ranks: keeps the messages of
     /// operations that overlap in time apart (runtime/tags.hpp). Not read if `numbers` gives one.
     std::uint32_t sequence = 0;
+    /// How its signature is, beside that of the operation before with the same tags: of one that
+    /// has its number from elsewhere. The same on all ranks.
+    SignatureChange change = SignatureChange::none;
     /// Null, or where the operation takes its number when it is started, even if that fails; it
     /// then begins in its turn, and holds the number until it has ended. Must outlive it
     /// (runtime/operation_numbers.hpp).

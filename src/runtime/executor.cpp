@@ -245,7 +245,7 @@ std::uint32_t Executor::sequence() const {
 Status Executor::start(const Binding& binding) {
     Impl& impl = *impl_;
     OperationNumber number;
-    SignatureChange change = SignatureChange::none;
+    SignatureChange change = binding.change;
     if (binding.numbers != nullptr) {
         number = binding.numbers->take();
         change = binding.numbers->change_to(binding.signature);

@@ -2,6 +2,8 @@
 
 #include <sched.h>
 
+#include <utility>
+
 #include "api/comm/route.hpp"
 #include "api/edge/mpi_reach.hpp"
 
@@ -133,6 +135,8 @@ Status PersistentCall::start_on_tree(const CallKey& key) {
         return prepared;
     }
     binding.sequence = number_.number;
+    // With tags of its own the request is the same operation at every start.
+    if (has_number && !std::exchange(has_signed_, true)) binding.change = SignatureChange::changed;
     GRADCOLL_TRY(is_tolerant_ ? start_with_look(binding) : start_at_once(binding));
     complete_ = false;
     if (!has_number) add_started_call(*this);

@@ -76,6 +76,7 @@ class PersistentCall final : public StartedCall {
     bool wants_feedback_ = false;
 
     bool started_ = false;
+    bool has_signed_ = false;                     ///< a start has told its signature
     MPI_Request mpi_request_ = MPI_REQUEST_NULL;  ///< of a start that passed
     std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
     DeviceArea twin_room_;

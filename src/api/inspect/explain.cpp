@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/settings/process_tuning.hpp"
 #include "api/settings/setting_table.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/exchange/exchange.hpp"
@@ -74,6 +75,7 @@ std::vector<OptionId> deciding_options() {
 std::vector<ExplainedSetting> deciding_settings(const SettingsText& text) {
     std::vector<ExplainedSetting> settings;
     for (const OptionId id : deciding_options()) {
+        if (id == OptionId::tuning_file && !tuning_file_holds()) continue;
         const bool always = id == OptionId::tree_min_bytes || id == OptionId::min_bytes;
         if (always || text[id] != info_of(id).default_value)
             settings.push_back(explained(id, text));

@@ -139,7 +139,7 @@ Entries levels() {
     constexpr std::pair<VertexKind, std::string_view> kinds[] = {
         {VertexKind::rank, "a leaf: one MPI process"},
         {VertexKind::core, "processes bound to one core"},
-        {VertexKind::cache, "cores that share a level 3 cache or a larger one"},
+        {VertexKind::cache, "cores that share a cache"},
         {VertexKind::numa, "cores that share memory of their own"},
         {VertexKind::package, "a processor in its socket"},
         {VertexKind::bridge, "devices below one PCI bridge"},

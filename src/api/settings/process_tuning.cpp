@@ -25,7 +25,7 @@ ProcessTuning read_process_tuning() {
     Result<std::string> text = read_tuning_text(path);
     Result<Tuning> tuning = text.ok() ? tuning_from(*text, path) : text.status();
     if (!tuning.ok()) {
-        log(LogLevel::warn, "GC_TUNING_FILE: {}; ignored, the shipped figures hold",
+        log(warn_once_a_job(), "GC_TUNING_FILE: {}; ignored, the shipped figures hold",
             tuning.status().message());
         return read;
     }
@@ -44,6 +44,10 @@ const ProcessTuning& process_tuning() {
 
 SharedTuning tuning_of_process() {
     return process_tuning().tuning;
+}
+
+bool tuning_file_holds() {
+    return !process_tuning().text.empty();
 }
 
 Result<SharedTuning> tuning_of_rank_0(MPI_Comm comm) {

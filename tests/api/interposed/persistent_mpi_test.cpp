@@ -39,13 +39,12 @@ void free_request(MPI_Request& request) {
 /// A request over its own values: `fill` gives rank r the value r + 1 + round.
 class Sum {
   public:
-    explicit Sum(MPI_Comm comm, int count = long_count)
+    explicit Sum(MPI_Comm comm, int count = long_count, MPI_Op op = MPI_SUM)
         : comm_size_(size_of(comm)),
           rank_(rank_of(comm)),
           in_(static_cast<std::size_t>(count)),
           out_(static_cast<std::size_t>(count)) {
-        const Answer answer =
-            init(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, comm, &request);
+        const Answer answer = init(in_.data(), out_.data(), count, MPI_FLOAT, op, comm, &request);
         EXPECT_TRUE(answer.served);
         EXPECT_EQ(answer.code, MPI_SUCCESS);
     }
@@ -90,6 +89,18 @@ TEST(InterposedPersistentAlone, OneRankIsLeft) {
         init(MPI_IN_PLACE, values.data(), long_count, MPI_FLOAT, MPI_SUM, comm, &request).served);
     EXPECT_EQ(request, MPI_REQUEST_NULL);
     EXPECT_EQ(connected().least(GC_CALL_START), never);
+}
+
+TEST_F(InterposedPersistent, OpsThatDifferAreAnErrorOfTheFirstStart) {
+    const PlainComm comm;
+    Sum wrong(comm, long_count, rank_of(comm) == 0 ? MPI_MAX : MPI_SUM);
+    start(wrong.request);
+    EXPECT_NE(MPI_Wait(&wrong.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    Sum sum(comm);
+    sum.fill(1);
+    start(sum.request);
+    ASSERT_EQ(MPI_Wait(&sum.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    sum.expect(1);
 }
 
 TEST_F(InterposedPersistent, WaitCompletesEveryStartWithAnEmptyStatus) {

@@ -55,6 +55,10 @@ TEST(TuningFile, OfRankZeroHoldsOnAllRanks) {
     if (ranks > 1) {
         const int chunks = explained().at("plan").at("chunks");
         EXPECT_EQ(chunks, scenario == "first" ? 16 : 1);
+        if (is_first) {
+            EXPECT_EQ(explained().at("settings").dump().find("GC_TUNING_FILE") != std::string::npos,
+                      scenario == "first");
+        }
     }
     std::vector<float> values(count, 1.0F);
     EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD),
