@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "checked.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
 #include "reduce/reducer.hpp"
@@ -31,16 +32,6 @@ struct Settings {
     std::int64_t chunk_bytes = 1 << 20;
     double seconds = 1;  ///< of every row, about
 };
-
-template <class T>
-T checked(Result<T> result) {
-    if (!result.ok()) throw std::runtime_error(result.status().message());
-    return std::move(result).value();
-}
-
-void check(const Status& status) {
-    if (!status.ok()) throw std::runtime_error(status.message());
-}
 
 CodecId codec_named(const std::string& name) {
     const CodecId codec = checked(codec_from_name(name));

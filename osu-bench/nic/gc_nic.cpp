@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "checked.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/plan/plan.hpp"
 #include "nic/ask.hpp"
@@ -37,16 +38,6 @@ struct Settings {
     std::string directory;
     double seconds = 1;  ///< of every row, about
 };
-
-template <class T>
-T checked(Result<T> result) {
-    if (!result.ok()) throw std::runtime_error(result.status().message());
-    return std::move(result).value();
-}
-
-void check(const Status& status) {
-    if (!status.ok()) throw std::runtime_error(status.message());
-}
 
 int rank_here() {
     int rank = 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "checked.hpp"
 #include "compress/block_lengths.hpp"
 #include "compress/codec.hpp"
 #include "compress/frame.hpp"
@@ -19,12 +20,6 @@ namespace gradcoll::bench {
 namespace {
 
 using Message = std::vector<std::byte>;
-
-template <class T>
-T checked(Result<T> result) {
-    if (!result.ok()) throw std::runtime_error(result.status().message());
-    return std::move(result).value();
-}
 
 struct Payload {
     Message lengths;

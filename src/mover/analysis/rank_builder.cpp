@@ -176,19 +176,28 @@ void RankBuilder::make_kept(std::int32_t layer, std::int32_t micro_batch, std::i
                                        .uses = {op}}));
 }
 
+/// What a part's forward takes, also when it is done again.
+std::int32_t RankBuilder::add_forward_of_part(OperatorKind kind, std::int32_t layer,
+                                              std::int32_t micro_batch, std::int32_t part) {
+    const DeviceLayer& described = layer_at(layer);
+    const LayerPart& from = described.parts[static_cast<std::size_t>(part)];
+    const std::int32_t op =
+        add_operator({.kind = kind,
+                      .layer = layer,
+                      .part = part,
+                      .micro_batch = micro_batch,
+                      .duration = with_gather(described, from.forward),
+                      .workspace_bytes = from.workspace_bytes + gathered_bytes(described, false)});
+    use(states_[layer].parameters, op);
+    return op;
+}
+
 void RankBuilder::forward(std::int32_t layer, std::int32_t micro_batch) {
     const DeviceLayer& described = layer_at(layer);
     for (std::size_t p = 0; p < described.parts.size(); ++p) {
-        const LayerPart& part = described.parts[p];
         const auto number = static_cast<std::int32_t>(p);
-        const std::int32_t op = add_operator(
-            {.kind = OperatorKind::forward,
-             .layer = layer,
-             .part = number,
-             .micro_batch = micro_batch,
-             .duration = with_gather(described, part.forward),
-             .workspace_bytes = part.workspace_bytes + gathered_bytes(described, false)});
-        use(states_[layer].parameters, op);
+        const std::int32_t op =
+            add_forward_of_part(OperatorKind::forward, layer, micro_batch, number);
         if (!is_recomputed(described)) make_kept(layer, micro_batch, number, op);
         if (is_recomputed(described) && p == 0 && described.input_bytes > 0)
             kept_of(layer, micro_batch, of_input)
@@ -204,16 +213,9 @@ void RankBuilder::forward(std::int32_t layer, std::int32_t micro_batch) {
 void RankBuilder::recompute(std::int32_t layer, std::int32_t micro_batch) {
     const DeviceLayer& described = layer_at(layer);
     for (std::size_t p = 0; p < described.parts.size(); ++p) {
-        const LayerPart& part = described.parts[p];
         const auto number = static_cast<std::int32_t>(p);
-        const std::int32_t op = add_operator(
-            {.kind = OperatorKind::recompute,
-             .layer = layer,
-             .part = number,
-             .micro_batch = micro_batch,
-             .duration = with_gather(described, part.forward),
-             .workspace_bytes = part.workspace_bytes + gathered_bytes(described, false)});
-        use(states_[layer].parameters, op);
+        const std::int32_t op =
+            add_forward_of_part(OperatorKind::recompute, layer, micro_batch, number);
         if (p == 0)
             for (const std::int32_t input : kept_of(layer, micro_batch, of_input)) use(input, op);
         make_kept(layer, micro_batch, number, op);

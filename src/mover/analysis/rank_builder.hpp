@@ -64,6 +64,8 @@ class RankBuilder {
     std::int32_t add_operator(Operator op);
     std::int32_t add_tensor(DeviceTensor tensor);
     std::int32_t add_state(MemoryKind kind, std::int32_t layer, std::int64_t bytes);
+    std::int32_t add_forward_of_part(OperatorKind kind, std::int32_t layer,
+                                     std::int32_t micro_batch, std::int32_t part);
     void make_kept(std::int32_t layer, std::int32_t micro_batch, std::int32_t part,
                    std::int32_t op);
     void use(std::int32_t tensor, std::int32_t op);
