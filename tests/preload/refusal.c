@@ -1,6 +1,7 @@
 /* tests/preload/refusal.c - an allreduce whose input is its output on one rank: that rank gets the
  * MPI library's error, the others one that names it, and the next correct call works. Argument
- * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little.
+ * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little;
+ * "starting": where nonblocking allreduces are served, the same of those.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 enum { longest = 100000 };
 static float in[longest], out[longest];
-static int ranks, rank, failures, is_served_gathering;
+static int ranks, rank, failures, is_served_gathering, is_served_starting;
 
 static void expect(int holds, const char* what, const char* wanted) {
     if (holds) return;
@@ -41,6 +42,14 @@ static void refused_call(MPI_Comm comm, int refusing, const float* wrong, const 
 #endif
 }
 
+static void refused_start(MPI_Comm comm, int refusing, const char* what) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    int code = MPI_Iallreduce(rank == refusing ? out : in, out, longest, MPI_FLOAT, MPI_SUM, comm,
+                              &request);
+    if (rank != refusing && code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect(code != MPI_SUCCESS, what, "an error");
+}
+
 /* Open MPI does not look at it, and its own way over messages would wait. */
 static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
     const int count = 1000, refuses = rank == refusing;
@@ -51,6 +60,7 @@ static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
 
 int main(int argc, char** argv) {
     is_served_gathering = argc > 1 && strcmp(argv[1], "gathering") == 0;
+    is_served_starting = argc > 1 && strcmp(argv[1], "starting") == 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -64,6 +74,10 @@ int main(int argc, char** argv) {
         good_call(comm, "the call that attaches");
         refused_call(comm, refusing, out, "one buffer");
         good_call(comm, "one buffer");
+        if (is_served_starting) {
+            refused_start(comm, refusing, "one buffer, nonblocking");
+            good_call(comm, "one buffer, nonblocking");
+        }
         if (is_served_gathering) {
             uneven_gathering(comm, refusing, "uneven gathering");
             good_call(comm, "uneven gathering");

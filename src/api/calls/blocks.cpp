@@ -4,6 +4,7 @@
 #include <new>
 
 #include "api/calls/blocking.hpp"
+#include "api/calls/nonblocking_call.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/host_buffer.hpp"
 #include "api/calls/tolerance.hpp"
@@ -85,10 +86,12 @@ void refuse_blocks(const Call& call, const Status& why) {
 }  // namespace
 
 void refuse_call(const Call& call, const Status& why) {
-    if (call.entry->collective == Collective::allreduce)
+    if (call.entry->collective != Collective::allreduce)
+        refuse_blocks(call, why);
+    else if (call.entry->may_wait)
         refuse_allreduce(call, why);
     else
-        refuse_blocks(call, why);
+        refuse_nonblocking(call, why);
 }
 
 Status run_reduce_scatter(const Call& call) {

@@ -10,7 +10,7 @@ namespace gradcoll {
 Status run_reduce_scatter(const Call& call);
 Status run_allgather(const Call& call);
 
-/// As refuse_allreduce(), of any of them and of allreduces.
+/// As refuse_allreduce() or refuse_nonblocking(), of a call of any kind.
 void refuse_call(const Call& call, const Status& why);
 
 }  // namespace gradcoll

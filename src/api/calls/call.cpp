@@ -298,13 +298,12 @@ PassReason Admission::way_out_of_tree() const {
     return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
 }
 
-/// All else of the call may be right, and then the others take part in it. Of a call that is waited
-/// for.
+/// All else of the call may be right, and then the others take part in it.
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
     const bool is_offered_init = entry().persistent && entry().offered;
-    return is_wrong && entry().may_wait && !is_offered_init && !entry().with_residual &&
+    return is_wrong && !is_offered_init && !entry().with_residual &&
            !call_.shape.has_gaps;
 }
 

@@ -46,7 +46,7 @@ struct Call {
     CallArguments arguments;       ///< if it is served: its buffers do not overlap
     Status error;                  ///< not ok: this, and nothing else but the next
     /// Not ok: this rank's buffers alone are wrong, and the others go where `route` says, and wait:
-    /// they are to be told (refuse_allreduce()), whatever becomes of the call here.
+    /// they are to be told (refuse_call()), whatever becomes of the call here.
     Status refusal;
     PassReason pass_reason = PassReason::none;
 

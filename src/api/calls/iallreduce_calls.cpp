@@ -33,6 +33,7 @@ constexpr Entry iallreduce_entry{.kind = CallKind::iallreduce,
 Outcome iallreduce(const CallArguments& arguments, MPI_Request* request) {
     if (request == nullptr) return Outcome::bad_request("request is a null pointer");
     Call call = admit(iallreduce_entry, arguments);
+    if (!call.refusal.ok()) refuse_nonblocking(call, call.refusal);
     if (!call.error.ok()) return call.error;
     return call.passes() ? pass(call, request) : start_nonblocking(call, request);
 }

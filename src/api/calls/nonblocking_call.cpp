@@ -1,31 +1,58 @@
 #include "api/calls/nonblocking_call.hpp"
 
+#include <new>
 #include <optional>
 
 #include "api/calls/call_request.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
 #include "api/calls/tolerant_run.hpp"
+#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
+
+/// The request of the program; none of a call that was refused.
+class ProgramsRequest {
+  public:
+    Status make(const std::shared_ptr<CommContext>& context, const char* name,
+                MPI_Request* request) {
+        return take(made_.emplace(), CallRequest::make(context, name, request));
+    }
+    void complete(const Status& status) {
+        if (made_) made_->complete(status);
+    }
+
+  private:
+    std::optional<CallRequest> made_;
+};
 
 /// An operation on the tree, started. Its messages may be MPI's.
 class CallOnTree final : public StartedCall {
   public:
     static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
         const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
-        if (!placed) return placed.status();
-        CallKey key = call.route.key;
-        key.in_place = is_in_place(placed->arguments);
+        if (!placed) {
+            refuse_nonblocking(call, placed.status());
+            return placed.status();
+        }
         const auto started = std::make_shared<CallOnTree>();
-        started->context_ = call.context;
-        const bool looks = key.compress && call.context->settings().current().tolerance.has_value();
-        GRADCOLL_TRY(looks ? started->start_with_look(call, key, *placed)
-                           : started->start_at_once(call, key, *placed));
+        GRADCOLL_TRY(started->begin(call, *placed));
         started->copy_ = std::move(call.copy);
-        GRADCOLL_TRY(
-            take(started->request_, CallRequest::make(call.context, call.entry->name, request)));
+        GRADCOLL_TRY(started->request_.make(call.context, call.entry->name, request));
+        return started;
+    }
+
+    /// What arrives goes where nobody reads it.
+    static Result<std::shared_ptr<CallOnTree>> refuse(const Call& call, const Status& why) {
+        const auto started = std::make_shared<CallOnTree>();
+        started->refusal_ = why;
+        started->copy_.reset(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+        if (started->copy_ == nullptr) return Status(Code::out_of_memory, why.message());
+        PlacedCall placed{call.arguments, nullptr};
+        placed.arguments.sendbuf = MPI_IN_PLACE;
+        placed.arguments.recvbuf = started->copy_.get();
+        GRADCOLL_TRY(started->begin(call, placed));
         return started;
     }
 
@@ -43,19 +70,28 @@ class CallOnTree final : public StartedCall {
   private:
     bool looks() const { return look_.call != nullptr; }
 
+    Status begin(const Call& call, const PlacedCall& placed) {
+        context_ = call.context;
+        CallKey key = call.route.key;
+        key.in_place = is_in_place(placed.arguments);
+        const bool looks = key.compress && context_->settings().current().tolerance.has_value();
+        return looks ? start_with_look(call, key, placed) : start_at_once(call, key, placed);
+    }
+
     Status start_at_once(const Call& call, const CallKey& key, const PlacedCall& placed) {
         CommPlans& plans = context_->plans();
         GRADCOLL_TRY(
             take(lease_, plans.begin(call.entry->kind, key, {.data_device = placed.device})));
         Binding binding = binding_of(placed.arguments, call.shape);
         binding.numbers = &plans.numbers();
+        if (!refusal_.ok()) binding.refusal = &refusal_;
         return lease_.executor->start(binding);
     }
 
-    /// A vector on a device is told to the other ranks, and all give up.
+    /// A vector on a device, or a call that is refused, is told to the other ranks: all give up.
     Status start_with_look(const Call& call, const CallKey& key, const PlacedCall& placed) {
         CommPlans& plans = context_->plans();
-        const bool on_host = placed.device == nullptr;
+        const bool on_host = placed.device == nullptr && refusal_.ok();
         if (on_host) GRADCOLL_TRY(take(lease_, plans.begin(call.entry->kind, key, {})));
         GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
         Binding binding = binding_of(placed.arguments, call.shape);
@@ -76,7 +112,8 @@ class CallOnTree final : public StartedCall {
     Lease look_;  ///< none, if the call goes on at once
     TolerantRun tolerant_;
     std::unique_ptr<std::byte[]> copy_;
-    CallRequest request_;
+    Status refusal_;  ///< as in a Binding, if this rank takes no part
+    ProgramsRequest request_;
 };
 
 /// What an operation needs until it is over.
@@ -92,11 +129,18 @@ class CallOnHost final : public StartedCall {
     static Result<std::shared_ptr<CallOnHost>> start(const HostStart& call, Kept kept,
                                                      MPI_Request* request) {
         const auto started = std::make_shared<CallOnHost>();
-        GRADCOLL_TRY(take(started->request_, CallRequest::make(call.context, call.name, request)));
+        GRADCOLL_TRY(started->request_.make(call.context, call.name, request));
         started->context_ = call.context;
         started->operation_ = call.context->one_host().begin_allreduce(
             binding_of(call.arguments, call.shape), call.shape);
         started->kept_ = std::move(kept);
+        return started;
+    }
+
+    static std::shared_ptr<CallOnHost> refuse(const Call& call, const Status& why) {
+        const auto started = std::make_shared<CallOnHost>();
+        started->context_ = call.context;
+        started->operation_ = call.context->one_host().begin_refusal(call.shape, why.code());
         return started;
     }
 
@@ -119,7 +163,7 @@ class CallOnHost final : public StartedCall {
     std::shared_ptr<CommContext> context_;
     OneHost::Operation operation_;
     Kept kept_;
-    CallRequest request_;
+    ProgramsRequest request_;
     bool is_over_ = false;
     Status status_;
 };
@@ -152,6 +196,13 @@ Status start_on_one_host(Call& call, MPI_Request* request) {
                           request);
 }
 
+Result<std::shared_ptr<StartedCall>> start_refusal(const Call& call, const Status& why) {
+    if (call.route.one_host) return std::shared_ptr<StartedCall>(CallOnHost::refuse(call, why));
+    auto started = CallOnTree::refuse(call, why);
+    if (!started) return started.status();
+    return std::shared_ptr<StartedCall>(std::move(started).value());
+}
+
 }  // namespace
 
 Status start_on_one_host(const HostStart& call, MPI_Request* request) {
@@ -164,6 +215,17 @@ Status start_nonblocking(Call& call, MPI_Request* request) {
     if (!started) return started.status();
     return give_to_progress_thread(std::move(started).value(),
                                    {true, call.context->identity().yields()});
+}
+
+void refuse_nonblocking(const Call& call, const Status& why) {
+    auto refusal = start_refusal(call, why);
+    Status told = refusal.status();
+    if (told.ok())
+        told = give_to_progress_thread(std::move(refusal).value(),
+                                       {true, call.context->identity().yields()});
+    if (!told.ok())
+        log(LogLevel::warn, "{}: the other ranks could not be told: {}", call.entry->name,
+            told.message());
 }
 
 }  // namespace gradcoll

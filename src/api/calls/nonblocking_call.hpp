@@ -11,6 +11,9 @@ namespace gradcoll {
 /// devices, CommPlans::begin() and the executor; transport.
 Status start_nonblocking(Call& call, MPI_Request* request);
 
+/// As refuse_allreduce(); goes on by itself, without a request.
+void refuse_nonblocking(const Call& call, const Status& why);
+
 /// What is known of a call through the memory of one host, whose buffers are plain.
 struct HostStart {
     std::shared_ptr<CommContext> context;

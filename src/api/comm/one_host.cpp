@@ -104,15 +104,23 @@ void OneHost::refuse(Collective collective, const CallShape& shape, Code reason)
 }
 
 Result<Progress> OneHost::advance(const Operation& operation) {
-    return turns_.advance(*engine_, operation.turn,
-                          [&] { engine_->start_allreduce(operation.binding, operation.shape); });
+    return turns_.advance(*engine_, operation.turn, [&] {
+        if (operation.refusal == Code::ok)
+            engine_->start_allreduce(operation.binding, operation.shape);
+        else
+            engine_->start_allreduce_refusal(operation.shape, operation.refusal);
+    });
+}
+
+OneHost::Operation OneHost::begin_refusal(const CallShape& shape, Code reason) {
+    return {{}, shape, turns_.give(), reason};
 }
 
 /// Counted already: a communicator that is freed before its operations are over has been of use.
 OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape,
                                             CallKind kind) {
     count_begun(shape, kind);
-    return {binding, shape, turns_.give()};
+    return {binding, shape, turns_.give(), Code::ok};
 }
 
 void OneHost::count_begun(const CallShape& shape, CallKind kind) {

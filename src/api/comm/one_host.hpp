@@ -52,10 +52,13 @@ class OneHost {
         Binding binding;
         CallShape shape;
         std::uint64_t turn = 0;
+        Code refusal = Code::ok;  ///< as in refuse(), of a rank that takes no part
     };
     /// `kind`: what it is counted as.
     Operation begin_allreduce(const Binding& binding, const CallShape& shape,
                               CallKind kind = CallKind::iallreduce);
+    /// By a rank that cannot take part in one: advanced as the others'.
+    Operation begin_refusal(const CallShape& shape, Code reason);
     /// Idle also while it is not its turn. Errors end it: those of allreduce().
     Result<Progress> advance(const Operation& operation);
     /// The same for other calls, which all have one order. Whoever gets an error, and what is alike

@@ -145,6 +145,13 @@ void OneHostEngine::start_allreduce(const Binding& binding, const CallShape& sha
                                                    : 0);
 }
 
+/// As in refuse().
+void OneHostEngine::start_allreduce_refusal(const CallShape& shape, Code reason) {
+    const std::size_t bytes = shape.size_bytes();
+    if (allreduce_.uses_blocks_if_started(bytes)) worth_after(bytes, useful_block_bytes(bytes));
+    start(empty_call(SegmentGroup::refusal_signature(reason)), 0);
+}
+
 void OneHostEngine::start_reduce(const Binding& binding, const CallShape& shape, int root) {
     const std::size_t bytes = shape.size_bytes();
     start(reduce_call(binding, shape, root),

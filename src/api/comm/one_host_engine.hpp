@@ -79,6 +79,8 @@ class OneHostEngine {
     void start_allreduce(const Binding& binding, const CallShape& shape);
     void start_bcast(void* data, std::size_t size_bytes, int root);
     void start_reduce(const Binding& binding, const CallShape& shape, int root);
+    /// By a rank that cannot take part: the others' ends with peer_failed.
+    void start_allreduce_refusal(const CallShape& shape, Code reason);
     /// By the root of one that has nothing to give: that of the others ends with peer_failed.
     void start_bcast_refusal(std::size_t size_bytes, Code reason);
     Result<Progress> advance_started();

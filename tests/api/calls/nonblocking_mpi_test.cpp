@@ -58,6 +58,74 @@ TEST(Nonblocking, OpsThatDifferAreAnErrorOnEveryRank) {
     alarm(0);
 }
 
+/// One rank has no vector: it gets its own error at once, all others one that names it.
+void expect_refused(const OwnComm& comm, int count, int refusing) {
+    SCOPED_TRACE(std::to_string(count) + " elements, rank " + std::to_string(refusing));
+    std::vector<float> values(static_cast<std::size_t>(count), 1.0F);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const bool refuses = comm.rank() == refusing;
+    const int code = GC_Iallreduce(MPI_IN_PLACE, refuses ? nullptr : values.data(), count,
+                                   MPI_FLOAT, MPI_SUM, comm, &request);
+    EXPECT_EQ(code, refuses ? MPI_ERR_BUFFER : MPI_SUCCESS);
+    if (refuses) {
+        EXPECT_EQ(request, MPI_REQUEST_NULL);
+        return;
+    }
+    const int ended = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_NE(ended, MPI_SUCCESS);
+    EXPECT_NE(error_text(ended).find("cannot go on"), std::string::npos) << error_text(ended);
+}
+
+void expect_refusals(const OwnComm& comm) {
+    alarm(120);  // a call that hangs is a failure
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (const int count : {1, 300, 300'000})
+        for (int refusing = 0; refusing < comm.size(); ++refusing) {
+            expect_refused(comm, count, refusing);
+            expect_refused(comm, count, refusing);
+            Pending call(comm, 30000, 2.0F);
+            ASSERT_EQ(MPI_Wait(&call.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+            call.expect_sum(2.0F, comm.size());
+        }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    alarm(0);
+}
+
+TEST(Nonblocking, ARankWithoutAVectorTellsTheOthers) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody else waits";
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_tree_min_bytes", "0");
+        expect_refusals(comm);
+    }
+    const OwnComm comm;
+    comm.set("gc_tree_min_bytes", "0");  // else the MPI library serves short ones
+    float value = 1;                     // makes the memory of the host
+    ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, &value, 1, MPI_FLOAT, MPI_SUM, comm), MPI_SUCCESS);
+    expect_refusals(comm);
+}
+
+TEST(Nonblocking, ARankWithoutAVectorTellsTheOthersWithATolerance) {
+    const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (comm.size() == 1) GTEST_SKIP() << "nobody else waits";
+    comm.set("gc_tolerance", "abs=0.1");
+    alarm(60);  // a call that hangs is a failure
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    std::vector<float> values(5000, 1.0F);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = GC_Iallreduce(MPI_IN_PLACE, comm.rank() == 0 ? nullptr : values.data(), 5000,
+                                   MPI_FLOAT, MPI_SUM, comm, &request);
+    EXPECT_EQ(code == MPI_SUCCESS, comm.rank() != 0);
+    if (code == MPI_SUCCESS) {
+        EXPECT_NE(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    Pending call(comm, 5000, 2.0F);
+    ASSERT_EQ(MPI_Wait(&call.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    alarm(0);
+}
+
 TEST(Nonblocking, TestWaitallAndTestanyCompleteOverlappingCalls) {
     const OwnComm comm(trees_for(size_of(MPI_COMM_WORLD)).back());
     Pending a(comm, 20000, 1.0F), b(comm, 300, 2.0F), c(comm, 50000, 3.0F), d(comm, 1000, 4.0F);
