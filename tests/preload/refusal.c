@@ -1,16 +1,24 @@
 /* tests/preload/refusal.c - an allreduce whose input is its output on one rank: that rank gets the
  * MPI library's error, the others one that names it, and the next correct call works. Argument
  * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little;
- * "starting": where nonblocking allreduces are served, the same of those.
+ * "starting": where nonblocking allreduces are served, the same of those; "setting_up": where
+ * persistent ones are served, one of those that has no input.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#else
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#endif
+
 enum { longest = 100000 };
 static float in[longest], out[longest];
-static int ranks, rank, failures, is_served_gathering, is_served_starting;
+static int ranks, rank, failures, is_served_gathering, is_served_starting, is_served_set_up;
 
 static void expect(int holds, const char* what, const char* wanted) {
     if (holds) return;
@@ -50,6 +58,15 @@ static void refused_start(MPI_Comm comm, int refusing, const char* what) {
     expect(code != MPI_SUCCESS, what, "an error");
 }
 
+/* With MPI_THREAD_MULTIPLE. */
+static void refused_init(MPI_Comm comm, int refusing, const char* what) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = ALLREDUCE_INIT(rank == refusing ? NULL : in, out, longest, MPI_FLOAT, MPI_SUM,
+                                    comm, MPI_INFO_NULL, &request);
+    expect(code != MPI_SUCCESS, what, "an error");
+    expect(request == MPI_REQUEST_NULL, what, "without a request");
+}
+
 /* Open MPI does not look at it, and its own way over messages would wait. */
 static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
     const int count = 1000, refuses = rank == refusing;
@@ -61,7 +78,10 @@ static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
 int main(int argc, char** argv) {
     is_served_gathering = argc > 1 && strcmp(argv[1], "gathering") == 0;
     is_served_starting = argc > 1 && strcmp(argv[1], "starting") == 0;
-    MPI_Init(&argc, &argv);
+    is_served_set_up = argc > 1 && strcmp(argv[1], "setting_up") == 0;
+    int threads = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, is_served_set_up ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &threads);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD,
@@ -77,6 +97,10 @@ int main(int argc, char** argv) {
         if (is_served_starting) {
             refused_start(comm, refusing, "one buffer, nonblocking");
             good_call(comm, "one buffer, nonblocking");
+        }
+        if (is_served_set_up) {
+            refused_init(comm, refusing, "no input, persistent");
+            good_call(comm, "no input, persistent");
         }
         if (is_served_gathering) {
             uneven_gathering(comm, refusing, "uneven gathering");

@@ -4,9 +4,9 @@
 #include <new>
 
 #include "api/calls/blocking.hpp"
-#include "api/calls/nonblocking_call.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/host_buffer.hpp"
+#include "api/calls/nonblocking_call.hpp"
 #include "api/calls/tolerance.hpp"
 
 namespace gradcoll {
@@ -86,7 +86,9 @@ void refuse_blocks(const Call& call, const Status& why) {
 }  // namespace
 
 void refuse_call(const Call& call, const Status& why) {
-    if (call.entry->collective != Collective::allreduce)
+    if (call.entry->persistent)
+        (void)agree_on_arguments(*call.context, why);
+    else if (call.entry->collective != Collective::allreduce)
         refuse_blocks(call, why);
     else if (call.entry->may_wait)
         refuse_allreduce(call, why);

@@ -10,7 +10,8 @@ namespace gradcoll {
 Status run_reduce_scatter(const Call& call);
 Status run_allgather(const Call& call);
 
-/// As refuse_allreduce() or refuse_nonblocking(), of a call of any kind.
+/// As refuse_allreduce() or refuse_nonblocking(), of a call of any kind; of a request that is set
+/// up for an unchanged program, agree_on_arguments().
 void refuse_call(const Call& call, const Status& why);
 
 }  // namespace gradcoll

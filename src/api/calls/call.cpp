@@ -9,6 +9,7 @@
 #include "api/calls/call_kinds.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/residual.hpp"
+#include "api/comm/agreement.hpp"
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/route.hpp"
@@ -49,6 +50,8 @@ std::string outcome_text(const Status& complaint) {
     if (complaint.ok()) return "nothing is wrong";
     return "wrong " + complaint.message().substr(0, complaint.message().find(' '));
 }
+
+constexpr std::string_view arguments_claim = "the outcome of the argument check";
 
 /// A call on its way in; each step relies on those before it.
 class Admission {
@@ -91,6 +94,7 @@ class Admission {
     void compare_claims();
     std::vector<Claim> claims() const;
     bool is_about_own_buffers() const;
+    bool may_be_reached_by_mpi() const;
     PassReason way_out() const;
     PassReason way_out_of_tree() const;
     void decide();
@@ -262,7 +266,7 @@ std::vector<Claim> Admission::claims() const {
             {"datatype", std::move(texts.datatype)},
             {"op", std::move(texts.op)},
             {"the residual", residual_text(entry().residual)},
-            {"the outcome of the argument check", std::move(outcome)}};
+            {arguments_claim, std::move(outcome)}};
 }
 
 /// The one order of reasons: wrong arguments, what all ranks know of the call, what only this one
@@ -302,9 +306,13 @@ PassReason Admission::way_out_of_tree() const {
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
-    const bool is_offered_init = entry().persistent && entry().offered;
-    return is_wrong && !is_offered_init && !entry().with_residual &&
-           !call_.shape.has_gaps;
+    return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual && !call_.shape.has_gaps;
+}
+
+/// Memory of a device, in a call that we serve on the host alone, may suit the MPI library.
+bool Admission::may_be_reached_by_mpi() const {
+    const bool is_on_device = call_.memory.any_device() || call_.memory.any_unserved();
+    return entry().offered && entry().reach == Reach::host && is_on_device;
 }
 
 void Admission::decide() {
@@ -318,16 +326,19 @@ void Admission::decide() {
 /// Goes the way of the others as far as all ranks know it. Where the MPI library serves them,
 /// nobody can be told.
 void Admission::refuse() {
-    const PassReason reason = complaint_.ok() ? aliased_ : complaint_reason_;
+    const bool is_aliased = complaint_.ok();
+    const PassReason reason = is_aliased ? aliased_ : complaint_reason_;
     Status refusal = std::exchange(complaint_, Status());
-    if (refusal.ok()) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
+    if (is_aliased) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
     aliased_ = PassReason::none;
     find_way();
-    // Ranks agree on the settings of every request, whoever serves it.
-    if (entry().persistent || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
-    // Where the others are told, the MPI library would wait with what it does not find, as Open MPI
-    // does with blocks.
-    const bool mpi_refuses = entry().collective == Collective::allreduce || call_.refusal.ok();
+    // Ranks agree on the settings of every request of ours, whoever serves it.
+    const bool always_meet = entry().persistent && !entry().offered;
+    if (always_meet || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
+    // Where the others are told, the MPI library would wait with what it does not refuse, as Open
+    // MPI does with blocks and with null. Of a blocking allreduce, and of one buffer for input and
+    // result, programs get its own error.
+    const bool mpi_refuses = is_aliased || is_waited_allreduce() || call_.refusal.ok();
     if (entry().offered && mpi_refuses)
         call_.pass_reason = reason;
     else
@@ -362,6 +373,10 @@ Call admit(const Entry& entry, const CallArguments& arguments, Status complaint)
     Call call(entry, arguments);
     Admission(call, std::move(complaint)).run();
     return call;
+}
+
+Status agree_on_arguments(const CommContext& context, const Status& mine) {
+    return agree_on(context.identity().private_comm(), {{arguments_claim, outcome_text(mine)}});
 }
 
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,

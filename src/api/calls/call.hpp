@@ -65,6 +65,10 @@ struct Call {
 /// input that overlaps the output, and with gc_check=collective.
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint = {});
 
+/// Whether all ranks find their arguments of a call right, of which `mine` is this one's finding.
+/// Collective. Errors, on every rank: invalid_argument, naming a rank that does not, and why.
+Status agree_on_arguments(const CommContext& context, const Status& mine);
+
 /// Counts a call that passes; `context` is null if its communicator has none.
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
                   PassReason reason);
