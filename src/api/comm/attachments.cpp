@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/interposer_handle.hpp"
 #include "base/log.hpp"
+#include "base/small_stack.hpp"
 
 namespace gradcoll {
 namespace {
@@ -164,8 +165,8 @@ Result<Attachment*> hang_on(MPI_Comm comm, std::shared_ptr<CommContext> context)
     return attachment;
 }
 
-Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
-    GRADCOLL_TRY(make_keyval());
+Result<std::shared_ptr<CommContext>> attach_here(MPI_Comm comm, const SettingsWish& wish,
+                                                 Parts parts) {
     auto context = CommContext::make(comm, wish);
     if (!context) return context;
     const bool one_host = (*context)->identity().is_one_host();
@@ -175,6 +176,18 @@ Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& w
         GRADCOLL_TRY((*context)->prepare_tree());
     GRADCOLL_TRY(hang_on(comm, *context).status());
     return context;
+}
+
+/// To look at the machine and to agree takes more of a stack than some threads have. Where other
+/// threads than the main one may call MPI, one may do it in the place of this one, which waits.
+Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
+    GRADCOLL_TRY(make_keyval());
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED) return attach_here(comm, wish, parts);
+    Result<std::shared_ptr<CommContext>> attached = std::shared_ptr<CommContext>();
+    run_with_room_on_stack([&] { attached = attach_here(comm, wish, parts); });
+    return attached;
 }
 
 /// With the gc_* keys that MPI_Comm_set_info put on the communicator, as far as the MPI library
