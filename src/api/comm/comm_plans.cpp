@@ -1,6 +1,7 @@
 #include "api/comm/comm_plans.hpp"
 
 #include <algorithm>
+#include <mutex>
 
 #include "api/comm/started_calls.hpp"
 #include "base/clock.hpp"
@@ -11,6 +12,17 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t most_cached_calls = 64;
+
+/// One for all communicators, whose operations mostly follow one another as well; as long as there
+/// are any.
+std::shared_ptr<ScratchPool> shared_scratch() {
+    static std::mutex mutex;
+    static std::weak_ptr<ScratchPool> shared;
+    const std::scoped_lock lock(mutex);
+    auto pool = shared.lock();
+    if (pool == nullptr) shared = pool = std::make_shared<ScratchPool>();
+    return pool;
+}
 
 }  // namespace
 
@@ -72,7 +84,7 @@ void count_tree_call(CommStatistics& statistics, const TreeCall& call) {
 }
 
 CommPlans::CommPlans(const CommIdentity& comm, CommStatistics* statistics)
-    : comm_(comm), statistics_(statistics) {
+    : comm_(comm), statistics_(statistics), scratch_(shared_scratch()) {
     cache_.reserve(most_cached_calls);
 }
 
@@ -92,6 +104,7 @@ Status CommPlans::open_channel(const Settings& settings) {
 void CommPlans::plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings) {
     tree_ = std::move(tree);
     settings_ = &settings;
+    if (cache_.empty()) return;
     cache_.clear();
     scratch_->trim();
 }

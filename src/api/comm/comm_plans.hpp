@@ -126,7 +126,7 @@ class CommPlans {
     int tag_limit() const { return channel_->tag_limit(); }
     /// Of one operation, whatever gc_chunks_in_flight says.
     int most_chunks_in_flight() const { return most_chunks_in_flight_; }
-    /// What all executors of this communicator share.
+    /// What all executors of this process share.
     const ScratchPool& scratch() const { return *scratch_; }
 
   private:
@@ -143,7 +143,7 @@ class CommPlans {
     std::uint64_t uses_ = 0;
     std::unique_ptr<OperationNumbers> numbers_;  ///< made with the channel
     int most_chunks_in_flight_ = max_chunks_in_flight;
-    std::shared_ptr<ScratchPool> scratch_ = std::make_shared<ScratchPool>();
+    std::shared_ptr<ScratchPool> scratch_;
     /// Goes before the channel: its executors hold lanes of it.
     std::vector<std::shared_ptr<PlannedCall>> cache_;
 };
