@@ -51,7 +51,7 @@ int plan(const Options& options) {
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
-    const auto step = plan_moves(scene->program, scene->rooms, options.kinds);
+    const auto step = plan_by(scene->program, scene->rooms, options.policy);
     if (!step.ok()) return refuse(step.status(), failure);
     if (const Status right = check_plan(scene->program, scene->rooms, step->plan); !right.ok())
         return refuse({Code::internal, "a plan that is wrong was made: " + right.message()},
@@ -60,7 +60,8 @@ int plan(const Options& options) {
         if (const Status written = write_plan(options, *inputs, scene->program, step->plan);
             !written.ok())
             return refuse(written, gradcoll::usage_error);
-    std::fputs((peak_report(*scene) + plan_report(*scene, *step)).c_str(), stdout);
+    std::fputs((peak_report(*scene) + plan_report(*scene, *step, options.policy.rule)).c_str(),
+               stdout);
     return 0;
 }
 
@@ -70,8 +71,13 @@ int smallest(const Options& options) {
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
-    const auto rows = smallest_memory(scene->program, scene->rooms, options.kinds, slowdowns);
-    std::fputs(smallest_report(*scene, rows).c_str(), stdout);
+    std::vector<RuleRows> found;
+    Policy policy = options.policy;
+    for (const Rule rule : options.rules) {
+        policy.rule = rule;
+        found.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns)});
+    }
+    std::fputs(smallest_report(*scene, found).c_str(), stdout);
     return 0;
 }
 
