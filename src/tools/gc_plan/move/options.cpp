@@ -71,11 +71,20 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--out", options.out, "write the plan to FILE: .json, or .csv for tables")
         ->needs(model)
         ->type_name("FILE");
+    app.add_option("--trace", options.trace,
+                   "write the plan to FILE as a trace that Perfetto (ui.perfetto.dev) shows")
+        ->needs(model)
+        ->type_name("FILE");
+    app.add_option("--draw", options.drawing, "write memory over time to FILE, as SVG")
+        ->needs(model)
+        ->type_name("FILE");
     app.add_flag("--smallest", raw.smallest,
                  "the smallest device memory for slowdowns of 0, 1, 5 and 20 % instead")
         ->needs(model)
         ->excludes("--device-memory")
-        ->excludes("--out");
+        ->excludes("--out")
+        ->excludes("--trace")
+        ->excludes("--draw");
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);

@@ -19,6 +19,8 @@ struct Options {
     gradcoll::mover::Policy policy;
     std::vector<gradcoll::mover::Rule> rules;  ///< several beside each other, for smallest
     std::string out;                           ///< a file for the plan; empty: none
+    std::string trace;                         ///< a file for Perfetto; empty: none
+    std::string drawing;                       ///< a file for memory over time; empty: none
     std::string plan;                          ///< a file with a plan to check
 };
 
