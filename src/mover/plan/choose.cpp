@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <queue>
+#include <tuple>
 
 #include "mover/analysis/memory.hpp"
+#include "mover/plan/held_memory.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -18,18 +20,25 @@ class Chooser {
   public:
     Chooser(const RankProgram& rank, const RankTimes& times, const std::vector<Gap>& gaps,
             std::int64_t most)
-        : times_(times), gaps_(gaps), most_(most), state_(gaps.size()) {
-        for (const BytesByKind& bytes : memory_of(rank)) unmoved_.push_back(sum_of(bytes));
-        by_after_.resize(unmoved_.size() + 1);
+        : times_(times),
+          gaps_(gaps),
+          most_(most),
+          state_(gaps.size()),
+          unmoved_(held_by_operator(rank)),
+          held_(unmoved_) {
+        by_after_.resize(unmoved_.count() + 1);
+        by_gone_from_.resize(unmoved_.count() + 1);
         for (std::size_t g = 0; g < gaps.size(); ++g) {
             by_after_[slot_after(gaps[g].after)].push_back(g);
             state_[g].alone = away_alone(times, gaps[g]);
             state_[g].may_hide = state_[g].alone.is_any();
+            if (state_[g].may_hide)
+                by_gone_from_[static_cast<std::size_t>(state_[g].alone.gone_from)].push_back(g);
         }
     }
 
     Result<RankChoice> choose() {
-        held_ = unmoved_;
+        GRADCOLL_TRY(check_possible());
         for (int sweep = 0; is_short(); ++sweep) {
             GRADCOLL_TRY(sweep_over(sweep < patient_sweeps));
             settle();
@@ -56,42 +65,66 @@ class Chooser {
         bool is_used() const { return chosen || forced.is_any(); }
     };
 
-    bool is_short() const {
-        return std::any_of(held_.begin(), held_.end(),
-                           [&](std::int64_t bytes) { return bytes > most_; });
+    static HeldMemory held_by_operator(const RankProgram& rank) {
+        std::vector<std::int64_t> held;
+        for (const BytesByKind& bytes : memory_of(rank)) held.push_back(sum_of(bytes));
+        return HeldMemory(held);
+    }
+
+    Status too_little(std::size_t op, std::int64_t bytes) const {
+        return {Code::out_of_memory,
+                fmt::format("operator {} needs {} bytes with all away that may be, {} are allowed",
+                            op, bytes, most_)};
+    }
+
+    /// Whether there is room enough if all gaps are used, whoever waits.
+    Status check_possible() const {
+        HeldMemory least = unmoved_;
+        for (const Gap& gap : gaps_)
+            least.add(slot_after(gap.after), static_cast<std::size_t>(gap.need), -gap.bytes);
+        if (least.most(0, least.count()) <= most_) return {};
+        std::size_t op = 0;
+        while (least.at(op) <= most_) ++op;
+        return too_little(op, least.at(op));
+    }
+
+    bool is_short() const { return held_.most(0, held_.count()) > most_; }
+    bool is_short_at(std::int32_t op) const {
+        return held_.at(static_cast<std::size_t>(op)) > most_;
     }
 
     void hold(Away away, std::int64_t bytes) {
-        for (std::int32_t n = away.gone_from; n < away.back_at; ++n)
-            held_[static_cast<std::size_t>(n)] += bytes;
+        if (away.is_any())
+            held_.add(static_cast<std::size_t>(away.gone_from),
+                      static_cast<std::size_t>(away.back_at), bytes);
     }
 
-    /// Gaps around the operator at hand, the last needed first.
-    using Around = std::set<std::pair<std::int32_t, std::size_t>, std::greater<>>;
+    /// Need and gap: what is needed last stands at the top.
+    using Hidable = std::priority_queue<std::pair<std::int32_t, std::size_t>>;
 
     Status sweep_over(bool patient) {
-        Around around;
-        for (std::size_t n = 0; n < held_.size(); ++n) {
+        Hidable hidable;
+        std::vector<std::size_t> around;  // and some that have been needed already
+        for (std::size_t n = 0; n < held_.count(); ++n) {
             const auto op = static_cast<std::int32_t>(n);
             // Gaps that begin with this operator: it is the first after their last use.
-            for (const std::size_t g : by_after_[n]) around.emplace(gaps_[g].need, g);
-            while (!around.empty() && around.rbegin()->first <= op)
-                around.erase(std::prev(around.end()));
-            if (held_[n] <= most_) continue;
-            if (patient) hide_some(op, around);
-            if (held_[n] > most_ && (!patient || !hid_any_)) GRADCOLL_TRY(force_some(op, around));
+            around.insert(around.end(), by_after_[n].begin(), by_after_[n].end());
+            for (const std::size_t g : by_gone_from_[n]) hidable.emplace(gaps_[g].need, g);
+            if (!is_short_at(op)) continue;
+            if (patient) hide_some(op, hidable);
+            if (is_short_at(op) && (!patient || !hid_any_)) GRADCOLL_TRY(force_some(op, around));
         }
         hid_any_ = false;
         return {};
     }
 
-    void hide_some(std::int32_t op, const Around& around) {
-        for (const auto& [need, g] : around) {
-            if (held_[static_cast<std::size_t>(op)] <= most_) return;
+    /// All that are in `hidable` may be gone at `op`. What is looked at leaves it: it is chosen
+    /// now, or cannot be in what is left of the sweep.
+    void hide_some(std::int32_t op, Hidable& hidable) {
+        for (; is_short_at(op) && !hidable.empty(); hidable.pop()) {
+            const std::size_t g = hidable.top().second;
             GapState& gap = state_[g];
-            if (gap.is_used() || !gap.may_hide || op < gap.alone.gone_from ||
-                op >= gap.alone.back_at)
-                continue;
+            if (gap.is_used() || !gap.may_hide || op >= gap.alone.back_at) continue;
             gap.chosen = true;
             gap.hidden = gap.alone;
             hid_any_ = true;
@@ -107,31 +140,35 @@ class Chooser {
         return std::max<Tick>(out, 0) + std::max<Tick>(in, 0);
     }
 
-    Status force_some(std::int32_t op, const Around& around) {
-        struct Candidate {
-            double wait_per_byte;
-            std::size_t gap;
-        };
+    struct Candidate {
+        double wait_per_byte;
+        std::int32_t need;
+        std::size_t gap;
+        /// Whether the other one is better: it stands at the top of a heap.
+        bool operator<(const Candidate& other) const {
+            return std::tuple(other.wait_per_byte, need, gap) <
+                   std::tuple(wait_per_byte, other.need, other.gap);
+        }
+    };
+
+    Status force_some(std::int32_t op, std::vector<std::size_t>& around) {
+        std::erase_if(around, [&](std::size_t g) { return gaps_[g].need <= op; });
         std::vector<Candidate> candidates;
-        for (const auto& [need, g] : around) {
+        for (const std::size_t g : around) {
             const Away away = state_[g].all();
             if (state_[g].is_used() && op >= away.gone_from && op < away.back_at) continue;
             candidates.push_back(
-                {static_cast<double>(wait_of(g, op)) / static_cast<double>(gaps_[g].bytes), g});
+                {static_cast<double>(wait_of(g, op)) / static_cast<double>(gaps_[g].bytes),
+                 gaps_[g].need, g});
         }
-        std::stable_sort(candidates.begin(), candidates.end(),
-                         [](const Candidate& a, const Candidate& b) {
-                             return a.wait_per_byte < b.wait_per_byte;
-                         });
-        for (const Candidate& candidate : candidates) {
-            if (held_[static_cast<std::size_t>(op)] <= most_) return {};
-            force(candidate.gap, op);
+        std::make_heap(candidates.begin(), candidates.end());
+        while (is_short_at(op) && !candidates.empty()) {
+            std::pop_heap(candidates.begin(), candidates.end());
+            force(candidates.back().gap, op);
+            candidates.pop_back();
         }
-        const std::int64_t held = held_[static_cast<std::size_t>(op)];
-        if (held <= most_) return {};
-        return {Code::out_of_memory,
-                fmt::format("operator {} needs {} bytes with all away that may be, {} are allowed",
-                            op, held, most_)};
+        const std::int64_t held = held_.at(static_cast<std::size_t>(op));
+        return held <= most_ ? Status() : too_little(static_cast<std::size_t>(op), held);
     }
 
     void force(std::size_t g, std::int32_t op) {
@@ -180,9 +217,10 @@ class Chooser {
     }
     bool is_needless(std::size_t g) const {
         const Away away = state_[g].all();
-        for (std::int32_t n = away.gone_from; n < away.back_at; ++n)
-            if (held_[static_cast<std::size_t>(n)] + gaps_[g].bytes > most_) return false;
-        return true;
+        return held_.most(static_cast<std::size_t>(away.gone_from),
+                          static_cast<std::size_t>(away.back_at)) +
+                   gaps_[g].bytes <=
+               most_;
     }
 
     RankChoice choice() const {
@@ -196,9 +234,10 @@ class Chooser {
     const std::vector<Gap>& gaps_;
     std::int64_t most_;
     std::vector<GapState> state_;
-    std::vector<std::vector<std::size_t>> by_after_;  ///< index: after + 1
-    std::vector<std::int64_t> unmoved_;               ///< held by operator, with nothing moved
-    std::vector<std::int64_t> held_;
+    HeldMemory unmoved_;  ///< with nothing moved
+    HeldMemory held_;
+    std::vector<std::vector<std::size_t>> by_after_;      ///< index: after + 1
+    std::vector<std::vector<std::size_t>> by_gone_from_;  ///< index: alone.gone_from
     bool hid_any_ = false;
 };
 

@@ -11,6 +11,8 @@ namespace {
 
 /// Steps change little after the second.
 constexpr int most_rounds = 4;
+/// Of each rule, spread evenly over what it may count.
+constexpr std::int64_t most_tries_of_counting = 64;
 
 Result<MovePlan> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
                            const Starts& starts) {
@@ -43,11 +45,85 @@ Status check_hosts(const Rooms& rooms, const MovePlan& plan) {
     return {};
 }
 
-}  // namespace
+Status lay_out(const Program& program, const Rooms& rooms, MovePlan& plan) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r)
+        lay_out_pool(program.ranks[r], plan.ranks[r]);
+    return check_hosts(rooms, plan);
+}
 
-Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
-                               const MovableKinds& kinds) {
-    Starts starts = GRADCOLL_VALUE(timeline_of(program));
+/// Gaps of all ranks.
+std::vector<std::vector<Gap>> all_gaps(const Program& program, const Rooms& rooms,
+                                       const MovableKinds& kinds) {
+    std::vector<std::vector<Gap>> gaps;
+    for (std::size_t r = 0; r < program.ranks.size(); ++r)
+        gaps.push_back(gaps_of(program.ranks[r], rooms.ranks[r].lane, kinds));
+    return gaps;
+}
+
+struct Counts {
+    std::int64_t first = 0, last = 0, step = 1;
+};
+
+Counts counts_of(const Program& program, Rule rule, std::int64_t most_tries) {
+    const std::int64_t most = most_counted(rule, program);
+    return {0, most, divided_up(most + 1, most_tries)};
+}
+
+/// The plan with the shortest step of those that fit; pools are not laid out. Errors: out_of_memory
+/// if none fits.
+Result<PlannedStep> best_counted(const Program& program, const Rooms& rooms,
+                                 const MovableKinds& kinds, Rule rule, Counts counts) {
+    const auto gaps = all_gaps(program, rooms, kinds);
+    PlannedStep best;
+    best.unmoved_ticks = end_of(program, GRADCOLL_VALUE(timeline_of(program)));
+    Status too_small;
+    bool found = false;
+    for (std::int64_t count = counts.first; count <= counts.last; count += counts.step) {
+        std::vector<RankChoice> choices;
+        for (std::size_t r = 0; r < program.ranks.size(); ++r)
+            choices.push_back(count_layers(rule, program.ranks[r], gaps[r], count));
+        auto plan = carry_out(program, rooms, choices);
+        if (!plan.ok()) {
+            // The rule does not look at memory: what it moves may leave too little.
+            too_small = Status(Code::out_of_memory, plan.status().message());
+            continue;
+        }
+        if (found && plan->step_ticks >= best.plan.step_ticks) continue;
+        best.plan = std::move(plan).value();
+        best.counted = count;
+        found = true;
+    }
+    if (!found) return too_small;
+    return best;
+}
+
+Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, const Policy& policy) {
+    const Counts counts = policy.count == Policy::best_count
+                              ? counts_of(program, policy.rule, std::int64_t{1} << 40)
+                              : Counts{policy.count, policy.count};
+    PlannedStep best =
+        GRADCOLL_VALUE(best_counted(program, rooms, policy.kinds, policy.rule, counts));
+    GRADCOLL_TRY(lay_out(program, rooms, best.plan));
+    return best;
+}
+
+/// Ours takes one gap after the other, and in a few steps of a thousand counting was better.
+void count_as_well(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+                   Result<PlannedStep>& best) {
+    if (!kinds.activations) return;
+    for (const Rule rule : {Rule::te, Rule::megatron}) {
+        auto counted = best_counted(program, rooms, kinds, rule,
+                                    counts_of(program, rule, most_tries_of_counting));
+        if (!counted.ok()) continue;
+        counted->counted = 0;
+        if (!best.ok() || counted->plan.step_ticks < best->plan.step_ticks)
+            best = std::move(counted);
+    }
+}
+
+/// In rounds, until it gets no shorter.
+Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
+                                  const MovableKinds& kinds, Starts starts) {
     PlannedStep best;
     best.unmoved_ticks = end_of(program, starts);
     for (int n = 0; n < most_rounds; ++n) {
@@ -57,10 +133,25 @@ Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
         if (is_better) best.plan = std::move(plan);
         if (!is_better || best.plan.step_ticks == best.unmoved_ticks) break;
     }
-    for (std::size_t r = 0; r < program.ranks.size(); ++r)
-        lay_out_pool(program.ranks[r], best.plan.ranks[r]);
-    GRADCOLL_TRY(check_hosts(rooms, best.plan));
     return best;
+}
+
+}  // namespace
+
+Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
+                               const MovableKinds& kinds) {
+    Result<PlannedStep> best =
+        plan_by_times(program, rooms, kinds, GRADCOLL_VALUE(timeline_of(program)));
+    if (!best.ok() && best.status().code() != Code::out_of_memory) return best;
+    if (!best.ok() || best->slowdown() > 0) count_as_well(program, rooms, kinds, best);
+    if (!best.ok()) return best;
+    GRADCOLL_TRY(lay_out(program, rooms, best->plan));
+    return best;
+}
+
+Result<PlannedStep> plan_by(const Program& program, const Rooms& rooms, const Policy& policy) {
+    return policy.rule == Rule::ours ? plan_moves(program, rooms, policy.kinds)
+                                     : plan_counted(program, rooms, policy);
 }
 
 }  // namespace gradcoll::mover

@@ -12,6 +12,7 @@ struct SmallestMemory {
     double slowdown = 0;            ///< at most this was asked for
     std::int64_t device_bytes = 0;  ///< of every device
     double slowdown_there = 0;
+    std::int64_t counted = 0;  ///< PlannedStep::counted
 };
 
 /// For each slowdown the smallest memory that was found: by halving between nothing and the peak
@@ -19,7 +20,7 @@ struct SmallestMemory {
 /// as it mostly is; where it is not, a smaller one may exist. The rooms' own device_bytes do not
 /// count.
 std::vector<SmallestMemory> smallest_memory(const Program& program, const Rooms& rooms,
-                                            const MovableKinds& kinds,
+                                            const Policy& policy,
                                             std::span<const double> slowdowns);
 
 }  // namespace gradcoll::mover

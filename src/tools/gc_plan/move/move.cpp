@@ -11,6 +11,7 @@
 #include "move/options.hpp"
 #include "move/reports.hpp"
 #include "mover/check/check.hpp"
+#include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
 
 namespace gc_plan::move {
@@ -37,13 +38,25 @@ Result<Inputs> read_inputs(const Options& options) {
     return inputs;
 }
 
-Status write_plan(const Options& options, const Inputs& inputs, const Program& program,
-                  const MovePlan& plan) {
-    const bool csv = options.out.ends_with(".csv");
-    const Status status = gradcoll::write_file(
-        options.out, csv ? csv_of(program, plan) : json_of(inputs, program, plan));
+/// Nothing to do if there is no such file.
+template <class Text>
+Status write_for(const char* option, const std::string& path, Text&& text) {
+    if (path.empty()) return {};
+    const Status status = gradcoll::write_file(path, text());
     if (status.ok()) return {};
-    return {status.code(), "--out " + status.message()};
+    return {status.code(), std::string(option) + " " + status.message()};
+}
+
+Status write_files(const Options& options, const Inputs& inputs, const Scene& scene,
+                   const MovePlan& plan) {
+    GRADCOLL_TRY(write_for("--out", options.out, [&] {
+        return options.out.ends_with(".csv") ? csv_of(scene.program, plan)
+                                             : json_of(inputs, scene.program, plan);
+    }));
+    GRADCOLL_TRY(
+        write_for("--trace", options.trace, [&] { return trace_of(scene.program, plan); }));
+    return write_for("--draw", options.drawing,
+                     [&] { return drawing_of(scene.program, scene.rooms, plan); });
 }
 
 int plan(const Options& options) {
@@ -51,16 +64,15 @@ int plan(const Options& options) {
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
-    const auto step = plan_moves(scene->program, scene->rooms, options.kinds);
+    const auto step = plan_by(scene->program, scene->rooms, options.policy);
     if (!step.ok()) return refuse(step.status(), failure);
     if (const Status right = check_plan(scene->program, scene->rooms, step->plan); !right.ok())
         return refuse({Code::internal, "a plan that is wrong was made: " + right.message()},
                       failure);
-    if (!options.out.empty())
-        if (const Status written = write_plan(options, *inputs, scene->program, step->plan);
-            !written.ok())
-            return refuse(written, gradcoll::usage_error);
-    std::fputs((peak_report(*scene) + plan_report(*scene, *step)).c_str(), stdout);
+    if (const Status written = write_files(options, *inputs, *scene, step->plan); !written.ok())
+        return refuse(written, gradcoll::usage_error);
+    std::fputs((peak_report(*scene) + plan_report(*scene, *step, options.policy.rule)).c_str(),
+               stdout);
     return 0;
 }
 
@@ -70,8 +82,13 @@ int smallest(const Options& options) {
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
-    const auto rows = smallest_memory(scene->program, scene->rooms, options.kinds, slowdowns);
-    std::fputs(smallest_report(*scene, rows).c_str(), stdout);
+    std::vector<RuleRows> found;
+    Policy policy = options.policy;
+    for (const Rule rule : options.rules) {
+        policy.rule = rule;
+        found.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns)});
+    }
+    std::fputs(smallest_report(*scene, found).c_str(), stdout);
     return 0;
 }
 

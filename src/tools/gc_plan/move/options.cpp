@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/text.hpp"
 #include "mover/program/ticks.hpp"
@@ -20,6 +21,8 @@ constexpr const char* examples = R"help(Examples:
                                           the plan, with everything that it follows from
   gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest
                                           how little memory would do
+  gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
+                                          beside what those need who count layers
   gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
   gc_plan move --validate                 published memory of four models beside ours
 
@@ -29,7 +32,7 @@ docs/schemas describe all files.
 
 /// As typed.
 struct Raw {
-    std::string device_memory, kinds = "activations,optimizer", least = "1M";
+    std::string device_memory, kinds = "activations,optimizer", least = "1M", rules = "ours";
     bool validate = false, smallest = false;
 };
 
@@ -53,14 +56,35 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--least", raw.least, "smaller tensors stay (default: 1M)")
         ->needs(model)
         ->type_name("SIZE");
+    app.add_option("--rule", raw.rules,
+                   "who chooses what moves: ours (default), te (counts layers, as "
+                   "TransformerEngine and --cpu-offloading-num-layers) or megatron (counts "
+                   "modules, as --fine-grained-activation-offloading); with --smallest a list")
+        ->needs(model)
+        ->type_name("LIST");
+    app.add_option("--count", options.policy.count,
+                   "how many layers or modules of a rank te or megatron move (default: what is "
+                   "best, all are tried)")
+        ->needs("--rule")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
     app.add_option("--out", options.out, "write the plan to FILE: .json, or .csv for tables")
+        ->needs(model)
+        ->type_name("FILE");
+    app.add_option("--trace", options.trace,
+                   "write the plan to FILE as a trace that Perfetto (ui.perfetto.dev) shows")
+        ->needs(model)
+        ->type_name("FILE");
+    app.add_option("--draw", options.drawing, "write memory over time to FILE, as SVG")
         ->needs(model)
         ->type_name("FILE");
     app.add_flag("--smallest", raw.smallest,
                  "the smallest device memory for slowdowns of 0, 1, 5 and 20 % instead")
         ->needs(model)
         ->excludes("--device-memory")
-        ->excludes("--out");
+        ->excludes("--out")
+        ->excludes("--trace")
+        ->excludes("--draw");
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);
@@ -102,6 +126,31 @@ Problem read_kinds(const std::string& list, gradcoll::mover::MovableKinds& out) 
     return std::nullopt;
 }
 
+Problem read_rules(const CLI::App& app, const std::string& list, Options& options) {
+    using gradcoll::mover::Rule;
+    for (const std::string_view name : gradcoll::split_at_commas(list)) {
+        const auto known = [&](Rule rule) { return name_of(rule) == name; };
+        if (known(Rule::ours))
+            options.rules.push_back(Rule::ours);
+        else if (known(Rule::te))
+            options.rules.push_back(Rule::te);
+        else if (known(Rule::megatron))
+            options.rules.push_back(Rule::megatron);
+        else
+            return fmt::format("--rule {}: allowed are ours, te, megatron",
+                               gradcoll::printable(name));
+    }
+    if (options.rules.size() > 1 && options.mode != Mode::smallest)
+        return fmt::format("--rule {}: several are allowed with --smallest",
+                           gradcoll::printable(list));
+    options.policy.rule = options.rules.front();
+    const bool counts =
+        std::find(options.rules.begin(), options.rules.end(), Rule::ours) == options.rules.end();
+    if (app.count("--count") > 0 && !counts)
+        return std::string("--count: ours does not count; allowed with --rule te or megatron");
+    return std::nullopt;
+}
+
 Problem read(const CLI::App& app, const Raw& raw, Options& options) {
     if (raw.validate) options.mode = Mode::validate;
     if (app.count("--check") > 0) options.mode = Mode::check;
@@ -117,9 +166,10 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
         if (const Problem problem =
                 read_bytes("--device-memory", raw.device_memory, options.device_bytes))
             return problem;
-    if (const Problem problem = read_bytes("--least", raw.least, options.kinds.least_bytes))
+    if (const Problem problem = read_bytes("--least", raw.least, options.policy.kinds.least_bytes))
         return problem;
-    return read_kinds(raw.kinds, options.kinds);
+    if (const Problem problem = read_rules(app, raw.rules, options)) return problem;
+    return read_kinds(raw.kinds, options.policy.kinds);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "mover/plan/gaps.hpp"
+#include "mover/plan/planner.hpp"
 #include "tools/command_line/command_line.hpp"
 
 namespace gc_plan::move {
@@ -15,9 +16,12 @@ struct Options {
     Mode mode = Mode::plan;
     std::string model, parallel, cluster;  ///< files, or key=value,...
     std::int64_t device_bytes = 0;         ///< 0: the cluster's
-    gradcoll::mover::MovableKinds kinds;
-    std::string out;   ///< a file for the plan; empty: none
-    std::string plan;  ///< a file with a plan to check
+    gradcoll::mover::Policy policy;
+    std::vector<gradcoll::mover::Rule> rules;  ///< several beside each other, for smallest
+    std::string out;                           ///< a file for the plan; empty: none
+    std::string trace;                         ///< a file for Perfetto; empty: none
+    std::string drawing;                       ///< a file for memory over time; empty: none
+    std::string plan;                          ///< a file with a plan to check
 };
 
 gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* argv);

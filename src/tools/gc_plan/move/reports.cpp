@@ -48,13 +48,23 @@ std::int64_t most_pinned(const Rooms& rooms, const MovePlan& plan) {
     return most;
 }
 
+/// What a rule has counted; nothing for ours.
+std::string counted_text(Rule rule, std::int64_t counted) {
+    if (rule == Rule::ours) return {};
+    return fmt::format("{} {}", counted, rule == Rule::te ? "layers" : "modules");
+}
+
 }  // namespace
 
-std::string plan_report(const Scene& scene, const PlannedStep& step) {
+std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) {
     const Rooms& rooms = scene.rooms;
     const std::vector<std::int64_t> after = peaks_of(scene.program, step.plan);
     const std::int64_t pinned = most_pinned(rooms, step.plan);
-    std::string text = fmt::format(
+    std::string text = rule == Rule::ours
+                           ? std::string()
+                           : fmt::format("by the rule of {}: {} of each rank move\n", name_of(rule),
+                                         counted_text(rule, step.counted));
+    text += fmt::format(
         "step: {} with everything in the device, {} with moves: {:.2f} % slower\n"
         "a device may hold {}; a host pins {} of {}; a device's share of its link is {}/s each "
         "way\n\n"
@@ -98,17 +108,21 @@ std::string peak_report(const Scene& scene) {
     return text + "\n";
 }
 
-std::string smallest_report(const Scene& scene, const std::vector<SmallestMemory>& rows) {
+std::string smallest_report(const Scene& scene, const std::vector<RuleRows>& rules) {
     std::int64_t peak = 0;
     for (const RankProgram& rank : scene.program.ranks)
         peak = std::max(peak, peak_of(memory_of(rank)).bytes);
     std::string text = fmt::format(
         "With nothing moved the fullest device holds {}. The smallest memory found, to {}:\n\n"
-        "{:>12}{:>16}{:>14}\n",
-        bytes_of(peak), bytes_of(peak / 200), "slower by", "device memory", "slower there");
-    for (const SmallestMemory& row : rows)
-        fmt::format_to(std::back_inserter(text), "{:>10.0f} %{:>16}{:>12.2f} %\n",
-                       100 * row.slowdown, bytes_of(row.device_bytes), 100 * row.slowdown_there);
+        "{:>12}{:>10}{:>16}{:>14}\n",
+        bytes_of(peak), bytes_of(peak / 200), "slower by", "rule", "device memory", "slower there");
+    const std::size_t slowdowns = rules.front().rows.size();
+    for (std::size_t n = 0; n < slowdowns; ++n)
+        for (const auto& [rule, rows] : rules)
+            fmt::format_to(std::back_inserter(text), "{:>10.0f} %{:>10}{:>16}{:>12.2f} %{}{}\n",
+                           100 * rows[n].slowdown, name_of(rule), bytes_of(rows[n].device_bytes),
+                           100 * rows[n].slowdown_there, rule == Rule::ours ? "" : "  ",
+                           counted_text(rule, rows[n].counted));
     return text;
 }
 

@@ -13,13 +13,19 @@ namespace gc_plan::move {
 
 /// The step in two lines, and a table by rank.
 std::string plan_report(const gradcoll::mover::Scene& scene,
-                        const gradcoll::mover::PlannedStep& step);
+                        const gradcoll::mover::PlannedStep& step, gradcoll::mover::Rule rule);
 
 /// What a rank's device holds at its peak, with nothing moved.
 std::string peak_report(const gradcoll::mover::Scene& scene);
 
+struct RuleRows {
+    gradcoll::mover::Rule rule = gradcoll::mover::Rule::ours;
+    std::vector<gradcoll::mover::SmallestMemory> rows;  ///< one a slowdown, the same for all rules
+};
+
+/// A line a slowdown; rules beside each other.
 std::string smallest_report(const gradcoll::mover::Scene& scene,
-                            const std::vector<gradcoll::mover::SmallestMemory>& rows);
+                            const std::vector<RuleRows>& rules);
 
 std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
 

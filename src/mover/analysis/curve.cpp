@@ -1,0 +1,66 @@
+// mover/analysis/curve.cpp - see curve.hpp.
+#include "mover/analysis/curve.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace gradcoll::mover {
+namespace {
+
+class Changes {
+  public:
+    void add(Tick from, std::int64_t bytes) { changes_[from] += bytes; }
+    void add(Span span, std::int64_t bytes) {
+        add(span.start, bytes);
+        add(span.end, -bytes);
+    }
+    std::vector<MemoryPoint> points() const {
+        std::vector<MemoryPoint> out{{0, 0}};
+        for (const auto& [at, by] : changes_) {
+            if (by == 0) continue;
+            if (out.back().at == at)
+                out.back().bytes += by;
+            else
+                out.push_back({at, out.back().bytes + by});
+        }
+        return out;
+    }
+
+  private:
+    std::map<Tick, std::int64_t> changes_;
+};
+
+}  // namespace
+
+std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves) {
+    const auto start = [&](std::int32_t op) { return moves.starts[static_cast<std::size_t>(op)]; };
+    const auto span = [&](std::int32_t first, std::int32_t last) {
+        return Span{start(first),
+                    start(last) + rank.operators[static_cast<std::size_t>(last)].duration};
+    };
+    Changes changes;
+    for (const DeviceTensor& tensor : rank.tensors) {
+        if (tensor.stays)
+            changes.add(0, tensor.bytes);
+        else
+            changes.add(span(tensor.uses.front(), tensor.uses.back()), tensor.bytes);
+    }
+    for (std::size_t n = 0; n < rank.operators.size(); ++n) {
+        const auto op = static_cast<std::int32_t>(n);
+        changes.add(span(op, op), rank.operators[n].workspace_bytes);
+    }
+    for (const Move& move : moves.moves)
+        changes.add({move.transfer.end, move.prefetch.start},
+                    -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+    return changes.points();
+}
+
+std::vector<MemoryPoint> host_memory_over_time(const RankProgram& rank, const RankMoves& moves) {
+    Changes changes;
+    for (const Move& move : moves.moves)
+        changes.add({move.transfer.start, move.prefetch.end},
+                    rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+    return changes.points();
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,37 @@
+// mover/execution/device_memory.hpp - memory of a device where there is none: blocks of the
+// process, and never more of them than the device would have.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace gradcoll::mover {
+
+/// Blocks that are given back are kept for others of their size, as allocators of frameworks do,
+/// since fresh pages cost time; those kept and those in use together stay within `most`. Not
+/// thread safe.
+class DeviceMemory {
+  public:
+    explicit DeviceMemory(std::int64_t most) : most_(most) {}
+    ~DeviceMemory();
+    DeviceMemory(const DeviceMemory&) = delete;
+    DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+    /// Null if the process gets no more. The caller has counted that `bytes` are free.
+    std::byte* take(std::int64_t bytes);
+    void give_back(std::byte* block, std::int64_t bytes);
+
+    /// The most that was in use at once.
+    std::int64_t peak() const { return peak_; }
+
+  private:
+    void release_kept(std::int64_t until);
+
+    std::int64_t most_;
+    std::int64_t used_ = 0, kept_ = 0, peak_ = 0;
+    std::map<std::int64_t, std::vector<std::byte*>> free_;  ///< by size
+};
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,318 @@
+// mover/execution/execution.cpp - see execution.hpp.
+#include "mover/execution/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "mover/execution/paced_copy.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+std::size_t number(std::int32_t value) {
+    return static_cast<std::size_t>(value);
+}
+
+Status no_memory(std::int64_t bytes, const char* what) {
+    return {Code::out_of_memory, fmt::format("{} bytes for {} cannot be had", bytes, what)};
+}
+
+}  // namespace
+
+Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
+    : rank_(std::move(rank)),
+      moves_(std::move(moves)),
+      order_(order_of(rank_, moves_)),
+      lane_(room.lane),
+      most_(room.device_bytes),
+      memory_(room.device_bytes),
+      tensors_(rank_.tensors.size()),
+      where_(moves_.moves.size()),
+      granted_(rank_.operators.size()),
+      free_(room.device_bytes),
+      measured_(rank_.operators.size()) {}
+
+Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves moves,
+                                                   const RankRoom& room) {
+    std::unique_ptr<Execution> made(new Execution(std::move(rank), std::move(moves), room));
+    GRADCOLL_TRY(made->take_memory());
+    made->start_threads();
+    return made;
+}
+
+/// The pool is written once, so that its pages are there before the first step.
+Status Execution::take_memory() {
+    const auto pool_bytes = static_cast<std::size_t>(moves_.pool_bytes);
+    pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
+    if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
+    std::memset(pool_.get(), 0, pool_bytes);
+    for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
+        if (!rank_.tensors[t].stays) continue;
+        GRADCOLL_TRY(place(t));
+        free_ -= rank_.tensors[t].bytes;
+        std::memset(tensors_[t], 0, static_cast<std::size_t>(rank_.tensors[t].bytes));
+    }
+    return {};
+}
+
+void Execution::start_threads() {
+    out_ = std::thread([this] { send(); });
+    in_ = std::thread([this] { fetch(); });
+}
+
+Execution::~Execution() {
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+    }
+    changed_.notify_all();
+    if (out_.joinable()) out_.join();
+    if (in_.joinable()) in_.join();
+    for (std::size_t t = 0; t < tensors_.size(); ++t)
+        if (tensors_[t] != nullptr) remove(t);
+}
+
+Status Execution::place(std::size_t tensor) {
+    const std::int64_t bytes = rank_.tensors[tensor].bytes;
+    tensors_[tensor] = memory_.take(bytes);
+    return tensors_[tensor] != nullptr ? Status() : no_memory(bytes, "a tensor");
+}
+
+void Execution::remove(std::size_t tensor) {
+    memory_.give_back(tensors_[tensor], rank_.tensors[tensor].bytes);
+    tensors_[tensor] = nullptr;
+}
+
+Tick Execution::since_begin() const {
+    return static_cast<Tick>(now_ns() - begin_ns_);
+}
+
+// ---- the program's side
+
+Status Execution::begin_step() {
+    const std::scoped_lock lock(mutex_);
+    if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
+    if (!failure_.ok()) return failure_;
+    std::fill(where_.begin(), where_.end(), Where::waiting);
+    std::fill(granted_.begin(), granted_.end(), 0);
+    std::fill(measured_.begin(), measured_.end(), Span{});
+    next_claim_ = next_transfer_ = fetched_ = 0;
+    ended_ = -1;
+    current_ = {};
+    current_.steps = figures_.steps;
+    in_step_ = true;
+    begin_ns_ = now_ns();
+    claim_after(-1);
+    grant();
+    changed_.notify_all();
+    return {};
+}
+
+Status Execution::check_next(std::int32_t op, bool begins) const {
+    if (!in_step_) return {Code::invalid_argument, "no step is under way; begin one first"};
+    if (in_operator_ == begins)
+        return {Code::invalid_argument,
+                begins ? fmt::format("op is {}, while operator {} runs", op, ended_ + 1)
+                       : fmt::format("op is {}, and none runs", op)};
+    const auto operators = static_cast<std::int32_t>(rank_.operators.size());
+    if (op != ended_ + 1 || op >= operators)
+        return {Code::invalid_argument,
+                fmt::format("op is {}; next of {} is {}", op, operators, ended_ + 1)};
+    return failure_;
+}
+
+Status Execution::begin_operator(std::int32_t op) {
+    {
+        const std::scoped_lock lock(mutex_);
+        GRADCOLL_TRY(check_next(op, true));
+        claim_until(op);
+        grant();
+    }
+    changed_.notify_all();
+    GRADCOLL_TRY(wait_for(op));
+    in_operator_ = true;
+    measured_[number(op)].start = since_begin();
+    return {};
+}
+
+Status Execution::wait_for(std::int32_t op) {
+    const auto& needed = order_.needed_by[number(op)];
+    const auto are_here = [&] {
+        return !failure_.ok() || std::all_of(needed.begin(), needed.end(), [&](std::size_t m) {
+            return where_[m] == Where::back;
+        });
+    };
+    const auto has_memory = [&] { return !failure_.ok() || granted_[number(op)] != 0; };
+    std::unique_lock lock(mutex_);
+    const auto wait = [&](const auto& is_over, std::int64_t& waits, Tick& waited) {
+        if (is_over()) return Tick{0};
+        const std::uint64_t from = now_ns();
+        changed_.wait(lock, is_over);
+        const auto ticks = static_cast<Tick>(now_ns() - from);
+        ++waits;
+        waited += ticks;
+        return ticks;
+    };
+    const Tick all = wait(has_memory, current_.waits_for_memory, current_.waited_for_memory) +
+                     wait(are_here, current_.waits_for_tensors, current_.waited_for_tensors);
+    if (all > current_.longest_wait) {
+        current_.longest_wait = all;
+        current_.longest_wait_of = op;
+    }
+    GRADCOLL_TRY(Status(failure_));
+    for (const std::size_t t : order_.made_by[number(op)]) GRADCOLL_TRY(place(t));
+    return {};
+}
+
+Status Execution::end_operator(std::int32_t op) {
+    {
+        const std::scoped_lock lock(mutex_);
+        GRADCOLL_TRY(check_next(op, false));
+        measured_[number(op)].end = since_begin();
+        in_operator_ = false;
+        ended_ = op;
+        free_ += rank_.operators[number(op)].workspace_bytes;
+        for (const std::size_t t : order_.ended_by[number(op)]) {
+            free_ += rank_.tensors[t].bytes;
+            remove(t);
+        }
+        claim_after(op);
+        grant();
+    }
+    changed_.notify_all();
+    return {};
+}
+
+Status Execution::end_step() {
+    std::unique_lock lock(mutex_);
+    if (!in_step_ || in_operator_ || number(ended_ + 1) != rank_.operators.size())
+        return {Code::invalid_argument,
+                fmt::format("the step has not come to its end: {} of {} operators have ended",
+                            ended_ + 1, rank_.operators.size())};
+    current_.step = measured_.empty() ? 0 : measured_.back().end;
+    changed_.wait(lock, [&] { return !failure_.ok() || fetched_ == moves_.moves.size(); });
+    GRADCOLL_TRY(Status(failure_));
+    in_step_ = false;
+    ++current_.steps;
+    current_.peak_bytes = memory_.peak();
+    figures_ = current_;
+    return {};
+}
+
+Result<std::byte*> Execution::tensor(std::int32_t tensor) const {
+    if (tensor < 0 || number(tensor) >= tensors_.size())
+        return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
+                                                          tensor, tensors_.size() - 1));
+    const DeviceTensor& described = rank_.tensors[number(tensor)];
+    const bool is_used =
+        in_step_ ? in_operator_ &&
+                       std::binary_search(described.uses.begin(), described.uses.end(), ended_ + 1)
+                 : described.stays;
+    if (!is_used)
+        return Status(Code::invalid_argument,
+                      fmt::format("tensor is {}, which the operator at work does not use", tensor));
+    return tensors_[number(tensor)];
+}
+
+// ---- memory, in the plan's order
+
+/// Up to the operator's own claim.
+void Execution::claim_until(std::int32_t op) {
+    while (next_claim_ < order_.claims.size()) {
+        const Claim& claim = order_.claims[next_claim_];
+        if (claim.is_move ? claim.after >= op : std::cmp_greater(claim.index, op)) break;
+        asked_.push_back(claim);
+        ++next_claim_;
+    }
+}
+
+/// PREFETCHs that the plan has after the end of `op`, before the next operator's claim.
+void Execution::claim_after(std::int32_t op) {
+    for (; next_claim_ < order_.claims.size(); ++next_claim_) {
+        const Claim& claim = order_.claims[next_claim_];
+        if (!claim.is_move || claim.after > op) break;
+        asked_.push_back(claim);
+    }
+}
+
+void Execution::grant() {
+    for (; !asked_.empty() && asked_.front().bytes <= free_; asked_.pop_front()) {
+        const Claim& claim = asked_.front();
+        free_ -= claim.bytes;
+        if (claim.is_move)
+            fetches_.push_back(claim.index);
+        else
+            granted_[claim.index] = 1;
+    }
+}
+
+// ---- the streams
+
+bool Execution::can_send() const {
+    if (!in_step_ || next_transfer_ == order_.transfers.size()) return false;
+    const std::size_t m = order_.transfers[next_transfer_];
+    const auto& before = order_.place_after[m];
+    return moves_.moves[m].after <= ended_ &&
+           std::all_of(before.begin(), before.end(),
+                       [&](std::size_t other) { return where_[other] == Where::back; });
+}
+
+void Execution::send() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [&] { return stop_ || can_send(); });
+        if (stop_) return;
+        const std::size_t m = order_.transfers[next_transfer_++];
+        const Move& move = moves_.moves[m];
+        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
+        where_[m] = Where::leaving;
+        const std::byte* from = tensors_[number(move.tensor)];
+        lock.unlock();
+        const Tick took = paced_copy(pool_.get() + move.host_offset, from, bytes, lane_);
+        lock.lock();
+        remove(number(move.tensor));
+        where_[m] = Where::host;
+        free_ += bytes;
+        current_.moving += took;
+        current_.moved_bytes += bytes;
+        grant();
+        changed_.notify_all();
+    }
+}
+
+void Execution::fetch() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [&] {
+            return stop_ || (!fetches_.empty() && where_[fetches_.front()] == Where::host);
+        });
+        if (stop_) return;
+        const std::size_t m = fetches_.front();
+        fetches_.pop_front();
+        const Move& move = moves_.moves[m];
+        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
+        if (Status placed = place(number(move.tensor)); !placed.ok()) {
+            failure_ = std::move(placed);
+            changed_.notify_all();
+            continue;
+        }
+        where_[m] = Where::coming;
+        std::byte* to = tensors_[number(move.tensor)];
+        lock.unlock();
+        const Tick took = paced_copy(to, pool_.get() + move.host_offset, bytes, lane_);
+        lock.lock();
+        where_[m] = Where::back;
+        current_.moving += took;
+        current_.moved_bytes += bytes;
+        ++current_.moves;
+        ++fetched_;
+        changed_.notify_all();
+    }
+}
+
+}  // namespace gradcoll::mover

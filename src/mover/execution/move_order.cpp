@@ -1,0 +1,111 @@
+// mover/execution/move_order.cpp - see move_order.hpp.
+#include "mover/execution/move_order.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace gradcoll::mover {
+namespace {
+
+std::size_t index_of(std::int32_t number) {
+    return static_cast<std::size_t>(number);
+}
+
+std::int64_t bytes_of(const RankProgram& rank, const Move& move) {
+    return rank.tensors[index_of(move.tensor)].bytes;
+}
+
+/// Who was in which part of the pool last.
+class Places {
+  public:
+    std::vector<std::size_t> take(std::size_t move, std::int64_t begin, std::int64_t end) {
+        std::vector<std::size_t> before;
+        auto found = last_.lower_bound(begin);
+        if (found != last_.begin() && std::prev(found)->second.end > begin) --found;
+        while (found != last_.end() && found->first < end) {
+            const auto [from, piece] = *found;
+            before.push_back(piece.move);
+            found = last_.erase(found);
+            if (from < begin) last_.emplace(from, Piece{begin, piece.move});
+            if (piece.end > end) found = last_.emplace(end, piece).first;
+        }
+        if (begin < end) last_.emplace(begin, Piece{end, move});
+        return before;
+    }
+
+  private:
+    struct Piece {
+        std::int64_t end = 0;
+        std::size_t move = 0;
+    };
+    std::map<std::int64_t, Piece> last_;
+};
+
+std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
+                             const std::vector<std::int64_t>& made_bytes) {
+    std::vector<Tick> ends;
+    std::vector<std::pair<Tick, Claim>> timed;
+    for (std::size_t n = 0; n < rank.operators.size(); ++n) {
+        ends.push_back(moves.starts[n] + rank.operators[n].duration);
+        timed.push_back({moves.starts[n],
+                         {.index = n, .bytes = made_bytes[n] + rank.operators[n].workspace_bytes}});
+    }
+    for (std::size_t m = 0; m < moves.moves.size(); ++m) {
+        const Move& move = moves.moves[m];
+        const auto ended = std::upper_bound(ends.begin(), ends.end(), move.prefetch.start);
+        const auto after =
+            std::min(static_cast<std::int32_t>(ended - ends.begin()) - 1, move.needed_by - 1);
+        timed.push_back({move.prefetch.start, {true, m, after, bytes_of(rank, move)}});
+    }
+    // What an operator needs comes before it, also if it takes no time.
+    const auto key = [&](const std::pair<Tick, Claim>& entry) {
+        const Claim& claim = entry.second;
+        const std::int32_t op = claim.is_move ? moves.moves[claim.index].needed_by
+                                              : static_cast<std::int32_t>(claim.index);
+        return std::tuple(entry.first, op, !claim.is_move, claim.index);
+    };
+    std::sort(timed.begin(), timed.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    std::vector<Claim> claims;
+    for (const auto& [at, claim] : timed) claims.push_back(claim);
+    return claims;
+}
+
+}  // namespace
+
+MoveOrder order_of(const RankProgram& rank, const RankMoves& moves) {
+    MoveOrder order;
+    const std::size_t operators = rank.operators.size();
+    order.needed_by.resize(operators);
+    order.made_by.resize(operators);
+    order.ended_by.resize(operators);
+    order.place_after.resize(moves.moves.size());
+    std::vector<std::int64_t> made_bytes(operators, 0);
+    for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
+        const DeviceTensor& tensor = rank.tensors[t];
+        if (tensor.stays) continue;
+        made_bytes[index_of(tensor.uses.front())] += tensor.bytes;
+        order.made_by[index_of(tensor.uses.front())].push_back(t);
+        order.ended_by[index_of(tensor.uses.back())].push_back(t);
+    }
+    order.claims = claims_of(rank, moves, made_bytes);
+    order.transfers.resize(moves.moves.size());
+    std::iota(order.transfers.begin(), order.transfers.end(), std::size_t{0});
+    std::stable_sort(order.transfers.begin(), order.transfers.end(),
+                     [&](std::size_t a, std::size_t b) {
+                         return moves.moves[a].transfer.start < moves.moves[b].transfer.start;
+                     });
+    Places places;
+    for (const std::size_t m : order.transfers) {
+        const Move& move = moves.moves[m];
+        order.needed_by[index_of(move.needed_by)].push_back(m);
+        order.place_after[m] =
+            places.take(m, move.host_offset, move.host_offset + bytes_of(rank, move));
+    }
+    return order;
+}
+
+}  // namespace gradcoll::mover

@@ -1,0 +1,142 @@
+// mover/plan/count_layers.cpp - see count_layers.hpp.
+#include "mover/plan/count_layers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace gradcoll::mover {
+namespace {
+
+/// Where a layer, or a module of one, stands in its chunk.
+struct Place {
+    std::int64_t index = 0;
+    std::int64_t chunk_size = 0;
+};
+
+/// What a rank has to count. A chunk is layers that follow each other.
+class Countables {
+  public:
+    explicit Countables(const RankProgram& rank) {
+        for (const Operator& op : rank.operators)
+            if (op.kind == OperatorKind::forward) {
+                auto& parts = parts_of_[op.layer];
+                parts = std::max(parts, op.part + 1);
+            }
+        for (auto first = parts_of_.cbegin(); first != parts_of_.cend();) first = add_chunk(first);
+    }
+
+    /// Nothing is counted of what has no forward.
+    const Place* layer(std::int32_t layer) const { return find(layers_, layer); }
+    Place module(std::int32_t layer, std::int32_t part) const {
+        Place place = modules_.at(layer);
+        place.index += part;
+        return place;
+    }
+    std::int64_t most(Rule rule) const {
+        std::int64_t most = 0;
+        for (const auto& [layer, place] : rule == Rule::te ? layers_ : modules_)
+            most = std::max(most, place.chunk_size - (rule == Rule::te ? 1 : 0));
+        return most;
+    }
+
+  private:
+    using Places = std::map<std::int32_t, Place>;
+    using Parts = std::map<std::int32_t, std::int32_t>;
+
+    static const Place* find(const Places& places, std::int32_t layer) {
+        const auto found = places.find(layer);
+        return found == places.end() ? nullptr : &found->second;
+    }
+
+    Parts::const_iterator add_chunk(Parts::const_iterator first) {
+        auto end = first;
+        std::int64_t layers = 0, modules = 0;
+        for (; end != parts_of_.end() && end->first == first->first + layers; ++end) {
+            layers_[end->first].index = layers++;
+            modules_[end->first].index = modules;
+            modules += end->second;
+        }
+        for (auto layer = first; layer != end; ++layer) {
+            layers_[layer->first].chunk_size = layers;
+            modules_[layer->first].chunk_size = modules;
+        }
+        return end;
+    }
+
+    Parts parts_of_;
+    Places layers_;
+    Places modules_;  ///< of each layer's first module
+};
+
+bool is_way_back(const Operator& op) {
+    return op.kind == OperatorKind::backward || op.kind == OperatorKind::recompute;
+}
+
+/// Operators of the way back by what is counted.
+class WayBack {
+  public:
+    explicit WayBack(const RankProgram& rank) : previous_(rank.operators.size(), -1) {
+        std::int32_t last = -1;
+        for (std::size_t n = 0; n < rank.operators.size(); ++n) {
+            const Operator& op = rank.operators[n];
+            previous_[n] = last;
+            if (!is_way_back(op)) continue;
+            last = static_cast<std::int32_t>(n);
+            begins_.emplace(std::pair(op.layer, op.micro_batch), last);
+        }
+    }
+
+    std::int32_t begin_of(std::int32_t layer, std::int32_t micro_batch) const {
+        return begins_.at({layer, micro_batch});
+    }
+    /// -1: none.
+    std::int32_t before(std::int32_t op) const { return previous_[static_cast<std::size_t>(op)]; }
+
+  private:
+    std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> begins_;
+    std::vector<std::int32_t> previous_;
+};
+
+}  // namespace
+
+std::string_view name_of(Rule rule) {
+    static constexpr std::array<std::string_view, rule_count> names = {"ours", "te", "megatron"};
+    return names[static_cast<std::size_t>(rule)];
+}
+
+std::int64_t most_counted(Rule rule, const Program& program) {
+    std::int64_t most = 0;
+    for (const RankProgram& rank : program.ranks)
+        most = std::max(most, Countables(rank).most(rule));
+    return most;
+}
+
+RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,
+                        std::int64_t count) {
+    const Countables countables(rank);
+    const WayBack way_back(rank);
+    RankChoice choice;
+    for (const Gap& gap : gaps) {
+        const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(gap.tensor)];
+        const Place* layer = countables.layer(tensor.layer);
+        if (tensor.kind != MemoryKind::activations || layer == nullptr || gap.after < 0) continue;
+        std::int32_t fetched_at = gap.need;
+        if (rule == Rule::te) {
+            const std::int64_t going = std::min(count, layer->chunk_size - 1);
+            if (layer->index >= going) continue;
+            const std::int64_t ahead = layer->chunk_size - going - 1;
+            fetched_at = way_back.begin_of(tensor.layer + static_cast<std::int32_t>(ahead),
+                                           tensor.micro_batch);
+        } else {
+            const Operator& made_by = rank.operators[static_cast<std::size_t>(gap.after)];
+            if (countables.module(tensor.layer, made_by.part).index >= count) continue;
+            fetched_at = way_back.before(gap.need);
+        }
+        // Before its last use it has not even gone: then the rule comes too late to be ahead.
+        choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need});
+    }
+    return choice;
+}
+
+}  // namespace gradcoll::mover

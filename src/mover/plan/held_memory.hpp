@@ -1,0 +1,29 @@
+// mover/plan/held_memory.hpp - bytes that are held while each operator runs, when tensors come and
+// go over long ranges of operators.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gradcoll::mover {
+
+/// A tree over operators: a node has what was added to all below it, and their most without that.
+/// Complexity: log n for each call, n to make it.
+class HeldMemory {
+  public:
+    explicit HeldMemory(const std::vector<std::int64_t>& bytes);
+
+    std::size_t count() const { return count_; }
+    std::int64_t at(std::size_t op) const;
+    /// The most while operators from `from` on run, before `end`; nothing if there are none.
+    std::int64_t most(std::size_t from, std::size_t end) const;
+    void add(std::size_t from, std::size_t end, std::int64_t bytes);
+
+  private:
+    std::size_t count_ = 0;
+    std::size_t leaves_ = 1;  ///< a power of two
+    std::vector<std::int64_t> added_, most_;
+};
+
+}  // namespace gradcoll::mover
