@@ -153,14 +153,9 @@ Tree tree_of(const NicPlacement& placement) {
     return checked(tree_from_expression("(" + all, ranks_in_all()));
 }
 
-/// As a program waits that has nothing else to do: it gives the core away.
+/// As a program waits that has nothing else to do, where ranks and agents outnumber cores.
 void run_once(Way& way, const Binding& binding) {
-    check(way.executor->start(binding));
-    for (;;) {
-        const Progress progress = checked(way.executor->advance());
-        if (progress == Progress::complete) return;
-        if (progress == Progress::idle) sched_yield();
-    }
+    check(way.executor->run(binding));
 }
 
 /// The slowest rank's time, and the CPU time of all.
@@ -201,7 +196,7 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     for (Way* way : {&ways.direct, &ways.nic}) {
         way->executor = checked(Executor::make(
             std::make_shared<const Plan>(checked(make_plan(tree, spec, rank_here()))),
-            *way->channel, {}));
+            *way->channel, {.yield_always = true}));
         way->times_us.clear();
         way->cpu_us.clear();
     }
@@ -264,9 +259,10 @@ class Player {
         while (!done()) {
             Completion ended;
             if (checked(lane_->poll({&ended, 1})) == 0) {
-                sched_yield();
+                if (++idle_ < 20 || !lane_->rest(std::chrono::microseconds(200))) sched_yield();
                 continue;
             }
+            idle_ = 0;
             check(ended.status);
             (ended.cookie == 0 ? sends_ : receives_) = false;
         }
@@ -275,6 +271,7 @@ class Player {
     int other_;
     std::vector<std::vector<std::byte>> data_;
     bool sends_ = false, receives_ = false;
+    int idle_ = 0;
 };
 
 /// Between rank 0 and the first of another host.

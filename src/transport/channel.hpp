@@ -1,6 +1,7 @@
 // transport/channel.hpp - moving bytes between ranks; knows no schedules, codecs or reductions.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,6 +67,10 @@ class Lane {
     /// Makes progress; writes what completed since the last call to the front of `out` and returns
     /// how many; what finds no room is kept for the next call. Never blocks.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;
+    /// After a poll that had nothing: sleeps until there may be something, `longest` at most. False
+    /// if it cannot, or has nothing to wait for; then it returns at once. What else waits for this
+    /// thread stands still meanwhile, the MPI library's messages included.
+    virtual bool rest(std::chrono::microseconds longest);
     virtual std::size_t in_flight() const = 0;
     /// Drops every message in flight without completions. Receives are cancelled: no buffer of
     /// theirs is written any more. Sends that their peer does not take are cancelled where the

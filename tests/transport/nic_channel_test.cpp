@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "transport/channel_contract.hpp"
 #include "transport/dealt_hosts.hpp"
@@ -74,6 +75,30 @@ TEST(NicChannel, AgentsCarryWhatLeavesAHost) {
         EXPECT_EQ(after["bad_frames"], 0);
         EXPECT_EQ(after["bad_entries"], 0);
         MPI_Barrier(MPI_COMM_WORLD);
+    });
+}
+
+/// Rank 0 is late by a time in which whoever looks all the time looks some 100,000 times.
+TEST(NicChannel, ARankThatWaitsSleepsUntilItsAgentHasNews) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    NicWorld<2>().run([&](Channel& channel) {
+        const auto lane = channel.open_lane(2);
+        EXPECT_FALSE(lane->rest(std::chrono::milliseconds(50))) << "nothing is waited for";
+        const int last = channel.rank_count() - 1, other = last - channel.rank();
+        if (channel.rank() != 0 && channel.rank() != last) return;
+        Bytes in(5000);
+        const Bytes out = pattern(in.size(), static_cast<unsigned>(channel.rank()));
+        ASSERT_TRUE(lane->start_recv(other, 1, in.data(), in.size(), 0).ok());
+        if (channel.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        ASSERT_TRUE(lane->start_send(other, 1, out.data(), out.size(), 1).ok());
+        int looks = 0;
+        for (Completion done; lane->in_flight() > 0; ++looks) {
+            const auto count = lane->poll({&done, 1});
+            ASSERT_TRUE(count.ok()) << count.status().message();
+            if (*count == 0) lane->rest(std::chrono::milliseconds(50));
+        }
+        EXPECT_LT(looks, 100);
+        EXPECT_EQ(in, pattern(in.size(), static_cast<unsigned>(other)));
     });
 }
 

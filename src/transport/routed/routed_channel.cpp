@@ -101,6 +101,14 @@ class RoutedLane final : public Lane {
         return count;
     }
 
+    /// Only one way at a time can wake it.
+    bool rest(std::chrono::microseconds longest) override {
+        const auto is_busy = [](const OpenWay& way) { return way.lane->in_flight() > 0; };
+        const auto busy = std::find_if(ways_.begin(), ways_.end(), is_busy);
+        return busy != ways_.end() && std::none_of(busy + 1, ways_.end(), is_busy) &&
+               busy->lane->rest(longest);
+    }
+
     std::size_t in_flight() const override {
         std::size_t count = 0;
         for (const OpenWay& way : ways_) count += way.lane->in_flight();
