@@ -10,6 +10,7 @@
 
 #include "transport/channel_contract.hpp"
 #include "transport/dealt_hosts.hpp"
+#include "transport/nic/message_note.hpp"
 #include "transport/process_world.hpp"
 
 namespace gradcoll {
@@ -55,6 +56,42 @@ TEST(NicChannel, MessagesOfAllLengthsArrive) {
         for (const std::size_t size :
              {std::size_t{1}, std::size_t{63}, slot - 1, slot, slot + 1, 2 * slot, 20 * slot + 7})
             exchange(channel, size, 3, 1);
+    });
+}
+
+/// Between rank 0 and the last, which are on two hosts. Several frames come unasked, and find no
+/// receive; the one that meets them asks for the rest, or refuses it, and the next is not
+/// disturbed.
+TEST(NicChannel, LongMessagesThatComeBeforeTheirReceivesAreKeptOrRefused) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    NicWorld<2>().run([](Channel& channel) {
+        const int last = channel.rank_count() - 1, other = last - channel.rank();
+        const std::size_t slot = NicShape::of(static_cast<std::uint32_t>(last + 1)).slot_bytes;
+        const auto lane = channel.open_lane(4), past = channel.open_lane(1);
+        for (const std::size_t size : {3 * slot + 5, unasked_frames * slot, 11 * slot + 1}) {
+            const Bytes out = pattern(size, 7), small = pattern(100, 8);
+            Bytes in(size), small_in(100);
+            if (channel.rank() == 0) {
+                ASSERT_TRUE(past->start_send(other, 3, out.data(), size, 0).ok());
+                past->abandon();
+                ASSERT_TRUE(lane->start_send(other, 1, out.data(), size, 0).ok());
+                ASSERT_TRUE(lane->start_send(other, 1, out.data(), size, 1).ok());
+                ASSERT_TRUE(lane->start_send(other, 2, small.data(), 100, 2).ok());
+            } else if (channel.rank() == last) {
+                // What was sent last arrives behind all that comes unasked.
+                ASSERT_TRUE(lane->start_recv(other, 2, small_in.data(), 100, 2).ok());
+                EXPECT_TRUE(drain(*lane).at(0).status.ok());
+                ASSERT_TRUE(lane->start_recv(other, 1, in.data(), size - 1, 0).ok());
+                EXPECT_EQ(drain(*lane).at(0).status.code(), Code::transport);
+                ASSERT_TRUE(lane->start_recv(other, 1, in.data(), size, 1).ok());
+            }
+            for (const Completion& done : drain(*lane))
+                EXPECT_TRUE(done.status.ok()) << done.status.message();
+            if (channel.rank() == last) {
+                EXPECT_EQ(in, out);
+                EXPECT_EQ(small_in, small);
+            }
+        }
     });
 }
 
