@@ -36,7 +36,8 @@ struct Settings {
     std::int64_t chunk_bytes = 1 << 20;
     int dealt_hosts = 0;  ///< 0: as the machine is
     std::string directory;
-    double seconds = 1;  ///< of every row, about
+    std::size_t short_bytes = 0;  ///< of messages that go directly
+    double seconds = 1;           ///< of every row, about
 };
 
 int rank_here() {
@@ -102,15 +103,15 @@ struct Way {
 };
 
 struct Ways {
-    explicit Ways(const NicPlacement& placement) {
+    Ways(const NicPlacement& placement, std::size_t short_bytes) {
         for (Way* way : {&direct, &nic}) {
             PMPI_Comm_dup(MPI_COMM_WORLD, &way->comm);
             PMPI_Comm_set_errhandler(way->comm, MPI_ERRORS_RETURN);
         }
         direct.channel = checked(MpiChannel::make(direct.comm));
         std::vector<gradcoll::Way> routes(2);
-        routes[0] = {"nic", checked(make_nic_channel(nic.comm, placement)), {}};
-        routes[1] = {"mpi", checked(MpiChannel::make(nic.comm)), {}};
+        routes[0] = {"nic", checked(make_nic_channel(nic.comm, placement)), {}, short_bytes};
+        routes[1] = {"mpi", checked(MpiChannel::make(nic.comm)), {}, 0};
         for (int peer = 0; peer < ranks_in_all(); ++peer) {
             routes[0].places.push_back(placement.are_together(rank_here(), peer) ? -1 : peer);
             routes[1].places.push_back(peer);
@@ -236,7 +237,8 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
 class Player {
   public:
     Player(Channel& channel, int other, std::size_t size_bytes)
-        : lane_(channel.open_lane(4)),
+        : lane_(size_bytes < channel.short_bytes() ? channel.open_short_lane(4)
+                                                   : channel.open_lane(4)),
           other_(other),
           data_(2, std::vector<std::byte>(size_bytes)) {}
     void send() {
@@ -304,7 +306,7 @@ void run_there_and_back(Ways& ways, const NicPlacement& placement, std::size_t s
 
 void run_all(const Settings& settings) {
     const NicPlacement placement = placement_of(settings);
-    Ways ways(placement);
+    Ways ways(placement, settings.short_bytes);
     if (rank_here() == 0)
         fmt::print(
             "# {} ranks on {} hosts, chunks of {} bytes; CPU us of all ranks, and of all "
@@ -334,6 +336,9 @@ int run_command_line(int argc, char** argv) {
     app.add_option("--deal", settings.dealt_hosts,
                    "so many hosts, made up, with an agent each on this machine; 0: as it is");
     app.add_option("--directory", settings.directory, "folder of agents' sockets");
+    app.add_option("--short", settings.short_bytes,
+                   "bytes: plans with shorter messages go directly, as they do by default of the "
+                   "library; 0: none");
     app.add_option("--seconds", settings.seconds, "of every row, about");
     try {
         app.parse(argc, argv);

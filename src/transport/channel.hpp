@@ -109,6 +109,13 @@ class Channel {
     /// Of the way between this rank and the peer; both ends say the same. In range only.
     virtual Capabilities capabilities(int peer) const;
     virtual std::unique_ptr<Lane> open_lane(std::size_t capacity) = 0;
+    /// Operations whose messages have fewer bytes of elements are better off with a lane of the
+    /// second kind. 0: there is one kind. The same on all ranks.
+    virtual std::size_t short_bytes() const { return 0; }
+    /// Both ends of a message use the same kind. One of this kind encodes nothing on its way.
+    virtual std::unique_ptr<Lane> open_short_lane(std::size_t capacity) {
+        return open_lane(capacity);
+    }
 };
 
 /// Ok if `peer` and `tag` are usable on the channel. Errors: invalid_argument naming the value and
