@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -37,6 +38,7 @@ struct Settings {
     int dealt_hosts = 0;  ///< 0: as the machine is
     std::string directory;
     std::size_t short_bytes = 0;  ///< of messages that go directly
+    bool overlaps = false;        ///< a computation beside each allreduce
     double seconds = 1;           ///< of every row, about
 };
 
@@ -171,6 +173,84 @@ void timed_run(Way& way, const Binding& binding) {
     way.cpu_us.push_back(sum_of_all(cpu));
 }
 
+/// Arithmetic that nothing can leave out.
+class Computation {
+  public:
+    void run(std::int64_t rounds) {
+        for (std::int64_t i = 0; i < rounds; ++i)
+            for (double& value : values_) value = value * 0.999999 + 1e-6;
+    }
+    /// That take about so long with a core of one's own.
+    std::int64_t rounds_for(double us) {
+        constexpr std::int64_t sample = 20'000;
+        double least_us = 1e9;
+        for (int i = 0; i < 20; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            run(sample);
+            const std::chrono::duration<double, std::micro> took =
+                std::chrono::steady_clock::now() - begin;
+            least_us = std::min(least_us, took.count());
+        }
+        return static_cast<std::int64_t>(us / least_us * sample) + 1;
+    }
+    double sum() const { return values_[0] + values_[7]; }
+
+  private:
+    double values_[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+};
+
+/// As a program computes with an allreduce under way: it lets that go on after each slice.
+void compute_beside(Way* way, const Binding& binding, Computation& computation, std::int64_t rounds,
+                    std::int64_t slices) {
+    if (way != nullptr) check(way->executor->start(binding));
+    bool is_over = way == nullptr;
+    for (std::int64_t slice = 0; slice < slices; ++slice) {
+        computation.run(rounds / slices);
+        for (bool goes_on = !is_over; goes_on;) {
+            const Progress progress = checked(way->executor->advance());
+            is_over = progress == Progress::complete;
+            goes_on = progress == Progress::advanced;
+        }
+    }
+    if (!is_over) check(way->executor->wait());
+}
+
+/// A step of a computation and an allreduce that take equally long, beside the longer of the two.
+void run_overlap(Ways& ways, const Binding& binding, const std::string& codec,
+                 std::int64_t size_bytes, double seconds) {
+    constexpr double slice_us = 50;
+    Computation computation;
+    const auto timed = [](auto work) {
+        PMPI_Barrier(MPI_COMM_WORLD);
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double, std::micro> took =
+            std::chrono::steady_clock::now() - begin;
+        return largest_of_all(took.count());
+    };
+    for (Way* way : {&ways.direct, &ways.nic}) {
+        const double call_us = bench::spread_of(way->times_us).median;
+        const std::int64_t rounds = computation.rounds_for(call_us);
+        const auto slices = static_cast<std::int64_t>(call_us / slice_us) + 1;
+        std::vector<double> steps_us, compute_us;
+        for (double spent_us = 0; steps_us.size() < 8 || spent_us < seconds * 1e6;) {
+            compute_us.push_back(
+                timed([&] { compute_beside(nullptr, binding, computation, rounds, slices); }));
+            steps_us.push_back(
+                timed([&] { compute_beside(way, binding, computation, rounds, slices); }));
+            spent_us += compute_us.back() + steps_us.back();
+        }
+        const double compute = bench::spread_of(compute_us).median;
+        const double step = bench::spread_of(steps_us).median;
+        if (rank_here() == 0)
+            fmt::print(
+                "# {} bytes, {}, {}: compute {:.1f} us, allreduce {:.1f}, both {:.1f}: {:.2f} "
+                "of the longer (checksum {:.3f})\n",
+                size_bytes, codec, way == &ways.nic ? "by agents" : "directly", compute, call_us,
+                step, step / std::max(compute, call_us), computation.sum());
+    }
+}
+
 double mean_of(const std::vector<double>& values) {
     double sum = 0;
     for (const double value : values) sum += value;
@@ -222,6 +302,7 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     }
     const auto runs = static_cast<double>(ways.nic.times_us.size());
     const double agents_us = (sum_of_all(agent_cpu_s(placement)) - agents_before) * 1e6 / runs;
+    if (settings.overlaps) run_overlap(ways, binding, codec, size_bytes, settings.seconds);
     if (rank_here() != 0) return;
     const double direct = bench::spread_of(ways.direct.times_us).median;
     const double nic = bench::spread_of(ways.nic.times_us).median;
@@ -339,6 +420,8 @@ int run_command_line(int argc, char** argv) {
     app.add_option("--short", settings.short_bytes,
                    "bytes: plans with shorter messages go directly, as they do by default of the "
                    "library; 0: none");
+    app.add_flag("--overlap", settings.overlaps,
+                 "also steps of a computation and an allreduce that take equally long");
     app.add_option("--seconds", settings.seconds, "of every row, about");
     try {
         app.parse(argc, argv);
