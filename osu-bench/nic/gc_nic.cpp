@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -36,7 +37,9 @@ struct Settings {
     std::int64_t chunk_bytes = 1 << 20;
     int dealt_hosts = 0;  ///< 0: as the machine is
     std::string directory;
-    double seconds = 1;  ///< of every row, about
+    std::size_t short_bytes = 0;  ///< of messages that go directly
+    bool overlaps = false;        ///< a computation beside each allreduce
+    double seconds = 1;           ///< of every row, about
 };
 
 int rank_here() {
@@ -102,15 +105,15 @@ struct Way {
 };
 
 struct Ways {
-    explicit Ways(const NicPlacement& placement) {
+    Ways(const NicPlacement& placement, std::size_t short_bytes) {
         for (Way* way : {&direct, &nic}) {
             PMPI_Comm_dup(MPI_COMM_WORLD, &way->comm);
             PMPI_Comm_set_errhandler(way->comm, MPI_ERRORS_RETURN);
         }
         direct.channel = checked(MpiChannel::make(direct.comm));
         std::vector<gradcoll::Way> routes(2);
-        routes[0] = {"nic", checked(make_nic_channel(nic.comm, placement)), {}};
-        routes[1] = {"mpi", checked(MpiChannel::make(nic.comm)), {}};
+        routes[0] = {"nic", checked(make_nic_channel(nic.comm, placement)), {}, short_bytes};
+        routes[1] = {"mpi", checked(MpiChannel::make(nic.comm)), {}, 0};
         for (int peer = 0; peer < ranks_in_all(); ++peer) {
             routes[0].places.push_back(placement.are_together(rank_here(), peer) ? -1 : peer);
             routes[1].places.push_back(peer);
@@ -153,14 +156,9 @@ Tree tree_of(const NicPlacement& placement) {
     return checked(tree_from_expression("(" + all, ranks_in_all()));
 }
 
-/// As a program waits that has nothing else to do: it gives the core away.
+/// As a program waits that has nothing else to do, where ranks and agents outnumber cores.
 void run_once(Way& way, const Binding& binding) {
-    check(way.executor->start(binding));
-    for (;;) {
-        const Progress progress = checked(way.executor->advance());
-        if (progress == Progress::complete) return;
-        if (progress == Progress::idle) sched_yield();
-    }
+    check(way.executor->run(binding));
 }
 
 /// The slowest rank's time, and the CPU time of all.
@@ -173,6 +171,84 @@ void timed_run(Way& way, const Binding& binding) {
     const double cpu = cpu_us() - cpu_before;
     way.times_us.push_back(largest_of_all(took.count()));
     way.cpu_us.push_back(sum_of_all(cpu));
+}
+
+/// Arithmetic that nothing can leave out.
+class Computation {
+  public:
+    void run(std::int64_t rounds) {
+        for (std::int64_t i = 0; i < rounds; ++i)
+            for (double& value : values_) value = value * 0.999999 + 1e-6;
+    }
+    /// That take about so long with a core of one's own.
+    std::int64_t rounds_for(double us) {
+        constexpr std::int64_t sample = 20'000;
+        double least_us = 1e9;
+        for (int i = 0; i < 20; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            run(sample);
+            const std::chrono::duration<double, std::micro> took =
+                std::chrono::steady_clock::now() - begin;
+            least_us = std::min(least_us, took.count());
+        }
+        return static_cast<std::int64_t>(us / least_us * sample) + 1;
+    }
+    double sum() const { return values_[0] + values_[7]; }
+
+  private:
+    double values_[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+};
+
+/// As a program computes with an allreduce under way: it lets that go on after each slice.
+void compute_beside(Way* way, const Binding& binding, Computation& computation, std::int64_t rounds,
+                    std::int64_t slices) {
+    if (way != nullptr) check(way->executor->start(binding));
+    bool is_over = way == nullptr;
+    for (std::int64_t slice = 0; slice < slices; ++slice) {
+        computation.run(rounds / slices);
+        for (bool goes_on = !is_over; goes_on;) {
+            const Progress progress = checked(way->executor->advance());
+            is_over = progress == Progress::complete;
+            goes_on = progress == Progress::advanced;
+        }
+    }
+    if (!is_over) check(way->executor->wait());
+}
+
+/// A step of a computation and an allreduce that take equally long, beside the longer of the two.
+void run_overlap(Ways& ways, const Binding& binding, const std::string& codec,
+                 std::int64_t size_bytes, double seconds) {
+    constexpr double slice_us = 50;
+    Computation computation;
+    const auto timed = [](auto work) {
+        PMPI_Barrier(MPI_COMM_WORLD);
+        const auto begin = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<double, std::micro> took =
+            std::chrono::steady_clock::now() - begin;
+        return largest_of_all(took.count());
+    };
+    for (Way* way : {&ways.direct, &ways.nic}) {
+        const double call_us = bench::spread_of(way->times_us).median;
+        const std::int64_t rounds = computation.rounds_for(call_us);
+        const auto slices = static_cast<std::int64_t>(call_us / slice_us) + 1;
+        std::vector<double> steps_us, compute_us;
+        for (double spent_us = 0; steps_us.size() < 8 || spent_us < seconds * 1e6;) {
+            compute_us.push_back(
+                timed([&] { compute_beside(nullptr, binding, computation, rounds, slices); }));
+            steps_us.push_back(
+                timed([&] { compute_beside(way, binding, computation, rounds, slices); }));
+            spent_us += compute_us.back() + steps_us.back();
+        }
+        const double compute = bench::spread_of(compute_us).median;
+        const double step = bench::spread_of(steps_us).median;
+        if (rank_here() == 0)
+            fmt::print(
+                "# {} bytes, {}, {}: compute {:.1f} us, allreduce {:.1f}, both {:.1f}: {:.2f} "
+                "of the longer (checksum {:.3f})\n",
+                size_bytes, codec, way == &ways.nic ? "by agents" : "directly", compute, call_us,
+                step, step / std::max(compute, call_us), computation.sum());
+    }
 }
 
 double mean_of(const std::vector<double>& values) {
@@ -201,7 +277,7 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     for (Way* way : {&ways.direct, &ways.nic}) {
         way->executor = checked(Executor::make(
             std::make_shared<const Plan>(checked(make_plan(tree, spec, rank_here()))),
-            *way->channel, {}));
+            *way->channel, {.yield_always = true}));
         way->times_us.clear();
         way->cpu_us.clear();
     }
@@ -226,6 +302,7 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     }
     const auto runs = static_cast<double>(ways.nic.times_us.size());
     const double agents_us = (sum_of_all(agent_cpu_s(placement)) - agents_before) * 1e6 / runs;
+    if (settings.overlaps) run_overlap(ways, binding, codec, size_bytes, settings.seconds);
     if (rank_here() != 0) return;
     const double direct = bench::spread_of(ways.direct.times_us).median;
     const double nic = bench::spread_of(ways.nic.times_us).median;
@@ -241,7 +318,8 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
 class Player {
   public:
     Player(Channel& channel, int other, std::size_t size_bytes)
-        : lane_(channel.open_lane(4)),
+        : lane_(size_bytes < channel.short_bytes() ? channel.open_short_lane(4)
+                                                   : channel.open_lane(4)),
           other_(other),
           data_(2, std::vector<std::byte>(size_bytes)) {}
     void send() {
@@ -264,9 +342,10 @@ class Player {
         while (!done()) {
             Completion ended;
             if (checked(lane_->poll({&ended, 1})) == 0) {
-                sched_yield();
+                if (++idle_ < 20 || !lane_->rest(std::chrono::microseconds(200))) sched_yield();
                 continue;
             }
+            idle_ = 0;
             check(ended.status);
             (ended.cookie == 0 ? sends_ : receives_) = false;
         }
@@ -275,6 +354,7 @@ class Player {
     int other_;
     std::vector<std::vector<std::byte>> data_;
     bool sends_ = false, receives_ = false;
+    int idle_ = 0;
 };
 
 /// Between rank 0 and the first of another host.
@@ -307,7 +387,7 @@ void run_there_and_back(Ways& ways, const NicPlacement& placement, std::size_t s
 
 void run_all(const Settings& settings) {
     const NicPlacement placement = placement_of(settings);
-    Ways ways(placement);
+    Ways ways(placement, settings.short_bytes);
     if (rank_here() == 0)
         fmt::print(
             "# {} ranks on {} hosts, chunks of {} bytes; CPU us of all ranks, and of all "
@@ -337,6 +417,11 @@ int run_command_line(int argc, char** argv) {
     app.add_option("--deal", settings.dealt_hosts,
                    "so many hosts, made up, with an agent each on this machine; 0: as it is");
     app.add_option("--directory", settings.directory, "folder of agents' sockets");
+    app.add_option("--short", settings.short_bytes,
+                   "bytes: plans with shorter messages go directly, as they do by default of the "
+                   "library; 0: none");
+    app.add_flag("--overlap", settings.overlaps,
+                 "also steps of a computation and an allreduce that take equally long");
     app.add_option("--seconds", settings.seconds, "of every row, about");
     try {
         app.parse(argc, argv);

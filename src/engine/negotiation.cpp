@@ -49,7 +49,7 @@ Negotiation::Negotiation(Channel& channel, Circle circle, std::uint64_t most_pac
       peers_(peers_of(circle_)),
       received_(control_message_bytes * peers_.size()),
       completions_(2 * peers_.size()) {
-    if (!peers_.empty()) lane_ = channel.open_lane(completions_.size());
+    if (!peers_.empty()) lane_ = channel.open_short_lane(completions_.size());
     if (circle_.coordinates())
         coordinator_.emplace(circle_.members, most_pack_bytes);
     else if (circle_.gathers())

@@ -11,6 +11,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t peers_offset = sizeof(NicAgentWords) + sizeof(NicRankWords);
 constexpr std::uint32_t most_ranks = 1U << 20;
 constexpr std::uint32_t most_slots = 8;
 constexpr std::uint32_t least_slots = 4;
@@ -30,8 +31,7 @@ std::size_t ring_bytes(const NicShape& shape) {
 }
 
 std::size_t rings_offset(const NicShape& shape) {
-    return rounded_up(sizeof(NicAgentWords) + std::size_t{shape.ranks} * sizeof(NicPeerWords),
-                      page_bytes);
+    return rounded_up(peers_offset + std::size_t{shape.ranks} * sizeof(NicPeerWords), page_bytes);
 }
 
 std::size_t slots_offset(const NicShape& shape) {
@@ -72,7 +72,7 @@ std::size_t NicLayout::size_bytes(const NicShape& shape) {
 }
 
 NicPeerWords& NicLayout::peer(std::uint32_t rank) const {
-    return reinterpret_cast<NicPeerWords*>(memory_ + sizeof(NicAgentWords))[rank];
+    return reinterpret_cast<NicPeerWords*>(memory_ + peers_offset)[rank];
 }
 
 NicRingWords& NicLayout::ring_words(bool to_agent) const {

@@ -80,7 +80,15 @@ inline constexpr std::chrono::milliseconds nic_silence{5000};
 struct alignas(64) NicAgentWords {
     /// Not 0: it waits for its event, or is about to.
     std::atomic<std::uint32_t> sleeps{0};
+    /// Counts what may let the rank go on; ranks sleep on it (nic/news.hpp).
+    std::atomic<std::uint32_t> news{0};
     NicCounter beats{0};
+};
+
+/// What the rank tells of itself.
+struct alignas(64) NicRankWords {
+    /// Threads that sleep on the agent's news, or are about to.
+    std::atomic<std::uint32_t> sleepers{0};
 };
 
 /// How much there is of everything: the same for all ranks of a group.
@@ -96,9 +104,9 @@ struct NicShape {
     bool operator==(const NicShape&) const = default;
 };
 
-/// Offsets: NicAgentWords; NicPeerWords by rank; a ring to the agent; a ring to the rank; slots of
-/// frames that leave, by peer; slots of frames that come. Memory is zeros at first, and most of it
-/// is never touched: only peers that a rank talks to have any.
+/// Offsets: NicAgentWords; NicRankWords; NicPeerWords by rank; a ring to the agent; a ring to the
+/// rank; slots of frames that leave, by peer; slots of frames that come. Memory is zeros at first,
+/// and most of it is never touched: only peers that a rank talks to have any.
 class NicLayout {
   public:
     NicLayout() = default;
@@ -109,6 +117,9 @@ class NicLayout {
     std::uint64_t ring_capacity() const { return ring_capacity_; }
 
     NicAgentWords& agent() const { return *reinterpret_cast<NicAgentWords*>(memory_); }
+    NicRankWords& rank() const {
+        return *reinterpret_cast<NicRankWords*>(memory_ + sizeof(NicAgentWords));
+    }
     NicPeerWords& peer(std::uint32_t rank) const;
     NicRingWords& ring_words(bool to_agent) const;
     NicEntry* ring_entries(bool to_agent) const;

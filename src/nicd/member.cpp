@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "nic/news.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -102,6 +104,7 @@ Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
                      .size_bytes = size_bytes,
                      .note = frame.note,
                      .coding = frame.coding});
+    tell_news(region_.layout());
     return {};
 }
 
@@ -119,6 +122,11 @@ Status NicMember::take_word(const LinkFrame& frame) {
         return wrong("{} frames are there, after {}", frame.number, pair.delivered);
     pair.delivered = frame.number;
     region_.layout().peer(frame.source).delivered.store(frame.number, std::memory_order_release);
+    // A sender that waits for room, or for the end of its message, can do something with that.
+    if (frame.number == pair.posted || frame.number - pair.told >= shape().slots / 2) {
+        pair.told = frame.number;
+        tell_news(region_.layout());
+    }
     return {};
 }
 
@@ -136,6 +144,7 @@ void NicMember::lose(std::uint32_t peer, NicPeerState state) {
     NicCounter& word = region_.layout().peer(peer).state;
     if (word.load(std::memory_order_relaxed) == static_cast<std::uint64_t>(NicPeerState::reached))
         word.store(static_cast<std::uint64_t>(state), std::memory_order_release);
+    tell_news(region_.layout());
 }
 
 void NicMember::beats() {

@@ -23,6 +23,7 @@ class NicMember {
         std::uint64_t posted = 0;
         std::uint64_t sent = 0;
         std::uint64_t delivered = 0;
+        std::uint64_t told = 0;  ///< of those delivered the rank was woken for
         std::uint64_t allowed = 0;
         std::vector<NicEntry> waiting;  ///< by number modulo slots; posted and not sent
         // In: consumed <= received.

@@ -35,13 +35,23 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
+/// Of a message's elements, about: what all ranks know of all of them.
+bool has_short_messages(const Plan& plan, const Channel& channel) {
+    const PlanSpec& spec = plan.spec;
+    const std::int64_t chunk_elems =
+        spec.chunk_elems > 0 ? std::min(spec.chunk_elems, spec.count_elems) : spec.count_elems;
+    return static_cast<std::size_t>(chunk_elems) * spec.elem_bytes <
+           channel.short_bytes() * static_cast<std::size_t>(plan.rank_count);
+}
+
 /// Ascending. The same at both ends, and of a plan in which both ends can hand over the same
 /// messages: that is not known of builders from outside. Residuals and devices need what is
 /// encoded.
 std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& channel,
                                           const ExecutorOptions& options) {
     std::vector<int> peers;
-    if (options.device || plan.spec.feedback || plan.spec.builder != Builder::flexreduce)
+    if (options.device || plan.spec.feedback || plan.spec.builder != Builder::flexreduce ||
+        has_short_messages(plan, channel))
         return peers;
     for (int peer = 0; peer < channel.rank_count(); ++peer)
         if (channel.capabilities(peer).encodes_by_itself) peers.push_back(peer);
@@ -98,7 +108,9 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
                 std::move(memory).value(), nullptr,          nullptr};
     parts.packers =
         std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
-    parts.lane = channel.open_lane(places * parts.messages() * messages_a_step(options));
+    const std::size_t messages = places * parts.messages() * messages_a_step(options);
+    parts.lane = has_short_messages(*parts.plan, channel) ? channel.open_short_lane(messages)
+                                                          : channel.open_lane(messages);
     if (!options.cut_peers.empty())
         parts.lane->cut_messages(options.cut_peers, length_depends_on_data(parts.plan->spec)
                                                         ? CutEnd::by_short_piece

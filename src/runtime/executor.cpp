@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -20,6 +21,11 @@ namespace {
 
 /// Idle turns before the core is given away: about as long as a message between two cores takes.
 constexpr int idle_turns_before_yield = 200;
+/// And then with the core given away, before this thread sleeps where it can: about as long as it
+/// takes to fall asleep and to wake up.
+constexpr int idle_turns_before_rest = idle_turns_before_yield + 20;
+/// What else this thread lets go on stands still that long.
+constexpr std::chrono::microseconds longest_rest{200};
 
 Status check_options(const Plan& plan, const Channel& channel, const Executor::Options& options) {
     if (options.chunks_in_flight < 1 || options.chunks_in_flight > max_chunks_in_flight)
@@ -103,6 +109,7 @@ struct Executor::Impl {
     Result<Progress> end_if_all_are_back();
     void abandon(Status status);
     Status end();
+    void give_core_away(int idle_turns) const;
 
     const Options options;
     /// What every operation fails with; ok: none. Only this rank may know where its data are: so
@@ -291,6 +298,10 @@ Status Executor::finish_local(const LocalStep& local, LocalResult result) {
     return impl_->window->finish_local(local, std::move(result));
 }
 
+void Executor::Impl::give_core_away(int idle_turns) const {
+    if (idle_turns <= idle_turns_before_rest || !operation.lane.rest(longest_rest)) sched_yield();
+}
+
 Status Executor::wait(bool (*meanwhile)()) {
     if (impl_->window->taken() > 0)
         return {Code::internal, fmt::format("wait: {} local steps are elsewhere; allowed is 0",
@@ -310,7 +321,7 @@ Status Executor::wait(bool (*meanwhile)()) {
         if (*progress == Progress::advanced || (meanwhile != nullptr && meanwhile()))
             idle_turns = idle_start;
         else if (++idle_turns > idle_turns_before_yield)
-            sched_yield();
+            impl_->give_core_away(idle_turns);
     }
     if (timed) impl_->operation.stats.wait_ns += now_ns() - impl_->operation.local_ns - begin;
     return status;

@@ -18,6 +18,10 @@ Capabilities Channel::capabilities(int /*peer*/) const {
 
 void Lane::cut_messages(std::vector<int> /*peers*/, CutEnd /*end*/) {}
 
+bool Lane::rest(std::chrono::microseconds /*longest*/) {
+    return false;
+}
+
 Status Lane::start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
                               std::size_t /*whole_bytes*/, std::uint32_t cookie) {
     return start_send(peer, tag, data, size_bytes, cookie);

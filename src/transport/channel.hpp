@@ -1,6 +1,7 @@
 // transport/channel.hpp - moving bytes between ranks; knows no schedules, codecs or reductions.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,6 +67,10 @@ class Lane {
     /// Makes progress; writes what completed since the last call to the front of `out` and returns
     /// how many; what finds no room is kept for the next call. Never blocks.
     virtual Result<std::size_t> poll(std::span<Completion> out) = 0;
+    /// After a poll that had nothing: sleeps until there may be something, `longest` at most. False
+    /// if it cannot, or has nothing to wait for; then it returns at once. What else waits for this
+    /// thread stands still meanwhile, the MPI library's messages included.
+    virtual bool rest(std::chrono::microseconds longest);
     virtual std::size_t in_flight() const = 0;
     /// Drops every message in flight without completions. Receives are cancelled: no buffer of
     /// theirs is written any more. Sends that their peer does not take are cancelled where the
@@ -104,6 +109,13 @@ class Channel {
     /// Of the way between this rank and the peer; both ends say the same. In range only.
     virtual Capabilities capabilities(int peer) const;
     virtual std::unique_ptr<Lane> open_lane(std::size_t capacity) = 0;
+    /// Operations whose messages have fewer bytes of elements are better off with a lane of the
+    /// second kind. 0: there is one kind. The same on all ranks.
+    virtual std::size_t short_bytes() const { return 0; }
+    /// Both ends of a message use the same kind. One of this kind encodes nothing on its way.
+    virtual std::unique_ptr<Lane> open_short_lane(std::size_t capacity) {
+        return open_lane(capacity);
+    }
 };
 
 /// Ok if `peer` and `tag` are usable on the channel. Errors: invalid_argument naming the value and

@@ -29,6 +29,7 @@ class FinishedMessages {
         done_.erase(done_.begin(), end);
         return count;
     }
+    bool empty() const { return done_.empty(); }
     void forget() { done_.clear(); }
 
   private:

@@ -14,7 +14,8 @@ namespace gradcoll {
 /// `Traffic` has, thread safe: lane_opened(capacity) and lane_closed(capacity); start_send and
 /// start_recv of a request; poll(lane, out), which moves what can be moved and hands out what has
 /// ended of that lane; abandon(lane). One that encodes says `encodes = true`, and gets requests
-/// with a codec, too. It and the channel must outlive the lane.
+/// with a codec, too. One that knows what its ranks wait for has rest(lane, longest). It and the
+/// channel must outlive the lane.
 template <class Traffic>
 class TrafficLane final : public Lane {
   public:
@@ -88,6 +89,13 @@ class TrafficLane final : public Lane {
         Result<std::size_t> count = traffic_.poll(finished_, out);
         if (count.ok()) started_ -= *count;
         return count;
+    }
+
+    bool rest(std::chrono::microseconds longest) override {
+        if constexpr (requires { traffic_.rest(finished_, longest); })
+            return started_ > 0 && traffic_.rest(finished_, longest);
+        else
+            return Lane::rest(longest);
     }
 
     std::size_t in_flight() const override { return started_; }

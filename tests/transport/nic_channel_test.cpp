@@ -6,9 +6,11 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "transport/channel_contract.hpp"
 #include "transport/dealt_hosts.hpp"
+#include "transport/nic/message_note.hpp"
 #include "transport/process_world.hpp"
 
 namespace gradcoll {
@@ -57,6 +59,42 @@ TEST(NicChannel, MessagesOfAllLengthsArrive) {
     });
 }
 
+/// Between rank 0 and the last, which are on two hosts. Several frames come unasked, and find no
+/// receive; the one that meets them asks for the rest, or refuses it, and the next is not
+/// disturbed.
+TEST(NicChannel, LongMessagesThatComeBeforeTheirReceivesAreKeptOrRefused) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    NicWorld<2>().run([](Channel& channel) {
+        const int last = channel.rank_count() - 1, other = last - channel.rank();
+        const std::size_t slot = NicShape::of(static_cast<std::uint32_t>(last + 1)).slot_bytes;
+        const auto lane = channel.open_lane(4), past = channel.open_lane(1);
+        for (const std::size_t size : {3 * slot + 5, unasked_frames * slot, 11 * slot + 1}) {
+            const Bytes out = pattern(size, 7), small = pattern(100, 8);
+            Bytes in(size), small_in(100);
+            if (channel.rank() == 0) {
+                ASSERT_TRUE(past->start_send(other, 3, out.data(), size, 0).ok());
+                past->abandon();
+                ASSERT_TRUE(lane->start_send(other, 1, out.data(), size, 0).ok());
+                ASSERT_TRUE(lane->start_send(other, 1, out.data(), size, 1).ok());
+                ASSERT_TRUE(lane->start_send(other, 2, small.data(), 100, 2).ok());
+            } else if (channel.rank() == last) {
+                // What was sent last arrives behind all that comes unasked.
+                ASSERT_TRUE(lane->start_recv(other, 2, small_in.data(), 100, 2).ok());
+                EXPECT_TRUE(drain(*lane).at(0).status.ok());
+                ASSERT_TRUE(lane->start_recv(other, 1, in.data(), size - 1, 0).ok());
+                EXPECT_EQ(drain(*lane).at(0).status.code(), Code::transport);
+                ASSERT_TRUE(lane->start_recv(other, 1, in.data(), size, 1).ok());
+            }
+            for (const Completion& done : drain(*lane))
+                EXPECT_TRUE(done.status.ok()) << done.status.message();
+            if (channel.rank() == last) {
+                EXPECT_EQ(in, out);
+                EXPECT_EQ(small_in, small);
+            }
+        }
+    });
+}
+
 TEST(NicChannel, AgentsCarryWhatLeavesAHost) {
     if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
     const DealtHosts dealt(2);
@@ -74,6 +112,30 @@ TEST(NicChannel, AgentsCarryWhatLeavesAHost) {
         EXPECT_EQ(after["bad_frames"], 0);
         EXPECT_EQ(after["bad_entries"], 0);
         MPI_Barrier(MPI_COMM_WORLD);
+    });
+}
+
+/// Rank 0 is late by a time in which whoever looks all the time looks some 100,000 times.
+TEST(NicChannel, ARankThatWaitsSleepsUntilItsAgentHasNews) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    NicWorld<2>().run([&](Channel& channel) {
+        const auto lane = channel.open_lane(2);
+        EXPECT_FALSE(lane->rest(std::chrono::milliseconds(50))) << "nothing is waited for";
+        const int last = channel.rank_count() - 1, other = last - channel.rank();
+        if (channel.rank() != 0 && channel.rank() != last) return;
+        Bytes in(5000);
+        const Bytes out = pattern(in.size(), static_cast<unsigned>(channel.rank()));
+        ASSERT_TRUE(lane->start_recv(other, 1, in.data(), in.size(), 0).ok());
+        if (channel.rank() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        ASSERT_TRUE(lane->start_send(other, 1, out.data(), out.size(), 1).ok());
+        int looks = 0;
+        for (Completion done; lane->in_flight() > 0; ++looks) {
+            const auto count = lane->poll({&done, 1});
+            ASSERT_TRUE(count.ok()) << count.status().message();
+            if (*count == 0) lane->rest(std::chrono::milliseconds(50));
+        }
+        EXPECT_LT(looks, 100);
+        EXPECT_EQ(in, pattern(in.size(), static_cast<unsigned>(other)));
     });
 }
 

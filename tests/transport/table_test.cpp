@@ -121,6 +121,51 @@ std::vector<std::string> names_by_rank(const Channel& channel) {
     return names;
 }
 
+bool is_whoever_can_wait(int, int) {
+    return true;
+}
+constexpr Transport slow_to_begin{.name = "slow",
+                                  .description = "all ranks, with long messages",
+                                  .offer = offer_some<is_whoever_can_wait>,
+                                  .short_bytes = 1000};
+
+/// Both ends of every pair: a message that is under way in a lane of one kind is not found by one
+/// of the other.
+TEST(Offers, ShortMessagesGoByATransportThatTakesThem) {
+    const ProcessComm world;
+    const std::vector<const Transport*> rows = {&slow_to_begin, &everybody};
+    const auto made = make_channel_of(world.comm, rows);
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    Channel& channel = **made;
+    const int last = channel.rank_count() - 1, rank = channel.rank();
+    EXPECT_EQ(channel.short_bytes(), 1000U);
+    for (const std::string& name : names_by_rank(channel)) EXPECT_EQ(name, "slow");
+    if (last == 0 || (rank != 0 && rank != last)) return;
+    const auto lane = channel.open_lane(2), short_lane = channel.open_short_lane(2);
+    const char out[] = "by all", short_out[] = "by those";
+    char in[16] = {}, short_in[16] = {};
+    if (rank == 0) {
+        ASSERT_TRUE(lane->start_send(last, 1, out, sizeof out, 0).ok());
+        ASSERT_TRUE(short_lane->start_send(last, 1, short_out, sizeof short_out, 0).ok());
+    } else {
+        ASSERT_TRUE(short_lane->start_recv(0, 1, short_in, sizeof short_in, 0).ok());
+        ASSERT_TRUE(lane->start_recv(0, 1, in, sizeof in, 0).ok());
+    }
+    for (Lane* each : {lane.get(), short_lane.get()})
+        for (const Completion& done : drain(*each))
+            EXPECT_TRUE(done.status.ok()) << done.status.message();
+    if (rank == 0) return;
+    EXPECT_STREQ(in, out);
+    EXPECT_STREQ(short_in, short_out);
+}
+
+TEST(Offers, WhereNoOtherTransportIsShortMessagesTakeTheOnlyOne) {
+    const ProcessComm world;
+    const auto made = make_channel_of(world.comm, std::vector<const Transport*>{&slow_to_begin});
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    EXPECT_NE((*made)->open_short_lane(1), nullptr);
+}
+
 struct MixedWorld : ProcessComm {
     template <class Body>
     void run(Body body) {

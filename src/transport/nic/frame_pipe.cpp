@@ -197,15 +197,16 @@ bool FramePipe::agent_works() {
     return agent_.is_alive() && watch_.look(agent_.beats(), AgentWatch::Clock::now());
 }
 
-Status FramePipe::look(bool idle) {
+Status FramePipe::look(unsigned idle) {
+    const unsigned before = std::exchange(idle_looks_, idle_looks_ + idle);
+    const auto is_time = [&](unsigned looks) { return before / looks != idle_looks_ / looks; };
     if (fault_.ok()) fault_ = read_ring();
-    if (idle && ++idle_looks_ % idle_looks_a_check == 0 && !agent_works())
+    if (is_time(idle_looks_a_check) && !agent_works())
         for (const std::uint32_t peer : peers_) {
             look_at(peer);
             lose(peer);
         }
-    if (fault_.ok() && (any_lost_ || (idle && idle_looks_ % idle_looks_a_detour == 0)))
-        fault_ = read_detour();
+    if (fault_.ok() && (any_lost_ || is_time(idle_looks_a_detour))) fault_ = read_detour();
     return fault_;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "nic/coded_frame.hpp"
+#include "nic/news.hpp"
 #include "nic/ring.hpp"
 #include "transport/nic/agent_connection.hpp"
 #include "transport/nic/agent_watch.hpp"
@@ -50,10 +51,18 @@ class FramePipe {
     /// What has become of the frames to a peer, and of the way there. For each from whom something
     /// is expected, too: who is lost may be waiting for a word that was under way.
     void look_at(std::uint32_t peer);
-    /// Takes what has come, and finds out whom the agents have lost. `idle`: nothing has happened
-    /// since the last time. Errors, which stay: those of the detour; corrupt if the agent writes
-    /// what cannot be.
-    Status look(bool idle);
+    /// Takes what has come, and finds out whom the agents have lost. `idle`: for how many looks
+    /// nothing has happened, this one included. Errors, which stay: those of the detour; corrupt if
+    /// the agent writes what cannot be.
+    Status look(unsigned idle);
+    /// Whether the agent tells of everything that comes.
+    bool may_rest() const { return !any_lost_; }
+    std::uint32_t news() const { return news_of(layout_); }
+    /// Sleeps until there is more news than `seen`, `longest` at most; true if there is. Thread
+    /// safe beside all others.
+    bool rest(std::uint32_t seen, std::chrono::microseconds longest) const {
+        return wait_for_news(layout_, seen, longest);
+    }
 
   private:
     struct Pair {

@@ -45,10 +45,14 @@ void NicReceives::start(const RecvRequest& request) {
     const std::uint32_t early = early_pool_.remove_first(
         peer.early, [&](const Early& kept) { return kept.note.tag == request.tag; });
     if (early == no_entry) return pool_.push_back(peer.posted, index);
-    --peer.early_count;
-    const Early& kept = early_pool_[early];
-    begin(index, {kept.note, kept.bytes.data(), kept.bytes.size(), kept.coding});
+    const std::vector<Kept> frames = std::move(early_pool_[early].frames);
     early_pool_.give_back(early);
+    peer.early_count -= frames.size();
+    begin(index, frames.front().frame());
+    // It may be refused at any of them.
+    const std::uint64_t id = pool_[index].id;
+    for (std::size_t i = 1; i < frames.size() && pool_[index].id == id; ++i)
+        add(index, frames[i].frame());
 }
 
 void NicReceives::on_frame(std::uint32_t peer, const ArrivedFrame& frame) {
@@ -71,6 +75,11 @@ void NicReceives::on_first(std::uint32_t peer, const ArrivedFrame& frame) {
     if (whole ? frame.note.size_bytes != size : frame.note.size_bytes <= size)
         return wires_.fail(
             peer, fmt::format("sent {} bytes of a message of {}", size, frame.note.size_bytes));
+    const std::size_t most_unasked =
+        std::min<std::size_t>(frame.note.size_bytes, unasked_frames * wires_.frames().slot_bytes());
+    if (!whole && (frame.note.other_id < size || frame.note.other_id > most_unasked))
+        return wires_.fail(peer, fmt::format("sends {} bytes unasked; allowed are {} to {}",
+                                             frame.note.other_id, size, most_unasked));
     const std::uint32_t index = pool_.remove_first(of(peer).posted, [&](const Incoming& incoming) {
         return incoming.request.tag == frame.note.tag;
     });
@@ -80,11 +89,23 @@ void NicReceives::on_first(std::uint32_t peer, const ArrivedFrame& frame) {
 
 void NicReceives::keep(std::uint32_t peer, const ArrivedFrame& frame) {
     const std::uint32_t index = early_pool_.take();
-    Early& kept = early_pool_[index];
-    kept.note = frame.note;
-    kept.coding = frame.coding;
-    kept.bytes.assign(frame.bytes, frame.bytes + frame.size_bytes);
+    Early& early = early_pool_[index];
+    early.note = frame.note;
+    early.taken_bytes = body_of(frame).size();
+    early.frames.emplace_back(frame);
     early_pool_.push_back(of(peer).early, index);
+    ++of(peer).early_count;
+}
+
+void NicReceives::keep_more(std::uint32_t peer, Early& early, const ArrivedFrame& frame) {
+    const std::size_t size = body_of(frame).size();
+    if (frame.note.size_bytes != early.taken_bytes ||
+        size > early.note.other_id - early.taken_bytes)
+        return wires_.fail(
+            peer, fmt::format("sent {} bytes at {} where {} of {} come unasked", size,
+                              frame.note.size_bytes, early.note.other_id, early.note.size_bytes));
+    early.taken_bytes += size;
+    early.frames.emplace_back(frame);
     ++of(peer).early_count;
 }
 
@@ -106,10 +127,11 @@ void NicReceives::begin(std::uint32_t index, const ArrivedFrame& frame) {
     if (whole) return finish(index, {});
     incoming.sender_id = frame.note.id;
     pool_.push_back(of(peer).streaming, index);
-    wires_.say(peer, note_of(FrameSays::pull, frame.note.id, incoming.id));
+    if (frame.note.other_id < incoming.size_bytes)
+        wires_.say(peer, note_of(FrameSays::pull, frame.note.id, incoming.id));
 }
 
-/// The sender keeps the rest, if there is one.
+/// The sender keeps the rest, if there is one. What is under way is known to nobody here.
 void NicReceives::refuse(std::uint32_t index, const ArrivedFrame& frame, Status why) {
     if (frame.note.kind != static_cast<std::uint32_t>(FrameSays::whole))
         wires_.say(peer_of(pool_[index].request), note_of(FrameSays::done, frame.note.id));
@@ -117,6 +139,7 @@ void NicReceives::refuse(std::uint32_t index, const ArrivedFrame& frame, Status 
 }
 
 void NicReceives::on_more(std::uint32_t peer, const ArrivedFrame& frame) {
+    if (frame.note.other_id == 0) return on_unasked(peer, frame);
     using Known = EntryPool<Incoming>::Known;
     std::uint32_t index = no_entry;
     const Known known = pool_.look_up(frame.note.other_id, index);
@@ -124,23 +147,45 @@ void NicReceives::on_more(std::uint32_t peer, const ArrivedFrame& frame) {
     if (known == Known::never)
         return wires_.fail(
             peer, fmt::format("sent more of a message {:#x} that nobody has", frame.note.other_id));
+    if (fits(peer, pool_[index], frame)) add(index, frame);
+}
+
+/// Of a message that a receive has met, that none has, or that was given up.
+void NicReceives::on_unasked(std::uint32_t peer, const ArrivedFrame& frame) {
+    for (std::uint32_t at = of(peer).streaming.first; at != no_entry; at = pool_[at].next)
+        if (pool_[at].sender_id == frame.note.id) {
+            if (fits(peer, pool_[at], frame)) add(at, frame);
+            return;
+        }
+    for (std::uint32_t at = of(peer).early.first; at != no_entry; at = early_pool_[at].next)
+        if (early_pool_[at].note.id == frame.note.id)
+            return keep_more(peer, early_pool_[at], frame);
+}
+
+bool NicReceives::fits(std::uint32_t peer, const Incoming& incoming, const ArrivedFrame& frame) {
+    const std::size_t size = body_of(frame).size();
+    if (incoming.request.peer == static_cast<int>(peer) && incoming.sender_id == frame.note.id &&
+        incoming.taken_bytes > 0 && frame.note.size_bytes == incoming.taken_bytes &&
+        size <= incoming.size_bytes - incoming.taken_bytes)
+        return true;
+    wires_.fail(peer, fmt::format("sent {} bytes at {} of a message of {}", size,
+                                  frame.note.size_bytes, incoming.size_bytes));
+    return false;
+}
+
+/// The next bytes of a message that has begun.
+void NicReceives::add(std::uint32_t index, const ArrivedFrame& frame) {
     Incoming& incoming = pool_[index];
-    const std::span<const std::byte> body = body_of(frame);
-    const bool fits = incoming.request.peer == static_cast<int>(peer) &&
-                      incoming.sender_id == frame.note.id && incoming.taken_bytes > 0 &&
-                      frame.note.size_bytes == incoming.taken_bytes &&
-                      body.size() <= incoming.size_bytes - incoming.taken_bytes;
-    if (!fits)
-        return wires_.fail(peer, fmt::format("sent {} bytes at {} of a message of {}", body.size(),
-                                             frame.note.size_bytes, incoming.size_bytes));
+    EntryList& streaming = of(peer_of(incoming.request)).streaming;
     if (Status coded = check_coding(incoming.request, frame); !coded.ok()) {
-        pool_.remove(of(peer).streaming, index);
+        pool_.remove(streaming, index);
         return refuse(index, frame, std::move(coded));
     }
+    const std::span<const std::byte> body = body_of(frame);
     copy_bytes(incoming.request.data + incoming.taken_bytes, body.data(), body.size());
     incoming.taken_bytes += body.size();
     if (incoming.taken_bytes < incoming.size_bytes) return;
-    pool_.remove(of(peer).streaming, index);
+    pool_.remove(streaming, index);
     finish(index, {});
 }
 
@@ -151,7 +196,8 @@ void NicReceives::on_retract(std::uint32_t peer, const NicNote& note) {
                kept.note.kind == static_cast<std::uint32_t>(FrameSays::begins);
     });
     if (early != no_entry) {
-        --of(peer).early_count;
+        of(peer).early_count -= early_pool_[early].frames.size();
+        early_pool_[early].frames.clear();
         return early_pool_.give_back(early);
     }
     const std::uint32_t index =

@@ -38,22 +38,38 @@ class NicReceives {
         std::size_t size_bytes = 0;  ///< of the message; known when it has begun
         std::size_t taken_bytes = 0;
     };
-    /// Of a message that no receive has met: its first frame.
+    /// Bytes of a message that no receive has met.
+    struct Kept {
+        NicNote note;
+        NicCoding coding = NicCoding::none;
+        std::vector<std::byte> bytes;
+
+        explicit Kept(const ArrivedFrame& frame)
+            : note(frame.note),
+              coding(frame.coding),
+              bytes(frame.bytes, frame.bytes + frame.size_bytes) {}
+        ArrivedFrame frame() const { return {note, bytes.data(), bytes.size(), coding}; }
+    };
+    /// Such a message: its first frames.
     struct Early {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         NicNote note;
-        NicCoding coding = NicCoding::none;
-        std::vector<std::byte> bytes;
+        std::size_t taken_bytes = 0;
+        std::vector<Kept> frames;
     };
     struct Peer {
         EntryList posted;  ///< nothing has come
         EntryList streaming;
         EntryList early;
-        std::size_t early_count = 0;
+        std::size_t early_count = 0;  ///< frames
     };
     Peer& of(std::uint32_t peer) { return peers_[peer]; }
     void keep(std::uint32_t peer, const ArrivedFrame& frame);
+    void keep_more(std::uint32_t peer, Early& early, const ArrivedFrame& frame);
+    bool fits(std::uint32_t peer, const Incoming& incoming, const ArrivedFrame& frame);
+    void add(std::uint32_t index, const ArrivedFrame& frame);
+    void on_unasked(std::uint32_t peer, const ArrivedFrame& frame);
     void begin(std::uint32_t index, const ArrivedFrame& frame);
     void on_first(std::uint32_t peer, const ArrivedFrame& frame);
     void on_more(std::uint32_t peer, const ArrivedFrame& frame);

@@ -20,31 +20,38 @@ std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
 
 bool NicSends::is_busy(std::uint32_t peer) const {
     const Peer& state = peers_[peer];
-    return !state.waiting.empty() || !state.announced.empty() || !state.streaming.empty() ||
-           !state.leaving.empty() || wires_.has_words(peer);
+    return !state.waiting.empty() || !state.unasked.empty() || !state.announced.empty() ||
+           !state.streaming.empty() || !state.leaving.empty() || wires_.has_words(peer);
 }
 
 void NicSends::start(const SendRequest& request) {
     const auto peer = static_cast<std::uint32_t>(request.peer);
     const std::uint32_t index = pool_.take();
     pool_[index].request = request;
-    pool_[index].frame_bytes = most_bytes_in_frame(request.codec, wires_.frames().slot_bytes());
+    Outgoing& message = pool_[index];
+    message.frame_bytes = most_bytes_in_frame(request.codec, wires_.frames().slot_bytes());
+    message.unasked_bytes = std::min(request.size_bytes, unasked_frames * message.frame_bytes);
     // Behind those that wait: messages of one pair and tag must not overtake one another.
     if (of(peer).waiting.empty() && wires_.send_words(peer) && wires_.frames().has_room(peer))
         send_first(peer, index);
     else
         pool_.push_back(of(peer).waiting, index);
+    while (send_more(peer, of(peer).unasked)) {
+    }
 }
 
 /// What somebody waits for goes before what nobody has asked for yet.
 void NicSends::progress(std::uint32_t peer) {
     finish_delivered(peer);
     if (!wires_.send_words(peer)) return;
-    while (send_more(peer)) {
+    Peer& state = of(peer);
+    while (send_more(peer, state.streaming) || send_more(peer, state.unasked)) {
     }
-    EntryList& waiting = of(peer).waiting;
-    while (!waiting.empty() && wires_.frames().has_room(peer))
-        send_first(peer, pool_.pop_front(waiting));
+    while (!state.waiting.empty() && wires_.frames().has_room(peer)) {
+        send_first(peer, pool_.pop_front(state.waiting));
+        while (send_more(peer, state.unasked)) {
+        }
+    }
 }
 
 /// There must be room for a frame.
@@ -54,21 +61,32 @@ void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
     NicNote note = note_of(whole ? FrameSays::whole : FrameSays::begins, message.id);
     note.tag = message.request.tag;
     note.size_bytes = message.request.size_bytes;
+    if (!whole) note.other_id = message.unasked_bytes;
     post_bytes(message, note);
-    pool_.push_back(whole ? of(peer).leaving : of(peer).announced, index);
+    line_up(peer, index);
 }
 
-/// True if a frame of a message that was asked for has left.
-bool NicSends::send_more(std::uint32_t peer) {
-    EntryList& streaming = of(peer).streaming;
-    if (streaming.empty() || !wires_.frames().has_room(peer)) return false;
-    const std::uint32_t index = streaming.first;
-    Outgoing& message = pool_[index];
+/// Where a message belongs of which some bytes have left.
+void NicSends::line_up(std::uint32_t peer, std::uint32_t index) {
+    const Outgoing& message = pool_[index];
+    Peer& state = of(peer);
+    if (message.sent_bytes == message.request.size_bytes)
+        return pool_.push_back(state.leaving, index);
+    if (message.receiver_id != 0) return pool_.push_back(state.streaming, index);
+    pool_.push_back(message.sent_bytes < message.unasked_bytes ? state.unasked : state.announced,
+                    index);
+}
+
+/// True if a frame of the list's first message has left.
+bool NicSends::send_more(std::uint32_t peer, EntryList& from) {
+    if (from.empty() || !wires_.frames().has_room(peer)) return false;
+    Outgoing& message = pool_[from.first];
     NicNote note = note_of(FrameSays::more, message.id, message.receiver_id);
     note.size_bytes = message.sent_bytes;
     post_bytes(message, note);
-    if (message.sent_bytes == message.request.size_bytes)
-        pool_.push_back(of(peer).leaving, pool_.pop_front(streaming));
+    const bool goes_on = message.sent_bytes < (message.receiver_id != 0 ? message.request.size_bytes
+                                                                        : message.unasked_bytes);
+    if (!goes_on) line_up(peer, pool_.pop_front(from));
     return true;
 }
 
@@ -121,8 +139,8 @@ void NicSends::finish(std::uint32_t index) {
     pool_.give_back(index);
 }
 
-/// Takes the message which the peer means out of its list; null for one that has ended: it was
-/// given up while the answer was under way.
+/// Takes the message which the peer means out of its list; null for one of which nothing is left to
+/// send, or that was given up while the answer was under way.
 EntryList* NicSends::take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index) {
     using Known = EntryPool<Outgoing>::Known;
     const Known known = pool_.look_up(note.id, index);
@@ -131,9 +149,10 @@ EntryList* NicSends::take_answered(std::uint32_t peer, const NicNote& note, std:
         wires_.fail(peer, fmt::format("answers a message {:#x} that was never sent", note.id));
         return nullptr;
     }
-    for (EntryList* list : {&of(peer).announced, &of(peer).streaming})
+    for (EntryList* list : {&of(peer).unasked, &of(peer).announced, &of(peer).streaming})
         if (pool_.remove(*list, index) == index) return list;
-    wires_.fail(peer, "answers a message that was not announced");
+    if (pool_[index].sent_bytes < pool_[index].request.size_bytes)
+        wires_.fail(peer, "answers a message that was not announced");
     return nullptr;
 }
 
@@ -141,9 +160,10 @@ void NicSends::on_pull(std::uint32_t peer, const NicNote& note) {
     std::uint32_t index = no_entry;
     const EntryList* list = take_answered(peer, note, index);
     if (list == nullptr) return;
-    if (list != &of(peer).announced) return wires_.fail(peer, "asks twice for a message");
+    if (list == &of(peer).streaming) return wires_.fail(peer, "asks twice for a message");
+    if (note.other_id == 0) return wires_.fail(peer, "asks for a message under no name");
     pool_[index].receiver_id = note.other_id;
-    pool_.push_back(of(peer).streaming, index);
+    line_up(peer, index);
 }
 
 void NicSends::on_done(std::uint32_t peer, const NicNote& note) {
@@ -158,7 +178,7 @@ void NicSends::abandon(const FinishedMessages& lane) {
         Peer& state = peers_[peer];
         for (EntryList* list : {&state.waiting, &state.leaving})
             pool_.remove_all(*list, belongs, [&](std::uint32_t at) { pool_.give_back(at); });
-        for (EntryList* list : {&state.announced, &state.streaming})
+        for (EntryList* list : {&state.unasked, &state.announced, &state.streaming})
             pool_.remove_all(*list, belongs, [&](std::uint32_t at) {
                 wires_.say(peer, note_of(FrameSays::retract, pool_[at].id));
                 pool_.give_back(at);

@@ -9,8 +9,8 @@
 
 namespace gradcoll {
 
-/// A message that fits into a frame leaves at once. Of a longer one the first bytes do, and the
-/// rest when the receiver asks. A message has ended when all its frames are delivered: then it
+/// A message of a few frames leaves at once. Of a longer one the first bytes do, and the rest when
+/// the receiver asks. A message has ended when all its frames are delivered: then it
 /// arrives, whatever becomes of the agents and of this rank. Thread safe only from outside.
 class NicSends {
   public:
@@ -35,18 +35,21 @@ class NicSends {
         std::size_t run = 0;          ///< of the request's, of which the next bytes are
         std::size_t run_bytes = 0;    ///< of it that have been sent
         std::size_t sent_bytes = 0;
+        std::size_t unasked_bytes = 0;  ///< that leave before the receiver asks
         std::uint64_t receiver_id = 0;
         std::uint64_t last_frame = 0;
     };
     struct Peer {
         EntryList waiting;    ///< nothing has left
-        EntryList announced;  ///< and not asked for
+        EntryList unasked;    ///< some frames have left, and others may without being asked for
+        EntryList announced;  ///< no more may leave, before it is asked for
         EntryList streaming;
         EntryList leaving;  ///< all frames are posted, in the order of their last ones
     };
     Peer& of(std::uint32_t peer) { return peers_[peer]; }
     void send_first(std::uint32_t peer, std::uint32_t index);
-    bool send_more(std::uint32_t peer);
+    bool send_more(std::uint32_t peer, EntryList& from);
+    void line_up(std::uint32_t peer, std::uint32_t index);
     void post_bytes(Outgoing& message, NicNote note);
     void copy_next(Outgoing& message, std::byte* to, std::size_t count) const;
     EntryList* take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index);

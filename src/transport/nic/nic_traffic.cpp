@@ -8,6 +8,8 @@ namespace {
 
 /// Frames of one peer before the next has its turn.
 constexpr int frames_at_once = 4;
+/// Idle ones that a rest without news counts for: so the end of an agent is noticed soon.
+constexpr unsigned looks_a_rest = 16;
 
 }  // namespace
 
@@ -74,15 +76,31 @@ bool NicTraffic::progress(std::uint32_t peer) {
 
 Result<std::size_t> NicTraffic::poll(FinishedMessages& lane, std::span<Completion> out) {
     const std::lock_guard guard(lock_);
-    if (fault_.ok()) fault_ = frames_.look(was_idle_);
+    seen_ = frames_.news();
+    if (fault_.ok()) fault_ = frames_.look(idle_looks_);
     bool any = false;
     for (const std::uint32_t peer : peers_)
         if (fault().ok() && (sends_.is_busy(peer) || receives_.is_busy(peer)))
             any |= progress(peer);
     if (!fault().ok()) return fault();
     const std::size_t count = lane.take(out);
-    was_idle_ = !any && count == 0;
+    idle_looks_ = any || count > 0 ? 0 : 1;
     return count;
+}
+
+/// Without the lock: others may poll meanwhile, and what they find for this lane is not lost but
+/// late.
+bool NicTraffic::rest(const FinishedMessages& lane, std::chrono::microseconds longest) {
+    std::uint32_t seen = 0;
+    {
+        const std::lock_guard guard(lock_);
+        if (idle_looks_ == 0 || !lane.empty() || !fault().ok() || !frames_.may_rest()) return false;
+        seen = seen_;
+    }
+    if (frames_.rest(seen, longest)) return true;
+    const std::lock_guard guard(lock_);
+    if (idle_looks_ != 0) idle_looks_ = looks_a_rest;
+    return true;
 }
 
 void NicTraffic::abandon(FinishedMessages& lane) {

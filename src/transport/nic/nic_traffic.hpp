@@ -1,6 +1,7 @@
 // transport/nic/nic_traffic.hpp - all messages of one rank by the agents, whatever their lanes.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,6 +28,8 @@ class NicTraffic {
     Status start_recv(const RecvRequest& request);
     /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
     Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
+    /// After a poll of the lane that had nothing (Lane::rest).
+    bool rest(const FinishedMessages& lane, std::chrono::microseconds longest);
     void abandon(FinishedMessages& lane);
 
   private:
@@ -42,7 +45,8 @@ class NicTraffic {
     NicSends sends_;
     NicReceives receives_;
     std::size_t capacity_ = 0;  ///< of all lanes
-    bool was_idle_ = false;
+    unsigned idle_looks_ = 0;   ///< that the last poll is worth; 0: something happened in it
+    std::uint32_t seen_ = 0;    ///< news before the last poll
     Status fault_;
 };
 

@@ -45,8 +45,9 @@ Result<Judgement> judgement_of_all(MPI_Comm comm, const Judgement& mine) {
 /// Only those by which this rank goes to some rank.
 std::vector<Way> ways_in_use(std::vector<Way> ways, int rank_count) {
     std::vector<bool> used(ways.size());
-    for (const PeerRoute& route : routes_by(ways, rank_count))
-        if (route.way >= 0) used[static_cast<std::size_t>(route.way)] = true;
+    for (const auto& routes : {routes_by(ways, rank_count), short_routes_by(ways, rank_count)})
+        for (const PeerRoute& route : routes)
+            if (route.way >= 0) used[static_cast<std::size_t>(route.way)] = true;
     std::vector<Way> kept;
     for (std::size_t way = 0; way < ways.size(); ++way)
         if (used[way]) kept.push_back(std::move(ways[way]));
@@ -77,8 +78,13 @@ void log_ways(const std::vector<Way>& ways, int rank, int rank_count) {
             ++peers;
             encodes |= ways[way].channel->capabilities(route.place).encodes_by_itself;
         }
-        log(LogLevel::info, "messages of rank {} to {} {} go by {}{}", rank, peers,
-            peers == 1 ? "rank" : "ranks", ways[way].name, encodes ? " (encodes by itself)" : "");
+        if (peers > 0 || ways[way].short_bytes > 0)
+            log(LogLevel::info, "messages of rank {} to {} {} go by {}{}{}", rank, peers,
+                peers == 1 ? "rank" : "ranks", ways[way].name,
+                encodes ? " (encodes by itself)" : "",
+                ways[way].short_bytes > 0
+                    ? fmt::format(", but those of less than {} bytes", ways[way].short_bytes)
+                    : "");
     }
 }
 
@@ -91,8 +97,10 @@ class Offers {
         wanted_.assign(static_cast<std::size_t>(rank_count_), true);
     }
 
-    /// Whether every rank reaches all ranks, itself included.
-    bool complete() const { return missing_.missing == 0 && missing_.missing_self == 0; }
+    /// Whether every rank reaches all ranks, itself included, and with short messages, too.
+    bool complete() const {
+        return missing_.missing == 0 && missing_.missing_self == 0 && !lacks_short_ways_;
+    }
     /// A rank needs no way to itself: plans have no such messages.
     bool sufficient() const { return missing_.missing == 0; }
 
@@ -107,6 +115,7 @@ class Offers {
             return {};
         }
         missing_ = all;
+        lacks_short_ways_ |= row.short_bytes > 0;
         accept(row, std::move(*offer));
         return {};
     }
@@ -163,7 +172,8 @@ class Offers {
         if (!offer.channel) return;
         for (std::size_t peer = 0; peer < wanted_.size(); ++peer)
             if (offer.places[peer] >= 0) wanted_[peer] = false;
-        ways_.push_back({row.name, std::move(offer.channel), std::move(offer.places)});
+        ways_.push_back(
+            {row.name, std::move(offer.channel), std::move(offer.places), row.short_bytes});
     }
 
     /// By one rank that refused.
@@ -179,6 +189,7 @@ class Offers {
     int rank_count_ = 1;
     std::vector<bool> wanted_;  ///< by rank: no way reaches it yet
     Judgement missing_{.missing = 1};
+    bool lacks_short_ways_ = false;  ///< the last resort is to be asked, too
     std::vector<Way> ways_;
 };
 

@@ -18,14 +18,16 @@ constexpr unsigned idle_polls_a_probe = 16;
 class RoutedLane final : public Lane {
   public:
     /// The lanes of all ways have room for `capacity` messages: one may get all of them.
-    RoutedLane(RoutedChannel& channel, std::size_t capacity)
-        : channel_(channel), capacity_(capacity), ways_(channel.ways().size()) {
+    RoutedLane(RoutedChannel& channel, const std::vector<PeerRoute>& routes, std::size_t capacity)
+        : channel_(channel), routes_(routes), capacity_(capacity), ways_(channel.ways().size()) {
         for (std::size_t way = 0; way < ways_.size(); ++way)
             ways_[way].lane = channel.ways()[way].channel->open_lane(capacity);
-        for (int peer = 0; peer < channel.rank_count(); ++peer)
-            if (const int way = channel.route_to(peer).way; way >= 0)
-                ways_[static_cast<std::size_t>(way)].drives_mpi |=
-                    channel.capabilities(peer).drives_mpi;
+        for (const PeerRoute& route : routes_)
+            if (route.way >= 0) {
+                const auto way = static_cast<std::size_t>(route.way);
+                ways_[way].drives_mpi |=
+                    channel.ways()[way].channel->capabilities(route.place).drives_mpi;
+            }
     }
 
     ~RoutedLane() override {
@@ -43,7 +45,7 @@ class RoutedLane final : public Lane {
     Status start_short_send(int peer, int tag, const void* data, std::size_t size_bytes,
                             std::size_t whole_bytes, std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const PeerRoute& route = channel_.route_to(peer);
+        const PeerRoute& route = route_to(peer);
         OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         way.sent.bytes += size_bytes;
@@ -53,7 +55,7 @@ class RoutedLane final : public Lane {
     Status start_recv(int peer, int tag, void* data, std::size_t size_bytes,
                       std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const PeerRoute& route = channel_.route_to(peer);
+        const PeerRoute& route = route_to(peer);
         return ways_[static_cast<std::size_t>(route.way)].lane->start_recv(route.place, tag, data,
                                                                            size_bytes, cookie);
     }
@@ -61,7 +63,7 @@ class RoutedLane final : public Lane {
     Status start_coded_send(int peer, int tag, std::span<const ElementRun> runs, const Codec& codec,
                             std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const PeerRoute& route = channel_.route_to(peer);
+        const PeerRoute& route = route_to(peer);
         OpenWay& way = ways_[static_cast<std::size_t>(route.way)];
         ++way.sent.messages;
         for (const ElementRun& run : runs) way.sent.bytes += run.size_bytes;
@@ -71,7 +73,7 @@ class RoutedLane final : public Lane {
     Status start_coded_recv(int peer, int tag, void* data, std::size_t size_bytes,
                             const Codec& codec, std::uint32_t cookie) override {
         GRADCOLL_TRY(admit(peer, tag));
-        const PeerRoute& route = channel_.route_to(peer);
+        const PeerRoute& route = route_to(peer);
         return ways_[static_cast<std::size_t>(route.way)].lane->start_coded_recv(
             route.place, tag, data, size_bytes, codec, cookie);
     }
@@ -80,7 +82,7 @@ class RoutedLane final : public Lane {
         for (std::size_t way = 0; way < ways_.size(); ++way) {
             std::vector<int> places;
             for (const int peer : peers)
-                if (const auto& route = channel_.route_to(peer); route.way == static_cast<int>(way))
+                if (const auto& route = route_to(peer); route.way == static_cast<int>(way))
                     places.push_back(route.place);
             std::sort(places.begin(), places.end());
             if (!places.empty()) ways_[way].lane->cut_messages(std::move(places), end);
@@ -101,6 +103,14 @@ class RoutedLane final : public Lane {
         return count;
     }
 
+    /// Only one way at a time can wake it.
+    bool rest(std::chrono::microseconds longest) override {
+        const auto is_busy = [](const OpenWay& way) { return way.lane->in_flight() > 0; };
+        const auto busy = std::find_if(ways_.begin(), ways_.end(), is_busy);
+        return busy != ways_.end() && std::none_of(busy + 1, ways_.end(), is_busy) &&
+               busy->lane->rest(longest);
+    }
+
     std::size_t in_flight() const override {
         std::size_t count = 0;
         for (const OpenWay& way : ways_) count += way.lane->in_flight();
@@ -118,10 +128,12 @@ class RoutedLane final : public Lane {
         RoutedChannel::Traffic sent;
     };
 
+    const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
+
     Status admit(int peer, int tag) const {
         if (in_flight() == capacity_) return lane_full(capacity_);
         GRADCOLL_TRY(check_envelope(channel_, peer, tag));
-        if (channel_.route_to(peer).way >= 0) return {};
+        if (route_to(peer).way >= 0) return {};
         return {Code::invalid_argument,
                 fmt::format("peer: no transport in use reaches rank {} from rank {}", peer,
                             channel_.rank())};
@@ -142,6 +154,7 @@ class RoutedLane final : public Lane {
     }
 
     RoutedChannel& channel_;
+    const std::vector<PeerRoute>& routes_;  ///< by rank
     std::size_t capacity_;
     std::vector<OpenWay> ways_;  ///< by way of the channel
     std::size_t first_ = 0;      ///< in the next poll: none starves where there is little room
@@ -159,12 +172,23 @@ std::vector<PeerRoute> routes_by(const std::vector<Way>& ways, int rank_count) {
     return routes;
 }
 
+std::vector<PeerRoute> short_routes_by(const std::vector<Way>& ways, int rank_count) {
+    std::vector<PeerRoute> routes = routes_by(ways, rank_count);
+    for (std::size_t rank = 0; rank < routes.size(); ++rank)
+        for (std::size_t way = ways.size(); way-- > 0;)
+            if (const int place = ways[way].places[rank]; place >= 0 && ways[way].short_bytes == 0)
+                routes[rank] = {static_cast<int>(way), place};
+    return routes;
+}
+
 RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit)
     : comm_(comm), ways_(std::move(ways)), sums_(ways_.size()), tag_limit_(tag_limit) {
     int size = 1;
     PMPI_Comm_rank(comm, &rank_);
     PMPI_Comm_size(comm, &size);
     routes_ = routes_by(ways_, size);
+    short_routes_ = short_routes_by(ways_, size);
+    for (const Way& way : ways_) short_bytes_ = std::max(short_bytes_, way.short_bytes);
 }
 
 RoutedChannel::~RoutedChannel() {
@@ -180,7 +204,11 @@ Capabilities RoutedChannel::capabilities(int peer) const {
 }
 
 std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<RoutedLane>(*this, capacity);
+    return std::make_unique<RoutedLane>(*this, routes_, capacity);
+}
+
+std::unique_ptr<Lane> RoutedChannel::open_short_lane(std::size_t capacity) {
+    return std::make_unique<RoutedLane>(*this, short_routes_, capacity);
 }
 
 void RoutedChannel::add_traffic(std::size_t way, const Traffic& sent) {

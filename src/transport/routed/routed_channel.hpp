@@ -19,6 +19,7 @@ struct Way {
     std::string_view name;  ///< of its transport
     std::unique_ptr<Channel> channel;
     std::vector<int> places;  ///< by rank of the communicator: who that is here; -1: not reached
+    std::size_t short_bytes = 0;  ///< of messages that had better go another way (Transport)
 };
 
 /// A way, by its place among several, and who the peer is there.
@@ -28,6 +29,8 @@ struct PeerRoute {
 };
 /// By rank: the first way that reaches it.
 std::vector<PeerRoute> routes_by(const std::vector<Way>& ways, int rank_count);
+/// The first that also takes short messages; where there is none, the first.
+std::vector<PeerRoute> short_routes_by(const std::vector<Way>& ways, int rank_count);
 
 /// The one place that knows who is reached how. A lane holds a lane of each way that some rank is
 /// reached by; a poll serves all of them, the first of them in turns, and lets the MPI library go
@@ -45,6 +48,8 @@ class RoutedChannel final : public Channel {
     int tag_limit() const override { return tag_limit_; }
     Capabilities capabilities(int peer) const override;
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
+    std::size_t short_bytes() const override { return short_bytes_; }
+    std::unique_ptr<Lane> open_short_lane(std::size_t capacity) override;
 
     /// In range only.
     const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }
@@ -67,7 +72,9 @@ class RoutedChannel final : public Channel {
     MPI_Comm comm_;
     std::vector<Way> ways_;
     std::vector<PeerRoute> routes_;  ///< by rank of the communicator
-    std::vector<Sums> sums_;         ///< by way
+    std::vector<PeerRoute> short_routes_;
+    std::size_t short_bytes_ = 0;
+    std::vector<Sums> sums_;  ///< by way
     int tag_limit_;
     int rank_ = 0;
 };

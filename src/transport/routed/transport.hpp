@@ -54,6 +54,9 @@ struct Transport {
     Result<Offer> (*offer)(const OfferRequest& request) = nullptr;
     /// Whether it may reach somebody with these options; null: always. Others are not asked.
     bool (*is_wanted)(const ChannelOptions& options) = nullptr;
+    /// Operations whose messages are shorter take another transport where there is one: this one
+    /// takes longer for them. The same in all processes.
+    std::size_t short_bytes = 0;
 };
 
 }  // namespace gradcoll
