@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t most_entries = 256;
 constexpr std::size_t most_trees_an_entry = 4;
 constexpr std::size_t most_left_out_an_entry = 32;
+constexpr std::size_t most_trials_an_entry = 32;
 constexpr std::string_view overflow_name = "other communicators";
 
 /// An entry while it grows: every cell has its place, and is made with the first call.
@@ -64,6 +65,23 @@ struct GrowingEntry {
             left_out.insert(place, codec);
     }
 
+    void add_traffic(const Tree& tree, std::span<const LinkBytes> links) {
+        auto& traffic = facts.traffic;
+        auto known = std::find_if(traffic.begin(), traffic.end(), [&](const TreeTraffic& one) {
+            return one.tree.hash() == tree.hash() && one.links.size() == links.size();
+        });
+        if (known == traffic.end()) {
+            if (traffic.size() == most_trees_an_entry) return;
+            traffic.push_back({tree, 0, std::vector<LinkBytes>(links.size())});
+            known = traffic.end() - 1;
+        }
+        ++known->calls;
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            known->links[i].up += links[i].up;
+            known->links[i].down += links[i].down;
+        }
+    }
+
     CommEntry finished() const {
         CommEntry entry = facts;
         for (const auto& cell : calls)
@@ -95,6 +113,7 @@ struct Report::Impl {
     mutable std::mutex mutex;                            ///< guards all below
     std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< by CommId
     std::map<std::pair<std::string, int>, CommId> known;
+    std::vector<RankSums> ranks;
 
     CommId make_entry(std::string_view name, int rank_count) {
         auto entry = std::make_unique<GrowingEntry>();
@@ -158,6 +177,24 @@ void Report::add_left_out(CommId comm, const CodecLeftOut& codec) {
     if (GrowingEntry* entry = impl_->find(comm)) entry->add_left_out(codec);
 }
 
+void Report::add_trial(CommId comm, const WayTrial& trial) {
+    const std::scoped_lock lock(impl_->mutex);
+    GrowingEntry* entry = impl_->find(comm);
+    if (entry != nullptr && entry->facts.trials.size() < most_trials_an_entry)
+        entry->facts.trials.push_back(trial);
+}
+
+void Report::add_traffic(CommId comm, const Tree& tree, std::span<const LinkBytes> links) {
+    if (tree.vertex_count() > most_pictured_vertices) return;
+    const std::scoped_lock lock(impl_->mutex);
+    if (GrowingEntry* entry = impl_->find(comm)) entry->add_traffic(tree, links);
+}
+
+void Report::set_ranks(std::vector<RankSums> ranks) {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->ranks = std::move(ranks);
+}
+
 ReportSnapshot Report::snapshot() const {
     ReportSnapshot taken;
     taken.process = impl_->process;
@@ -167,15 +204,8 @@ ReportSnapshot Report::snapshot() const {
     taken.nic = NicCounters::of_process().read();
     const std::scoped_lock lock(impl_->mutex);
     for (const auto& entry : impl_->entries) taken.comms.push_back(entry->finished());
+    taken.ranks = impl_->ranks;
     return taken;
-}
-
-std::string Report::text() const {
-    return report_text(snapshot());
-}
-
-std::string Report::json() const {
-    return report_json(snapshot());
 }
 
 }  // namespace gradcoll

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/snapshot.hpp"
 
@@ -37,11 +39,20 @@ class Report {
     void add_engine(CommId comm, const EngineFigures& engine);
     /// Once for a size, level and codec on each communicator.
     void add_left_out(CommId comm, const CodecLeftOut& codec);
+    void add_trial(CommId comm, const WayTrial& trial);
+    /// What one more call put on the links of `tree` (by vertex). Trees of more than
+    /// most_pictured_vertices are left out.
+    void add_traffic(CommId comm, const Tree& tree, std::span<const LinkBytes> links);
+    static constexpr int most_pictured_vertices = 4096;
 
-    /// What was added up so far, as data and in its two written forms.
+    /// Of all ranks of the job, once they are known.
+    void set_ranks(std::vector<RankSums> ranks);
+
+    /// What was added up so far, as data and in its written forms.
     ReportSnapshot snapshot() const;
-    std::string text() const;
-    std::string json() const;
+    std::string text() const { return report_text(snapshot()); }
+    std::string json() const { return report_json(snapshot()); }
+    std::string html() const { return report_html(snapshot()); }
 
   private:
     struct Impl;

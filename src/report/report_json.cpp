@@ -86,6 +86,19 @@ OrderedJson json_of(const CodecLeftOut& one) {
     return object;
 }
 
+OrderedJson json_of(const WayTrial& trial) {
+    return {{"bytes", trial.bytes},
+            {"seconds", trial.ours_us * 1e-6},
+            {"seconds_by_mpi", trial.mpi_us * 1e-6},
+            {"passes", trial.passes}};
+}
+
+OrderedJson json_of(const RankSums& one) {
+    OrderedJson object = {{"rank", one.rank}, {"host", one.host}};
+    add_sums(object, one.sums);
+    return object;
+}
+
 OrderedJson json_of(const EngineSums& sums) {
     const EngineFigures& figures = sums.figures;
     OrderedJson object;
@@ -127,6 +140,7 @@ OrderedJson json_of(const CommEntry& entry) {
     object["codecs_left_out"] = list_of(entry.left_out);
     object["codecs_left_out_not_listed"] = entry.left_out_not_listed;
     object["errors"] = list_of(entry.errors);
+    if (!entry.trials.empty()) object["trials"] = list_of(entry.trials);
     if (entry.engines.engines > 0) object["engines"] = json_of(entry.engines);
     return object;
 }
@@ -166,6 +180,7 @@ std::string report_json(const ReportSnapshot& report) {
     add_sums(sums, total.sums);
     add_saved(sums, total.saved_seconds);
     object["total"] = std::move(sums);
+    if (!report.ranks.empty()) object["ranks"] = list_of(report.ranks);
     if (report.nic.any()) object["nic"] = json_of(report.nic);
     constexpr int indent = 1;
     return object.dump(indent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

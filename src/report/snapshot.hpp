@@ -1,5 +1,5 @@
 // report/snapshot.hpp - one call as the report is told of it, a report as plain data at one moment,
-// and its two written forms. Pure.
+// and its written forms. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 
 #include "base/engine_figures.hpp"
 #include "base/nic_figures.hpp"
+#include "collectives/predict/links.hpp"
+#include "topology/tree.hpp"
 
 namespace gradcoll {
 
@@ -150,6 +152,22 @@ struct CodecLeftOut {
     double exact_us = 0;       ///< ... and without it
 };
 
+/// Exact calls of one size that were made both ways (GC_TUNE): the mean over ranks of each way's
+/// fastest call.
+struct WayTrial {
+    std::uint64_t bytes = 0;  ///< of the vector
+    double ours_us = 0;
+    double mpi_us = 0;
+    bool passes = false;  ///< such calls go by the MPI library from then on
+};
+
+/// What calls put on the links of a tree, all ranks together, as their plans say.
+struct TreeTraffic {
+    Tree tree;
+    std::uint64_t calls = 0;
+    std::vector<LinkBytes> links;  ///< by vertex: of the link above it
+};
+
 struct TreeUse {
     std::string expression;
     std::string origin;
@@ -167,6 +185,8 @@ struct CommEntry {
     std::vector<ErrorCell> errors;       ///< by size
     std::vector<CodecLeftOut> left_out;  ///< the first few, by size and level
     std::uint64_t left_out_not_listed = 0;
+    std::vector<WayTrial> trials;      ///< in the order in which they ended
+    std::vector<TreeTraffic> traffic;  ///< the first few trees; only for whoever draws it
     EngineSums engines;
 };
 
@@ -181,12 +201,20 @@ struct ReportProcess {
     std::string command;  ///< what the process was started with; empty if not known
 };
 
+/// What all calls of one rank add up to.
+struct RankSums {
+    int rank = 0;  ///< in MPI_COMM_WORLD
+    std::string host;
+    CallSums sums;
+};
+
 struct ReportSnapshot {
     ReportProcess process;
     std::int64_t start_unix_ns = 0;
     double seconds = 0;  ///< since then
     NicFigures nic;
     std::vector<CommEntry> comms;
+    std::vector<RankSums> ranks;  ///< of the whole job; empty: not known
 };
 
 struct ReportTotal {
@@ -200,6 +228,8 @@ std::string report_text(const ReportSnapshot& report);
 /// The form that docs/report.md describes. Ends with a newline. Bytes that are no UTF-8 are
 /// replaced.
 std::string report_json(const ReportSnapshot& report);
+/// One HTML document that needs nothing else and has no scripts. Strict XML parsers read it, too.
+std::string report_html(const ReportSnapshot& report);
 
 /// 2026-11-21T19:20:00Z
 std::string utc_text(std::int64_t unix_ns);

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "topology/draw/draw.hpp"
+#include "topology/draw/picture.hpp"
 #include "topology/random_tree.hpp"
 #include "topology/text.hpp"
 
@@ -153,6 +154,28 @@ TEST(DrawProperty, GraphvizMakesPicturesOfTheDot) {
     }
     EXPECT_EQ(pictures, count);
     for (const char* ending : {"", ".svg", ".err"}) std::remove((path + ending).c_str());
+}
+
+TEST(DrawProperty, SvgIsWellFormedAndHasABoxForEveryEntry) {
+    test::Random random(26);
+    for (int i = 0; i < 60; ++i) {
+        const Tree tree = decorated_tree(random, 30);
+        const std::string svg = draw_svg(tree);
+        pugi::xml_document document;
+        ASSERT_TRUE(document.load_buffer(svg.data(), svg.size(), pugi::parse_full)) << svg;
+        EXPECT_GE(document.select_nodes("//text").size(), outline_for_picture(tree).entries.size());
+        for (const char c : svg) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ');
+    }
+}
+
+TEST(DrawProperty, SvgHasWhatIsToStandAtLinks) {
+    const Tree tree = Tree::flat(3);
+    const std::string svg = draw_svg(tree, [](int vertex) {
+        return SvgLink{{"a < b", std::to_string(vertex)}, 7.5, true};
+    });
+    EXPECT_NE(svg.find(">a &lt; b</text>"), std::string::npos) << svg;
+    EXPECT_NE(svg.find("stroke-width=\"7.5\""), std::string::npos) << svg;
+    EXPECT_NE(svg.find("#dc2626"), std::string::npos) << svg;
 }
 
 TEST(DrawProperty, ManyAlikeHostsAreAFewLines) {

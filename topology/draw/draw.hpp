@@ -1,6 +1,7 @@
-// topology/draw/draw.hpp - a tree for people: indented text (like lstopo) and Graphviz DOT, which
-// Graphviz turns into pictures. Both deterministic; siblings that are alike up to rank numbers and
-// the numbers in names are drawn once, as "x16". Complexity: near linear in vertices. Thread safe.
+// topology/draw/draw.hpp - a tree for people: indented text (like lstopo), Graphviz DOT, which
+// Graphviz turns into pictures, and SVG, which browsers show. All deterministic; siblings that are
+// alike up to rank numbers and the numbers in names are drawn once, as "x16". Complexity: near
+// linear in vertices. Thread safe.
 #pragma once
 
 #include <functional>
@@ -35,5 +36,17 @@ struct DotAdditions {
 /// and a legend. Of trees with more entries than a picture takes the lowest levels are left out,
 /// then further branches of the root, which says how many they are; draw_text() has all of them.
 std::string draw_dot(const Tree& tree, const DotAdditions& additions = {});
+
+/// What stands at a link of an SVG drawing.
+struct SvgLink {
+    std::vector<std::string> lines;  ///< plain text
+    double width = 0;                ///< of the line; 0: by bandwidth
+    bool marked = false;             ///< red
+};
+
+/// The same entries as in draw_dot(), as an <svg> element that stands in an HTML document or in a
+/// file of its own. `link`: of the link above a vertex (the first of those that an entry stands
+/// for); without it links show their bandwidth and latency.
+std::string draw_svg(const Tree& tree, const std::function<SvgLink(int vertex)>& link = nullptr);
 
 }  // namespace gradcoll

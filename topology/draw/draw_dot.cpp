@@ -2,11 +2,8 @@
 // heading is the graph's label, the legend that of a cluster around all nodes.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "base/units.hpp"
 #include "topology/draw/draw.hpp"
-#include "topology/draw/entry_words.hpp"
+#include "topology/draw/picture.hpp"
 #include "topology/draw/style.hpp"
 #include "topology/draw/words.hpp"
 
@@ -20,45 +17,11 @@ constexpr std::string_view head = R"(graph topology {
   edge [fontname="Helvetica", fontsize=10];
 )";
 
-/// As many entries as a picture takes.
-Outline outline_for_picture(const Tree& tree) {
-    constexpr std::size_t most_entries = 240;
-    constexpr int most_children = 12;
-    for (int cut = 0; cut < tree.height(); ++cut)
-        if (Outline outline = outline_of(tree, {cut, 0}); outline.entries.size() <= most_entries)
-            return outline;
-    return outline_of(tree, {std::max(0, tree.height() - 1), most_children});
-}
-
 /// A label that can be read where it stands on its link.
 std::string on_white(const std::string& text) {
     return fmt::format(
         R"(<<table border="0" cellpadding="0" cellspacing="1" bgcolor="white"><tr><td>{}</td></tr></table>>)",
         text);
-}
-
-/// 0 if some ranks are on hosts that the tree does not tell. A rank that is alone on its host is a
-/// leaf with the host's name.
-int host_count(const Tree& tree) {
-    int hosts = 0;
-    for (int id = 0; id < tree.vertex_count(); ++id) {
-        const Vertex& vertex = tree.vertex(id);
-        hosts += vertex.kind == VertexKind::host ? 1 : 0;
-        if (vertex.rank < 0 || vertex.kind == VertexKind::host) continue;
-        int above = vertex.parent;
-        while (above >= 0 && tree.vertex(above).kind != VertexKind::host)
-            above = tree.vertex(above).parent;
-        if (above >= 0) continue;
-        if (vertex.name.empty()) return 0;
-        ++hosts;
-    }
-    return hosts;
-}
-
-std::string heading_of(const Tree& tree) {
-    const int hosts = host_count(tree);
-    return counted(tree.rank_count(), "rank") +
-           (hosts > 1 ? fmt::format(" on {} hosts", hosts) : "");
 }
 
 class DotDrawer {
@@ -82,27 +45,13 @@ class DotDrawer {
     void heading() {
         out_ += "  label=\"";
         for (const std::string& line : additions_.heading) out_ += escaped_name(line) + "\\l";
-        out_ += heading_of(tree_) + "\\l\";\n";
-    }
-
-    /// Ranks are told at leaves, by the outermost of a fold, and where nothing is drawn below.
-    bool tells_ranks(const OutlineEntry& entry) const {
-        return names_ranks(tree_, entry) || (entry.children.empty() && !entry.inside_fold);
+        out_ += picture_heading(tree_) + "\\l\";\n";
     }
 
     std::string label_of(std::size_t e) const {
-        const OutlineEntry& entry = outline_.entries[e];
-        const Vertex& vertex = tree_.vertex(entry.vertex());
-        const EntryTitle title = title_parts(tree_, entry);
-        std::string label = escaped_name(title.what);
-        if (!title.ranks.empty()) label += "\\n" + title.ranks;
-        if (vertex.rank >= 0) return label;
-        label += fmt::format("\\n{} branches, {} ranks", vertex.children.size(), vertex.leaf_count);
-        if (entry.copies() > 1) label += " each";
-        if (outline_.left_out[e] > 0)
-            label += fmt::format("\\n{} more branches", outline_.left_out[e]);
-        if (tells_ranks(entry))
-            label += fmt::format("\\nranks {}", number_list(ranks_of(tree_, entry)));
+        std::string label;
+        for (const std::string& line : lines_of_entry(tree_, outline_, e))
+            label += (label.empty() ? "" : "\\n") + escaped_name(line);
         return label;
     }
 

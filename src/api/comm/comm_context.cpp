@@ -198,6 +198,8 @@ Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
     if (!found) return found.status();
     if (!*found) return {};
     const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::mpi;
+    observe_trial(identity_.private_comm(), {call.vector_bytes, (*found)->ours_ns * 1e-3,
+                                             (*found)->mpi_ns * 1e-3, is_by_mpi});
     if (identity_.rank() == 0) keep_ways(tree_->tree, trials_.known());
     log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
         identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->mpi_ns * 1e-3,

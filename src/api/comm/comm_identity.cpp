@@ -12,6 +12,8 @@
 #include "api/comm/job_on_host.hpp"
 #include "api/comm/token.hpp"
 #include "api/edge/boundary.hpp"
+#include "api/observe/observe.hpp"
+#include "api/observe/rank_sums.hpp"
 #include "base/hash.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
@@ -121,8 +123,10 @@ Status CommIdentity::greet() {
     const bool has_threads = level == MPI_THREAD_MULTIPLE;
     known_ = facts_of(world_ranks_);
     const std::uint64_t host = this_host().hash;
-    std::array<std::uint64_t, 5> least = {has_threads ? 1U : 0U, known_ ? 1U : 0U,
-                                          sees_completions ? 1U : 0U, host, ~host};
+    const bool reports = process_report() != nullptr;
+    std::array<std::uint64_t, 6> least = {
+        has_threads ? 1U : 0U, known_ ? 1U : 0U, sees_completions ? 1U : 0U, host, ~host,
+        reports ? 1U : 0U};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
                                          MPI_UINT64_T, MPI_MIN, private_comm()),
                           "MPI_Allreduce"));
@@ -130,6 +134,7 @@ Status CommIdentity::greet() {
     if (least[1] == 0) known_.reset();
     all_ranks_see_completions_ = least[2] != 0;
     is_one_host_ = rank_count_ > 1 && least[3] == ~least[4];
+    if (least[5] != 0) all_ranks_report(private_comm());
     return {};
 }
 

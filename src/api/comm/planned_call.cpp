@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/comm/call_traffic.hpp"
 #include "api/observe/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -64,6 +65,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     if (spec.builder != Builder::flexreduce) call->other_builder_ = name_of(spec.builder).data();
     call->residual_layout_ = residual_layout_of(*plan);
     call->exact_bytes_ = cost->exact_bytes;
+    if (observing_links()) call->traffic_ = traffic_of_call(facts.tree, spec);
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/comm/call_decision.hpp"
+#include "report/snapshot.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/scratch_pool.hpp"
@@ -50,6 +51,8 @@ class PlannedCall {
     const char* other_builder() const { return other_builder_; }
     /// What this rank would send if all codecs were exact.
     std::uint64_t exact_bytes() const { return exact_bytes_; }
+    /// Null unless observing_links().
+    const TreeTraffic* traffic() const { return traffic_.get(); }
     /// Tells residuals of different layouts apart.
     std::uint64_t residual_layout() const { return residual_layout_; }
 
@@ -75,6 +78,7 @@ class PlannedCall {
     std::uint64_t residual_layout_ = 0;
     bool lossy_ = false;
     const char* other_builder_ = nullptr;
+    std::shared_ptr<const TreeTraffic> traffic_;
 };
 
 }  // namespace gradcoll

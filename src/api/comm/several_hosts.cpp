@@ -7,6 +7,7 @@
 
 #include "api/comm/agreement.hpp"
 #include "api/comm/comm_devices.hpp"
+#include "api/observe/observe.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/round.hpp"
@@ -261,6 +262,7 @@ Status SeveralHosts::open_between() {
     auto leaders = std::make_unique<LeadersExchange>(*groups_->leaders);
     GRADCOLL_TRY(leaders->open(between_->settings));
     leaders->plan_for(between_->tree, between_->settings);
+    observe_as(groups_->leaders->private_comm(), comm_.private_comm());
     leaders_ = std::move(leaders);
     return {};
 }

@@ -60,6 +60,10 @@ void CommStatistics::count_served(bool waited, const CallTraffic& traffic) {
         started_.count(traffic, add);
 }
 
+void CommStatistics::count_traffic(const TreeTraffic& of_one_call) {
+    observe_traffic(comm_, of_one_call);
+}
+
 void CommStatistics::count_local(CallKind kind, std::uint64_t size_bytes) {
     count_served({.kind = kind, .bytes = size_bytes});
 }

@@ -39,6 +39,8 @@ class CommStatistics {
     /// in it, and that.
     void count_served(const CallRecord& record);
     void count_served(bool waited, const CallTraffic& traffic);
+    /// What it put on the links of a tree, if anybody wants to know (observing_links()).
+    void count_traffic(const TreeTraffic& of_one_call);
     /// A call that needed no messages.
     void count_local(CallKind kind, std::uint64_t size_bytes);
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);

@@ -27,7 +27,7 @@ namespace gradcoll {
 namespace {
 
 enum class Phase : std::uint8_t { unknown, off, on };
-enum class Form : std::uint8_t { off, text, json };
+enum class Form : std::uint8_t { off, text, json, html };
 
 /// Never destroyed: calls may still come while the process leaves.
 struct Observer {
@@ -90,6 +90,7 @@ ReportProcess describe(const PatternFacts& facts) {
 Form report_form() {
     const std::string& text = option_text(OptionId::report);
     if (text == "text") return Form::text;
+    if (text == "html") return Form::html;
     return text == "json" ? Form::json : Form::off;
 }
 
@@ -126,11 +127,22 @@ void set_up_trace(Observer& made, const PatternFacts& facts) {
     made.trace = std::make_unique<Trace>(facts.rank, facts.host, most_spans());
 }
 
+std::string written(const Report& report, Form form) {
+    switch (form) {
+        case Form::json:
+            return report.json();
+        case Form::html:
+            return report.html();
+        default:
+            return report.text();
+    }
+}
+
 void write_report(const Observer& with) {
     if (!with.report || !with.writes_report) return;
     static std::mutex one_at_a_time;  // MPI_Pcontrol may come from several threads
     const std::scoped_lock lock(one_at_a_time);
-    const std::string text = with.form == Form::json ? with.report->json() : with.report->text();
+    const std::string text = written(*with.report, with.form);
     if (with.report_path.empty()) {
         std::fwrite(text.data(), 1, text.size(), stderr);
         return;
@@ -254,8 +266,12 @@ bool observing_calls() {
 }
 
 bool report_is_wanted() {
-    const std::string& text = option_text(OptionId::report);
-    return text == "text" || text == "json";
+    return report_form() != Form::off;
+}
+
+bool observing_links() {
+    const Observer* with = active_observer();
+    return with != nullptr && with->form == Form::html && with->writes_report;
 }
 
 void observe_call(MPI_Comm comm, const CallRecord& call) {
@@ -284,6 +300,19 @@ void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
     if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
 }
 
+void observe_traffic(MPI_Comm comm, const TreeTraffic& of_one_call) {
+    Report* report = active_report();
+    if (report == nullptr) return;
+    if (const auto id = comm_id(*report, comm))
+        report->add_traffic(*id, of_one_call.tree, of_one_call.links);
+}
+
+void observe_trial(MPI_Comm comm, const WayTrial& trial) {
+    Report* report = active_report();
+    if (report == nullptr) return;
+    if (const auto id = comm_id(*report, comm)) report->add_trial(*id, trial);
+}
+
 void observe_engine(MPI_Comm comm, const EngineFigures& engine) {
     Report* report = active_report();
     if (report == nullptr) return;
@@ -294,6 +323,10 @@ void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error) {
     Report* report = active_report();
     if (report == nullptr) return;
     if (const auto id = comm_id(*report, comm)) report->add_error(*id, bytes, error);
+}
+
+Report* process_report() {
+    return active_report();
 }
 
 Trace* process_trace() {

@@ -13,6 +13,9 @@ bool observing_calls();
 
 /// Whether GC_REPORT asks for a report, also before MPI_Init.
 bool report_is_wanted();
+/// Whether what calls put on links is to be told: the report is one that draws them, and this rank
+/// writes it.
+bool observing_links();
 
 /// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
 /// an attribute of its own, set without communication.
@@ -24,10 +27,15 @@ void observe_as(MPI_Comm twin, MPI_Comm comm);
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
 /// Of a new shape of calls.
 void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
+/// What one call put on the links of a tree, all ranks together.
+void observe_traffic(MPI_Comm comm, const TreeTraffic& of_one_call);
+void observe_trial(MPI_Comm comm, const WayTrial& trial);
 /// Of an engine that ends.
 void observe_engine(MPI_Comm comm, const EngineFigures& engine);
 void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
 
+/// The report of the process; null if GC_REPORT asks for none.
+Report* process_report();
 /// The trace of the process; null if GC_TRACE is not set.
 Trace* process_trace();
 

@@ -7,7 +7,7 @@ namespace gradcoll {
 OptionInfo report_option_row() {
     return {.variable = "GC_REPORT",
             .default_value = "off",
-            .allowed = "off, text, json",
+            .allowed = "off, text, json, html",
             .help = "what the calls did, written in MPI_Finalize",
             .check = check_word};
 }
