@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/units.hpp"
@@ -25,11 +26,11 @@ std::string plain(std::string text, std::size_t most) {
 }
 
 std::string rate(double amount, double seconds) {
-    return count_text(static_cast<std::uint64_t>(amount / seconds + 0.5));
+    return count_text(static_cast<std::uint64_t>(std::llround(amount / seconds)));
 }
 
 std::string bytes_rate(double bytes, double seconds) {
-    return bytes_text(static_cast<std::uint64_t>(bytes / seconds + 0.5));
+    return bytes_text(static_cast<std::uint64_t>(std::llround(bytes / seconds)));
 }
 
 /// Of the time that passed for so many ranks.
