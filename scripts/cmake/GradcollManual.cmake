@@ -1,5 +1,5 @@
 # Manual pages and bash completion, made by scripts/manual from what programs and headers say: pages of the tools (1), of
-# every call (3) and of the settings (7).
+# every call (3), of files (5) and of the settings (7).
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_Interpreter_FOUND)
   message(STATUS "gradcoll: no manual pages: Python 3 is not there")
@@ -10,7 +10,7 @@ set(man_dir "${CMAKE_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_dir}/completions")
 
 set(pages "")
-foreach(tool gc_info gc_plan gc_tune gc_nicd gc_allreduce gc_simulate)
+foreach(tool gc_info gc_plan gc_top gc_tune gc_nicd gc_allreduce gc_simulate)
   if(TARGET ${tool})
     set(made "${man_dir}/${tool}.1.gz" "${man_dir}/completions/${tool}")
     add_custom_command(OUTPUT ${made} COMMAND Python3::Interpreter "${manual}" tool $<TARGET_FILE:${tool}> ${made}
@@ -31,6 +31,19 @@ add_custom_command(OUTPUT "${man_dir}/gc_merge_trace.1.gz"
   DEPENDS "${merge_trace}" "${manual}" VERBATIM)
 list(APPEND pages "${man_dir}/gc_merge_trace.1.gz")
 install(FILES "${man_dir}/gc_merge_trace.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT bin)
+# Files that people write or read.
+set(gradcoll-topology_part "Where a tree comes from: `GC_TOPOLOGY`")
+foreach(page gradcoll-topology:topology/README.md gradcoll-tuning:docs/tuning.md gradcoll-report:docs/report.md
+    gradcoll-fabric:topology/fabric/README.md)
+  string(REPLACE ":" ";" page "${page}")
+  list(GET page 0 name)
+  list(GET page 1 source)
+  add_custom_command(OUTPUT "${man_dir}/${name}.5.gz"
+    COMMAND Python3::Interpreter "${manual}" file ${name} "${CMAKE_SOURCE_DIR}/${source}" "${man_dir}/${name}.5.gz" ${${name}_part}
+    DEPENDS "${CMAKE_SOURCE_DIR}/${source}" "${manual}" "${CMAKE_SOURCE_DIR}/scripts/manual_parts/markdown.py" VERBATIM)
+  list(APPEND pages "${man_dir}/${name}.5.gz")
+  install(FILES "${man_dir}/${name}.5.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man5" COMPONENT bin)
+endforeach()
 file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/include/gradcoll/*.h")
 add_custom_command(OUTPUT "${man_dir}/calls.made"
   COMMAND ${CMAKE_COMMAND} -E rm -rf "${man_dir}/calls" # what an older header had

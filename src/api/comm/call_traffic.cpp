@@ -34,7 +34,45 @@ std::vector<LinkBytes> expected_links(const Tree& tree, const PlanSpec& spec) {
     return links;
 }
 
+/// Where the way between two ranks turns.
+VertexKind turn_between(const Tree& tree, int from_rank, int to_rank) {
+    int from = tree.leaf_of(from_rank);
+    int to = tree.leaf_of(to_rank);
+    while (from != to) {  // the one with the higher number is never above the other
+        int& lower = from > to ? from : to;
+        lower = tree.vertex(lower).parent;
+    }
+    return tree.vertex(from).kind;
+}
+
+void add_sent(const Tree& tree, const Plan& plan, const Schedule& schedule, std::uint64_t times,
+              SentByKind& sent) {
+    for (const Step& step : schedule.steps) {
+        if (step.kind != StepKind::send) continue;
+        const auto kind = static_cast<std::size_t>(turn_between(tree, plan.rank, step.peer));
+        sent[kind] += times * message_bytes(step, schedule, plan.spec.elem_bytes);
+    }
+}
+
 }  // namespace
+
+SentByKind sent_by_kind(const Tree& tree, const Plan& plan) {
+    SentByKind sent{};
+    if (plan.chunk_count == 0) return sent;
+    const bool has_tail = plan.tail.count_elems > 0;
+    add_sent(tree, plan, plan.body,
+             static_cast<std::uint64_t>(plan.chunk_count - (has_tail ? 1 : 0)), sent);
+    if (has_tail) add_sent(tree, plan, plan.tail, 1, sent);
+    return sent;
+}
+
+std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec) {
+    for (const int vertex : tree.inner_vertices())
+        if (const CodecId codec = spec.choices[static_cast<std::size_t>(vertex)].codec;
+            codec != CodecId::exact)
+            return std::string(name_of(codec));
+    return {};
+}
 
 std::shared_ptr<const TreeTraffic> traffic_of_call(const Tree& tree, const PlanSpec& spec) {
     if (tree.vertex_count() > Report::most_pictured_vertices) return nullptr;

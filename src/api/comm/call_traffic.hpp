@@ -2,14 +2,21 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "collectives/plan/plan.hpp"
-#include "report/snapshot.hpp"
+#include "report/link_use.hpp"
 
 namespace gradcoll {
 
 /// Of all ranks together: counted from their plans, or by formula where they are many. Null where
 /// neither is known in little time. Pure.
 std::shared_ptr<const TreeTraffic> traffic_of_call(const Tree& tree, const PlanSpec& spec);
+
+/// What the rank of `plan` sends, headers included; with codecs of variable rate a bound. Pure.
+SentByKind sent_by_kind(const Tree& tree, const Plan& plan);
+
+/// A lossy codec of the call; empty: none.
+std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec);
 
 }  // namespace gradcoll

@@ -81,7 +81,7 @@ void count_tree_call(CommStatistics& statistics, const TreeCall& call) {
         statistics.count_served(record_of(call));
     else
         statistics.count_served(call.waited, traffic_of(call));
-    if (const TreeTraffic* traffic = call.planned.traffic()) statistics.count_traffic(*traffic);
+    if (const LinkUse* use = call.planned.link_use()) statistics.count_link_use(*use);
 }
 
 CommPlans::CommPlans(const CommIdentity& comm, CommStatistics* statistics)

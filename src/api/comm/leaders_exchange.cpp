@@ -64,8 +64,8 @@ void LeadersExchange::end(Sum& sum) {
     traffic_.messages_sent += after.messages_sent - sum.lease.before.messages_sent;
     traffic_.codec_ns += after.codec_ns - sum.lease.before.codec_ns;
     was_lossy_ = sum.lease.call->lossy();
-    if (const TreeTraffic* traffic = sum.lease.call->traffic())
-        observe_traffic(comm_.private_comm(), *traffic);
+    if (const LinkUse* use = sum.lease.call->link_use())
+        observe_link_use(comm_.private_comm(), *use);
     plans_.end(std::move(sum.lease), sum.status);
 }
 

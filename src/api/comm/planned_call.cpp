@@ -46,6 +46,17 @@ std::uint64_t residual_layout_of(const Plan& plan) {
     return hash.digest();
 }
 
+/// Null if nobody wants to know.
+std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const Plan& plan) {
+    const LinksWanted wanted = links_wanted();
+    if (!wanted.any()) return nullptr;
+    auto use = std::make_unique<LinkUse>();
+    if (wanted.of_all_ranks) use->of_all_ranks = traffic_of_call(tree, plan.spec);
+    if (wanted.of_this_rank) use->of_this_rank = sent_by_kind(tree, plan);
+    use->codec = lossy_codec_of(tree, plan.spec);
+    return use;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& facts,
@@ -65,7 +76,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     if (spec.builder != Builder::flexreduce) call->other_builder_ = name_of(spec.builder).data();
     call->residual_layout_ = residual_layout_of(*plan);
     call->exact_bytes_ = cost->exact_bytes;
-    if (observing_links()) call->traffic_ = traffic_of_call(facts.tree, spec);
+    call->link_use_ = link_use_of(facts.tree, *plan);
     call->plan_ = std::make_shared<const Plan>(std::move(plan).value());
     call->channel_ = &facts.channel;
     call->executor_options_.chunks_in_flight = settings.chunks_in_flight;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/comm/call_decision.hpp"
-#include "report/snapshot.hpp"
+#include "report/link_use.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/scratch_pool.hpp"
@@ -51,8 +51,8 @@ class PlannedCall {
     const char* other_builder() const { return other_builder_; }
     /// What this rank would send if all codecs were exact.
     std::uint64_t exact_bytes() const { return exact_bytes_; }
-    /// Null unless observing_links().
-    const TreeTraffic* traffic() const { return traffic_.get(); }
+    /// Null unless links_wanted().
+    const LinkUse* link_use() const { return link_use_.get(); }
     /// Tells residuals of different layouts apart.
     std::uint64_t residual_layout() const { return residual_layout_; }
 
@@ -78,7 +78,7 @@ class PlannedCall {
     std::uint64_t residual_layout_ = 0;
     bool lossy_ = false;
     const char* other_builder_ = nullptr;
-    std::shared_ptr<const TreeTraffic> traffic_;
+    std::unique_ptr<const LinkUse> link_use_;
 };
 
 }  // namespace gradcoll

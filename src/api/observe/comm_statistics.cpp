@@ -60,8 +60,8 @@ void CommStatistics::count_served(bool waited, const CallTraffic& traffic) {
         started_.count(traffic, add);
 }
 
-void CommStatistics::count_traffic(const TreeTraffic& of_one_call) {
-    observe_traffic(comm_, of_one_call);
+void CommStatistics::count_link_use(const LinkUse& of_one_call) {
+    observe_link_use(comm_, of_one_call);
 }
 
 void CommStatistics::count_local(CallKind kind, std::uint64_t size_bytes) {

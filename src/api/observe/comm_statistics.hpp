@@ -10,6 +10,7 @@
 #include "api/edge/pass_reason.hpp"
 #include "base/mpi/mpi.hpp"
 #include "gradcoll/inspect.h"
+#include "report/link_use.hpp"
 #include "report/report.hpp"
 
 namespace gradcoll {
@@ -39,8 +40,8 @@ class CommStatistics {
     /// in it, and that.
     void count_served(const CallRecord& record);
     void count_served(bool waited, const CallTraffic& traffic);
-    /// What it put on the links of a tree, if anybody wants to know (observing_links()).
-    void count_traffic(const TreeTraffic& of_one_call);
+    /// What it put on links, if anybody wants to know (links_wanted()).
+    void count_link_use(const LinkUse& of_one_call);
     /// A call that needed no messages.
     void count_local(CallKind kind, std::uint64_t size_bytes);
     void count_passed(CallKind kind, std::uint64_t size_bytes, PassReason reason);

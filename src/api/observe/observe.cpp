@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -22,6 +23,7 @@
 #include "base/text.hpp"
 #include "gradcoll/base.h"
 #include "report/file_pattern.hpp"
+#include "report/live_page.hpp"
 
 namespace gradcoll {
 namespace {
@@ -35,6 +37,7 @@ struct Observer {
     std::string report_path;  ///< empty: stderr
     bool writes_report = false;
     std::unique_ptr<Report> report;
+    std::unique_ptr<LivePage> live;
     std::string trace_path;
     std::unique_ptr<Trace> trace;
 };
@@ -120,6 +123,26 @@ std::size_t most_spans() {
         parse_integer(option_text(OptionId::trace_spans), 1, 100'000'000).value());
 }
 
+void set_up_live(Observer& made, const PatternFacts& facts) {
+    const std::string& where = option_text(OptionId::top);
+    if (where == "off") return;
+    LiveFacts live;
+    live.process_id = facts.process_id;
+    live.parent_id = getppid();
+    live.start_unix_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                             std::chrono::system_clock::now().time_since_epoch())
+                             .count();
+    live.rank = facts.rank;
+    PMPI_Comm_size(MPI_COMM_WORLD, &live.ranks);
+    live.host = facts.host;
+    live.command = command_line();
+    auto page = LivePage::make(where == "on" ? "/dev/shm" : where, live);
+    if (page)
+        made.live = std::move(page).value();
+    else
+        log(warn_once_a_job(), "GC_TOP: {}", page.status().message());
+}
+
 void set_up_trace(Observer& made, const PatternFacts& facts) {
     const std::string& pattern = option_text(OptionId::trace);
     if (pattern.empty()) return;
@@ -166,13 +189,14 @@ void write_trace(const Observer& with) {
 /// What calls do after this is not recorded any more.
 void finish() {
     phase.store(Phase::off, std::memory_order_release);
-    const Observer& with = *observer.load(std::memory_order_acquire);
+    Observer& with = *observer.load(std::memory_order_acquire);
     try {
         write_report(with);
         write_trace(with);
     } catch (...) {
         log(LogLevel::warn, "report or trace: {}", status_of_current_exception().message());
     }
+    with.live.reset();
     int keyval = comm_keyval.exchange(MPI_KEYVAL_INVALID);
     if (keyval != MPI_KEYVAL_INVALID) PMPI_Comm_free_keyval(&keyval);
 }
@@ -187,7 +211,8 @@ Phase decide() {
     auto made = std::make_unique<Observer>();
     set_up_report(*made, facts);
     set_up_trace(*made, facts);
-    Phase next = made->report || made->trace ? Phase::on : Phase::off;
+    set_up_live(*made, facts);
+    Phase next = made->report || made->trace || made->live ? Phase::on : Phase::off;
     observer.store(made.release(), std::memory_order_release);
     if (next == Phase::on)
         if (const Status status = at_finalize(finish); !status.ok()) next = Phase::off;
@@ -269,15 +294,18 @@ bool report_is_wanted() {
     return report_form() != Form::off;
 }
 
-bool observing_links() {
+LinksWanted links_wanted() {
     const Observer* with = active_observer();
-    return with != nullptr && with->form == Form::html && with->writes_report;
+    if (with == nullptr) return {};
+    return {with->form == Form::html && with->writes_report, with->live != nullptr};
 }
 
 void observe_call(MPI_Comm comm, const CallRecord& call) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm)) report->add_call(*id, call);
+    const Observer* with = active_observer();
+    if (with == nullptr) return;
+    if (with->live) with->live->add(call);
+    if (!with->report) return;
+    if (const auto id = comm_id(*with->report, comm)) with->report->add_call(*id, call);
 }
 
 void observe_as(MPI_Comm twin, MPI_Comm comm) {
@@ -300,11 +328,14 @@ void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec) {
     if (const auto id = comm_id(*report, comm)) report->add_left_out(*id, codec);
 }
 
-void observe_traffic(MPI_Comm comm, const TreeTraffic& of_one_call) {
-    Report* report = active_report();
-    if (report == nullptr) return;
-    if (const auto id = comm_id(*report, comm))
-        report->add_traffic(*id, of_one_call.tree, of_one_call.links);
+void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call) {
+    const Observer* with = active_observer();
+    if (with == nullptr) return;
+    if (with->live) with->live->add(of_one_call);
+    if (!with->report || of_one_call.of_all_ranks == nullptr) return;
+    const TreeTraffic& traffic = *of_one_call.of_all_ranks;
+    if (const auto id = comm_id(*with->report, comm))
+        with->report->add_traffic(*id, traffic.tree, traffic.links);
 }
 
 void observe_trial(MPI_Comm comm, const WayTrial& trial) {

@@ -1,8 +1,10 @@
-// api/observe/observe.hpp - the report and the trace of this process: made at the first call if
-// GC_REPORT or GC_TRACE asks for them, written at the beginning of MPI_Finalize.
+// api/observe/observe.hpp - the report, the trace and the live counters of this process: made at
+// the first call if GC_REPORT, GC_TRACE or GC_TOP asks for them, written (the counters: gone) at
+// the beginning of MPI_Finalize.
 #pragma once
 
 #include "base/mpi/mpi.hpp"
+#include "report/link_use.hpp"
 #include "report/report.hpp"
 #include "runtime/trace.hpp"
 
@@ -13,9 +15,13 @@ bool observing_calls();
 
 /// Whether GC_REPORT asks for a report, also before MPI_Init.
 bool report_is_wanted();
-/// Whether what calls put on links is to be told: the report is one that draws them, and this rank
-/// writes it.
-bool observing_links();
+/// What calls put on links is to be told ...
+struct LinksWanted {
+    bool of_all_ranks = false;  ///< of all ranks together: this rank writes a report that draws it
+    bool of_this_rank = false;  ///< for GC_TOP
+    bool any() const { return of_all_ranks || of_this_rank; }
+};
+LinksWanted links_wanted();
 
 /// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
 /// an attribute of its own, set without communication.
@@ -27,8 +33,8 @@ void observe_as(MPI_Comm twin, MPI_Comm comm);
 void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
 /// Of a new shape of calls.
 void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
-/// What one call put on the links of a tree, all ranks together.
-void observe_traffic(MPI_Comm comm, const TreeTraffic& of_one_call);
+/// What one call put on links.
+void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call);
 void observe_trial(MPI_Comm comm, const WayTrial& trial);
 /// Of an engine that ends.
 void observe_engine(MPI_Comm comm, const EngineFigures& engine);

@@ -3,6 +3,14 @@
 #include "base/option_table.hpp"
 
 namespace gradcoll {
+namespace {
+
+Status check_top(const OptionInfo& row, std::string_view text) {
+    if (text == "off" || text == "on" || text.find('/') != std::string_view::npos) return {};
+    return bad_value(row.variable, text, row.allowed);
+}
+
+}  // namespace
 
 OptionInfo report_option_row() {
     return {.variable = "GC_REPORT",
@@ -44,6 +52,14 @@ OptionInfo trace_spans_option_row() {
             .allowed = "1 to 100000000",
             .help = "spans that a trace keeps at most",
             .check = check_number<1, 100'000'000>};
+}
+
+OptionInfo top_option_row() {
+    return {.variable = "GC_TOP",
+            .default_value = "off",
+            .allowed = "off, on, or a folder, with a /, in memory",
+            .help = "counters of this process for gc_top, in a small file; on: in /dev/shm",
+            .check = check_top};
 }
 
 OptionInfo log_option_row() {

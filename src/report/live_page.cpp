@@ -1,0 +1,184 @@
+#include "report/live_page.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::string_view name_begin = "gradcoll-top-";
+constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '1', '\n'};
+
+template <std::size_t size>
+void put(char (&to)[size], std::string_view text) {
+    text.copy(to, size - 1);
+}
+
+/// What stands before the first null; a page may come from anywhere.
+template <std::size_t size>
+std::string text_in(const char (&from)[size]) {
+    return {from, strnlen(from, size)};
+}
+
+Status failed(std::string_view what, const std::string& path) {
+    return {Code::io, fmt::format("{} {}: {}", what, path, std::strerror(errno))};
+}
+
+/// Closes what it holds.
+class Descriptor {
+  public:
+    explicit Descriptor(int fd) : fd_(fd) {}
+    ~Descriptor() {
+        if (fd_ >= 0) close(fd_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return fd_; }
+
+  private:
+    int fd_;
+};
+
+}  // namespace
+
+/// The file, byte for byte.
+struct LivePage::Layout {
+    char magic[8];
+    std::uint64_t bytes;
+    std::int64_t process_id;
+    std::int64_t parent_id;
+    std::int64_t start_unix_ns;
+    std::int32_t rank;
+    std::int32_t ranks;
+    char host[64];
+    char command[256];
+    std::atomic<char> codec[32];
+    std::atomic<std::uint64_t> figures[live_figure_count];
+};
+
+namespace {
+
+/// The same for one who only reads.
+struct PlainLayout {
+    char magic[8];
+    std::uint64_t bytes;
+    std::int64_t process_id;
+    std::int64_t parent_id;
+    std::int64_t start_unix_ns;
+    std::int32_t rank;
+    std::int32_t ranks;
+    char host[64];
+    char command[256];
+    char codec[32];
+    std::uint64_t figures[live_figure_count];
+};
+
+}  // namespace
+
+Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
+                                                 const LiveFacts& facts) {
+    static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+    static_assert(sizeof(Layout) == sizeof(PlainLayout));
+    std::unique_ptr<LivePage> made(new LivePage);
+    const std::string path = fmt::format("{}/{}{}", folder, name_begin, facts.process_id);
+    unlink(path.c_str());  // of a process that had this number and did not end well
+    constexpr mode_t own = 0600;
+    const Descriptor file(
+        open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own));
+    if (file.get() < 0) return failed("cannot make", path);
+    made->path_ = path;
+    if (ftruncate(file.get(), sizeof(Layout)) != 0) return failed("cannot fill", path);
+    void* memory = mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (memory == MAP_FAILED) return failed("cannot map", path);
+    Layout* page = made->page_ = static_cast<Layout*>(memory);
+    page->bytes = sizeof(Layout);
+    page->process_id = facts.process_id;
+    page->parent_id = facts.parent_id;
+    page->start_unix_ns = facts.start_unix_ns;
+    page->rank = facts.rank;
+    page->ranks = facts.ranks;
+    put(page->host, facts.host);
+    put(page->command, facts.command);
+    std::atomic_thread_fence(std::memory_order_release);
+    std::memcpy(page->magic, magic, sizeof magic);  // last: from now on it is complete
+    return made;
+}
+
+LivePage::~LivePage() {
+    if (page_ != nullptr) munmap(page_, sizeof(Layout));
+    if (!path_.empty()) unlink(path_.c_str());
+}
+
+void LivePage::add(LiveFigure figure, std::uint64_t amount) {
+    if (amount != 0)
+        page_->figures[static_cast<std::size_t>(figure)].fetch_add(amount,
+                                                                   std::memory_order_relaxed);
+}
+
+void LivePage::add(const CallRecord& call) {
+    CallSums sums;
+    sums.add(call);
+    add(LiveFigure::calls, sums.calls);
+    add(LiveFigure::served, sums.served);
+    add(LiveFigure::compressed, sums.compressed);
+    add(LiveFigure::passed, sums.passed);
+    add(LiveFigure::bytes_in, sums.bytes_in);
+    add(LiveFigure::bytes_sent, sums.bytes_sent);
+    add(LiveFigure::bytes_sent_exact, sums.bytes_sent_exact);
+    add(LiveFigure::total_ns, sums.total_ns);
+    add(LiveFigure::codec_ns, sums.codec_ns);
+    add(LiveFigure::wire_ns, sums.wire_ns);
+}
+
+void LivePage::add(const LinkUse& use) {
+    for (std::size_t kind = 0; kind < use.of_this_rank.size(); ++kind)
+        add(static_cast<LiveFigure>(static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
+                                    kind),
+            use.of_this_rank[kind]);
+    if (use.codec.empty()) return;
+    for (std::size_t i = 0; i < std::size(page_->codec); ++i)
+        page_->codec[i].store(
+            i < use.codec.size() && i + 1 < std::size(page_->codec) ? use.codec[i] : '\0',
+            std::memory_order_relaxed);
+}
+
+Result<LiveReading> read_live_page(const std::string& path) {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.get() < 0) return failed("cannot open", path);
+    struct stat facts {};
+    if (fstat(file.get(), &facts) != 0) return failed("cannot look at", path);
+    if (!S_ISREG(facts.st_mode) || (facts.st_uid != geteuid() && geteuid() != 0))
+        return Status(Code::corrupt, path + " is no file of this user");
+    PlainLayout page{};
+    if (read(file.get(), &page, sizeof page) != static_cast<ssize_t>(sizeof page) ||
+        std::memcmp(page.magic, magic, sizeof magic) != 0 || page.bytes != sizeof page)
+        return Status(Code::corrupt, path + " is no page of counters of this version");
+    LiveReading reading;
+    reading.facts = {page.process_id, page.parent_id,     page.start_unix_ns,   page.rank,
+                     page.ranks,      text_in(page.host), text_in(page.command)};
+    reading.codec = text_in(page.codec);
+    std::copy(std::begin(page.figures), std::end(page.figures), reading.figures.begin());
+    return reading;
+}
+
+std::vector<std::string> live_page_paths(const std::string& folder) {
+    std::vector<std::string> paths;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error))
+        if (entry->path().filename().string().starts_with(name_begin))
+            paths.push_back(entry->path().string());
+    std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,88 @@
+// report/live_page.hpp - the counters of a running process in a small file in memory, which it
+// writes with plain additions (GC_TOP) and gc_top reads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "report/link_use.hpp"
+
+namespace gradcoll {
+
+enum class LiveFigure : std::uint8_t {
+    calls,
+    served,
+    compressed,
+    passed,
+    bytes_in,
+    bytes_sent,
+    bytes_sent_exact,
+    total_ns,
+    codec_ns,
+    wire_ns,
+    sent_at_first_kind  ///< and one for each further kind of vertex
+};
+inline constexpr std::size_t live_figure_count =
+    static_cast<std::size_t>(LiveFigure::sent_at_first_kind) + sent_kind_count;
+using LiveFigures = std::array<std::uint64_t, live_figure_count>;
+
+/// Who counts.
+struct LiveFacts {
+    std::int64_t process_id = 0;
+    std::int64_t parent_id = 0;  ///< of ranks that one launcher started on a host: the same
+    std::int64_t start_unix_ns = 0;
+    int rank = 0;  ///< in MPI_COMM_WORLD
+    int ranks = 1;
+    std::string host;     ///< at most 63 bytes are kept
+    std::string command;  ///< at most 255
+};
+
+/// The process's side: a file FOLDER/gradcoll-top-PROCESS of its own, that nobody else may read,
+/// gone with this object. Thread safe.
+class LivePage {
+  public:
+    /// Errors: io.
+    static Result<std::unique_ptr<LivePage>> make(const std::string& folder,
+                                                  const LiveFacts& facts);
+    ~LivePage();
+    LivePage(const LivePage&) = delete;
+    LivePage& operator=(const LivePage&) = delete;
+
+    void add(const CallRecord& call);
+    void add(const LinkUse& use);
+
+  private:
+    LivePage() = default;
+    void add(LiveFigure figure, std::uint64_t amount);
+
+    struct Layout;
+    Layout* page_ = nullptr;
+    std::string path_;
+};
+
+/// One look at a page.
+struct LiveReading {
+    LiveFacts facts;
+    std::string codec;  ///< the last lossy one; empty: none yet
+    LiveFigures figures{};
+
+    std::uint64_t of(LiveFigure figure) const { return figures[static_cast<std::size_t>(figure)]; }
+    std::uint64_t sent_at(VertexKind kind) const {
+        return figures[static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
+                       static_cast<std::size_t>(kind)];
+    }
+};
+
+/// Errors: io; corrupt if the file is not such a page of this version, or not this user's.
+Result<LiveReading> read_live_page(const std::string& path);
+/// The files in a folder that have such a name, in the order of their names.
+std::vector<std::string> live_page_paths(const std::string& folder);
+
+}  // namespace gradcoll

@@ -1,0 +1,34 @@
+// gc_top/jobs.hpp - what ranks of this host have counted, by job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/live_page.hpp"
+
+namespace gc_top {
+
+/// One rank between two looks.
+struct RankWindow {
+    gradcoll::LiveFacts facts;
+    std::string codec;
+    gradcoll::LiveFigures figures{};  ///< counted meanwhile
+
+    double of(gradcoll::LiveFigure figure) const {
+        return static_cast<double>(figures[static_cast<std::size_t>(figure)]);
+    }
+};
+
+/// Ranks of one launcher and one command.
+struct Job {
+    std::vector<RankWindow> ranks;  ///< by number; never empty
+};
+
+/// The pages of processes that run. Pages of this user whose process is gone are removed.
+std::vector<gradcoll::LiveReading> look(const std::string& folder);
+
+/// Ranks that are in both looks, by job; the oldest first. Pure.
+std::vector<Job> jobs_between(const std::vector<gradcoll::LiveReading>& before,
+                              const std::vector<gradcoll::LiveReading>& after);
+
+}  // namespace gc_top

@@ -1,0 +1,21 @@
+// gc_top/options.hpp - what the command line may say.
+#pragma once
+
+#include <string>
+
+#include "tools/command_line/command_line.hpp"
+
+namespace gc_top {
+
+struct Options {
+    std::string folder = "/dev/shm";
+    double interval_s = 1;
+    int screens = 0;  ///< 0: until it is interrupted
+    int most_ranks = 32;
+};
+
+using CommandLine = gradcoll::CommandLine<Options>;
+
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace gc_top

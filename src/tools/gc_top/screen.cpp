@@ -1,0 +1,119 @@
+#include "screen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "base/units.hpp"
+#include "topology/vertex.hpp"
+
+namespace gc_top {
+
+using namespace gradcoll;
+
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+constexpr const char* row_format = "{:>8}{:>9}{:>8}{:>8}{:>8}{:>9}{:>9}{:>6}{:>9}{:>8}{:>8}  {}\n";
+
+/// Commands come from elsewhere, and go to a terminal.
+std::string plain(std::string text, std::size_t most) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') c = '?';
+    return text.size() > most ? text.substr(0, most - 3) + "..." : text;
+}
+
+std::string rate(double amount, double seconds) {
+    return count_text(static_cast<std::uint64_t>(std::llround(amount / seconds)));
+}
+
+std::string bytes_rate(double bytes, double seconds) {
+    return bytes_text(static_cast<std::uint64_t>(std::llround(bytes / seconds)));
+}
+
+/// Of the time that passed for so many ranks.
+std::string part(double ns, double seconds, std::size_t ranks) {
+    return fmt::format("{:.0f} %", ns * 1e-7 / seconds / static_cast<double>(ranks));
+}
+
+std::string ratio(const RankWindow& rank) {
+    const double sent = rank.of(LiveFigure::bytes_sent);
+    return sent > 0 ? fmt::format("{:.2f}", rank.of(LiveFigure::bytes_sent_exact) / sent) : "-";
+}
+
+/// `ranks`: how many the figures are of.
+void write_row(const std::string& name, const RankWindow& of, std::size_t ranks, double seconds,
+               Out out) {
+    fmt::format_to(
+        out, row_format, name, rate(of.of(LiveFigure::calls), seconds),
+        rate(of.of(LiveFigure::served), seconds), rate(of.of(LiveFigure::compressed), seconds),
+        rate(of.of(LiveFigure::passed), seconds), bytes_rate(of.of(LiveFigure::bytes_in), seconds),
+        bytes_rate(of.of(LiveFigure::bytes_sent), seconds), ratio(of),
+        part(of.of(LiveFigure::total_ns), seconds, ranks),
+        part(of.of(LiveFigure::wire_ns), seconds, ranks),
+        part(of.of(LiveFigure::codec_ns), seconds, ranks), plain(of.codec, 14));
+}
+
+RankWindow sum_of(const Job& job) {
+    RankWindow sum{job.ranks.front().facts, "", {}};
+    for (const RankWindow& rank : job.ranks) {
+        if (sum.codec.empty()) sum.codec = rank.codec;
+        for (std::size_t i = 0; i < sum.figures.size(); ++i) sum.figures[i] += rank.figures[i];
+    }
+    return sum;
+}
+
+/// Bytes a second of all ranks here, by where the way from rank to rank turns.
+void write_links(const RankWindow& sum, double seconds, Out out) {
+    std::string text;
+    double in_messages = 0;
+    for (std::size_t kind = 0; kind < sent_kind_count; ++kind) {
+        const auto first = static_cast<std::size_t>(LiveFigure::sent_at_first_kind);
+        const auto bytes = static_cast<double>(sum.figures[first + kind]);
+        in_messages += bytes;
+        if (bytes > 0)
+            text += fmt::format("  {} {}/s", name_of(static_cast<VertexKind>(kind)),
+                                bytes_rate(bytes, seconds));
+    }
+    const double in_memory = sum.of(LiveFigure::bytes_sent) - in_messages;
+    if (in_memory > 0) text += fmt::format("  shared memory {}/s", bytes_rate(in_memory, seconds));
+    if (!text.empty()) fmt::format_to(out, "  sent at{}\n", text);
+}
+
+void write_job(const Job& job, double seconds, int most_ranks, Out out) {
+    const RankWindow sum = sum_of(job);
+    fmt::format_to(out, "\n{}\n  {} of {} here\n", plain(sum.facts.command, 98),
+                   counted(job.ranks.size(), "rank"), sum.facts.ranks);
+    fmt::format_to(out, row_format, "rank", "calls/s", "served", "compr.", "passed", "in/s",
+                   "sent/s", "ratio", "in calls", "wire", "codecs", "codec");
+    write_row("all", sum, job.ranks.size(), seconds, out);
+    std::vector<RankWindow> shown = job.ranks;
+    const auto most = static_cast<std::size_t>(most_ranks);
+    if (shown.size() > most) {
+        std::stable_sort(shown.begin(), shown.end(), [](const auto& a, const auto& b) {
+            return a.of(LiveFigure::total_ns) > b.of(LiveFigure::total_ns);
+        });
+        shown.resize(most);
+    }
+    for (const RankWindow& rank : shown)
+        write_row(std::to_string(rank.facts.rank), rank, 1, seconds, out);
+    if (shown.size() < job.ranks.size())
+        fmt::format_to(out, "  and {} that were in calls for less time\n",
+                       counted(job.ranks.size() - shown.size(), "rank"));
+    write_links(sum, seconds, out);
+}
+
+}  // namespace
+
+std::string screen_of(const std::vector<Job>& jobs, double seconds, int most_ranks) {
+    std::string text;
+    const Out out = std::back_inserter(text);
+    fmt::format_to(out, "gc_top: {} with GC_TOP on this host, last {}\n",
+                   counted(jobs.size(), "job"), seconds_text(seconds));
+    for (const Job& job : jobs) write_job(job, seconds, most_ranks, out);
+    return text;
+}
+
+}  // namespace gc_top

@@ -1,0 +1,142 @@
+// Counters in a file: what one side adds the other reads; files of others are refused.
+#include "report/live_page.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace gradcoll {
+namespace {
+
+class LivePages : public testing::Test {
+  protected:
+    void SetUp() override {
+        folder = testing::TempDir() + "gradcoll_live_" + std::to_string(getpid());
+        std::filesystem::create_directory(folder);
+    }
+    void TearDown() override { std::filesystem::remove_all(folder); }
+
+    std::unique_ptr<LivePage> made(std::int64_t process) const {
+        LiveFacts facts{process, 77, 1234, 2, 5, "node7", "./train"};
+        return std::move(LivePage::make(folder, facts)).value();
+    }
+    LiveReading only_one() const {
+        const auto paths = live_page_paths(folder);
+        EXPECT_EQ(paths.size(), 1U);
+        return read_live_page(paths.at(0)).value();
+    }
+
+    std::string folder;
+};
+
+TEST_F(LivePages, HaveWhatWasCountedByAllThreads) {
+    const auto page = made(4711);
+    CallRecord call;
+    call.bytes = 1000;
+    call.lossy = true;
+    call.bytes_sent = 300;
+    call.bytes_sent_exact = 600;
+    call.total_ns = 50;
+    LinkUse use;
+    use.of_this_rank[static_cast<std::size_t>(VertexKind::host)] = 200;
+    use.of_this_rank[static_cast<std::size_t>(VertexKind::group)] = 100;
+    use.codec = "2:4";
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 1000; ++i) {
+                page->add(call);
+                page->add(use);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    CallRecord passed;
+    passed.pass_reason = "too short";
+    page->add(passed);
+
+    const LiveReading reading = only_one();
+    EXPECT_EQ(reading.facts.process_id, 4711);
+    EXPECT_EQ(reading.facts.parent_id, 77);
+    EXPECT_EQ(reading.facts.rank, 2);
+    EXPECT_EQ(reading.facts.ranks, 5);
+    EXPECT_EQ(reading.facts.host, "node7");
+    EXPECT_EQ(reading.facts.command, "./train");
+    EXPECT_EQ(reading.codec, "2:4");
+    EXPECT_EQ(reading.of(LiveFigure::calls), 4001U);
+    EXPECT_EQ(reading.of(LiveFigure::served), 4000U);
+    EXPECT_EQ(reading.of(LiveFigure::compressed), 4000U);
+    EXPECT_EQ(reading.of(LiveFigure::passed), 1U);
+    EXPECT_EQ(reading.of(LiveFigure::bytes_in), 4'000'000U);
+    EXPECT_EQ(reading.of(LiveFigure::bytes_sent), 1'200'000U);
+    EXPECT_EQ(reading.of(LiveFigure::bytes_sent_exact), 2'400'000U);
+    EXPECT_EQ(reading.of(LiveFigure::total_ns), 200'000U);
+    EXPECT_EQ(reading.sent_at(VertexKind::host), 800'000U);
+    EXPECT_EQ(reading.sent_at(VertexKind::group), 400'000U);
+    EXPECT_EQ(reading.sent_at(VertexKind::rank), 0U);
+}
+
+TEST_F(LivePages, AreOfTheUserAloneAndGoWithTheProcess) {
+    auto page = made(1);
+    const std::string path = live_page_paths(folder).at(0);
+    struct stat facts {};
+    ASSERT_EQ(stat(path.c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777, 0600U);
+    page.reset();
+    EXPECT_TRUE(live_page_paths(folder).empty());
+}
+
+TEST_F(LivePages, ReplaceThatOfADeadProcessOfTheSameNumber) {
+    std::ofstream(folder + "/gradcoll-top-5") << "left behind";
+    const auto page = made(5);
+    EXPECT_EQ(only_one().facts.process_id, 5);
+}
+
+TEST_F(LivePages, LongTextsAreCut) {
+    LiveFacts facts;
+    facts.process_id = 9;
+    facts.host = std::string(1000, 'h');
+    facts.command = std::string(5000, 'c');
+    const auto page = std::move(LivePage::make(folder, facts)).value();
+    LinkUse use;
+    use.codec = std::string(100, 'x');
+    page->add(use);
+    const LiveReading reading = only_one();
+    EXPECT_EQ(reading.facts.host, std::string(63, 'h'));
+    EXPECT_EQ(reading.facts.command, std::string(255, 'c'));
+    EXPECT_EQ(reading.codec, std::string(31, 'x'));
+}
+
+TEST_F(LivePages, WhatIsNoneIsRefused) {
+    const auto page = made(3);
+    const std::string good = live_page_paths(folder).at(0);
+    std::string bytes(std::filesystem::file_size(good), '\0');
+    std::ifstream(good, std::ios::binary)
+        .read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    const std::string other = folder + "/other";
+    const auto refuses = [&](const std::string& text) {
+        std::ofstream(other, std::ios::binary | std::ios::trunc) << text;
+        return read_live_page(other).status().code();
+    };
+    EXPECT_EQ(refuses(bytes), Code::ok);
+    EXPECT_EQ(refuses(""), Code::corrupt);
+    EXPECT_EQ(refuses(bytes.substr(0, bytes.size() - 1)), Code::corrupt);
+    std::string later = bytes;
+    later[6] = '2';
+    EXPECT_EQ(refuses(later), Code::corrupt);
+    std::filesystem::create_symlink(good, folder + "/link");
+    EXPECT_EQ(read_live_page(folder + "/link").status().code(), Code::io);
+    EXPECT_EQ(read_live_page(folder).status().code(), Code::corrupt);
+    EXPECT_EQ(read_live_page(folder + "/none").status().code(), Code::io);
+}
+
+TEST_F(LivePages, AFolderThatIsNotThereIsAnError) {
+    EXPECT_EQ(LivePage::make(folder + "/none", {}).status().code(), Code::io);
+    EXPECT_TRUE(live_page_paths(folder + "/none").empty());
+}
+
+}  // namespace
+}  // namespace gradcoll

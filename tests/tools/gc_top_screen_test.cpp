@@ -1,0 +1,95 @@
+// Two looks at counters become jobs, and jobs a screen.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "jobs.hpp"
+#include "screen.hpp"
+
+namespace gc_top {
+namespace {
+
+using namespace gradcoll;
+
+LiveReading reading(int rank, std::int64_t parent, std::uint64_t calls) {
+    LiveReading made;
+    made.facts = {100 + rank + parent, parent, 1000 * parent, rank, 4, "node7", "./train"};
+    made.codec = "2:4";
+    const auto put = [&](LiveFigure figure, std::uint64_t value) {
+        made.figures[static_cast<std::size_t>(figure)] = value;
+    };
+    put(LiveFigure::calls, calls);
+    put(LiveFigure::served, calls);
+    put(LiveFigure::compressed, calls / 2);
+    put(LiveFigure::bytes_in, calls << 20);
+    put(LiveFigure::bytes_sent, calls << 19);
+    put(LiveFigure::bytes_sent_exact, calls << 20);
+    put(LiveFigure::total_ns, calls * 1'000'000 * static_cast<std::uint64_t>(rank + 1));
+    made.figures[static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
+                 static_cast<std::size_t>(VertexKind::host)] = calls << 18;
+    return made;
+}
+
+TEST(GcTop, ShowsWhatWasCountedBetweenTheLooks) {
+    const auto jobs = jobs_between({reading(0, 7, 1000), reading(1, 7, 1000)},
+                                   {reading(1, 7, 1200), reading(0, 7, 1200)});
+    ASSERT_EQ(jobs.size(), 1U);
+    EXPECT_EQ(screen_of(jobs, 2.0, 32),
+              "gc_top: 1 job with GC_TOP on this host, last 2.0 s\n"
+              "\n"
+              "./train\n"
+              "  2 ranks of 4 here\n"
+              "    rank  calls/s  served  compr.  passed     in/s   sent/s ratio in calls    wire"
+              "  codecs  codec\n"
+              "     all      200     200     100       0  200 MiB  100 MiB  2.00     15 %     0 %"
+              "     0 %  2:4\n"
+              "       0      100     100      50       0  100 MiB   50 MiB  2.00     10 %     0 %"
+              "     0 %  2:4\n"
+              "       1      100     100      50       0  100 MiB   50 MiB  2.00     20 %     0 %"
+              "     0 %  2:4\n"
+              "  sent at  host 50 MiB/s  shared memory 50 MiB/s\n");
+}
+
+TEST(GcTop, RanksOfOneLauncherAreAJobTheOldestFirst) {
+    const std::vector<LiveReading> before = {reading(0, 9, 1), reading(0, 7, 1)};
+    std::vector<LiveReading> after = {reading(0, 9, 3), reading(0, 7, 2), reading(1, 7, 5)};
+    after[1].facts.start_unix_ns = before[1].facts.start_unix_ns;
+    const auto jobs = jobs_between(before, after);
+    ASSERT_EQ(jobs.size(), 2U);
+    EXPECT_EQ(jobs[0].ranks.size(), 1U) << "one of them has been seen once only";
+    EXPECT_EQ(jobs[0].ranks[0].facts.parent_id, 7);
+    EXPECT_EQ(jobs[0].ranks[0].of(LiveFigure::calls), 1);
+    EXPECT_EQ(jobs[1].ranks[0].of(LiveFigure::calls), 2);
+}
+
+TEST(GcTop, ALaterProcessOfTheSameNumberIsAnotherOne) {
+    auto later = reading(0, 7, 5);
+    later.facts.start_unix_ns += 1;
+    EXPECT_TRUE(jobs_between({reading(0, 7, 1)}, {later}).empty());
+}
+
+TEST(GcTop, OfManyRanksThoseThatWereInCallsLongestAreShown) {
+    std::vector<LiveReading> before, after;
+    for (int rank = 0; rank < 50; ++rank) {
+        before.push_back(reading(rank, 7, 0));
+        after.push_back(reading(rank, 7, 10));
+    }
+    const std::string screen = screen_of(jobs_between(before, after), 1.0, 3);
+    for (const char* words : {"\n      49 ", "\n      47 ", "and 47 ranks that"})
+        EXPECT_NE(screen.find(words), std::string::npos) << screen;
+    EXPECT_EQ(screen.find("\n      46 "), std::string::npos) << screen;
+}
+
+TEST(GcTop, CommandsDoNotReachTheTerminalAsTheyAre) {
+    auto before = reading(0, 7, 1);
+    before.facts.command = "\x1b[2Jx\n";
+    before.facts.command.append(200, 'y');
+    auto after = before;
+    const std::string screen = screen_of(jobs_between({before}, {after}), 1.0, 3);
+    EXPECT_EQ(screen.find('\x1b'), std::string::npos);
+    std::istringstream lines(screen);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+}
+
+}  // namespace
+}  // namespace gc_top
