@@ -20,7 +20,7 @@
  * after MPI_Finalize.
  *
  * Ownership. Buffers and communicators stay the caller's. Handles (GC_Request, GC_Residual,
- * GC_Engine) are freed by their own calls, before their communicator.
+ * GC_Engine, GC_Mover) are freed by their own calls, before their communicator.
  */
 #ifndef GRADCOLL_GRADCOLL_H
 #define GRADCOLL_GRADCOLL_H
@@ -29,6 +29,7 @@
 #include <gradcoll/collectives.h>
 #include <gradcoll/engine.h>
 #include <gradcoll/inspect.h>
+#include <gradcoll/mover.h>
 #include <gradcoll/persistent.h>
 #include <gradcoll/residual.h>
 #include <gradcoll/settings.h>

@@ -14,6 +14,7 @@
 #include "api/calls/engine_works.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "api/edge/request.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
 
@@ -48,15 +49,6 @@ void forget(GC_Engine engine) {
 }
 
 // ---- making one
-
-Status check_intracomm(MPI_Comm comm) {
-    GRADCOLL_TRY(check_comm(comm));
-    int is_inter = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
-    return is_inter == 0 ? Status()
-                         : Status(Code::invalid_comm,
-                                  "comm is an intercommunicator; allowed is an intracommunicator");
-}
 
 Status create(MPI_Comm comm, MPI_Info info, GC_Engine* engine) {
     GRADCOLL_TRY(check_intracomm(comm));

@@ -58,6 +58,15 @@ Status check_comm(MPI_Comm comm) {
     return {};
 }
 
+Status check_intracomm(MPI_Comm comm) {
+    GRADCOLL_TRY(check_comm(comm));
+    int is_inter = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter"));
+    return is_inter == 0 ? Status()
+                         : Status(Code::invalid_comm,
+                                  "comm is an intercommunicator; allowed is an intracommunicator");
+}
+
 Status check_op(MPI_Op op) {
     if (op == MPI_OP_NULL) return {Code::invalid_op, "op is MPI_OP_NULL"};
     return {};

@@ -89,6 +89,8 @@ inline CallShape shape_of_bytes(std::uint64_t size_bytes) {
 /// Null and impossible handles and counts. Errors: invalid_comm, invalid_op, invalid_type,
 /// invalid_count.
 Status check_comm(MPI_Comm comm);
+/// The same, and that it has one group.
+Status check_intracomm(MPI_Comm comm);
 Status check_op(MPI_Op op);
 Status check_datatype(const char* name, MPI_Datatype datatype);
 Status check_count(const char* name, MPI_Count count);
