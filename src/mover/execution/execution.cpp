@@ -29,7 +29,6 @@ Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
       moves_(std::move(moves)),
       order_(order_of(rank_, moves_)),
       lane_(room.lane),
-      most_(room.device_bytes),
       memory_(room.device_bytes),
       tensors_(rank_.tensors.size()),
       where_(moves_.moves.size()),

@@ -87,7 +87,6 @@ class Execution {
     RankMoves moves_;
     MoveOrder order_;
     Lane lane_;
-    std::int64_t most_;
 
     std::mutex mutex_;
     std::condition_variable changed_;
