@@ -2,7 +2,8 @@
  * MPI library's error, the others one that names it, and the next correct call works. Argument
  * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little;
  * "starting": where nonblocking allreduces are served, the same of those; "setting_up": where
- * persistent ones are served, one of those that has no input.
+ * persistent ones are served, one of those that has no input; "rooted": where broadcasts and
+ * reductions are served, those of a rank without a buffer.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 enum { longest = 100000 };
 static float in[longest], out[longest];
 static int ranks, rank, failures, is_served_gathering, is_served_starting, is_served_set_up;
+static int is_served_rooted;
 
 static void expect(int holds, const char* what, const char* wanted) {
     if (holds) return;
@@ -67,6 +69,20 @@ static void refused_init(MPI_Comm comm, int refusing, const char* what) {
     expect(request == MPI_REQUEST_NULL, what, "without a request");
 }
 
+/* Ranks that need nothing of the refusing one may end before it, and well. */
+static void refused_bcast(MPI_Comm comm, int refusing, int root) {
+    const int code = MPI_Bcast(rank == refusing ? NULL : out, 1000, MPI_FLOAT, root, comm);
+    if (rank == refusing || refusing == root)
+        expect(code != MPI_SUCCESS, "no buffer, broadcast", "an error");
+}
+
+static void refused_reduce(MPI_Comm comm, int refusing, int root) {
+    const int code =
+        MPI_Reduce(rank == refusing ? NULL : in, out, 1000, MPI_FLOAT, MPI_SUM, root, comm);
+    if (rank == refusing || rank == root)
+        expect(code != MPI_SUCCESS, "no buffer, reduction", "an error");
+}
+
 /* Open MPI does not look at it, and its own way over messages would wait. */
 static void uneven_gathering(MPI_Comm comm, int refusing, const char* what) {
     const int count = 1000, refuses = rank == refusing;
@@ -79,6 +95,7 @@ int main(int argc, char** argv) {
     is_served_gathering = argc > 1 && strcmp(argv[1], "gathering") == 0;
     is_served_starting = argc > 1 && strcmp(argv[1], "starting") == 0;
     is_served_set_up = argc > 1 && strcmp(argv[1], "setting_up") == 0;
+    is_served_rooted = argc > 1 && strcmp(argv[1], "rooted") == 0;
     int threads = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, is_served_set_up ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                     &threads);
@@ -101,6 +118,12 @@ int main(int argc, char** argv) {
         if (is_served_set_up) {
             refused_init(comm, refusing, "no input, persistent");
             good_call(comm, "no input, persistent");
+        }
+        for (int root = 0; root < ranks && is_served_rooted; ++root) {
+            refused_bcast(comm, refusing, root);
+            good_call(comm, "no buffer, broadcast");
+            refused_reduce(comm, refusing, root);
+            good_call(comm, "no buffer, reduction");
         }
         if (is_served_gathering) {
             uneven_gathering(comm, refusing, "uneven gathering");

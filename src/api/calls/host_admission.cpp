@@ -40,7 +40,12 @@ class HostAdmission {
     void find_context();
     void check_committed();
     std::vector<Claim> claims() const;
+    /// All else of the call may be right, and then the others take part in it.
+    bool is_about_own_buffers() const {
+        return !complaint_.ok() && complaint_reason_ != PassReason::wrong_arguments;
+    }
     PassReason way_out();
+    PassReason way_out_of_refused();
 
     const HostCall& call_;
     const CallArguments& a_;
@@ -127,9 +132,10 @@ void HostAdmission::locate_buffers() {
 
 void HostAdmission::find_context() {
     const bool has_shape = shape_reason_ == PassReason::none;
+    const bool is_like_others = complaint_.ok() || is_about_own_buffers();
     OfferedComm found =
         comm_for_offer(a_.comm, {.bytes = admitted_.shape.size_bytes(),
-                                 .may_attach = (complaint_.ok() && has_shape) || is_compared(),
+                                 .may_attach = (is_like_others && has_shape) || is_compared(),
                                  .is_compared = is_compared(),
                                  .fits_one_host = has_shape,
                                  .needs_one_host = true});
@@ -161,12 +167,22 @@ std::vector<Claim> HostAdmission::claims() const {
 /// What all ranks know alike comes before what only this one knows of its buffers. Collective where
 /// the memory is made.
 PassReason HostAdmission::way_out() {
-    const PassReason wrong = complaint_.ok() ? PassReason::none : complaint_reason_;
-    if (wrong == PassReason::wrong_arguments) return wrong;
-    for (const PassReason reason : {shape_reason_, wrong, comm_reason_})
-        if (reason != PassReason::none) return reason;
+    if (!complaint_.ok() && !is_about_own_buffers()) return complaint_reason_;
+    if (shape_reason_ != PassReason::none) return shape_reason_;
+    if (is_about_own_buffers()) return way_out_of_refused();
+    if (comm_reason_ != PassReason::none) return comm_reason_;
     if (!context()->one_host().open()) return PassReason::needs_one_host;
     return admitted_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none;
+}
+
+/// Where the others are told, the MPI library would wait with what it does not refuse: Open MPI
+/// takes null for MPI_BOTTOM. Of one buffer for input and result programs get its own error.
+PassReason HostAdmission::way_out_of_refused() {
+    if (comm_reason_ != PassReason::none || !context()->one_host().open()) return complaint_reason_;
+    admitted_.refusal = complaint_;
+    if (complaint_reason_ == PassReason::aliased_buffer) return complaint_reason_;
+    admitted_.error = std::move(complaint_);
+    return PassReason::none;
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ struct HostCall {
 /// What became of it: an error, a reason to pass it, or what serving it needs.
 struct AdmittedHostCall {
     Status error;
+    /// Not ok: this rank's buffers alone are wrong; the others, which wait, are to be told.
+    Status refusal;
     PassReason pass_reason = PassReason::none;
     std::shared_ptr<CommContext> context;  ///< null if its communicator has none
     CallShape shape;                       ///< bytes, but of a reduce

@@ -93,6 +93,9 @@ Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
 Known run_host_call(const HostCall& call, Status& status) {
     if (const Known known = run_known_host_call(call, status); known != Known::no) return known;
     AdmittedHostCall admitted = admit_host_call(call);
+    if (!admitted.refusal.ok())
+        admitted.context->one_host().refuse(call.entry->kind, admitted.shape,
+                                            admitted.refusal.code());
     if (!admitted.error.ok()) {
         status = std::move(admitted.error);
         return Known::served;

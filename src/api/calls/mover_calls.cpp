@@ -44,6 +44,8 @@ Result<std::string> from_rank_0(MPI_Comm comm, const char* path) {
     long long head[2] = {static_cast<long long>(read.ok() ? Code::ok : read.status().code()),
                          static_cast<long long>(text.size())};
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(head, 2, MPI_LONG_LONG, 0, comm), "MPI_Bcast"));
+    if (head[1] < 0 || std::cmp_greater(head[1], largest_file_bytes))
+        return Status(Code::corrupt, fmt::format("rank 0 sends a plan of {} bytes", head[1]));
     text.resize(static_cast<std::size_t>(head[1]));
     constexpr std::size_t most_at_once = std::size_t{1} << 30U;
     for (std::size_t done = 0; done < text.size(); done += most_at_once) {

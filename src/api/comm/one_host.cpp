@@ -103,6 +103,14 @@ void OneHost::refuse(Collective collective, const CallShape& shape, Code reason)
     engine_->refuse(collective, shape, reason);
 }
 
+void OneHost::refuse(CallKind kind, const CallShape& shape, Code reason) {
+    if (!turns_.all_are_over()) wait_for_turn();
+    if (kind == CallKind::bcast)
+        engine_->refuse_bcast(shape.size_bytes(), reason);
+    else
+        engine_->refuse_reduce(shape.size_bytes(), reason);
+}
+
 Result<Progress> OneHost::advance(const Operation& operation) {
     return turns_.advance(*engine_, operation.turn, [&] {
         if (operation.refusal == Code::ok)

@@ -46,6 +46,8 @@ class OneHost {
     /// By a rank that cannot take part in one (`shape`: of the whole vector): the others' call ends
     /// with peer_failed, naming the reason.
     void refuse(Collective collective, const CallShape& shape, Code reason);
+    /// The same of a broadcast or reduction: those that wait for this rank get the error.
+    void refuse(CallKind kind, const CallShape& shape, Code reason);
     /// One that nobody waits for here. Begun by the thread whose turn it is to make calls; then
     /// advanced, from anywhere, as a StartedCall. The same order on all ranks.
     struct Operation {

@@ -216,6 +216,16 @@ void OneHostEngine::refuse(Collective collective, const CallShape& shape, Code r
     (void)run_empty(SegmentGroup::refusal_signature(reason));
 }
 
+void OneHostEngine::refuse_bcast(std::size_t size_bytes, Code reason) {
+    if (bcast_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
+    (void)run_empty(SegmentGroup::refusal_signature(reason));
+}
+
+void OneHostEngine::refuse_reduce(std::size_t size_bytes, Code reason) {
+    if (allreduce_.uses_blocks(size_bytes)) worth_after(size_bytes, whole_blocks);
+    (void)run_empty(SegmentGroup::refusal_signature(reason));
+}
+
 Status OneHostEngine::bcast(void* data, std::size_t size_bytes, int root) {
     if (bcast_.uses_blocks(size_bytes)) GRADCOLL_TRY(have_blocks_for(size_bytes, whole_blocks));
     return bcast_.run(bcast_call(data, size_bytes, root));

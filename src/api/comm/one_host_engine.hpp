@@ -87,6 +87,9 @@ class OneHostEngine {
     /// What a rank does that cannot take part in an allreduce (or another call in pieces that begin
     /// as those of one) of the shape: the others' call ends with peer_failed.
     void refuse(Collective collective, const CallShape& shape, Code reason);
+    /// The same of a broadcast or a reduction.
+    void refuse_bcast(std::size_t size_bytes, Code reason);
+    void refuse_reduce(std::size_t size_bytes, Code reason);
     Status barrier();
     /// Only the root's memory is used.
     Status bcast(void* data, std::size_t size_bytes, int root);

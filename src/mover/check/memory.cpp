@@ -16,9 +16,9 @@ struct BytesChange {
 };
 
 /// What a rank's device holds over time, by the plan.
-class DeviceMemory {
+class DeviceUse {
   public:
-    DeviceMemory(const RankProgram& rank, const RankMoves& moves, Tick step)
+    DeviceUse(const RankProgram& rank, const RankMoves& moves, Tick step)
         : rank_(rank), moves_(moves) {
         for (const DeviceTensor& tensor : rank.tensors) add_tensor(tensor, step);
         for (std::size_t n = 0; n < rank.operators.size(); ++n)
@@ -124,7 +124,7 @@ Status check_pool(const Program& program, std::size_t r, const RankMoves& moves)
 
 Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
-        const DeviceMemory memory(program.ranks[r], plan.ranks[r], plan.step_ticks);
+        const DeviceUse memory(program.ranks[r], plan.ranks[r], plan.step_ticks);
         const std::int64_t most = rooms.ranks[r].device_bytes;
         if (const auto held = memory.first_above(most); held.bytes > most)
             return broken("rank {}: {} bytes in the device at {}, {} are allowed", r, held.bytes,
@@ -136,7 +136,7 @@ Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& 
 std::vector<std::int64_t> peaks_of(const Program& program, const MovePlan& plan) {
     std::vector<std::int64_t> peaks;
     for (std::size_t r = 0; r < plan.ranks.size(); ++r)
-        peaks.push_back(DeviceMemory(program.ranks[r], plan.ranks[r], plan.step_ticks)
+        peaks.push_back(DeviceUse(program.ranks[r], plan.ranks[r], plan.step_ticks)
                             .first_above(std::numeric_limits<std::int64_t>::max())
                             .bytes);
     return peaks;
