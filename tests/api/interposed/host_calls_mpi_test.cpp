@@ -230,7 +230,6 @@ TEST_F(HostCalls, WrongArgumentsAreForMpiToRefuse) {
         EXPECT_FALSE(connected().bcast(&data, 1, MPI_INT, root, comm_).served);
     EXPECT_FALSE(connected().bcast(&data, -1, MPI_INT, 0, comm_).served);
     EXPECT_FALSE(connected().bcast(&data, 1, MPI_DATATYPE_NULL, 0, comm_).served);
-    EXPECT_FALSE(connected().bcast(nullptr, 1, MPI_INT, 0, comm_).served);
     EXPECT_FALSE(connected().reduce(&data, &out, 1, MPI_INT, MPI_OP_NULL, 0, comm_).served);
     EXPECT_FALSE(connected().barrier(MPI_COMM_NULL).served);
     MPI_Datatype uncommitted = MPI_DATATYPE_NULL;
@@ -239,6 +238,21 @@ TEST_F(HostCalls, WrongArgumentsAreForMpiToRefuse) {
     EXPECT_FALSE(connected().bcast(pair, 1, uncommitted, 0, comm_).served);
     MPI_Type_free(&uncommitted);
     std::vector<int> vector(1000);
+    EXPECT_TRUE(connected().bcast(vector.data(), 1000, MPI_INT, 0, comm_).served);
+}
+
+/// On all ranks here, of which each is told by the others, too.
+TEST_F(HostCalls, NullIsAnErrorWhereTheCallWouldBeServed) {
+    MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+    std::vector<int> vector(1000);
+    for (const Answer& answer :
+         {connected().bcast(nullptr, 1000, MPI_INT, 0, comm_),
+          connected().reduce(nullptr, vector.data(), 1000, MPI_INT, MPI_SUM, 0, comm_)}) {
+        EXPECT_TRUE(answer.served);
+        int error_class = MPI_SUCCESS;
+        MPI_Error_class(answer.code, &error_class);
+        EXPECT_EQ(error_class, MPI_ERR_BUFFER);
+    }
     EXPECT_TRUE(connected().bcast(vector.data(), 1000, MPI_INT, 0, comm_).served);
 }
 
