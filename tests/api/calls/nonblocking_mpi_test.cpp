@@ -73,7 +73,9 @@ void expect_refused(const OwnComm& comm, int count, int refusing) {
     }
     const int ended = MPI_Wait(&request, MPI_STATUS_IGNORE);
     EXPECT_NE(ended, MPI_SUCCESS);
+#ifdef OPEN_MPI  // MPICH has a text of its own for requests that failed
     EXPECT_NE(error_text(ended).find("cannot go on"), std::string::npos) << error_text(ended);
+#endif
 }
 
 void expect_refusals(const OwnComm& comm) {
