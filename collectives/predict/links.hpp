@@ -37,10 +37,10 @@ class LinkCounter {
 };
 
 /// Calls visit(vertex, goes_up) for the uplink of every vertex that a message between two ranks
-/// passes. Vertices are numbered in pre-order: of two that are not above each other the one with
-/// the higher number is never above the other.
+/// passes, and returns the vertex at which its way turns. Vertices are numbered in pre-order: of
+/// two that are not above each other the one with the higher number is never above the other.
 template <class Visit>
-void visit_links_between(const Tree& tree, int from_rank, int to_rank, Visit visit) {
+int visit_links_between(const Tree& tree, int from_rank, int to_rank, Visit visit) {
     int from = tree.leaf_of(from_rank);
     int to = tree.leaf_of(to_rank);
     while (from != to) {
@@ -48,6 +48,7 @@ void visit_links_between(const Tree& tree, int from_rank, int to_rank, Visit vis
         visit(lower, from > to);
         lower = tree.vertex(lower).parent;
     }
+    return from;
 }
 
 /// Of all ranks' plans together.

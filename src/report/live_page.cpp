@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <type_traits>
 
+#include "base/descriptor.hpp"
+
 namespace gradcoll {
 namespace {
 
@@ -33,25 +35,9 @@ Status failed(std::string_view what, const std::string& path) {
     return {Code::io, fmt::format("{} {}: {}", what, path, std::strerror(errno))};
 }
 
-/// Closes what it holds.
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
-
-}  // namespace
-
-/// The file, byte for byte.
-struct LivePage::Layout {
+/// The file, byte for byte: as it is written, and as one reads it who only reads.
+template <class Character, class Figure>
+struct PageOf {
     char magic[8];
     std::uint64_t bytes;
     std::int64_t process_id;
@@ -61,28 +47,14 @@ struct LivePage::Layout {
     std::int32_t ranks;
     char host[64];
     char command[256];
-    std::atomic<char> codec[32];
-    std::atomic<std::uint64_t> figures[live_figure_count];
+    Character codec[32];
+    Figure figures[live_figure_count];
 };
-
-namespace {
-
-/// The same for one who only reads.
-struct PlainLayout {
-    char magic[8];
-    std::uint64_t bytes;
-    std::int64_t process_id;
-    std::int64_t parent_id;
-    std::int64_t start_unix_ns;
-    std::int32_t rank;
-    std::int32_t ranks;
-    char host[64];
-    char command[256];
-    char codec[32];
-    std::uint64_t figures[live_figure_count];
-};
+using PlainLayout = PageOf<char, std::uint64_t>;
 
 }  // namespace
+
+struct LivePage::Layout : PageOf<std::atomic<char>, std::atomic<std::uint64_t>> {};
 
 Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
                                                  const LiveFacts& facts) {
@@ -94,10 +66,11 @@ Result<std::unique_ptr<LivePage>> LivePage::make(const std::string& folder,
     constexpr mode_t own = 0600;
     const Descriptor file(
         open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, own));
-    if (file.get() < 0) return failed("cannot make", path);
+    if (!file.is_open()) return failed("cannot make", path);
     made->path_ = path;
-    if (ftruncate(file.get(), sizeof(Layout)) != 0) return failed("cannot fill", path);
-    void* memory = mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+    if (ftruncate(file.number(), sizeof(Layout)) != 0) return failed("cannot fill", path);
+    void* memory =
+        mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
     if (memory == MAP_FAILED) return failed("cannot map", path);
     Layout* page = made->page_ = static_cast<Layout*>(memory);
     page->bytes = sizeof(Layout);
@@ -153,13 +126,13 @@ void LivePage::add(const LinkUse& use) {
 
 Result<LiveReading> read_live_page(const std::string& path) {
     const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (file.get() < 0) return failed("cannot open", path);
+    if (!file.is_open()) return failed("cannot open", path);
     struct stat facts {};
-    if (fstat(file.get(), &facts) != 0) return failed("cannot look at", path);
+    if (fstat(file.number(), &facts) != 0) return failed("cannot look at", path);
     if (!S_ISREG(facts.st_mode) || (facts.st_uid != geteuid() && geteuid() != 0))
         return Status(Code::corrupt, path + " is no file of this user");
     PlainLayout page{};
-    if (read(file.get(), &page, sizeof page) != static_cast<ssize_t>(sizeof page) ||
+    if (read(file.number(), &page, sizeof page) != static_cast<ssize_t>(sizeof page) ||
         std::memcmp(page.magic, magic, sizeof magic) != 0 || page.bytes != sizeof page)
         return Status(Code::corrupt, path + " is no page of counters of this version");
     LiveReading reading;

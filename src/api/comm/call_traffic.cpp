@@ -5,6 +5,7 @@
 
 #include "collectives/build/planner.hpp"
 #include "collectives/predict/forecast.hpp"
+#include "collectives/predict/links.hpp"
 #include "report/report.hpp"
 
 namespace gradcoll {
@@ -36,13 +37,8 @@ std::vector<LinkBytes> expected_links(const Tree& tree, const PlanSpec& spec) {
 
 /// Where the way between two ranks turns.
 VertexKind turn_between(const Tree& tree, int from_rank, int to_rank) {
-    int from = tree.leaf_of(from_rank);
-    int to = tree.leaf_of(to_rank);
-    while (from != to) {  // the one with the higher number is never above the other
-        int& lower = from > to ? from : to;
-        lower = tree.vertex(lower).parent;
-    }
-    return tree.vertex(from).kind;
+    const auto pass_by = [](int /*vertex*/, bool /*goes_up*/) {};
+    return tree.vertex(visit_links_between(tree, from_rank, to_rank, pass_by)).kind;
 }
 
 void add_sent(const Tree& tree, const Plan& plan, const Schedule& schedule, std::uint64_t times,
