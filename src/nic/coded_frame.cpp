@@ -12,14 +12,10 @@
 #include "compress/encode_block.hpp"
 #include "compress/frame.hpp"
 #include "compress/lossless/packed_message.hpp"
+#include "nic/corrupt.hpp"
 
 namespace gradcoll {
 namespace {
-
-template <class... Args>
-Status wrong(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
-}
 
 std::size_t bound_of(const Codec& codec, std::size_t count) {
     return bound_bytes(codec.id, codec.parameters, element_bytes(codec.type), count);
@@ -51,9 +47,9 @@ FrameHeader header_of(const Codec& codec, std::size_t count, std::size_t payload
 /// anything.
 Result<Codec> codec_of(const FrameHeader& header) {
     for (const double told : {header.parameters.abs, header.parameters.rel})
-        if (!std::isfinite(told) || told < 0) return wrong("a frame with tolerance {}", told);
+        if (!std::isfinite(told) || told < 0) return corrupt("a frame with tolerance {}", told);
     if (plain(header.codec) == CodecId::exact || header.count_elems == 0)
-        return wrong("a coded frame of {} elements of {}", header.count_elems,
+        return corrupt("a coded frame of {} elements of {}", header.count_elems,
                      name_of(header.codec));
     return codec_for(header.codec, header.parameters, header.type);
 }
@@ -115,7 +111,7 @@ Result<std::span<const std::byte>> FrameCoder::encode(std::span<const std::byte>
     const Codec codec = GRADCOLL_VALUE(codec_of(header));
     const std::span<const std::byte> elements = plain.subspan(frame_header_bytes);
     if (elements.size() != header.count_elems * element_bytes(header.type))
-        return wrong("{} elements of {} bytes each in a frame of {}", header.count_elems,
+        return corrupt("{} elements of {} bytes each in a frame of {}", header.count_elems,
                      element_bytes(header.type), plain.size());
     const std::size_t size = GRADCOLL_VALUE(is_fixed(codec) ? encode_fixed(codec, elements)
                                                             : encode_blocks(codec, elements));
@@ -180,7 +176,7 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
     const Codec codec = GRADCOLL_VALUE(codec_of(header));
     const std::size_t bytes = header.count_elems * element_bytes(header.type);
     if (bytes > room.size() - frame_header_bytes)
-        return wrong("{} bytes of elements in a frame with room for {}", bytes,
+        return corrupt("{} bytes of elements in a frame with room for {}", bytes,
                      room.size() - frame_header_bytes);
     const std::span<const std::byte> payload = coded.subspan(frame_header_bytes);
     const std::span<std::byte> elements = room.subspan(frame_header_bytes, bytes);
@@ -190,7 +186,7 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
         GRADCOLL_TRY(decode_blocks(codec, payload, elements));
     else if (payload.size() != bound_of(codec, header.count_elems) ||
              !codec.decode(payload.data(), payload.size(), header.count_elems, elements.data()))
-        return wrong("{} bytes that are no {} encoding of {} elements", payload.size(),
+        return corrupt("{} bytes that are no {} encoding of {} elements", payload.size(),
                      name_of(codec.id), header.count_elems);
     write_plain_header(codec, header.count_elems, room.data());
     return frame_header_bytes + bytes;
@@ -204,11 +200,11 @@ Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> 
     std::size_t list = 0;
     for (std::size_t left = block_count(codec, count); left > 0; list += block_length_bytes) {
         if (payload.size() < list + block_length_bytes)
-            return wrong("{} bytes without the lengths of the last {} blocks", payload.size(),
+            return corrupt("{} bytes without the lengths of the last {} blocks", payload.size(),
                          left);
         const BlockEntry entry = read_block_entry(payload.data() + list);
         const std::size_t blocks = entry.is_plain_run ? entry.value : 1;
-        if (blocks == 0 || blocks > left) return wrong("{} plain blocks of {}", blocks, left);
+        if (blocks == 0 || blocks > left) return corrupt("{} plain blocks of {}", blocks, left);
         left -= blocks;
     }
     std::size_t entry_at = 0, plain_left = 0, at_byte = list;
@@ -221,7 +217,7 @@ Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> 
         }
         const std::size_t bytes = plain_left > 0 ? size * elem_bytes : entry.value;
         if (bytes > payload.size() - at_byte)
-            return wrong("a block of {} bytes, of which {} are there", bytes,
+            return corrupt("a block of {} bytes, of which {} are there", bytes,
                          payload.size() - at_byte);
         const std::byte* const from = payload.data() + std::exchange(at_byte, at_byte + bytes);
         std::byte* const to = elements.data() + at * elem_bytes;
@@ -229,13 +225,13 @@ Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> 
             --plain_left;
             std::memcpy(to, from, bytes);
         } else if (bytes > bound_of(codec, size) || !codec.decode(from, bytes, size, to)) {
-            return wrong("a block of {} bytes that is no {} encoding", bytes, name_of(codec.id));
+            return corrupt("a block of {} bytes that is no {} encoding", bytes, name_of(codec.id));
         }
         return {};
     }));
     return at_byte == payload.size()
                ? Status()
-               : wrong("{} bytes behind the last block", payload.size() - at_byte);
+               : corrupt("{} bytes behind the last block", payload.size() - at_byte);
 }
 
 Result<Packer*> FrameCoder::packer(Packing packing) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "nic/corrupt.hpp"
 
 namespace gradcoll {
 namespace {
@@ -18,7 +19,12 @@ constexpr int entries_a_turn = 64;
 }  // namespace
 
 Group::Group(const Around& around, const NicGroupKey& key, std::uint32_t host, NicRoster roster)
-    : around_(around), key_(key) {
+    : around_(around),
+      key_(key),
+      sums_({members_, around.counters},
+            [this](std::uint32_t to, const LinkFrame& frame, SumBytes bytes) {
+                send_of_sum(to, frame, std::move(bytes));
+            }) {
     members_.by_rank.resize(roster.host_of_rank.size());
     members_.gone.resize(roster.host_of_rank.size());
     members_.host = host;
@@ -37,10 +43,16 @@ Status Group::join(std::shared_ptr<NicMember> member) {
 }
 
 void Group::leave(std::uint32_t rank) {
+    sums_.rank_leaves(rank);
     members_.by_rank[rank] = nullptr;
     std::erase(members_.here, rank);
     for (const auto& [host, link] : links_) link->tell_gone(rank);
     send_all();
+}
+
+void Group::send_of_sum(std::uint32_t host, const LinkFrame& frame, SumBytes bytes) {
+    if (const auto link = links_.find(host); link != links_.end())
+        link->second->line_up(frame, std::move(bytes));
 }
 
 /// A link that fails meanwhile leaves the map.
@@ -90,7 +102,7 @@ void Group::greeting_ended(OutgoingGreeting& greeting, const Status& status) {
 
 void Group::take_link(std::uint32_t host, Greeted greeted) {
     auto link = std::make_unique<Link>(
-        Link::Around{around_.poller, around_.counters, members_}, host, std::move(greeted.socket),
+        Link::Around{around_.poller, around_.counters, members_, sums_}, host, std::move(greeted.socket),
         [this, host](const Status& status) { link_lost(host, status); });
     Link& made = *link;
     links_[host] = std::move(link);
@@ -117,6 +129,7 @@ void Group::link_lost(std::uint32_t host, const Status& status) {
     if (status.code() == Code::corrupt) ++around_.counters.bad_frames;
     log(was_left ? LogLevel::debug : LogLevel::warn, "link to host {} is lost: {}", host,
         status.message());
+    sums_.end("an agent is lost");
     answer({Code::transport, fmt::format("link to host {}: {}", host, status.message())});
 }
 
@@ -141,9 +154,10 @@ Status Group::take_entries(const std::shared_ptr<NicMember>& member) {
     for (int i = 0; i < entries_a_turn; ++i) {
         const std::optional<NicMember::Taken> taken = GRADCOLL_VALUE(member->take_entry());
         if (!taken) return {};
+        if (taken->peer == member->rank()) continue;
         const std::uint32_t host = members_.roster.host_of_rank[taken->peer];
         if (host == members_.host)
-            return {Code::corrupt, fmt::format("entry for rank {} of this host", taken->peer)};
+            return corrupt("entry for rank {} of this host", taken->peer);
         if (const auto link = links_.find(host); link != links_.end())
             link->second->line_up(member, taken->peer);
     }
@@ -156,6 +170,7 @@ void Group::work(const std::function<void(std::uint32_t, const Status&)>& wrong)
         if (const Status status = take_entries(members_.by_rank[rank]); !status.ok())
             wrong(rank, status);
     }
+    sums_.work();
     send_all();
     for (const auto& [host, link] : links_)
         for (const Link::Wrong& each : link->take_wrong()) wrong_.push_back(each);

@@ -68,10 +68,12 @@ class Group {
     void answer_if_linked();
     void answer(const Status& status);
     Status take_entries(const std::shared_ptr<NicMember>& member);
+    void send_of_sum(std::uint32_t host, const LinkFrame& frame, SumBytes bytes);
 
     Around around_;
     NicGroupKey key_;
     LocalMembers members_;
+    GroupSums sums_;
     std::map<std::uint32_t, std::unique_ptr<Link>> links_;  ///< by host
     std::vector<std::unique_ptr<OutgoingGreeting>> greetings_;
     std::vector<std::unique_ptr<Link>> ended_;

@@ -75,6 +75,10 @@ void Link::line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer)
         due_.push_back({member, peer});
 }
 
+void Link::line_up(const LinkFrame& frame, SumBytes bytes) {
+    of_sums_.emplace_back(frame, std::move(bytes));
+}
+
 void Link::tell_gone(std::uint32_t rank) {
     gone_.push_back(rank);
 }
@@ -90,14 +94,14 @@ void Link::beat() {
 // ---- out
 
 void Link::add_to_batch(LinkFrame frame, std::span<const std::byte> bytes,
-                        const std::shared_ptr<NicMember>& member) {
+                        std::shared_ptr<const void> owner) {
     frame.crc = crc_of(frame, bytes);
     frames_[batch_count_] = frame;
     parts_[part_count_++] = {&frames_[batch_count_], sizeof frame};
     if (!bytes.empty())
         parts_[part_count_++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
-    owners_[batch_count_++] = member;
-    if (frame.kind != FrameKind::data) return;
+    owners_[batch_count_++] = std::move(owner);
+    if (!has_bytes(frame.kind)) return;
     ++around_.counters.frames_sent;
     around_.counters.bytes_sent += bytes.size();
 }
@@ -157,6 +161,11 @@ void Link::fill_batch() {
         frame.kind = FrameKind::gone;
         frame.source = gone_.back();
         add_to_batch(frame, {}, nullptr);
+    }
+    for (; !of_sums_.empty() && !is_full(); of_sums_.pop_front()) {
+        const auto& [frame, bytes] = of_sums_.front();
+        add_to_batch(frame, bytes ? std::span<const std::byte>(*bytes) : std::span<const std::byte>(),
+                     bytes);
     }
     while (!line_.empty() && !is_full()) {
         Place place = std::move(line_.front());
@@ -264,6 +273,7 @@ Status Link::begin_frame() {
     const LocalMembers& members = around_.members;
     GRADCOLL_TRY(check_link_frame(frame_, slot_bytes()));
     if (frame_.kind == FrameKind::up) return {};
+    if (is_of_sums(frame_.kind)) return begin_of_sum();
     const auto host_of = [&members](std::uint32_t rank) {
         return rank < members.by_rank.size() ? members.roster.host_of_rank[rank]
                                              : ~std::uint32_t{0};
@@ -274,6 +284,15 @@ Status Link::begin_frame() {
                                            frame_.source, frame_.target, host_)};
     target_ = frame_.kind == FrameKind::gone ? nullptr : members.by_rank[frame_.target];
     return frame_.kind == FrameKind::data ? take_data_room() : Status();
+}
+
+Status Link::begin_of_sum() {
+    if (frame_.source != host_ || frame_.target != around_.members.host)
+        return {Code::corrupt, fmt::format("a piece from host {} for host {} from host {}",
+                                           frame_.source, frame_.target, host_)};
+    own_room_.resize(std::max<std::size_t>(own_room_.size(), frame_.size_bytes));
+    room_ = own_room_.data();
+    return {};
 }
 
 std::uint32_t Link::slot_bytes() const {
@@ -299,6 +318,10 @@ Status Link::end_frame() {
             around_.members.by_rank[rank]->lose(frame_.source, NicPeerState::left);
         return {};
     }
+    if (is_of_sums(frame_.kind)) {
+        if (has_bytes(frame_.kind)) count_arrived();
+        return around_.sums.take(frame_, {room_, frame_.size_bytes});
+    }
     if (!target_) return {};
     GRADCOLL_TRY(frame_.kind == FrameKind::data ? end_data() : target_->take_word(frame_));
     line_up(target_, frame_.source);
@@ -306,9 +329,13 @@ Status Link::end_frame() {
     return {};
 }
 
-Status Link::end_data() {
+void Link::count_arrived() {
     ++around_.counters.frames_received;
     around_.counters.bytes_received += frame_.size_bytes;
+}
+
+Status Link::end_data() {
+    count_arrived();
     const std::size_t size = frame_.coding == NicCoding::none ? std::size_t{frame_.size_bytes}
                                                               : GRADCOLL_VALUE(decode());
     return target_->arrived(frame_, size);

@@ -12,6 +12,7 @@
 
 #include "nic/coded_frame.hpp"
 #include "nicd/counters.hpp"
+#include "nicd/group_sums.hpp"
 #include "nicd/member.hpp"
 #include "nicd/poller.hpp"
 
@@ -24,6 +25,7 @@ class Link final : public Watched {
         Poller& poller;
         AgentCounters& counters;
         LocalMembers& members;
+        GroupSums& sums;
     };
     /// `lost`: is told when the link has failed, once; the link is then of no use any more.
     /// `first`: bytes that came with the handshake.
@@ -38,6 +40,8 @@ class Link final : public Watched {
     void line_up(const std::shared_ptr<NicMember>& member, std::uint32_t peer);
     /// A rank of this host has left.
     void tell_gone(std::uint32_t rank);
+    /// Of a sum. The bytes stay as they are as long as somebody else holds them.
+    void line_up(const LinkFrame& frame, SumBytes bytes);
     /// Once in nic_beat: tells the other agent that this one works. Fails if that has been silent.
     void beat();
     /// Sends what can be sent now, as far as a turn goes.
@@ -60,7 +64,7 @@ class Link final : public Watched {
 
     void fill_batch();
     void add_to_batch(LinkFrame frame, std::span<const std::byte> bytes,
-                      const std::shared_ptr<NicMember>& member);
+                      std::shared_ptr<const void> owner);
     void add_data(const Place& place);
     void add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member);
     void add_words(const Place& place);
@@ -72,6 +76,8 @@ class Link final : public Watched {
     Status end_frame();
     Status take_data_room();
     Status end_data();
+    void count_arrived();
+    Status begin_of_sum();
     std::uint32_t slot_bytes() const;
     Result<std::size_t> decode();
     void fail(const Status& status);
@@ -87,10 +93,11 @@ class Link final : public Watched {
     std::deque<Place> line_;           ///< with frames
     std::vector<Place> due_;           ///< with words
     std::vector<std::uint32_t> gone_;  ///< ranks
+    std::deque<std::pair<LinkFrame, SumBytes>> of_sums_;
     bool is_beat_due_ = false;
     std::array<LinkFrame, frames_at_once> frames_{};
     std::array<iovec, 2 * frames_at_once> parts_{};
-    std::array<std::shared_ptr<NicMember>, frames_at_once> owners_;  ///< of the bytes in the parts
+    std::array<std::shared_ptr<const void>, frames_at_once> owners_;  ///< of the bytes in the parts
     std::size_t batch_count_ = 0;
     std::size_t part_count_ = 0;
     std::size_t next_part_ = 0;

@@ -4,18 +4,10 @@
 
 #include <utility>
 
+#include "nic/corrupt.hpp"
 #include "nic/news.hpp"
 
 namespace gradcoll {
-namespace {
-
-template <class... Args>
-Status wrong(fmt::format_string<Args...> format, Args&&... args) {
-    return {Code::corrupt, fmt::format(format, std::forward<Args>(args)...)};
-}
-
-}  // namespace
-
 NicMember::NicMember(std::uint32_t rank, SharedRegion region)
     : rank_(rank),
       region_(std::move(region)),
@@ -28,8 +20,9 @@ NicMember::NicMember(std::uint32_t rank, SharedRegion region)
 Result<std::optional<NicMember::Taken>> NicMember::take_entry() {
     const std::optional<NicEntry> entry = GRADCOLL_VALUE(entries_.read());
     if (!entry) return std::optional<Taken>();
-    if (entry->peer >= shape().ranks || entry->peer == rank_)
-        return wrong("entry for rank {} of {}", entry->peer, shape().ranks);
+    const bool to_itself = entry->peer == rank_;
+    if (entry->peer >= shape().ranks || (to_itself && entry->kind != NicEntryKind::frame))
+        return corrupt("entry for rank {} of {}", entry->peer, shape().ranks);
     switch (entry->kind) {
         case NicEntryKind::frame:
             GRADCOLL_TRY(post(*entry));
@@ -38,7 +31,7 @@ Result<std::optional<NicMember::Taken>> NicMember::take_entry() {
             GRADCOLL_TRY(consume(*entry));
             break;
         default:
-            return wrong("entry of kind {}", static_cast<std::uint32_t>(entry->kind));
+            return corrupt("entry of kind {}", static_cast<std::uint32_t>(entry->kind));
     }
     return std::optional<Taken>(Taken{entry->peer, entry->kind});
 }
@@ -48,18 +41,21 @@ Status NicMember::post(const NicEntry& entry) {
     if (entry.number != pair.posted + 1 || entry.number > pair.delivered + shape().slots ||
         entry.size_bytes > shape().slot_bytes ||
         static_cast<unsigned>(entry.coding) >= nic_coding_count)
-        return wrong("frame {} of {} bytes after {} of which {} are delivered", entry.number,
+        return corrupt("frame {} of {} bytes after {} of which {} are delivered", entry.number,
                      entry.size_bytes, pair.posted, pair.delivered);
     if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
     pair.waiting[entry.number % shape().slots] = entry;
     ++pair.posted;
+    // Who hands in a piece has room for its sum.
+    if (entry.peer == rank_ && entry.number > shape().slots)
+        pair.consumed = entry.number - shape().slots;
     return {};
 }
 
 Status NicMember::consume(const NicEntry& entry) {
     Pair& pair = pairs_[entry.peer];
     if (entry.number <= pair.consumed || entry.number > pair.received)
-        return wrong("{} frames read after {} of {}", entry.number, pair.consumed, pair.received);
+        return corrupt("{} frames read after {} of {}", entry.number, pair.consumed, pair.received);
     pair.consumed = entry.number;
     pair.tells_consumed = true;
     return {};
@@ -86,7 +82,7 @@ std::span<const std::byte> NicMember::bytes_of(const LinkFrame& frame) const {
 Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
     Pair& pair = pairs_[frame.source];
     if (frame.number != pair.received + 1 || frame.number > pair.consumed + shape().slots)
-        return wrong("frame {} after {} of which {} are read", frame.number, pair.received,
+        return corrupt("frame {} after {} of which {} are read", frame.number, pair.received,
                      pair.consumed);
     if (!pair.has_room) GRADCOLL_TRY(region_.allocate_slots(false, frame.source));
     pair.has_room = true;
@@ -94,7 +90,7 @@ Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
 }
 
 Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
-    if (!arrivals_.has_room()) return wrong("the ring of rank {} is full", rank_);
+    if (!arrivals_.has_room()) return corrupt("the ring of rank {} is full", rank_);
     Pair& pair = pairs_[frame.source];
     pair.received = frame.number;
     pair.tells_delivered = true;
@@ -108,18 +104,41 @@ Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
     return {};
 }
 
+std::span<const std::byte> NicMember::bytes_of_piece(std::uint64_t number) const {
+    return {region_.layout().slot(true, rank_, number), piece(number).size_bytes};
+}
+
+Result<std::byte*> NicMember::room_for_sum(std::uint64_t number) {
+    LinkFrame frame;
+    frame.source = rank_;
+    frame.number = number;
+    return room_for(frame);
+}
+
+/// The rank may use the slot of what it has handed in again.
+Status NicMember::summed(std::uint64_t number, std::size_t size_bytes) {
+    LinkFrame frame;
+    frame.source = rank_;
+    frame.number = number;
+    frame.note = piece(number).note;
+    frame.coding = piece(number).coding;
+    pairs_[rank_].delivered = number;
+    region_.layout().peer(rank_).delivered.store(number, std::memory_order_release);
+    return arrived(frame, size_bytes);
+}
+
 Status NicMember::take_word(const LinkFrame& frame) {
     Pair& pair = pairs_[frame.source];
     if (frame.number > pair.sent)
-        return wrong("{} frames are there, of {}", frame.number, pair.sent);
+        return corrupt("{} frames are there, of {}", frame.number, pair.sent);
     if (frame.kind == FrameKind::consumed) {
         if (frame.number + shape().slots < pair.allowed)
-            return wrong("{} frames are read, fewer than before", frame.number);
+            return corrupt("{} frames are read, fewer than before", frame.number);
         pair.allowed = frame.number + shape().slots;
         return {};
     }
     if (frame.number < pair.delivered)
-        return wrong("{} frames are there, after {}", frame.number, pair.delivered);
+        return corrupt("{} frames are there, after {}", frame.number, pair.delivered);
     pair.delivered = frame.number;
     region_.layout().peer(frame.source).delivered.store(frame.number, std::memory_order_release);
     // A sender that waits for room, or for the end of its message, can do something with that.

@@ -72,7 +72,20 @@ class NicMember {
     /// How far this rank is with what the peer sent: a frame of that kind.
     LinkFrame word_for(std::uint32_t peer, FrameKind kind) const;
 
-    /// The peer is no longer reached.
+    // ---- sums: frames of the rank to itself are pieces of what it hands in, by their numbers
+
+    std::uint64_t handed_in() const { return pairs_[rank_].posted; }
+    /// Of piece `number`, one of the last handed in.
+    const NicEntry& piece(std::uint64_t number) const {
+        return pairs_[rank_].waiting[number % shape().slots];
+    }
+    std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
+    /// Where its sum belongs. Errors: those of room_for().
+    Result<std::byte*> room_for_sum(std::uint64_t number);
+    /// It is there, so many bytes. Errors: those of arrived().
+    Status summed(std::uint64_t number, std::size_t size_bytes);
+
+    /// The peer is no longer reached; the rank itself: its sums have ended.
     void lose(std::uint32_t peer, NicPeerState state);
     void says_sleeps(bool sleeps);
     void beats();

@@ -23,12 +23,12 @@ std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes) {
 Status check_link_frame(const LinkFrame& frame, std::uint32_t most_bytes) {
     const auto kind = static_cast<int>(frame.kind);
     if (frame.magic != link_magic || kind < static_cast<int>(FrameKind::up) ||
-        kind > static_cast<int>(FrameKind::gone))
+        kind > static_cast<int>(FrameKind::no_sums))
         return {Code::corrupt, fmt::format("frame with magic {:#x} of kind {}", frame.magic, kind)};
     const auto coding = static_cast<unsigned>(frame.coding);
-    if (coding >= nic_coding_count || (frame.kind != FrameKind::data && coding != 0))
+    if (coding >= nic_coding_count || (!has_bytes(frame.kind) && coding != 0))
         return {Code::corrupt, fmt::format("frame of kind {} with coding {}", kind, coding)};
-    const std::uint32_t most = frame.kind == FrameKind::data ? most_bytes : 0;
+    const std::uint32_t most = has_bytes(frame.kind) ? most_bytes : 0;
     if (frame.size_bytes > most)
         return {Code::corrupt,
                 fmt::format("frame of {} bytes; at most {} are allowed", frame.size_bytes, most)};

@@ -42,13 +42,17 @@ enum class FrameKind : std::uint8_t {
     data,       ///< a frame of `source` for `target`, and its bytes
     delivered,  ///< `source` has in its memory what `target` sent, up to `number`
     consumed,   ///< `source` has read what `target` sent, up to `number`
-    gone        ///< `source` has left
+    gone,       ///< `source` has left
+    // Of sums (nicd/group_sums.hpp): `source` and `target` are hosts, `number` that of a piece.
+    part,    ///< what the ranks of `source` have there, for `target`, which adds
+    total,   ///< what `source` has added
+    no_sums  ///< the ranks of `source` get no more of them
 };
 
 struct LinkFrame {
     std::uint32_t magic = link_magic;
     FrameKind kind = FrameKind::data;
-    NicCoding coding = NicCoding::none;  ///< of data; not none: the bytes are a message of elements
+    NicCoding coding = NicCoding::none;  ///< not none: the bytes are a message of elements
     std::array<std::uint8_t, 2> unused{};
     std::uint32_t source = 0;
     std::uint32_t target = 0;
@@ -59,6 +63,14 @@ struct LinkFrame {
 };
 static_assert(sizeof(LinkFrame) == 64);
 static_assert(sizeof(LinkHello) == 64 && sizeof(LinkChallenge) == 72 && sizeof(LinkAnswer) == 32);
+
+constexpr bool is_of_sums(FrameKind kind) {
+    return kind >= FrameKind::part;
+}
+/// Whether frames of that kind have bytes.
+constexpr bool has_bytes(FrameKind kind) {
+    return kind == FrameKind::data || kind == FrameKind::part || kind == FrameKind::total;
+}
 
 std::uint32_t crc_of(LinkFrame frame, std::span<const std::byte> bytes);
 

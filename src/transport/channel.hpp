@@ -13,6 +13,7 @@
 namespace gradcoll {
 
 struct Codec;
+class VectorSums;
 
 /// Plain elements, one behind the other.
 struct ElementRun {
@@ -102,6 +103,8 @@ struct Capabilities {
 class Channel {
   public:
     virtual ~Channel() = default;
+    /// Null: it moves bytes and adds nothing. The same on all ranks.
+    virtual VectorSums* vector_sums() { return nullptr; }
     virtual int rank() const = 0;
     virtual int rank_count() const = 0;
     /// Tags from 0 to this are usable.

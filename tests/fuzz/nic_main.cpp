@@ -184,7 +184,7 @@ class AgentInput {
         }
         Bytes bytes;
         for (std::uint64_t frames = 1 + random() % 3; frames > 0; --frames) add(bytes, random);
-        Link link({poller_, counters_, members_}, 1, Descriptor(dup(here_.number())),
+        Link link({poller_, counters_, members_, *sums_}, 1, Descriptor(dup(here_.number())),
                   [&](const Status&) { failed_ = true; });
         ++outcome.inputs;
         if (!link.begin(bytes).ok()) failed_ = true;

@@ -43,6 +43,9 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
 /// Of a refused call: nobody reads what is in the vector.
 Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
                         const CallShape& shape, const KeptTolerance& kept, const Status& why) {
+    if (kept.route.agents)
+        return context.agent_sums().allreduce(context.tree(), arguments, shape, kept.route.key,
+                                              &why);
     if (kept.route.hosts)
         return context.several_hosts().allreduce(arguments, shape, kept.route.key,
                                                  kept.for_encodings, &why);
@@ -50,13 +53,15 @@ Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
     return why;
 }
 
-/// Through the memory of one host or of several: of the host, or by a copy there.
+/// Through the memory of one host or of several, or of agents: of the host, or by a copy there.
 Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                      const KeptTolerance& kept, const BlockingExtras& extras) {
     if (extras.refusal != nullptr)
         return refuse_in_memory(context, arguments, shape, kept, *extras.refusal);
     DeviceSide* const device = extras.device.get();
     const auto run = [&](const CallArguments& there) {
+        if (kept.route.agents)
+            return context.agent_sums().allreduce(context.tree(), there, shape, kept.route.key);
         return kept.route.hosts ? context.several_hosts().allreduce(there, shape, kept.route.key,
                                                                     kept.for_encodings)
                                 : context.one_host().allreduce(binding_of(there, shape), shape);
@@ -76,7 +81,7 @@ Status run_routed(CommContext& context, const CallArguments& arguments, const Ca
     const Route& route = kept.route;
     if (extras.refusal != nullptr && (route.passes() || route.tries_mpi)) return *extras.refusal;
     if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
-    if (route.one_host) return run_in_memory(context, arguments, shape, kept, extras);
+    if (route.one_host || route.agents) return run_in_memory(context, arguments, shape, kept, extras);
     if (route.tries_mpi)
         return run_timed(
             context, shape, route.key,

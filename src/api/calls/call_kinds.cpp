@@ -152,6 +152,9 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
         kind == Collective::allreduce && manner.blocking && context.several_hosts().open()
             ? context.several_hosts().takes(shape)
             : SeveralHosts::Takes();
+    const AgentSums::Takes agents = kind == Collective::allreduce && manner.blocking
+                                        ? context.agent_sums().takes(shape)
+                                        : AgentSums::Takes();
     const RouteQuestion question{
         .collective = kind,
         .in_place = is_in_place(a),
@@ -164,7 +167,9 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
             (manner.blocking ? context.one_host().open() : may_start_on_one_host(context, shape)) &&
             context.one_host().takes(shape),
         .hosts = hosts.exact,
-        .hosts_if_lossy = hosts.lossy};
+        .hosts_if_lossy = hosts.lossy,
+        .agents = agents.exact,
+        .agents_if_lossy = agents.lossy};
     if (!gathers) {
         const Route route = context.route(settings, shape, question);
         return fits_trials ? context.tried_route(route, shape) : route;
@@ -180,12 +185,15 @@ Route route_call(CommContext& context, Collective kind, const CallArguments& a,
 
 Route foreseen_blocking_route(const CommContext& context, const CallShape& shape) {
     const SeveralHosts::Takes hosts = context.several_hosts().takes(shape);
+    const AgentSums::Takes agents = context.agent_sums().takes(shape);
     const Route route = context.foreseen_route(
         shape, {.step = context.settings().step(),
                 .sums = shape.sums(),
                 .one_host = context.one_host().may_open() && context.one_host().takes(shape),
                 .hosts = hosts.exact,
-                .hosts_if_lossy = hosts.lossy});
+                .hosts_if_lossy = hosts.lossy,
+                .agents = agents.exact,
+                .agents_if_lossy = agents.lossy});
     return context.foreseen_tried_route(route, shape);
 }
 

@@ -81,7 +81,8 @@ CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tu
       settings_(identity_.private_comm(), std::move(tuning)),
       plans_(identity_, &statistics_),
       one_host_(identity_, settings_, statistics_),
-      several_hosts_(identity_, settings_, statistics_) {
+      several_hosts_(identity_, settings_, statistics_),
+      agent_sums_(settings_, plans_, statistics_) {
     ++contexts;
 }
 
@@ -159,7 +160,7 @@ Status CommContext::begin_trials() {
 
 bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
     return may_go_another_way(shape.size_bytes()) && !route.passes() && !route.one_host &&
-           !route.key.compress && !route.key.feedback && !shape.has_gaps;
+           !route.agents && !route.key.compress && !route.key.feedback && !shape.has_gaps;
 }
 
 bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/comm/agent_sums.hpp"
 #include "api/comm/codec_use.hpp"
 #include "api/comm/comm_devices.hpp"
 #include "api/comm/comm_identity.hpp"
@@ -74,6 +75,8 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     const OneHost& one_host() const { return one_host_; }
     SeveralHosts& several_hosts() { return several_hosts_; }
     const SeveralHosts& several_hosts() const { return several_hosts_; }
+    AgentSums& agent_sums() { return agent_sums_; }
+    const AgentSums& agent_sums() const { return agent_sums_; }
     /// Whether blocking calls between hosts with so many bytes are to be timed.
     bool times(std::uint64_t vector_bytes) const {
         return (learning_.is_on() || trials_.is_on()) && vector_bytes >= least_timed_bytes();
@@ -164,6 +167,7 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CommPlans plans_;
     OneHost one_host_;
     SeveralHosts several_hosts_;
+    AgentSums agent_sums_;
     KnownWays known_ways_;
     CodecUses codec_uses_;
     NetworkLearning learning_;

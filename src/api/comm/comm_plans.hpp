@@ -123,6 +123,8 @@ class CommPlans {
     Result<ChannelNumber> next_channel_number() {
         return numbered_channels_.next(comm_.private_comm());
     }
+    /// Null before open_channel().
+    Channel* channel() const { return channel_.get(); }
     int tag_limit() const { return channel_->tag_limit(); }
     /// Of one operation, whatever gc_chunks_in_flight says.
     int most_chunks_in_flight() const { return most_chunks_in_flight_; }

@@ -110,6 +110,8 @@ Route route_of(const Settings& settings, const CallShape& shape, const RouteQues
     route.key.compress = compress;
     if (compress && !settings.schedule.empty())
         route.key.phase = settings.schedule.codec_at(question.step);
+    route.agents = !question.feedback && (compress ? question.agents_if_lossy : question.agents);
+    if (route.agents) return route;
     route.one_host = !compress && !question.feedback && question.one_host;
     route.hosts = !question.feedback && (compress ? question.hosts_if_lossy : question.hosts);
     if (compress || question.feedback || route.one_host || route.hosts) return route;

@@ -228,7 +228,7 @@ Status add_route(const ExplainFacts& facts, const Route& route, Explanation& out
         return {};
     }
     if (route.hosts) return add_hosts(facts, route, out);
-    out.destination = Destination::tree;
+    out.destination = route.agents ? Destination::agents : Destination::tree;
     GRADCOLL_TRY(take(out.plan, plan_for(facts, route.key)));
     if (!out.plan.sends.lossy && out.exact_reason.empty())
         out.exact_reason = text_of(ExactReason::no_lossy_level);

@@ -67,9 +67,10 @@ struct ExplainedSetting {
 };
 
 /// one_host: the memory that all ranks share. hosts: the memory of each host, and between hosts the
-/// tree of their leaders, or the MPI library if the vector is short. local: one rank, which copies
+/// tree of their leaders, or the MPI library if the vector is short. agents: NIC agents add; what
+/// they cannot goes over the tree. local: one rank, which copies
 /// its vector.
-enum class Destination : std::uint8_t { mpi, tree, one_host, hosts, local };
+enum class Destination : std::uint8_t { mpi, tree, one_host, hosts, agents, local };
 
 struct Explanation {
     std::int64_t count = 0;

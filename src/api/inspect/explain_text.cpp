@@ -159,6 +159,9 @@ std::string route_text(const Explanation& e) {
                                e.exact_reason);
         case Destination::hosts:
             return hosts_text(e);
+        case Destination::agents:
+            return fmt::format("is added by the NIC agents of the hosts, {}{}\n",
+                               e.exact_reason.empty() ? "compressed" : "exact: ", e.exact_reason);
         case Destination::tree:
             break;
     }
@@ -204,12 +207,13 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
 }
 
 constexpr std::string_view name_of(Destination destination) {
-    constexpr std::string_view names[] = {"mpi", "tree", "host", "hosts", "local"};
+    constexpr std::string_view names[] = {"mpi",   "tree",   "host",
+                                          "hosts", "agents", "local"};
     return names[static_cast<std::size_t>(destination)];
 }
 
 bool has_plan(const Explanation& e) {
-    return e.destination == Destination::tree || !e.leaders_tree.empty();
+    return e.destination == Destination::tree || e.destination == Destination::agents || !e.leaders_tree.empty();
 }
 
 }  // namespace

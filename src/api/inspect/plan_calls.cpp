@@ -158,6 +158,7 @@ std::string note_of(const Route& route) {
                            text_of(route.pass_reason));
     if (route.one_host)
         return "such a call goes through the memory of the host; over the tree it would be";
+    if (route.agents) return "such a vector is added by the NIC agents; over the tree it would be";
     if (route.hosts)
         return "such a call goes through the memory of each host, and one rank of it talks to "
                "other "

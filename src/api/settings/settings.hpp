@@ -118,7 +118,7 @@ struct Settings {
     bool reproducible = false;
     std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
     TransportChoice transports;   ///< what may carry messages
-    NicUse nic = NicUse::off;
+    NicChoice nic = {};
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule
     bool feedback = true;

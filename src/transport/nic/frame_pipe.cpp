@@ -27,16 +27,19 @@ void say_that_agents_are_lost(std::uint32_t peer, bool has_left) {
 
 }  // namespace
 
-FramePipe::FramePipe(AgentConnection agent, std::vector<std::uint32_t> peers, FrameDetour& detour)
+FramePipe::FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
+                     FrameDetour& detour)
     : agent_(std::move(agent)),
       layout_(agent_.layout()),
       entries_(layout_, NicWay::to_agent),
       arrivals_(layout_, NicWay::to_rank),
+      rank_(rank),
       peers_(std::move(peers)),
       pairs_(layout_.shape().ranks),
       detour_(detour),
       spare_(slot_bytes()) {
     for (const std::uint32_t peer : peers_) pairs_[peer].kept.resize(slots());
+    pairs_[rank_].kept.resize(slots());
 }
 
 // ---- out
@@ -115,7 +118,7 @@ void FramePipe::look_at(std::uint32_t peer) {
 /// What was not delivered, as far as is known here, goes again; the peer has what was.
 void FramePipe::lose(std::uint32_t peer, bool has_left) {
     Pair& pair = pairs_[peer];
-    if (std::exchange(pair.lost, true)) return;
+    if (std::exchange(pair.lost, true) || peer == rank_) return;
     any_lost_ = true;
     if (!has_left) NicCounters::of_process().count_lost();
     say_that_agents_are_lost(peer, has_left);
@@ -150,6 +153,7 @@ void FramePipe::pop(std::uint32_t peer) {
 /// Now and then: the peer's agent goes on as soon as there is room for a part of the slots.
 void FramePipe::tell_taken(std::uint32_t peer) {
     Pair& pair = pairs_[peer];
+    if (peer == rank_) return;  // the next piece says so
     if (pair.lost || pair.taken - pair.told < slots() / 4 || !entries_.has_room()) return;
     NicEntry entry;
     entry.kind = NicEntryKind::consumed;
@@ -160,15 +164,19 @@ void FramePipe::tell_taken(std::uint32_t peer) {
     agent_.wake();
 }
 
+bool FramePipe::is_known(const NicEntry& entry) const {
+    const bool is_peer = entry.peer == rank_ ||
+                         std::binary_search(peers_.begin(), peers_.end(), entry.peer);
+    return entry.kind == NicEntryKind::frame && is_peer &&
+           entry.number == pairs_[entry.peer].arrived_number + 1 &&
+           entry.size_bytes <= slot_bytes();
+}
+
 Status FramePipe::read_ring() {
     for (;;) {
         const std::optional<NicEntry> entry = GRADCOLL_VALUE(arrivals_.read());
         if (!entry) return {};
-        const bool is_known = entry->kind == NicEntryKind::frame &&
-                              std::binary_search(peers_.begin(), peers_.end(), entry->peer) &&
-                              entry->number == pairs_[entry->peer].arrived_number + 1 &&
-                              entry->size_bytes <= slot_bytes();
-        if (!is_known)
+        if (!is_known(*entry))
             return {Code::corrupt,
                     fmt::format("the NIC agent brings frame {} of rank {} with {} bytes",
                                 entry->number, entry->peer, entry->size_bytes)};
@@ -201,11 +209,13 @@ Status FramePipe::look(unsigned idle) {
     const unsigned before = std::exchange(idle_looks_, idle_looks_ + idle);
     const auto is_time = [&](unsigned looks) { return before / looks != idle_looks_ / looks; };
     if (fault_.ok()) fault_ = read_ring();
-    if (is_time(idle_looks_a_check) && !agent_works())
+    if (is_time(idle_looks_a_check) && !agent_works()) {
+        lose(rank_);
         for (const std::uint32_t peer : peers_) {
             look_at(peer);
             lose(peer);
         }
+    }
     if (fault_.ok() && (any_lost_ || is_time(idle_looks_a_detour))) fault_ = read_detour();
     return fault_;
 }

@@ -25,8 +25,10 @@ namespace gradcoll {
 /// by its number where it was. Thread safe only from outside.
 class FramePipe {
   public:
-    /// `peers`: who is reached, ascending. `detour` and they outlive the pipe.
-    FramePipe(AgentConnection agent, std::vector<std::uint32_t> peers, FrameDetour& detour);
+    /// `peers`: who is reached, ascending. `detour` and they outlive the pipe. `rank`: this one,
+    /// whose frames to itself the agent takes for pieces of sums (nic_sums.hpp); no detour has them.
+    FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
+              FrameDetour& detour);
 
     std::size_t slot_bytes() const { return layout_.shape().slot_bytes; }
 
@@ -39,6 +41,11 @@ class FramePipe {
     /// coded its plain form (nic/coded_frame.hpp).
     void post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
               NicCoding coding = NicCoding::none);
+    /// Of one of the last slots() frames to the peer.
+    const std::byte* sent(std::uint32_t peer, std::uint64_t number) const {
+        return layout_.slot(true, peer, number);
+    }
+    std::uint64_t slots() const { return layout_.shape().slots; }
     std::uint64_t posted(std::uint32_t peer) const { return pairs_[peer].posted; }
     /// Frames that the peer will find, whatever becomes of this process, as of the last look.
     std::uint64_t delivered(std::uint32_t peer) const { return pairs_[peer].delivered; }
@@ -51,6 +58,7 @@ class FramePipe {
     /// What has become of the frames to a peer, and of the way there. For each from whom something
     /// is expected, too: who is lost may be waiting for a word that was under way.
     void look_at(std::uint32_t peer);
+    bool is_lost(std::uint32_t peer) const { return pairs_[peer].lost; }
     /// Takes what has come, and finds out whom the agents have lost. `idle`: for how many looks
     /// nothing has happened, this one included. Errors, which stay: those of the detour; corrupt if
     /// the agent writes what cannot be.
@@ -82,8 +90,8 @@ class FramePipe {
         bool lost = false;
     };
 
-    std::uint64_t slots() const { return layout_.shape().slots; }
     bool agent_works();
+    bool is_known(const NicEntry& entry) const;
     Status read_ring();
     Status read_detour();
     void lose(std::uint32_t peer, bool has_left = false);
@@ -96,6 +104,7 @@ class FramePipe {
     NicLayout layout_;
     NicRingWriter entries_;
     NicRingReader arrivals_;
+    std::uint32_t rank_;
     std::vector<std::uint32_t> peers_;
     std::vector<Pair> pairs_;  ///< by rank
     FrameDetour& detour_;

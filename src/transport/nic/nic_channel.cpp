@@ -1,5 +1,6 @@
 #include "transport/nic/nic_channel.hpp"
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -15,11 +16,14 @@ constexpr int least_tag_limit = 32767;
 }  // namespace
 
 NicChannel::NicChannel(AgentConnection agent, Place place, int detour_tag)
-    : tag_limit_(detour_tag - 1),
+    : rank_(static_cast<int>(place.rank)),
+      tag_limit_(detour_tag - 1),
+      comm_(place.comm),
       encodes_(place.encodes),
-      traffic_(std::move(agent), std::move(place.peers),
+      sums_(place.least_summed_bytes > 0),
+      least_summed_bytes_(place.least_summed_bytes),
+      traffic_(std::move(agent), place.rank, std::move(place.peers),
                std::make_unique<MpiDetour>(place.comm, detour_tag, place.group)) {
-    PMPI_Comm_rank(place.comm, &rank_);
     PMPI_Comm_size(place.comm, &rank_count_);
 }
 
@@ -29,6 +33,27 @@ Result<std::unique_ptr<NicChannel>> NicChannel::make(AgentConnection agent, Plac
         return Status(Code::unsupported, "the MPI library has no tag to spare");
     return std::unique_ptr<NicChannel>(
         new NicChannel(std::move(agent), std::move(place), direct->tag_limit()));
+}
+
+/// Ranks agree on what all of them have: what is missing they can only make up for together.
+Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
+    traffic_.sum(request);
+    const NicSums& mine = traffic_.sums();
+    constexpr std::uint64_t nobody = ~std::uint64_t{0};
+    std::uint64_t refusal = nobody;
+    if (request.refusal != Code::ok)
+        refusal = static_cast<std::uint64_t>(rank_) << 8 | static_cast<std::uint8_t>(request.refusal);
+    std::array<std::uint64_t, 2> least = {mine.pieces_done(), refusal};
+    GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
+                                         MPI_UINT64_T, MPI_MIN, comm_),
+                          "MPI_Allreduce"));
+    SumOutcome outcome;
+    outcome.done = traffic_.give_back_behind(least[0]);
+    sums_ &= outcome.done == request.count;
+    if (least[1] != nobody)
+        outcome.refusal =
+            Failure{static_cast<int>(least[1] >> 8), static_cast<Code>(least[1] & 0xff)};
+    return outcome;
 }
 
 std::unique_ptr<Lane> NicChannel::open_lane(std::size_t capacity) {

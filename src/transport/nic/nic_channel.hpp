@@ -8,19 +8,23 @@
 #include "transport/channel.hpp"
 #include "transport/nic/mpi_detour.hpp"
 #include "transport/nic/nic_traffic.hpp"
+#include "transport/vector_sums.hpp"
 
 namespace gradcoll {
 
 /// Ranks are called as in the communicator; those of this host are not reached. When agents fail,
 /// messages go on as MPI messages, and nobody but the log notices. Lanes of several threads at a
 /// time are allowed if the MPI library runs with MPI_THREAD_MULTIPLE.
-class NicChannel final : public Channel {
+class NicChannel final : public Channel, public VectorSums {
   public:
     struct Place {
         MPI_Comm comm = MPI_COMM_NULL;     ///< has to outlive the channel
+        std::uint32_t rank = 0;            ///< this one's in `comm`
         std::uint64_t group = 0;           ///< the same on all ranks, and no other channel's
         std::vector<std::uint32_t> peers;  ///< who is reached, ascending
         bool encodes = false;  ///< all agents have the codecs of all ranks; the same on all ranks
+        /// Agents also add vectors, from so many bytes on; 0: none. Likewise.
+        std::size_t least_summed_bytes = 0;
     };
     /// `agent`: has joined, and all agents are linked. Errors: transport; unsupported where the MPI
     /// library has too few tags.
@@ -34,6 +38,13 @@ class NicChannel final : public Channel {
         return {.drives_mpi = true, .encodes_by_itself = encodes_};
     }
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
+    VectorSums* vector_sums() override { return sums_ ? this : nullptr; }
+
+    bool takes(ElementType type, std::size_t size_bytes) const override {
+        return sums_ && type != ElementType::opaque && size_bytes >= least_summed_bytes_;
+    }
+    bool takes_codecs() const override { return sums_ && encodes_; }
+    Result<SumOutcome> sum(const SumRequest& request) override;
 
   private:
     NicChannel(AgentConnection agent, Place place, int detour_tag);
@@ -41,7 +52,10 @@ class NicChannel final : public Channel {
     int rank_ = 0;
     int rank_count_ = 1;
     int tag_limit_;
+    MPI_Comm comm_;
     bool encodes_;
+    bool sums_;  ///< and none has failed: the same on all ranks
+    std::size_t least_summed_bytes_;
     NicTraffic traffic_;
 };
 

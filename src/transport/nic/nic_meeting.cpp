@@ -152,7 +152,8 @@ Result<NicPlacement> nic_placement(MPI_Comm comm) {
     return placement;
 }
 
-Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPlacement& placement) {
+Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPlacement& placement,
+                                                     std::size_t least_summed_bytes) {
     const NicGroupKey key = GRADCOLL_VALUE(key_for_all(comm));
     const NicHello hello = hello_of(comm, placement, key);
     AgentConnection agent = GRADCOLL_VALUE(open_connections(comm, placement, hello));
@@ -162,8 +163,8 @@ Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPla
         agree(comm, placement.is_first_of_host(hello.rank) ? agent.connect_hosts() : Status()));
     const bool encodes = GRADCOLL_VALUE(all_encode(comm, agent));
     auto channel = NicChannel::make(std::move(agent),
-                                    {comm, Hash().bytes(key.id.data(), key.id.size()).digest(),
-                                     ranks_of_other_hosts(placement, hello.host), encodes});
+                                    {comm, hello.rank, Hash().bytes(key.id.data(), key.id.size()).digest(),
+                                     ranks_of_other_hosts(placement, hello.host), encodes, least_summed_bytes});
     GRADCOLL_TRY(agree(comm, channel.status()));
     return channel;
 }

@@ -31,7 +31,9 @@ Result<NicPlacement> nic_placement(MPI_Comm comm);
 
 /// Collective: the placement's hosts are the same on all ranks. All ranks end with a channel to the
 /// ranks of other hosts, whose agents are linked, or all with the same error, which says whose it
-/// is. `comm` has to outlive the channel.
-Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPlacement& placement);
+/// is. `least_summed_bytes`: agents also add vectors, from there on; 0: none; the
+/// same on all ranks. `comm` has to outlive the channel.
+Result<std::unique_ptr<NicChannel>> make_nic_channel(MPI_Comm comm, const NicPlacement& placement,
+                                                     std::size_t least_summed_bytes = 0);
 
 }  // namespace gradcoll

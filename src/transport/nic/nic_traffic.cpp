@@ -10,17 +10,20 @@ namespace {
 constexpr int frames_at_once = 4;
 /// Idle ones that a rest without news counts for: so the end of an agent is noticed soon.
 constexpr unsigned looks_a_rest = 16;
+/// While a sum is waited for: messages of others go on after it.
+constexpr std::chrono::microseconds longest_rest{200};
 
 }  // namespace
 
-NicTraffic::NicTraffic(AgentConnection agent, std::vector<std::uint32_t> peers,
+NicTraffic::NicTraffic(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
                        std::unique_ptr<FrameDetour> detour)
     : peers_(std::move(peers)),
       detour_(std::move(detour)),
-      frames_(std::move(agent), peers_, *detour_),
+      frames_(std::move(agent), rank, peers_, *detour_),
       wires_(frames_, peers_.empty() ? 0 : peers_.back() + 1),
       sends_(wires_, peers_.empty() ? 0 : peers_.back() + 1),
-      receives_(wires_, peers_.empty() ? 0 : peers_.back() + 1) {}
+      receives_(wires_, peers_.empty() ? 0 : peers_.back() + 1),
+      sums_(frames_, rank) {}
 
 void NicTraffic::lane_opened(std::size_t capacity) {
     const std::lock_guard guard(lock_);
@@ -101,6 +104,34 @@ bool NicTraffic::rest(const FinishedMessages& lane, std::chrono::microseconds lo
     const std::lock_guard guard(lock_);
     if (idle_looks_ != 0) idle_looks_ = looks_a_rest;
     return true;
+}
+
+/// Looks at the detour and the agent's health, as polls do.
+NicTraffic::Turn NicTraffic::sum_turn(unsigned idle, std::uint32_t& seen) {
+    const std::lock_guard guard(lock_);
+    seen = frames_.news();
+    if (fault_.ok()) fault_ = frames_.look(idle);
+    if (!fault().ok()) return Turn::over;
+    const bool any = sums_.progress();
+    return sums_.is_over() ? Turn::over : any ? Turn::busy : Turn::idle;
+}
+
+void NicTraffic::sum(const SumRequest& request) {
+    {
+        const std::lock_guard guard(lock_);
+        sums_.begin(request);
+    }
+    unsigned idle = 0;
+    for (std::uint32_t seen = 0;;) {
+        const Turn turn = sum_turn(idle, seen);
+        if (turn == Turn::over) return;
+        idle = turn == Turn::busy ? 0 : frames_.rest(seen, longest_rest) ? 1 : looks_a_rest;
+    }
+}
+
+std::size_t NicTraffic::give_back_behind(std::uint64_t pieces) {
+    const std::lock_guard guard(lock_);
+    return sums_.give_back_behind(pieces);
 }
 
 void NicTraffic::abandon(FinishedMessages& lane) {

@@ -8,6 +8,7 @@
 
 #include "transport/nic/nic_receives.hpp"
 #include "transport/nic/nic_sends.hpp"
+#include "transport/nic/nic_sums.hpp"
 #include "transport/spin_lock.hpp"
 
 namespace gradcoll {
@@ -17,7 +18,7 @@ class NicTraffic {
   public:
     /// Where all agents do (NicChannel::Place).
     static constexpr bool encodes = true;
-    NicTraffic(AgentConnection agent, std::vector<std::uint32_t> peers,
+    NicTraffic(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
                std::unique_ptr<FrameDetour> detour);
 
     void lane_opened(std::size_t capacity);
@@ -31,9 +32,18 @@ class NicTraffic {
     /// After a poll of the lane that had nothing (Lane::rest).
     bool rest(const FinishedMessages& lane, std::chrono::microseconds longest);
     void abandon(FinishedMessages& lane);
+    /// Hands the vector to the agent, piece by piece, and takes its sum, until it has all or gets no
+    /// more: then as far as sums() says. One at a time.
+    void sum(const SumRequest& request);
+    const NicSums& sums() const { return sums_; }
+    /// Of that sum the first pieces alone are good: what they leave of the vector in place is again
+    /// what it was. How many elements the good ones are.
+    std::size_t give_back_behind(std::uint64_t pieces);
 
   private:
     bool progress(std::uint32_t peer);
+    enum class Turn : std::uint8_t { over, busy, idle };
+    Turn sum_turn(unsigned idle, std::uint32_t& seen);
     bool take_frames(std::uint32_t peer);
     Status fault() const { return fault_.ok() ? wires_.fault() : fault_; }
 
@@ -44,6 +54,7 @@ class NicTraffic {
     NicWires wires_;
     NicSends sends_;
     NicReceives receives_;
+    NicSums sums_;
     std::size_t capacity_ = 0;  ///< of all lanes
     unsigned idle_looks_ = 0;   ///< that the last poll is worth; 0: something happened in it
     std::uint32_t seen_ = 0;    ///< news before the last poll

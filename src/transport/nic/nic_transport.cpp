@@ -22,7 +22,7 @@ void say_once_that_there_are_none(const Status& why) {
 constexpr std::size_t nic_short_bytes = std::size_t{256} << 10;
 
 bool is_wanted(const ChannelOptions& options) {
-    return options.nic != NicUse::off;
+    return options.nic.use != NicUse::off;
 }
 
 /// Without agents there is nothing to refuse: other transports reach everybody.
@@ -31,9 +31,11 @@ Result<Offer> offer_nic(const OfferRequest& request) {
     NicPlacement placement = GRADCOLL_VALUE(nic_placement(request.comm));
     if (placement.host_count() == 1) return Offer();
     placement.directory = nic_directory(option_text(OptionId::nic_dir));
-    placement.starts_agent = request.options.nic == NicUse::on_demand;
+    placement.starts_agent = request.options.nic.use == NicUse::on_demand;
+    const std::size_t least_summed_bytes =
+        request.options.nic.sums ? nic_short_bytes * placement.host_count() : 0;
     Offer offer;
-    if (const Status met = take(offer.channel, make_nic_channel(request.comm, placement));
+    if (const Status met = take(offer.channel, make_nic_channel(request.comm, placement, least_summed_bytes));
         !met.ok()) {
         say_once_that_there_are_none(met);
         return Offer();

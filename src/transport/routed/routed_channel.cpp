@@ -7,6 +7,7 @@
 
 #include "base/log.hpp"
 
+
 namespace gradcoll {
 namespace {
 
@@ -205,6 +206,13 @@ Capabilities RoutedChannel::capabilities(int peer) const {
 
 std::unique_ptr<Lane> RoutedChannel::open_lane(std::size_t capacity) {
     return std::make_unique<RoutedLane>(*this, routes_, capacity);
+}
+
+/// The first way that has them: they are those of all ranks.
+VectorSums* RoutedChannel::vector_sums() {
+    for (const Way& way : ways_)
+        if (VectorSums* const sums = way.channel->vector_sums(); sums != nullptr) return sums;
+    return nullptr;
 }
 
 std::unique_ptr<Lane> RoutedChannel::open_short_lane(std::size_t capacity) {

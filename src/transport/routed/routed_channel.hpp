@@ -50,6 +50,7 @@ class RoutedChannel final : public Channel {
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
     std::size_t short_bytes() const override { return short_bytes_; }
     std::unique_ptr<Lane> open_short_lane(std::size_t capacity) override;
+    VectorSums* vector_sums() override;
 
     /// In range only.
     const PeerRoute& route_to(int peer) const { return routes_[static_cast<std::size_t>(peer)]; }

@@ -22,7 +22,7 @@ struct ChannelOptions {
     /// permits it.
     bool read_peers = true;
     TransportChoice transports = {};
-    NicUse nic = NicUse::off;
+    NicChoice nic = {};
 };
 
 /// What a transport is asked.

@@ -16,6 +16,10 @@ enum class NicUse : std::uint8_t {
     on,        ///< by those that run
     on_demand  ///< a host that has none starts one
 };
+struct NicChoice {
+    NicUse use = NicUse::off;
+    bool sums = false;  ///< agents add whole vectors, too (transport/vector_sums.hpp)
+};
 
 /// All, unless it says which.
 class TransportChoice {

@@ -166,12 +166,16 @@ TEST(Settings, TransportsAreNamedFromTheTable) {
 }
 
 TEST(Settings, NicIsOffOnOrOnDemand) {
-    EXPECT_EQ(Settings::parse(SettingsText::defaults())->nic, NicUse::off);
-    for (const auto& [word, use] :
-         {std::pair{"off", NicUse::off}, {"on", NicUse::on}, {"auto", NicUse::on_demand}}) {
+    EXPECT_EQ(Settings::parse(SettingsText::defaults())->nic.use, NicUse::off);
+    for (const auto& [word, use, sums] : {std::tuple{"off", NicUse::off, false},
+                                          {"on", NicUse::on, false},
+                                          {"auto", NicUse::on_demand, false},
+                                          {"on+sum", NicUse::on, true},
+                                          {"auto+sum", NicUse::on_demand, true}}) {
         SettingsText text = SettingsText::defaults();
         text.set(OptionId::nic, word);
-        EXPECT_EQ(Settings::parse(text)->nic, use) << word;
+        EXPECT_EQ(Settings::parse(text)->nic.use, use) << word;
+        EXPECT_EQ(Settings::parse(text)->nic.sums, sums) << word;
     }
     EXPECT_NE(check_setting(OptionId::nic, "yes").message().find("off, on, auto"),
               std::string::npos);

@@ -99,8 +99,17 @@ SettingRow transports_setting_row() {
 
 SettingRow nic_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
-        constexpr std::string_view names[] = {"off", "on", "auto"};
-        return take(out.nic, one_of<NicUse>(text, names, info_of(OptionId::nic).allowed));
+        enum class Word : std::uint8_t { off, on, on_demand, on_sum, on_demand_sum };
+        constexpr std::string_view names[] = {"off", "on", "auto", "on+sum", "auto+sum"};
+        constexpr NicChoice choices[] = {{NicUse::off},
+                                         {NicUse::on},
+                                         {NicUse::on_demand},
+                                         {NicUse::on, true},
+                                         {NicUse::on_demand, true}};
+        const Word word =
+            GRADCOLL_VALUE(one_of<Word>(text, names, info_of(OptionId::nic).allowed));
+        out.nic = choices[static_cast<std::size_t>(word)];
+        return {};
     }};
 }
 
