@@ -1,6 +1,7 @@
-// tests/fuzz/nic_main.cpp - what others may tell an NIC agent, made up by chance: entries and
-// frames of ranks, frames of other agents, packets of processes. Each is refused, or leaves
-// everything as it may be. A sanitizer sees what reads or writes too far.
+// tests/fuzz/nic_main.cpp - what others may tell an NIC agent, made up by chance: entries, frames
+// and vectors of ranks, frames of other agents, packets of processes; and what an agent may tell its
+// rank. Each is refused, or leaves everything as it may be. A sanitizer sees what reads or writes too
+// far.
 #include <fmt/format.h>
 #include <sys/socket.h>
 
@@ -8,52 +9,17 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <random>
-#include <stdexcept>
 #include <vector>
 
 #include "compress/frame.hpp"
+#include "fuzz/nic_inputs.hpp"
+#include "fuzz/nic_rank_input.hpp"
+#include "fuzz/nic_sums_input.hpp"
 #include "nic/coded_frame.hpp"
 #include "nicd/link.hpp"
 
 namespace gradcoll {
 namespace {
-
-using Random = std::mt19937_64;
-using Bytes = std::vector<std::byte>;
-constexpr std::uint32_t ranks = 4;  ///< 0 and 1 here, 2 and 3 on the other host
-
-struct Outcome {
-    std::uint64_t inputs = 0, taken = 0;
-};
-
-void promise(bool holds, const char* what) {
-    if (!holds) throw std::runtime_error(what);
-}
-
-/// A small number, one at an edge, or any.
-std::uint64_t number(Random& random) {
-    switch (random() % 4) {
-        case 0:
-            return random();
-        case 1:
-            return std::uint64_t{1} << random() % 64;
-        default:
-            return random() % 12;
-    }
-}
-
-NicShape shape() {
-    return NicShape::of(ranks);
-}
-
-std::shared_ptr<NicMember> new_member(std::uint32_t rank, SharedRegion* ranks_own = nullptr) {
-    Descriptor file;
-    auto region = SharedRegion::make(shape(), file);
-    promise(region.ok(), "memory");
-    if (ranks_own != nullptr) *ranks_own = SharedRegion::map(shape(), file).value();
-    return std::make_shared<NicMember>(rank, std::move(region).value());
-}
 
 // ---- a rank
 
@@ -67,7 +33,7 @@ class RankInput {
         if (random() % 8 == 0) entry.kind = NicEntryKind::consumed;
         entry.peer = random() % 32 == 0 ? static_cast<std::uint32_t>(number(random)) : 2;
         entry.number = random() % 32 == 0 ? number(random) : ++posted_;
-        entry.size_bytes = random() % 16 == 0 ? number(random) : random() % shape().slot_bytes;
+        entry.size_bytes = random() % 16 == 0 ? number(random) : random() % fuzzed_shape().slot_bytes;
         entry.coding = static_cast<NicCoding>(random() % 32 == 0 ? random() : 0);
         entries_.write(entry);
         ++outcome.inputs;
@@ -76,10 +42,10 @@ class RankInput {
         if (refused_) return;
         ++outcome.taken;
         NicMember::Pair& pair = member_->pair(2);
-        promise(pair.posted - pair.delivered <= shape().slots, "more frames than slots");
+        promise(pair.posted - pair.delivered <= fuzzed_shape().slots, "more frames than slots");
         if (!pair.may_send()) return;
         const LinkFrame frame = member_->next_frame(2);
-        promise(member_->bytes_of(frame).size() <= shape().slot_bytes, "longer than a slot");
+        promise(member_->bytes_of(frame).size() <= fuzzed_shape().slot_bytes, "longer than a slot");
         LinkFrame word;
         word.source = 2;
         word.number = frame.number;
@@ -104,16 +70,6 @@ class RankInput {
 };
 
 // ---- frames that are coded
-
-void mutate(Bytes& bytes, Random& random) {
-    if (bytes.empty()) return;
-    for (std::uint64_t changes = random() % 4; changes > 0; --changes) {
-        const std::size_t reach =
-            random() % 2 == 0 ? std::min(bytes.size(), frame_header_bytes + 16) : bytes.size();
-        bytes[random() % reach] = static_cast<std::byte>(random());
-    }
-    if (random() % 16 == 0) bytes.resize(random() % bytes.size());
-}
 
 class CodedInput {
   public:
@@ -170,9 +126,9 @@ class AgentInput {
         promise(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0, "sockets");
         here_ = Descriptor(ends[0]);
         there_ = Descriptor(ends[1]);
-        members_.roster.host_of_rank = {0, 0, 1, 1};
-        members_.by_rank.resize(ranks);
-        members_.gone.resize(ranks);
+        members_.roster.host_of_rank = fuzzed_hosts(2);
+        members_.by_rank.resize(fuzzed_ranks);
+        members_.gone.resize(fuzzed_ranks);
         members_.here = {0};
     }
 
@@ -184,13 +140,13 @@ class AgentInput {
         }
         Bytes bytes;
         for (std::uint64_t frames = 1 + random() % 3; frames > 0; --frames) add(bytes, random);
-        Link link({poller_, counters_, members_, *sums_}, 1, Descriptor(dup(here_.number())),
+        Link link({poller_, counters_, members_, sums_}, 1, Descriptor(dup(here_.number())),
                   [&](const Status&) { failed_ = true; });
         ++outcome.inputs;
         if (!link.begin(bytes).ok()) failed_ = true;
         if (!failed_) ++outcome.taken;
         const NicMember::Pair& pair = members_.by_rank[0]->pair(2);
-        promise(pair.received <= pair.consumed + shape().slots, "more frames than slots");
+        promise(pair.received <= pair.consumed + fuzzed_shape().slots, "more frames than slots");
     }
 
   private:
@@ -222,6 +178,7 @@ class AgentInput {
     Poller poller_;
     AgentCounters counters_;
     LocalMembers members_;
+    GroupSums sums_{{members_, counters_}, [](std::uint32_t, const LinkFrame&, const SumBytes&) {}};
     Descriptor here_, there_;
     std::array<std::uint64_t, 1> next_{1};
     bool failed_ = false;
@@ -258,9 +215,12 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
     RankInput rank;
     CodedInput coded;
     AgentInput agent(coded);
-    Outcome of_rank, of_coded, of_agent, of_process;
+    SumsInput sums;
+    ToRankInput to_rank;
+    ToSumsOfRankInput to_sums_of_rank;
+    Outcome of_rank, of_coded, of_agent, of_process, of_sums, of_own_agent, of_own_sums;
     for (std::uint64_t i = 0; i < inputs; ++i) {
-        switch (i % 4) {
+        switch (i % 7) {
             case 0:
                 rank.run(random, of_rank);
                 break;
@@ -270,6 +230,15 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
             case 2:
                 agent.run(random, of_agent);
                 break;
+            case 3:
+                sums.run(random, of_sums);
+                break;
+            case 4:
+                to_rank.run(random, of_own_agent);
+                break;
+            case 5:
+                to_sums_of_rank.run(random, of_own_sums);
+                break;
             default:
                 run_packet(random, of_process);
         }
@@ -278,6 +247,9 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
     tell("coded frames", of_coded);
     tell("an agent", of_agent);
     tell("a process", of_process);
+    tell("sums", of_sums);
+    tell("own agent", of_own_agent);
+    tell("own sums", of_own_sums);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "transport/nic/nic_sums.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <utility>
 
 #include "base/log.hpp"
 #include "base/round.hpp"
@@ -37,8 +39,16 @@ bool NicSums::progress() {
     while (hand_in()) any = true;
     while (take_sum()) any = true;
     frames_.look_at(rank_);
-    has_ended_ |= frames_.is_lost(rank_);
+    if (frames_.is_lost(rank_)) end("an agent is lost, or ranks do not add the same");
     return any;
+}
+
+/// What is missing, and later vectors, go another way: once a process is enough to know.
+void NicSums::end(const std::string& why) {
+    if (std::exchange(has_ended_, true)) return;
+    static std::atomic<bool> said{false};
+    log(said.exchange(true) ? LogLevel::debug : LogLevel::warn,
+        "NIC agents add no more vectors of a communicator: {}", why);
 }
 
 bool NicSums::hand_in() {
@@ -75,8 +85,7 @@ bool NicSums::take_sum() {
     const ArrivedFrame* const frame = taken_ < handed_in_ ? frames_.front(rank_) : nullptr;
     if (frame == nullptr || has_ended_) return false;
     if (const Status put = put_in_place(*frame); !put.ok()) {
-        log(LogLevel::warn, "the NIC agent's sums end: {}", put.message());
-        has_ended_ = true;
+        end(put.message());
         return false;
     }
     frames_.pop(rank_);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "transport/nic/frame_pipe.hpp"
 #include "transport/vector_sums.hpp"
@@ -34,6 +35,7 @@ class NicSums {
     std::size_t offset_of(std::uint64_t piece) const;
     bool hand_in();
     bool take_sum();
+    void end(const std::string& why);
     Status put_in_place(const ArrivedFrame& frame);
 
     FramePipe& frames_;

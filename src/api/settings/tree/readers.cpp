@@ -98,7 +98,7 @@ SettingRow transports_setting_row() {
 }
 
 SettingRow nic_setting_row() {
-    return {.read = [](std::string_view text, Settings& out) {
+    return {.read = [](std::string_view text, Settings& out) -> Status {
         enum class Word : std::uint8_t { off, on, on_demand, on_sum, on_demand_sum };
         constexpr std::string_view names[] = {"off", "on", "auto", "on+sum", "auto+sum"};
         constexpr NicChoice choices[] = {{NicUse::off},
