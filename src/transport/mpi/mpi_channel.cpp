@@ -9,11 +9,12 @@ namespace {
 
 constexpr int guaranteed_tag_limit = 32767;  // MPI 3.1, 8.1.2
 
-Result<int> tag_limit_of(MPI_Comm comm) {
+/// The same for all communicators, but on those that were split off Open MPI 4.1 does not have it.
+Result<int> tag_limit_of_library() {
     int* limit = nullptr;
     int found = 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Comm_get_attr(comm, MPI_TAG_UB, &limit, &found), "MPI_Comm_get_attr"));
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found),
+                          "MPI_Comm_get_attr"));
     return found ? *limit : guaranteed_tag_limit;
 }
 
@@ -40,7 +41,7 @@ Result<std::unique_ptr<MpiChannel>> MpiChannel::make(MPI_Comm comm) {
     std::unique_ptr<MpiChannel> channel(new MpiChannel(comm));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &channel->rank_), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &channel->rank_count_), "MPI_Comm_size"));
-    channel->tag_limit_ = GRADCOLL_VALUE(tag_limit_of(comm));
+    channel->tag_limit_ = GRADCOLL_VALUE(tag_limit_of_library());
     channel->unasked_bytes_ = unasked_bytes_of_library();
     return channel;
 }
