@@ -50,7 +50,7 @@ Result<Codec> codec_of(const FrameHeader& header) {
         if (!std::isfinite(told) || told < 0) return corrupt("a frame with tolerance {}", told);
     if (plain(header.codec) == CodecId::exact || header.count_elems == 0)
         return corrupt("a coded frame of {} elements of {}", header.count_elems,
-                     name_of(header.codec));
+                       name_of(header.codec));
     return codec_for(header.codec, header.parameters, header.type);
 }
 
@@ -112,7 +112,7 @@ Result<std::span<const std::byte>> FrameCoder::encode(std::span<const std::byte>
     const std::span<const std::byte> elements = plain.subspan(frame_header_bytes);
     if (elements.size() != header.count_elems * element_bytes(header.type))
         return corrupt("{} elements of {} bytes each in a frame of {}", header.count_elems,
-                     element_bytes(header.type), plain.size());
+                       element_bytes(header.type), plain.size());
     const std::size_t size = GRADCOLL_VALUE(is_fixed(codec) ? encode_fixed(codec, elements)
                                                             : encode_blocks(codec, elements));
     const auto packing = static_cast<Packing>(static_cast<unsigned>(coding) - 1);
@@ -177,7 +177,7 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
     const std::size_t bytes = header.count_elems * element_bytes(header.type);
     if (bytes > room.size() - frame_header_bytes)
         return corrupt("{} bytes of elements in a frame with room for {}", bytes,
-                     room.size() - frame_header_bytes);
+                       room.size() - frame_header_bytes);
     const std::span<const std::byte> payload = coded.subspan(frame_header_bytes);
     const std::span<std::byte> elements = room.subspan(frame_header_bytes, bytes);
     if (header.is_plain)
@@ -187,7 +187,7 @@ Result<std::size_t> FrameCoder::decode(std::span<const std::byte> coded,
     else if (payload.size() != bound_of(codec, header.count_elems) ||
              !codec.decode(payload.data(), payload.size(), header.count_elems, elements.data()))
         return corrupt("{} bytes that are no {} encoding of {} elements", payload.size(),
-                     name_of(codec.id), header.count_elems);
+                       name_of(codec.id), header.count_elems);
     write_plain_header(codec, header.count_elems, room.data());
     return frame_header_bytes + bytes;
 }
@@ -201,7 +201,7 @@ Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> 
     for (std::size_t left = block_count(codec, count); left > 0; list += block_length_bytes) {
         if (payload.size() < list + block_length_bytes)
             return corrupt("{} bytes without the lengths of the last {} blocks", payload.size(),
-                         left);
+                           left);
         const BlockEntry entry = read_block_entry(payload.data() + list);
         const std::size_t blocks = entry.is_plain_run ? entry.value : 1;
         if (blocks == 0 || blocks > left) return corrupt("{} plain blocks of {}", blocks, left);
@@ -218,7 +218,7 @@ Status FrameCoder::decode_blocks(const Codec& codec, std::span<const std::byte> 
         const std::size_t bytes = plain_left > 0 ? size * elem_bytes : entry.value;
         if (bytes > payload.size() - at_byte)
             return corrupt("a block of {} bytes, of which {} are there", bytes,
-                         payload.size() - at_byte);
+                           payload.size() - at_byte);
         const std::byte* const from = payload.data() + std::exchange(at_byte, at_byte + bytes);
         std::byte* const to = elements.data() + at * elem_bytes;
         if (plain_left > 0) {

@@ -20,9 +20,9 @@ struct AgentCounters {
     std::uint64_t bytes_encoded = 0;
     std::uint64_t frames_decoded = 0;
     std::uint64_t pieces_added = 0;  ///< of the ranks here, into one (nicd/group_sums.hpp)
-    std::uint64_t codec_ns = 0;     ///< to encode and decode
-    std::uint64_t bad_frames = 0;   ///< of other agents; each ends its link
-    std::uint64_t bad_entries = 0;  ///< of ranks; each ends what the rank has here
+    std::uint64_t codec_ns = 0;      ///< to encode and decode
+    std::uint64_t bad_frames = 0;    ///< of other agents; each ends its link
+    std::uint64_t bad_entries = 0;   ///< of ranks; each ends what the rank has here
     std::uint64_t sleeps = 0;
 };
 

@@ -102,8 +102,8 @@ void Group::greeting_ended(OutgoingGreeting& greeting, const Status& status) {
 
 void Group::take_link(std::uint32_t host, Greeted greeted) {
     auto link = std::make_unique<Link>(
-        Link::Around{around_.poller, around_.counters, members_, sums_}, host, std::move(greeted.socket),
-        [this, host](const Status& status) { link_lost(host, status); });
+        Link::Around{around_.poller, around_.counters, members_, sums_}, host,
+        std::move(greeted.socket), [this, host](const Status& status) { link_lost(host, status); });
     Link& made = *link;
     links_[host] = std::move(link);
     ++around_.counters.links_made;
@@ -156,8 +156,7 @@ Status Group::take_entries(const std::shared_ptr<NicMember>& member) {
         if (!taken) return {};
         if (taken->peer == member->rank()) continue;
         const std::uint32_t host = members_.roster.host_of_rank[taken->peer];
-        if (host == members_.host)
-            return corrupt("entry for rank {} of this host", taken->peer);
+        if (host == members_.host) return corrupt("entry for rank {} of this host", taken->peer);
         if (const auto link = links_.find(host); link != links_.end())
             link->second->line_up(member, taken->peer);
     }

@@ -27,7 +27,7 @@ Status add(const SumKind& kind, NicCoding coding, std::span<const std::byte> oth
     const std::size_t header = header_bytes(coding);
     if (other.size() != sum.size() || std::memcmp(other.data(), sum.data(), header) != 0)
         return corrupt("pieces of {} and {} bytes that do not belong together", sum.size(),
-                     other.size());
+                       other.size());
     const Reducer reducer = reducer_for(kind.op, kind.type);
     reducer(sum.data() + header, other.data() + header, sum.data() + header,
             (sum.size() - header) / reducer.element_bytes);
@@ -167,8 +167,7 @@ Result<SumBytes> GroupSums::encoded(const Terms& terms) {
     if (terms.coding == NicCoding::none) return copy_of(sum_);
     AgentCounters& counters = around_.counters;
     const std::uint64_t begin_ns = now_ns();
-    const std::span<const std::byte> coded =
-        GRADCOLL_VALUE(coder_.encode(sum_, terms.coding));
+    const std::span<const std::byte> coded = GRADCOLL_VALUE(coder_.encode(sum_, terms.coding));
     counters.codec_ns += now_ns() - begin_ns;
     if (coded.size() > slot_bytes_) return corrupt("an encoding of {} bytes", coded.size());
     ++counters.frames_encoded;
@@ -181,8 +180,10 @@ Result<SumBytes> GroupSums::encoded(const Terms& terms) {
 
 Status GroupSums::take_part(const LinkFrame& frame, std::span<const std::byte> bytes) {
     const std::uint64_t number = frame.number;
-    if (number <= summed_ || number > added_ + slots_ || owner_of(frame.note) != around_.members.host)
-        return corrupt("a part of piece {} after {} of which {} are summed", number, added_, summed_);
+    if (number <= summed_ || number > added_ + slots_ ||
+        owner_of(frame.note) != around_.members.host)
+        return corrupt("a part of piece {} after {} of which {} are summed", number, added_,
+                       summed_);
     Piece& mine = piece(number);
     mine.parts.resize(hosts());
     Part& part = mine.parts[frame.source];
@@ -233,7 +234,7 @@ Status GroupSums::take_total(const LinkFrame& frame, std::span<const std::byte> 
         owner_of(around_.members.find(ranks_.front())->piece(number).note) == frame.source;
     if (!is_expected)
         return corrupt("the sum of piece {} from host {} after {} of which {} are summed", number,
-                     frame.source, added_, summed_);
+                       frame.source, added_, summed_);
     piece(number).total = copy_of(bytes);
     return hand_out();
 }

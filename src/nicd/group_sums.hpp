@@ -21,14 +21,15 @@ namespace gradcoll {
 using SumBytes = std::shared_ptr<const std::vector<std::byte>>;
 
 /// A vector goes in pieces, each a frame of every rank to itself. Ranks number them alike, so a
-/// number is the same piece everywhere. The i-th piece of a vector belongs to host i % hosts (so the
-/// same vectors have the same sum, whatever went before):
+/// number is the same piece everywhere. The i-th piece of a vector belongs to host i % hosts (so
+/// the same vectors have the same sum, whatever went before):
 ///
 /// 1. each host adds what its ranks have there, in the order of ranks, and sends that to the owner
 ///    (`part`), encoded if the ranks say so;
 /// 2. the owner adds those of all hosts, its own as it is, in the order of hosts, encodes the sum,
 ///    and sends it to all (`total`);
-/// 3. every host decodes it into the memory of its ranks, the owner likewise: all have the same bits.
+/// 3. every host decodes it into the memory of its ranks, the owner likewise: all have the same
+/// bits.
 ///
 /// Nobody hands in a piece before it has the sum of the one `slots` before, which bounds what is
 /// under way. If something is wrong, the sums of the group end for all ranks, and only they: ranks

@@ -164,7 +164,8 @@ void Link::fill_batch() {
     }
     for (; !of_sums_.empty() && !is_full(); of_sums_.pop_front()) {
         const auto& [frame, bytes] = of_sums_.front();
-        add_to_batch(frame, bytes ? std::span<const std::byte>(*bytes) : std::span<const std::byte>(),
+        add_to_batch(frame,
+                     bytes ? std::span<const std::byte>(*bytes) : std::span<const std::byte>(),
                      bytes);
     }
     while (!line_.empty() && !is_full()) {

@@ -42,7 +42,7 @@ Status NicMember::post(const NicEntry& entry) {
         entry.size_bytes > shape().slot_bytes ||
         static_cast<unsigned>(entry.coding) >= nic_coding_count)
         return corrupt("frame {} of {} bytes after {} of which {} are delivered", entry.number,
-                     entry.size_bytes, pair.posted, pair.delivered);
+                       entry.size_bytes, pair.posted, pair.delivered);
     if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
     pair.waiting[entry.number % shape().slots] = entry;
     ++pair.posted;
@@ -83,7 +83,7 @@ Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
     Pair& pair = pairs_[frame.source];
     if (frame.number != pair.received + 1 || frame.number > pair.consumed + shape().slots)
         return corrupt("frame {} after {} of which {} are read", frame.number, pair.received,
-                     pair.consumed);
+                       pair.consumed);
     if (!pair.has_room) GRADCOLL_TRY(region_.allocate_slots(false, frame.source));
     pair.has_room = true;
     return region_.layout().slot(false, frame.source, frame.number);

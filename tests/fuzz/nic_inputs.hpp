@@ -47,7 +47,8 @@ inline NicShape fuzzed_shape() {
     return NicShape::of(fuzzed_ranks);
 }
 
-inline std::shared_ptr<NicMember> new_member(std::uint32_t rank, SharedRegion* ranks_own = nullptr) {
+inline std::shared_ptr<NicMember> new_member(std::uint32_t rank,
+                                             SharedRegion* ranks_own = nullptr) {
     Descriptor file;
     auto region = SharedRegion::make(fuzzed_shape(), file);
     promise(region.ok(), "memory");

@@ -1,7 +1,7 @@
 // tests/fuzz/nic_main.cpp - what others may tell an NIC agent, made up by chance: entries, frames
-// and vectors of ranks, frames of other agents, packets of processes; and what an agent may tell its
-// rank. Each is refused, or leaves everything as it may be. A sanitizer sees what reads or writes too
-// far.
+// and vectors of ranks, frames of other agents, packets of processes; and what an agent may tell
+// its rank. Each is refused, or leaves everything as it may be. A sanitizer sees what reads or
+// writes too far.
 #include <fmt/format.h>
 #include <sys/socket.h>
 
@@ -33,7 +33,8 @@ class RankInput {
         if (random() % 8 == 0) entry.kind = NicEntryKind::consumed;
         entry.peer = random() % 32 == 0 ? static_cast<std::uint32_t>(number(random)) : 2;
         entry.number = random() % 32 == 0 ? number(random) : ++posted_;
-        entry.size_bytes = random() % 16 == 0 ? number(random) : random() % fuzzed_shape().slot_bytes;
+        entry.size_bytes =
+            random() % 16 == 0 ? number(random) : random() % fuzzed_shape().slot_bytes;
         entry.coding = static_cast<NicCoding>(random() % 32 == 0 ? random() : 0);
         entries_.write(entry);
         ++outcome.inputs;

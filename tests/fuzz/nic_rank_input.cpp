@@ -95,7 +95,8 @@ AgentConnection FuzzedAgent::meet() {
 void FuzzedAgent::bring(Random& random, std::uint32_t peer, const NicNote& note, const Bytes& bytes,
                         NicCoding coding) {
     NicEntry entry;
-    entry.kind = random() % 1024 == 0 ? static_cast<NicEntryKind>(number(random)) : NicEntryKind::frame;
+    entry.kind =
+        random() % 1024 == 0 ? static_cast<NicEntryKind>(number(random)) : NicEntryKind::frame;
     entry.peer = random() % 1024 == 0 ? static_cast<std::uint32_t>(number(random)) : peer;
     entry.number = random() % 512 == 0 ? number(random) : ++brought_[peer];
     entry.size_bytes = random() % 512 == 0 ? number(random) : bytes.size();
@@ -156,12 +157,17 @@ void ToRankInput::start(Random& random) {
     const int peer = random() % 2 == 0 ? 2 : 3;
     const int tag = static_cast<int>(random() % 2);
     const Codec* const codec = is_coded ? &codec_ : nullptr;
-    const Status started =
-        message.is_receive
-            ? traffic_->start_recv({&finished_, message.bytes.get(), message.size_bytes, cookie,
-                                    peer, tag, codec, {}})
-            : traffic_->start_send(
-                  {&finished_, message.bytes.get(), message.size_bytes, cookie, peer, tag});
+    const Status started = message.is_receive
+                               ? traffic_->start_recv({&finished_,
+                                                       message.bytes.get(),
+                                                       message.size_bytes,
+                                                       cookie,
+                                                       peer,
+                                                       tag,
+                                                       codec,
+                                                       {}})
+                               : traffic_->start_send({&finished_, message.bytes.get(),
+                                                       message.size_bytes, cookie, peer, tag});
     if (!started.ok()) traffic_ = nullptr;
 }
 
@@ -209,8 +215,8 @@ ToSumsOfRankInput::ToSumsOfRankInput()
 
 void ToSumsOfRankInput::renew() {
     sums_ = nullptr;
-    frames_ = std::make_unique<FramePipe>(agent_.meet(), 0, std::vector<std::uint32_t>{2, 3},
-                                          *detour_);
+    frames_ =
+        std::make_unique<FramePipe>(agent_.meet(), 0, std::vector<std::uint32_t>{2, 3}, *detour_);
     sums_ = std::make_unique<NicSums>(*frames_, 0);
 }
 
@@ -232,8 +238,8 @@ void ToSumsOfRankInput::run(Random& random, Outcome& outcome) {
         request_.codec != nullptr ? coded_frame_elems(codec_, slot) : slot / sizeof(float);
     const std::uint64_t pieces = (request_.count + most - 1) / most;
     const std::size_t count = std::min(most, request_.count - sums_->pieces_done() * most);
-    Bytes bytes = request_.codec != nullptr ? plain_of(codec_, count)
-                                            : Bytes(count * sizeof(float));
+    Bytes bytes =
+        request_.codec != nullptr ? plain_of(codec_, count) : Bytes(count * sizeof(float));
     if (random() % 16 == 0) mutate(bytes, random);
     ++outcome.inputs;
     agent_.bring(random, 0, note_of(SumKind{}, number(random)), bytes,

@@ -18,7 +18,8 @@ namespace {
 
 /// From -1 to 1, and the same wherever it is asked for.
 float value_at(std::size_t i, int rank, int call) {
-    std::uint64_t x = i * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(rank) * 0xbf58476d1ce4e5b9U +
+    std::uint64_t x = i * 0x9e3779b97f4a7c15U +
+                      static_cast<std::uint64_t>(rank) * 0xbf58476d1ce4e5b9U +
                       static_cast<std::uint64_t>(call) * 0x94d049bb133111ebU;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
     x = (x ^ x >> 27) * 0x94d049bb133111ebU;
@@ -66,10 +67,11 @@ int main(int argc, char** argv) {
     double worst = 0;
     MPI_Allreduce(&found.worst, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
-        std::printf("{\"elements\": %llu, \"worst\": %.9g, \"digest\": \"%016llx\", \"alike\": %s}\n",
-                    static_cast<unsigned long long>(count) * static_cast<unsigned long long>(calls),
-                    worst, static_cast<unsigned long long>(found.digest),
-                    least[0] == ~least[1] ? "true" : "false");
+        std::printf(
+            "{\"elements\": %llu, \"worst\": %.9g, \"digest\": \"%016llx\", \"alike\": %s}\n",
+            static_cast<unsigned long long>(count) * static_cast<unsigned long long>(calls), worst,
+            static_cast<unsigned long long>(found.digest),
+            least[0] == ~least[1] ? "true" : "false");
     std::fflush(stdout);
     MPI_Finalize();
     return least[0] == ~least[1] ? 0 : 1;

@@ -30,8 +30,7 @@ Floats floats_of(int rank, std::size_t count, unsigned seed = 0) {
 
 /// What the agents are meant to do, by one process that knows all vectors.
 Floats reference(const DealtHosts& dealt, std::size_t count, const Codec* codec, unsigned seed) {
-    const std::size_t slot =
-        NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes;
+    const std::size_t slot = NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes;
     const std::size_t piece =
         codec != nullptr ? coded_frame_elems(*codec, slot) : slot / sizeof(float);
     FrameCoder coder;
@@ -135,14 +134,14 @@ TEST_P(NicSumsOfHosts, AreOfAnyOpAndType) {
     for (std::size_t i = 0; i < in.size(); ++i)
         in[i] = static_cast<std::int32_t>((i * 7919 + static_cast<std::size_t>(rank_of_world())) %
                                           1000);
-    for (const auto& [op, mpi_op] :
-         {std::pair{ReduceOp::sum, MPI_SUM}, {ReduceOp::max, MPI_MAX}, {ReduceOp::bxor, MPI_BXOR}}) {
-        const auto outcome =
-            sums_->sum({.input = reinterpret_cast<const std::byte*>(in.data()),
-                        .output = reinterpret_cast<std::byte*>(out.data()),
-                        .count = in.size(),
-                        .type = ElementType::i32,
-                        .op = op});
+    for (const auto& [op, mpi_op] : {std::pair{ReduceOp::sum, MPI_SUM},
+                                     {ReduceOp::max, MPI_MAX},
+                                     {ReduceOp::bxor, MPI_BXOR}}) {
+        const auto outcome = sums_->sum({.input = reinterpret_cast<const std::byte*>(in.data()),
+                                         .output = reinterpret_cast<std::byte*>(out.data()),
+                                         .count = in.size(),
+                                         .type = ElementType::i32,
+                                         .op = op});
         ASSERT_TRUE(outcome.ok() && outcome->done == in.size());
         std::vector<std::int32_t> expected(in.size());
         MPI_Allreduce(in.data(), expected.data(), static_cast<int>(in.size()), MPI_INT32_T, mpi_op,
@@ -195,8 +194,7 @@ TEST_P(NicSumsOfHosts, AreRightAsFarAsTheyGoWhenAnAgentIsKilled) {
             std::this_thread::sleep_for(std::chrono::microseconds(600 * round));
             victim.signal(SIGKILL);
         });
-        const auto outcome =
-            sums_->sum(in_place ? request(vector, vector) : request(in, out));
+        const auto outcome = sums_->sum(in_place ? request(vector, vector) : request(in, out));
         killer.join();
         ASSERT_TRUE(outcome.ok()) << outcome.status().message();
         const std::size_t done = outcome->done;

@@ -81,7 +81,8 @@ Status run_routed(CommContext& context, const CallArguments& arguments, const Ca
     const Route& route = kept.route;
     if (extras.refusal != nullptr && (route.passes() || route.tries_mpi)) return *extras.refusal;
     if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
-    if (route.one_host || route.agents) return run_in_memory(context, arguments, shape, kept, extras);
+    if (route.one_host || route.agents)
+        return run_in_memory(context, arguments, shape, kept, extras);
     if (route.tries_mpi)
         return run_timed(
             context, shape, route.key,

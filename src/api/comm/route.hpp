@@ -46,7 +46,7 @@ struct RouteQuestion {
     bool hosts_if_lossy = false;    ///< ... and takes it if it is compressed
     bool agents = false;            ///< the same of AgentSums, which comes before
     bool agents_if_lossy = false;
-    std::uint64_t call = 0;         ///< its number among the communicator's compressible calls
+    std::uint64_t call = 0;  ///< its number among the communicator's compressible calls
     /// Why a call that may be compressed is exact all the same (codec_use.hpp).
     ExactReason left_out = ExactReason::none;
 };
@@ -54,9 +54,9 @@ struct RouteQuestion {
 struct Route {
     PassReason pass_reason = PassReason::none;  ///< none: to the tree, or over one host
     ExactReason exact_reason = ExactReason::none;
-    bool one_host = false;   ///< not over the tree, but through the memory that all ranks share
-    bool hosts = false;      ///< through the memory of each host, and between hosts
-    bool agents = false;     ///< NIC agents add it (agent_sums.hpp); the rest would go over the tree
+    bool one_host = false;  ///< not over the tree, but through the memory that all ranks share
+    bool hosts = false;     ///< through the memory of each host, and between hosts
+    bool agents = false;    ///< NIC agents add it (agent_sums.hpp); the rest would go over the tree
     bool tries_mpi = false;  ///< by the MPI library, whose time is taken (way_trials.hpp)
     CallKey key;
     RouteQuestion question;  ///< that it answers

@@ -207,13 +207,13 @@ nlohmann::json plan_json(const ExplainedPlan& plan) {
 }
 
 constexpr std::string_view name_of(Destination destination) {
-    constexpr std::string_view names[] = {"mpi",   "tree",   "host",
-                                          "hosts", "agents", "local"};
+    constexpr std::string_view names[] = {"mpi", "tree", "host", "hosts", "agents", "local"};
     return names[static_cast<std::size_t>(destination)];
 }
 
 bool has_plan(const Explanation& e) {
-    return e.destination == Destination::tree || e.destination == Destination::agents || !e.leaders_tree.empty();
+    return e.destination == Destination::tree || e.destination == Destination::agents ||
+           !e.leaders_tree.empty();
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ Result<NicReceived> AgentConnection::ask(std::span<const std::byte> question) co
         return Status(Code::unsupported, "the NIC agent: " + refusal->message());
     // Killed just now, and still there for who connects: there is none.
     if (answer.bytes.empty()) return Status(Code::io, "the NIC agent has ended");
-    return Status(Code::transport,
-                  fmt::format("the NIC agent answered with {} bytes that say nothing",
-                              answer.bytes.size()));
+    return Status(
+        Code::transport,
+        fmt::format("the NIC agent answered with {} bytes that say nothing", answer.bytes.size()));
 }
 
 Result<AgentConnection> AgentConnection::open(const std::string& directory, const NicHello& hello) {

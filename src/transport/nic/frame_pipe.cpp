@@ -165,8 +165,8 @@ void FramePipe::tell_taken(std::uint32_t peer) {
 }
 
 bool FramePipe::is_known(const NicEntry& entry) const {
-    const bool is_peer = entry.peer == rank_ ||
-                         std::binary_search(peers_.begin(), peers_.end(), entry.peer);
+    const bool is_peer =
+        entry.peer == rank_ || std::binary_search(peers_.begin(), peers_.end(), entry.peer);
     return entry.kind == NicEntryKind::frame && is_peer &&
            entry.number == pairs_[entry.peer].arrived_number + 1 &&
            entry.size_bytes <= slot_bytes();

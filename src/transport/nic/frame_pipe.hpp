@@ -26,7 +26,8 @@ namespace gradcoll {
 class FramePipe {
   public:
     /// `peers`: who is reached, ascending. `detour` and they outlive the pipe. `rank`: this one,
-    /// whose frames to itself the agent takes for pieces of sums (nic_sums.hpp); no detour has them.
+    /// whose frames to itself the agent takes for pieces of sums (nic_sums.hpp); no detour has
+    /// them.
     FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
               FrameDetour& detour);
 

@@ -42,7 +42,8 @@ Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
     constexpr std::uint64_t nobody = ~std::uint64_t{0};
     std::uint64_t refusal = nobody;
     if (request.refusal != Code::ok)
-        refusal = static_cast<std::uint64_t>(rank_) << 8 | static_cast<std::uint8_t>(request.refusal);
+        refusal =
+            static_cast<std::uint64_t>(rank_) << 8 | static_cast<std::uint8_t>(request.refusal);
     std::array<std::uint64_t, 2> least = {mine.pieces_done(), refusal};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
                                          MPI_UINT64_T, MPI_MIN, comm_),

@@ -74,8 +74,7 @@ Status NicSums::put_in_place(const ArrivedFrame& frame) {
     if (frame.size_bytes != header_bytes_ + bytes)
         return corrupt("a sum of {} bytes instead of {}", frame.size_bytes, header_bytes_ + bytes);
     if (request_.codec != nullptr)
-        GRADCOLL_TRY(
-            elements_of_plain(*request_.codec, {frame.bytes, frame.size_bytes}).status());
+        GRADCOLL_TRY(elements_of_plain(*request_.codec, {frame.bytes, frame.size_bytes}).status());
     copy_bytes(request_.output + offset_of(taken_) * elem_bytes_, frame.bytes + header_bytes_,
                bytes);
     return {};

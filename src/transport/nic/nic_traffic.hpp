@@ -32,8 +32,8 @@ class NicTraffic {
     /// After a poll of the lane that had nothing (Lane::rest).
     bool rest(const FinishedMessages& lane, std::chrono::microseconds longest);
     void abandon(FinishedMessages& lane);
-    /// Hands the vector to the agent, piece by piece, and takes its sum, until it has all or gets no
-    /// more: then as far as sums() says. One at a time.
+    /// Hands the vector to the agent, piece by piece, and takes its sum, until it has all or gets
+    /// no more: then as far as sums() says. One at a time.
     void sum(const SumRequest& request);
     const NicSums& sums() const { return sums_; }
     /// Of that sum the first pieces alone are good: what they leave of the vector in place is again

@@ -35,7 +35,8 @@ Result<Offer> offer_nic(const OfferRequest& request) {
     const std::size_t least_summed_bytes =
         request.options.nic.sums ? nic_short_bytes * placement.host_count() : 0;
     Offer offer;
-    if (const Status met = take(offer.channel, make_nic_channel(request.comm, placement, least_summed_bytes));
+    if (const Status met =
+            take(offer.channel, make_nic_channel(request.comm, placement, least_summed_bytes));
         !met.ok()) {
         say_once_that_there_are_none(met);
         return Offer();

@@ -120,14 +120,15 @@ OptionInfo transports_option_row() {
 }
 
 OptionInfo nic_option_row() {
-    return {.variable = "GC_NIC",
-            .default_value = "off",
-            .allowed = "off, on, auto, on+sum, auto+sum",
-            .help =
-                "messages that leave a host go by the agents gc_nicd of both hosts; on: those that "
-                "run already; auto: a host without one starts one; +sum: they also add long vectors "
-                "of blocking allreduces. Where a host has none, messages go as with off, and a "
-                "warning says so"};
+    return {
+        .variable = "GC_NIC",
+        .default_value = "off",
+        .allowed = "off, on, auto, on+sum, auto+sum",
+        .help =
+            "messages that leave a host go by the agents gc_nicd of both hosts; on: those that "
+            "run already; auto: a host without one starts one; +sum: they also add long vectors "
+            "of blocking allreduces. Where a host has none, messages go as with off, and a "
+            "warning says so"};
 }
 
 OptionInfo nic_dir_option_row() {

@@ -106,8 +106,7 @@ SettingRow nic_setting_row() {
                                          {NicUse::on_demand},
                                          {NicUse::on, true},
                                          {NicUse::on_demand, true}};
-        const Word word =
-            GRADCOLL_VALUE(one_of<Word>(text, names, info_of(OptionId::nic).allowed));
+        const Word word = GRADCOLL_VALUE(one_of<Word>(text, names, info_of(OptionId::nic).allowed));
         out.nic = choices[static_cast<std::size_t>(word)];
         return {};
     }};
