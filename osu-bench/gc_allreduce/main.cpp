@@ -15,6 +15,7 @@
 #include "peers/peer.hpp"
 #include "peers/staged.hpp"
 #include "subject.hpp"
+#include "tools/progress/progress.hpp"
 #include "writers/writers.hpp"
 
 namespace gradcoll::bench {
@@ -42,7 +43,10 @@ TableHead head_of(const Contest& contest) {
 class Reporter {
   public:
     Reporter(const Options& options, const Peer& peer, bool is_root)
-        : options_(options), is_root_(is_root), csv_(options.csv_path) {
+        : options_(options),
+          is_root_(is_root),
+          csv_(options.csv_path),
+          progress_("gc_allreduce", work_of(options), shown(options, is_root)) {
         report_.mpi_library = mpi_library();
         report_.peer = peer.description();
     }
@@ -52,7 +56,12 @@ class Reporter {
             print_head(options_, head);
         }
     }
+    void begin(const std::string& codec, std::size_t size_bytes) {
+        progress_.begin(fmt::format("{}, {} bytes", codec, size_bytes));
+    }
     void add(const Row& row) {
+        progress_.add(options_.work_of(row.size_bytes));
+        progress_.clear();
         failed_ |= row.verdict.has_value() && !row.verdict->passed;
         if (!is_root_) {
             return;
@@ -77,9 +86,24 @@ class Reporter {
     }
 
   private:
+    static double work_of(const Options& options) {
+        double work = 0;
+        for (const std::size_t size_bytes : options.sizes_bytes) {
+            work += options.work_of(size_bytes);
+        }
+        return work * static_cast<double>(options.codecs.size());
+    }
+    static ProgressLine::Shown shown(const Options& options, bool is_root) {
+        if (!is_root) {
+            return ProgressLine::Shown::never;
+        }
+        return options.progress ? ProgressLine::Shown::always : ProgressLine::Shown::on_terminal;
+    }
+
     const Options& options_;
     bool is_root_;
     CsvWriter csv_;
+    ProgressLine progress_;
     Report report_;
     bool failed_ = false;
 };
@@ -88,6 +112,7 @@ void measure_table(const Contest& contest, Reporter& reporter) {
     std::vector<Row> rows;
     reporter.begin_table(head_of(contest));
     for (const std::size_t size_bytes : contest.options.sizes_bytes) {
+        reporter.begin(contest.subject.codec(), size_bytes);
         rows.push_back(measure(contest, size_bytes));
         reporter.add(rows.back());
     }

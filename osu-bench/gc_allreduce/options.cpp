@@ -72,6 +72,8 @@ void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
     app.add_flag("-c,--check", options.check,
                  "compare results with an fp64 reference; exit status 1 if they are wrong");
     app.add_flag("-f,--full", options.full, "also print minimum, maximum and iterations");
+    app.add_flag("--progress", options.progress,
+                 "say how far it is even if stderr is no terminal, as under most launchers");
     app.add_option("--csv", options.csv_path, "append a row a size to this file");
     app.add_option("--json", options.json_path, "write everything to this file");
 }
@@ -201,6 +203,12 @@ int Options::warmup_for(std::size_t size_bytes) const {
 
 int Options::batch_for(std::size_t size_bytes) const {
     return batch.value_or(std::max(iterations_for(size_bytes) / 10, 1));
+}
+
+double Options::work_of(std::size_t size_bytes) const {
+    constexpr double bytes_of_a_call = 32 << 10;
+    return (iterations_for(size_bytes) + warmup_for(size_bytes)) *
+           (bytes_of_a_call + static_cast<double>(size_bytes));
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {

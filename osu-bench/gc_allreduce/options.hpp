@@ -37,6 +37,7 @@ struct Options {
     bool full = false;
     bool check = false;
     bool print_tree = false;
+    bool progress = false;  ///< is shown where stderr is no terminal, too
     std::string csv_path;
     std::string json_path;
 
@@ -44,6 +45,8 @@ struct Options {
     int iterations_for(std::size_t size_bytes) const;
     int warmup_for(std::size_t size_bytes) const;
     int batch_for(std::size_t size_bytes) const;
+    /// In parts of the time that a size takes: a call costs as much as to move so many bytes more.
+    double work_of(std::size_t size_bytes) const;
 };
 
 using CommandLine = gradcoll::CommandLine<Options>;

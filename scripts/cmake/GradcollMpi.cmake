@@ -1,6 +1,6 @@
 # Which MPI this build is for, and the launcher that belongs to it.
 #
-# GRADCOLL_MPI_FAMILY    openmpi, mpich, or other; from what <mpi.h> defines, not from the names of programs
+# GRADCOLL_MPI_FAMILY    openmpi, mpich, abi (the standard ABI of MPI 5, whoever implements it), or other; from what <mpi.h> defines, not from the names of programs
 # GRADCOLL_MPIEXEC       the launcher of that MPI. On Debian `mpirun` is an alternative that may point to another MPI than
 #                        `mpicc` does, so the name with the family in it goes first, in the folder of the compiler.
 # build/X/launcher       the same for scripts/mpirun
@@ -13,12 +13,16 @@ foreach(pair "openmpi;OPEN_MPI" "mpich;MPICH_VERSION")
   check_c_source_compiles("#include <mpi.h>\n#ifndef ${macro}\n#error\n#endif\nint main(void) { return 0; }"
     GRADCOLL_MPI_IS_${family})
 endforeach()
+check_c_source_compiles("#include <mpi.h>\n#if !defined(MPI_ABI_VERSION) || MPI_ABI_VERSION < 1\n#error\n#endif\nint main(void) { return 0; }"
+  GRADCOLL_MPI_IS_abi)
 unset(CMAKE_REQUIRED_LIBRARIES)
 
 if(GRADCOLL_MPI_IS_openmpi)
   set(GRADCOLL_MPI_FAMILY openmpi)
 elseif(GRADCOLL_MPI_IS_mpich)
   set(GRADCOLL_MPI_FAMILY mpich)
+elseif(GRADCOLL_MPI_IS_abi)
+  set(GRADCOLL_MPI_FAMILY abi)
 else()
   set(GRADCOLL_MPI_FAMILY other)
 endif()

@@ -18,7 +18,7 @@ namespace gradcoll {
 namespace {
 
 constexpr std::string_view name_begin = "gradcoll-top-";
-constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '1', '\n'};
+constexpr char magic[8] = {'G', 'C', 'T', 'O', 'P', '0', '2', '\n'};
 
 template <std::size_t size>
 void put(char (&to)[size], std::string_view text) {
@@ -35,6 +35,18 @@ Status failed(std::string_view what, const std::string& path) {
     return {Code::io, fmt::format("{} {}: {}", what, path, std::strerror(errno))};
 }
 
+/// One with the key 0 is free; one without bandwidth is just being filled in.
+template <class Character, class Figure>
+struct LinkOf {
+    Figure key;
+    Figure to_kind;
+    Figure bytes_per_s;
+    Figure up_bytes;
+    Figure down_bytes;
+    Character name[32];
+    Character to_name[32];
+};
+
 /// The file, byte for byte: as it is written, and as one reads it who only reads.
 template <class Character, class Figure>
 struct PageOf {
@@ -49,8 +61,17 @@ struct PageOf {
     char command[256];
     Character codec[32];
     Figure figures[live_figure_count];
+    LinkOf<Character, Figure> links[LivePage::most_links];
 };
 using PlainLayout = PageOf<char, std::uint64_t>;
+using AtomicLink = LinkOf<std::atomic<char>, std::atomic<std::uint64_t>>;
+
+/// Readers may see a part of it, which they bear.
+template <std::size_t size>
+void put(std::atomic<char> (&to)[size], std::string_view text) {
+    for (std::size_t i = 0; i < size; ++i)
+        to[i].store(i < text.size() && i + 1 < size ? text[i] : '\0', std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -117,11 +138,27 @@ void LivePage::add(const LinkUse& use) {
         add(static_cast<LiveFigure>(static_cast<std::size_t>(LiveFigure::sent_at_first_kind) +
                                     kind),
             use.of_this_rank[kind]);
-    if (use.codec.empty()) return;
-    for (std::size_t i = 0; i < std::size(page_->codec); ++i)
-        page_->codec[i].store(
-            i < use.codec.size() && i + 1 < std::size(page_->codec) ? use.codec[i] : '\0',
-            std::memory_order_relaxed);
+    for (const OwnLink& link : use.own_links) add(link);
+    if (!use.codec.empty()) put(page_->codec, use.codec);
+}
+
+void LivePage::add(const OwnLink& link) {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    for (AtomicLink& slot : page_->links) {
+        std::uint64_t key = slot.key.load(relaxed);
+        if (key == 0 && slot.key.compare_exchange_strong(key, link.key, relaxed)) key = link.key;
+        if (key != link.key) continue;
+        const auto bytes_per_s = static_cast<std::uint64_t>(link.gbytes_per_s * 1e9);
+        if (slot.bytes_per_s.load(relaxed) != bytes_per_s) {
+            put(slot.name, link.name);
+            put(slot.to_name, link.to_name);
+            slot.to_kind.store(static_cast<std::uint64_t>(link.to_kind), relaxed);
+            slot.bytes_per_s.store(bytes_per_s, std::memory_order_release);
+        }
+        slot.up_bytes.fetch_add(link.up_bytes, relaxed);
+        slot.down_bytes.fetch_add(link.down_bytes, relaxed);
+        return;
+    }
 }
 
 Result<LiveReading> read_live_page(const std::string& path) {
@@ -139,6 +176,12 @@ Result<LiveReading> read_live_page(const std::string& path) {
     reading.facts = {page.process_id, page.parent_id,     page.start_unix_ns,   page.rank,
                      page.ranks,      text_in(page.host), text_in(page.command)};
     reading.codec = text_in(page.codec);
+    for (const auto& slot : page.links)
+        if (slot.bytes_per_s != 0 && slot.to_kind < sent_kind_count)
+            reading.links.push_back({slot.key, static_cast<VertexKind>(slot.to_kind),
+                                     static_cast<double>(slot.bytes_per_s) * 1e-9,
+                                     text_in(slot.name), text_in(slot.to_name), slot.up_bytes,
+                                     slot.down_bytes});
     std::copy(std::begin(page.figures), std::end(page.figures), reading.figures.begin());
     return reading;
 }

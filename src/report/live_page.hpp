@@ -58,13 +58,28 @@ class LivePage {
     void add(const CallRecord& call);
     void add(const LinkUse& use);
 
+    /// Links that have room; those of later trees are not counted.
+    static constexpr std::size_t most_links = 16;
+
   private:
     LivePage() = default;
     void add(LiveFigure figure, std::uint64_t amount);
+    void add(const OwnLink& link);
 
     struct Layout;
     Layout* page_ = nullptr;
     std::string path_;
+};
+
+/// A link above the process, as it was counted (report/link_use.hpp).
+struct LiveLink {
+    std::uint64_t key = 0;
+    VertexKind to_kind = VertexKind::group;
+    double gbytes_per_s = 0;
+    std::string name;     ///< at most 31 bytes are kept
+    std::string to_name;  ///< as well
+    std::uint64_t up_bytes = 0;
+    std::uint64_t down_bytes = 0;
 };
 
 /// One look at a page.
@@ -72,6 +87,7 @@ struct LiveReading {
     LiveFacts facts;
     std::string codec;  ///< the last lossy one; empty: none yet
     LiveFigures figures{};
+    std::vector<LiveLink> links;
 
     std::uint64_t of(LiveFigure figure) const { return figures[static_cast<std::size_t>(figure)]; }
     std::uint64_t sent_at(VertexKind kind) const {

@@ -18,6 +18,8 @@ constexpr std::size_t most_entries = 256;
 constexpr std::size_t most_trees_an_entry = 4;
 constexpr std::size_t most_left_out_an_entry = 32;
 constexpr std::size_t most_trials_an_entry = 32;
+constexpr std::size_t most_sites = 4096;
+constexpr std::size_t most_listed_sites = 40;
 constexpr std::string_view overflow_name = "other communicators";
 
 /// An entry while it grows: every cell has its place, and is made with the first call.
@@ -114,6 +116,21 @@ struct Report::Impl {
     std::vector<std::unique_ptr<GrowingEntry>> entries;  ///< by CommId
     std::map<std::pair<std::string, int>, CommId> known;
     std::vector<RankSums> ranks;
+    using Site = std::pair<std::uintptr_t, CallKind>;
+    std::map<Site, CallSums> sites;
+    std::uint64_t sites_without_room = 0;
+    SiteNames site_names;
+
+    /// Those on which most time was spent; of kinds without times those with most calls.
+    std::vector<std::pair<Site, CallSums>> first_sites() const {
+        std::vector<std::pair<Site, CallSums>> sorted(sites.begin(), sites.end());
+        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+            return std::tie(a.second.total_ns, a.second.calls) >
+                   std::tie(b.second.total_ns, b.second.calls);
+        });
+        if (sorted.size() > most_listed_sites) sorted.resize(most_listed_sites);
+        return sorted;
+    }
 
     CommId make_entry(std::string_view name, int rank_count) {
         auto entry = std::make_unique<GrowingEntry>();
@@ -190,6 +207,20 @@ void Report::add_traffic(CommId comm, const Tree& tree, std::span<const LinkByte
     if (GrowingEntry* entry = impl_->find(comm)) entry->add_traffic(tree, links);
 }
 
+void Report::add_site(std::uintptr_t site, const CallRecord& call) {
+    const std::scoped_lock lock(impl_->mutex);
+    const Impl::Site key(site, call.kind);
+    if (impl_->sites.size() == most_sites && !impl_->sites.contains(key))
+        ++impl_->sites_without_room;
+    else
+        impl_->sites[key].add(call);
+}
+
+void Report::name_sites_by(SiteNames names) {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->site_names = std::move(names);
+}
+
 void Report::set_ranks(std::vector<RankSums> ranks) {
     const std::scoped_lock lock(impl_->mutex);
     impl_->ranks = std::move(ranks);
@@ -205,6 +236,14 @@ ReportSnapshot Report::snapshot() const {
     const std::scoped_lock lock(impl_->mutex);
     for (const auto& entry : impl_->entries) taken.comms.push_back(entry->finished());
     taken.ranks = impl_->ranks;
+    if (!impl_->site_names) return taken;
+    const auto sites = impl_->first_sites();
+    std::vector<std::uintptr_t> addresses;
+    for (const auto& [site, sums] : sites) addresses.push_back(site.first);
+    const std::vector<std::string> places = impl_->site_names(addresses);
+    for (std::size_t i = 0; i < sites.size(); ++i)
+        taken.sites.push_back({places[i], sites[i].first.second, sites[i].second});
+    taken.sites_not_listed = impl_->sites.size() - sites.size() + impl_->sites_without_room;
     return taken;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -44,6 +45,12 @@ class Report {
     /// most_pictured_vertices are left out.
     void add_traffic(CommId comm, const Tree& tree, std::span<const LinkBytes> links);
     static constexpr int most_pictured_vertices = 4096;
+
+    /// The same call by the place of the program that it came from (an address).
+    void add_site(std::uintptr_t site, const CallRecord& call);
+    /// How places are called; asked for those that are listed, whenever a report is written.
+    using SiteNames = std::function<std::vector<std::string>(std::span<const std::uintptr_t>)>;
+    void name_sites_by(SiteNames names);
 
     /// Of all ranks of the job, once they are known.
     void set_ranks(std::vector<RankSums> ranks);

@@ -247,6 +247,15 @@ void put_comm(const CommEntry& comm, Out out) {
     fmt::format_to(out, "</section>\n");
 }
 
+void put_sites(const ReportSnapshot& report, Out out) {
+    if (report.sites.empty()) return;
+    fmt::format_to(out, "<section>\n");
+    put_heading(2, "Calls of this rank by the place that they came from", out);
+    put_table(site_columns, rows_of(report.sites, site_row), out);
+    put_lines(sites_rest(report), out);
+    fmt::format_to(out, "</section>\n");
+}
+
 void put_head(const ReportSnapshot& report, Out out) {
     const std::string title = fmt::format("gradcoll {} report", report.process.version);
     fmt::format_to(out,
@@ -271,6 +280,7 @@ std::string report_html(const ReportSnapshot& report) {
     put_ranks(report, out);
     for (const CommEntry& comm : report.comms)
         if (!is_empty(comm)) put_comm(comm, out);
+    put_sites(report, out);
     put_lines(nic_lines(report.nic), out);
     fmt::format_to(out, "{}</body>\n</html>\n", html_words);
     return page;

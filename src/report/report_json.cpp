@@ -122,6 +122,14 @@ OrderedJson json_of(const EngineSums& sums) {
     return object;
 }
 
+OrderedJson json_of(const SiteCalls& site) {
+    OrderedJson object;
+    object["from"] = site.place;
+    object["call"] = name_of(site.kind);
+    add_sums(object, site.sums);
+    return object;
+}
+
 template <class T>
 OrderedJson list_of(const std::vector<T>& items) {
     OrderedJson list = OrderedJson::array();
@@ -181,6 +189,10 @@ std::string report_json(const ReportSnapshot& report) {
     add_saved(sums, total.saved_seconds);
     object["total"] = std::move(sums);
     if (!report.ranks.empty()) object["ranks"] = list_of(report.ranks);
+    if (!report.sites.empty()) {
+        object["sites"] = list_of(report.sites);
+        object["sites_not_listed"] = report.sites_not_listed;
+    }
     if (report.nic.any()) object["nic"] = json_of(report.nic);
     constexpr int indent = 1;
     return object.dump(indent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";

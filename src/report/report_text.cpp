@@ -89,6 +89,15 @@ void write_ranks(const ReportSnapshot& report, Out out) {
     for (const Row& row : rank_rows(report.ranks)) write_row(row, widths, out);
 }
 
+void write_sites(const ReportSnapshot& report, Out out) {
+    if (report.sites.empty()) return;
+    constexpr int widths[] = {9, 8, 8, 9, 8, -20, -1};
+    fmt::format_to(out, "\ncalls of this rank by the place that they came from\n");
+    write_row(site_columns, widths, out);
+    for (const SiteCalls& site : report.sites) write_row(site_row(site), widths, out);
+    write_lines(sites_rest(report), "  ", out);
+}
+
 }  // namespace
 
 std::string report_text(const ReportSnapshot& report) {
@@ -109,6 +118,7 @@ std::string report_text(const ReportSnapshot& report) {
         fmt::format_to(out, "\n");
         write_paragraph(lines, "", out);
     }
+    write_sites(report, out);
     write_ranks(report, out);
     fmt::format_to(out, "\n");
     write_paragraph(total_lines(report), "", out);

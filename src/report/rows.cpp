@@ -211,6 +211,22 @@ std::string way_of(const CallSums& sums) {
 
 }  // namespace
 
+Row site_row(const SiteCalls& site) {
+    const CallSums& sums = site.sums;
+    return {count_text(sums.calls),
+            count_text(sums.served),
+            count_text(sums.passed),
+            bytes_text(sums.bytes_in),
+            sums.total_ns > 0 ? seconds_text(seconds_of(sums.total_ns)) : "-",
+            std::string(name_of(site.kind)),
+            shortened(site.place)};
+}
+
+std::vector<std::string> sites_rest(const ReportSnapshot& report) {
+    if (report.sites_not_listed == 0) return {};
+    return {fmt::format("and {} with less time", counted(report.sites_not_listed, "place"))};
+}
+
 std::vector<std::string> total_lines(const ReportSnapshot& report) {
     const ReportTotal total = total_of(report);
     const CallSums& sums = total.sums;

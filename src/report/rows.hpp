@@ -43,6 +43,12 @@ inline constexpr std::array<std::string_view, 6> rank_columns = {
     "over all ranks", "sum", "mean", "least", "most", "most / mean"};
 std::vector<Row> rank_rows(const std::vector<RankSums>& ranks);
 
+/// Where in the program calls came from.
+inline constexpr std::array<std::string_view, 7> site_columns = {"calls", "served", "passed", "in",
+                                                                 "time",  "call",   "from"};
+Row site_row(const SiteCalls& site);
+std::vector<std::string> sites_rest(const ReportSnapshot& report);
+
 /// "allreduce: 16 ranks, 3 communicators".
 std::string comm_title(const CommEntry& comm);
 std::vector<std::string> tree_lines(const CommEntry& comm);

@@ -208,13 +208,22 @@ struct RankSums {
     CallSums sums;
 };
 
+/// The calls of one kind that came from one place of the program.
+struct SiteCalls {
+    std::string place;
+    CallKind kind = CallKind::allreduce;
+    CallSums sums;
+};
+
 struct ReportSnapshot {
     ReportProcess process;
     std::int64_t start_unix_ns = 0;
     double seconds = 0;  ///< since then
     NicFigures nic;
     std::vector<CommEntry> comms;
-    std::vector<RankSums> ranks;  ///< of the whole job; empty: not known
+    std::vector<RankSums> ranks;   ///< of the whole job; empty: not known
+    std::vector<SiteCalls> sites;  ///< if asked for: the first few, by time and calls
+    std::uint64_t sites_not_listed = 0;
 };
 
 struct ReportTotal {

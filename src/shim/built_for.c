@@ -10,8 +10,11 @@
 #elif defined(MPICH_VERSION)
 #define FAMILY "MPICH"
 #define MAJOR (MPICH_NUMVERSION / 10000000)
+#elif defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+#define FAMILY STANDARD_ABI
+#define MAJOR MPI_ABI_VERSION
 #else
-#error "the interposer knows Open MPI and MPICH"
+#error "the interposer knows Open MPI, MPICH and the standard ABI of MPI 5"
 #endif
 
 #if GC_MPI_HAS_FORTRAN

@@ -39,28 +39,32 @@ static bool parse(const char* text, char running[RUNNING_MPI_BYTES]) {
     return false;
 }
 
-/* Whether it is a library of the standard ABI of MPI 5, whose handles are not those of the same
- * MPI's own ABI although the version's text is the same. Legal before MPI_Init. */
-static bool has_standard_abi(void) {
+/* The version of the standard ABI of MPI 5, if the program runs a library that has it: its handles
+ * are not those of the same MPI's own ABI although the version's text is the same. Else -1. Legal
+ * before MPI_Init. */
+static int standard_abi(void) {
     int (*get)(int* major, int* minor) = NULL;
     int major = -1;
     int minor = -1;
     *(void**)&get = find_symbol("PMPI_Abi_get_version");
-    return get != NULL && get(&major, &minor) == 0 && major >= 0;
+    return get != NULL && get(&major, &minor) == 0 ? major : -1;
 }
 
-bool running_mpi_is_ours(char running[RUNNING_MPI_BYTES]) {
+static bool read_and_parse(char running[RUNNING_MPI_BYTES]) {
     char* const text = calloc(1, VERSION_BYTES);
     bool ours = false;
     if (text != NULL && read_version(text)) {
         ours = parse(text, running);
-        if (ours && has_standard_abi()) {
-            snprintf(running, RUNNING_MPI_BYTES, "an MPI with the standard ABI");
-            ours = false;
-        }
     } else {
         snprintf(running, RUNNING_MPI_BYTES, "an MPI that does not say its version");
     }
     free(text);
     return ours;
+}
+
+bool running_mpi_is_ours(char running[RUNNING_MPI_BYTES]) {
+    const int abi = standard_abi();
+    if (abi < 0) return read_and_parse(running);
+    snprintf(running, RUNNING_MPI_BYTES, STANDARD_ABI " %d", abi);
+    return strcmp(built_for.family, STANDARD_ABI) == 0 && built_for.major == abi;
 }

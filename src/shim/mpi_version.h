@@ -5,8 +5,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What the interposer is built for by a <mpi.h> that no MPI library has to itself. */
+#define STANDARD_ABI "an MPI with the standard ABI"
+
 typedef struct {
-    const char* family; /* "Open MPI", "MPICH" */
+    const char* family; /* "Open MPI", "MPICH", STANDARD_ABI */
     int major;
     size_t handle_bytes; /* of an MPI_Comm or MPI_Request in memory */
     void* in_place;

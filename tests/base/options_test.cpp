@@ -12,13 +12,19 @@ namespace gradcoll {
 namespace {
 
 TEST(OptionLayers, ValuesOfTheProcessAreCheckedDownHere) {
-    const std::pair<OptionId, const char*> bad[] = {
-        {OptionId::log, "loud"},           {OptionId::cpu, "sse9"},
-        {OptionId::yield, "maybe"},        {OptionId::enable, "2"},
-        {OptionId::dump_config, "please"}, {OptionId::report, "xml"},
-        {OptionId::report_error, "-1"},    {OptionId::report_error, "1000001"},
-        {OptionId::trace_spans, "0"},      {OptionId::trace_spans, "100000001"},
-        {OptionId::device, "cuda"},        {OptionId::device, "libplugin.so"}};
+    const std::pair<OptionId, const char*> bad[] = {{OptionId::log, "loud"},
+                                                    {OptionId::cpu, "sse9"},
+                                                    {OptionId::yield, "maybe"},
+                                                    {OptionId::enable, "2"},
+                                                    {OptionId::dump_config, "please"},
+                                                    {OptionId::report, "xml"},
+                                                    {OptionId::report_error, "-1"},
+                                                    {OptionId::report_error, "1000001"},
+                                                    {OptionId::report_callsites, "yes"},
+                                                    {OptionId::trace_spans, "0"},
+                                                    {OptionId::trace_spans, "100000001"},
+                                                    {OptionId::device, "cuda"},
+                                                    {OptionId::device, "libplugin.so"}};
     for (const auto& [id, value] : bad) {
         const Status status = check_process_option(id, value);
         ASSERT_FALSE(status.ok()) << value;

@@ -79,6 +79,34 @@ TEST_F(LivePages, HaveWhatWasCountedByAllThreads) {
     EXPECT_EQ(reading.sent_at(VertexKind::rank), 0U);
 }
 
+TEST_F(LivePages, CountWhatGoesOverEachLinkAsLongAsThereIsRoom) {
+    const auto page = made(1);
+    LinkUse use;
+    use.own_links = {{11, VertexKind::host, 25, "L3#0", "a host", 7, 5},
+                     {12, VertexKind::fabric_switch, 1.25, std::string(50, 'n'), "", 3, 2}};
+    page->add(use);
+    use.own_links[1].gbytes_per_s = 2.5;  // as it was measured later
+    page->add(use);
+    auto links = only_one().links;
+    ASSERT_EQ(links.size(), 2U);
+    EXPECT_EQ(links[0].key, 11U);
+    EXPECT_EQ(links[0].to_kind, VertexKind::host);
+    EXPECT_EQ(links[0].gbytes_per_s, 25);
+    EXPECT_EQ(links[0].name, "L3#0");
+    EXPECT_EQ(links[0].to_name, "a host");
+    EXPECT_EQ(links[0].up_bytes, 14U);
+    EXPECT_EQ(links[1].gbytes_per_s, 2.5);
+    EXPECT_EQ(links[1].name, std::string(31, 'n'));
+    EXPECT_EQ(links[1].down_bytes, 4U);
+    for (std::uint64_t key = 100; key < 200; ++key) {
+        use.own_links = {{key, VertexKind::group, 1, "", "", 1, 1}};
+        page->add(use);
+    }
+    links = only_one().links;
+    ASSERT_EQ(links.size(), LivePage::most_links);
+    EXPECT_EQ(links.back().up_bytes, 1U);
+}
+
 TEST_F(LivePages, AreOfTheUserAloneAndGoWithTheProcess) {
     auto page = made(1);
     const std::string path = live_page_paths(folder).at(0);
@@ -125,7 +153,7 @@ TEST_F(LivePages, WhatIsNoneIsRefused) {
     EXPECT_EQ(refuses(""), Code::corrupt);
     EXPECT_EQ(refuses(bytes.substr(0, bytes.size() - 1)), Code::corrupt);
     std::string later = bytes;
-    later[6] = '2';
+    later[6] = '9';
     EXPECT_EQ(refuses(later), Code::corrupt);
     std::filesystem::create_symlink(good, folder + "/link");
     EXPECT_EQ(read_live_page(folder + "/link").status().code(), Code::io);

@@ -50,6 +50,25 @@ TEST(GcTop, ShowsWhatWasCountedBetweenTheLooks) {
               "  sent at  host 50 MiB/s  shared memory 50 MiB/s\n");
 }
 
+TEST(GcTop, SharesOfLinksAreOfTheRanksBelowThemTogether) {
+    const auto with_links = [](int rank, std::uint64_t times) {
+        LiveReading made = reading(rank, 7, 1);
+        made.links = {{static_cast<std::uint64_t>(rank), VertexKind::host, 10, "", "", 0, 0},
+                      {99, VertexKind::fabric_switch, 1.25, "node7", "leaf3", 0, 0}};
+        made.links[0].up_bytes = times * 1'000'000'000 * static_cast<std::uint64_t>(rank);
+        made.links[1].up_bytes = times * 250'000'000;
+        made.links[1].down_bytes = times * 125'000'000;
+        return made;
+    };
+    const std::string screen = screen_of(
+        jobs_between({with_links(1, 1), with_links(2, 1)}, {with_links(1, 2), with_links(2, 2)}), 1,
+        3);
+    EXPECT_NE(screen.find("  link to host: up 20 %, down 0 % of 10 GB/s (of 2, the busiest)\n"
+                          "  link node7 to switch leaf3: up 40 %, down 20 % of 1.25 GB/s\n"),
+              std::string::npos)
+        << screen;
+}
+
 TEST(GcTop, RanksOfOneLauncherAreAJobTheOldestFirst) {
     const std::vector<LiveReading> before = {reading(0, 9, 1), reading(0, 7, 1)};
     std::vector<LiveReading> after = {reading(0, 9, 3), reading(0, 7, 2), reading(1, 7, 5)};

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/links.hpp"
@@ -41,25 +42,61 @@ VertexKind turn_between(const Tree& tree, int from_rank, int to_rank) {
     return tree.vertex(visit_links_between(tree, from_rank, to_rank, pass_by)).kind;
 }
 
-void add_sent(const Tree& tree, const Plan& plan, const Schedule& schedule, std::uint64_t times,
-              SentByKind& sent) {
-    for (const Step& step : schedule.steps) {
-        if (step.kind != StepKind::send) continue;
-        const auto kind = static_cast<std::size_t>(turn_between(tree, plan.rank, step.peer));
-        sent[kind] += times * message_bytes(step, schedule, plan.spec.elem_bytes);
+/// Calls visit(step, bytes) for the sends and receives of all chunks together.
+template <class Visit>
+void visit_messages(const Plan& plan, Visit visit) {
+    if (plan.chunk_count == 0) return;
+    const bool has_tail = plan.tail.count_elems > 0;
+    const auto of_chunks = [&](const Schedule& schedule, std::int64_t chunks) {
+        for (const Step& step : schedule.steps)
+            if (step.kind == StepKind::send || step.kind == StepKind::recv)
+                visit(step, static_cast<std::uint64_t>(chunks) *
+                                message_bytes(step, schedule, plan.spec.elem_bytes));
+    };
+    of_chunks(plan.body, plan.chunk_count - (has_tail ? 1 : 0));
+    if (has_tail) of_chunks(plan.tail, 1);
+}
+
+/// Trees of other communicators number vertices otherwise, but their names are the same.
+std::uint64_t key_of_link(const Tree& tree, int vertex) {
+    Hash hash;
+    for (int id = vertex; id != tree.root(); id = tree.vertex(id).parent) {
+        const Vertex& on_way = tree.vertex(id);
+        hash.text(on_way.name).value(on_way.name.empty() ? on_way.branch : 0);
     }
+    return hash.digest();
 }
 
 }  // namespace
 
 SentByKind sent_by_kind(const Tree& tree, const Plan& plan) {
     SentByKind sent{};
-    if (plan.chunk_count == 0) return sent;
-    const bool has_tail = plan.tail.count_elems > 0;
-    add_sent(tree, plan, plan.body,
-             static_cast<std::uint64_t>(plan.chunk_count - (has_tail ? 1 : 0)), sent);
-    if (has_tail) add_sent(tree, plan, plan.tail, 1, sent);
+    visit_messages(plan, [&](const Step& step, std::uint64_t bytes) {
+        if (step.kind == StepKind::send)
+            sent[static_cast<std::size_t>(turn_between(tree, plan.rank, step.peer))] += bytes;
+    });
     return sent;
+}
+
+std::vector<OwnLink> own_links(const Tree& tree, const Plan& plan) {
+    std::vector<LinkBytes> bytes_of(static_cast<std::size_t>(tree.vertex_count()));
+    visit_messages(plan, [&](const Step& step, std::uint64_t bytes) {
+        visit_links_between(tree, plan.rank, step.peer, [&](int vertex, bool is_own) {
+            if (!is_own) return;
+            LinkBytes& link = bytes_of[static_cast<std::size_t>(vertex)];
+            (step.kind == StepKind::send ? link.up : link.down) += bytes;
+        });
+    });
+    std::vector<OwnLink> links;
+    for (int id = tree.leaf_of(plan.rank); id != tree.root(); id = tree.vertex(id).parent) {
+        const Vertex& below = tree.vertex(id);
+        const LinkBytes& bytes = bytes_of[static_cast<std::size_t>(id)];
+        if (below.uplink.bandwidth_gbytes_per_s > 0)
+            links.push_back({key_of_link(tree, id), tree.vertex(below.parent).kind,
+                             below.uplink.bandwidth_gbytes_per_s, below.name,
+                             tree.vertex(below.parent).name, bytes.up, bytes.down});
+    }
+    return links;
 }
 
 std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec) {

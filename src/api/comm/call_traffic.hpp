@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "collectives/plan/plan.hpp"
 #include "report/link_use.hpp"
@@ -15,6 +16,10 @@ std::shared_ptr<const TreeTraffic> traffic_of_call(const Tree& tree, const PlanS
 
 /// What the rank of `plan` sends, headers included; with codecs of variable rate a bound. Pure.
 SentByKind sent_by_kind(const Tree& tree, const Plan& plan);
+
+/// What the rank of `plan` sends and gets over the links on its way to the root whose bandwidth is
+/// known, the lowest first. Bytes as of sent_by_kind(). Pure.
+std::vector<OwnLink> own_links(const Tree& tree, const Plan& plan);
 
 /// A lossy codec of the call; empty: none.
 std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec);

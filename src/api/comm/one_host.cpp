@@ -72,6 +72,7 @@ template <class Run>
 Status OneHost::observed(const Told& call, Run& run) {
     const std::uint64_t begin_ns = now_ns();
     GRADCOLL_TRY(run());
+    engine_->note_end();
     CallRecord record;
     record.total_ns = now_ns() - begin_ns;
     record.kind = call.kind;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/comm/started_calls.hpp"
+#include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
@@ -116,7 +117,12 @@ OneHostEngine::OneHostEngine(const CommIdentity& comm, std::unique_ptr<SharedSeg
       bcast_(group_),
       allgather_(group_),
       reduce_scatter_(group_, choices),
-      private_comm_(comm.private_comm()) {}
+      private_comm_(comm.private_comm()) {
+    if (Trace* const trace = process_trace(); trace != nullptr) {
+        steps_ = std::make_unique<StepTrace>(*trace);
+        group_.be_watched_by(steps_.get());
+    }
+}
 
 Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) {
     const std::uint64_t signature = signature_of(shape);

@@ -10,6 +10,7 @@
 
 #include "api/comm/comm_identity.hpp"
 #include "api/edge/request.hpp"
+#include "api/observe/step_trace.hpp"
 #include "base/mpi/mpi.hpp"
 #include "collectives/plan/plan.hpp"
 #include "runtime/one_host/allgather.hpp"
@@ -67,6 +68,10 @@ class OneHostEngine {
     void go_on_beside(Waiter::Progress beside, void* context) {
         beside_ = beside;
         beside_context_ = context;
+    }
+    /// A blocking call of this rank has ended: for the trace, if there is one.
+    void note_end() {
+        if (steps_) steps_->ends();
     }
     /// The same number on ranks that have made the same calls.
     std::uint64_t state() const;
@@ -136,6 +141,7 @@ class OneHostEngine {
     }
 
     std::unique_ptr<SharedSegment> segment_;
+    std::unique_ptr<StepTrace> steps_;  ///< null: there is no trace
     SegmentGroup group_;
     OneHostAllreduce allreduce_;
     OneHostReduce reduce_;

@@ -52,7 +52,10 @@ std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const Plan& plan) {
     if (!wanted.any()) return nullptr;
     auto use = std::make_unique<LinkUse>();
     if (wanted.of_all_ranks) use->of_all_ranks = traffic_of_call(tree, plan.spec);
-    if (wanted.of_this_rank) use->of_this_rank = sent_by_kind(tree, plan);
+    if (wanted.of_this_rank) {
+        use->of_this_rank = sent_by_kind(tree, plan);
+        use->own_links = own_links(tree, plan);
+    }
     use->codec = lossy_codec_of(tree, plan.spec);
     return use;
 }

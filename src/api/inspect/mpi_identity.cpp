@@ -38,6 +38,10 @@ std::string_view major_of(const MpiIdentity& identity) {
     return std::string_view(identity.version).substr(0, identity.version.find('.'));
 }
 
+[[maybe_unused]] MpiIdentity of_standard_abi(int major) {
+    return {"an MPI with the standard ABI", std::to_string(major)};
+}
+
 }  // namespace
 
 std::string MpiIdentity::text() const {
@@ -65,6 +69,8 @@ MpiIdentity mpi_built_for() {
     return {"MVAPICH2", MVAPICH2_VERSION};
 #elif defined(MPICH_VERSION)
     return {"MPICH", MPICH_VERSION};
+#elif defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
+    return of_standard_abi(MPI_ABI_VERSION);
 #else
     return {};
 #endif
@@ -77,6 +83,17 @@ std::string mpi_library_text() {
     text.resize(static_cast<std::size_t>(length));
     while (!text.empty() && (text.back() == '\n' || text.back() == '\0')) text.pop_back();
     return text;
+}
+
+MpiIdentity mpi_seen() {
+#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+    int major = 0;
+    int minor = 0;
+    PMPI_Abi_get_version(&major, &minor);
+    return of_standard_abi(major);
+#else
+    return mpi_identity_from(mpi_library_text());
+#endif
 }
 
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b) {

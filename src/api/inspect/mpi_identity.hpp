@@ -18,6 +18,8 @@ struct MpiIdentity {
 MpiIdentity mpi_identity_from(std::string_view library_version);
 /// From the macros of the <mpi.h> that was compiled against.
 MpiIdentity mpi_built_for();
+/// Of the MPI library of this process. Callable before MPI_Init.
+MpiIdentity mpi_seen();
 /// All that the MPI library of this process says of itself. Callable before MPI_Init.
 std::string mpi_library_text();
 

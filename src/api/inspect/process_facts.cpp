@@ -70,7 +70,7 @@ InstructionSet set_of_codecs() {
 
 GC_Build make_build() {
     const std::string mpi_text = mpi_library_text();
-    const MpiIdentity seen = mpi_identity_from(mpi_text);
+    const MpiIdentity seen = mpi_seen();
     GC_Build build;
     build.version = build_facts::version;
     build.revision = build_facts::revision;

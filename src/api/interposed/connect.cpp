@@ -7,6 +7,7 @@
 #include "api/interposed/gate.hpp"
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"
+#include "base/mpi/fortran_handles.hpp"
 #include "memory/space.hpp"
 
 namespace gradcoll {
@@ -21,7 +22,7 @@ void pcontrol(int level) noexcept try {
 }
 
 int request_to_fortran(const void* request) noexcept {
-    return PMPI_Request_c2f(*static_cast<const MPI_Request*>(request));
+    return number_of(*static_cast<const MPI_Request*>(request));
 }
 
 /// Only the MPI library can convert handles of Fortran.
@@ -40,11 +41,11 @@ constexpr GC_Interposer_table table = {
     .go_on = []() noexcept { return make_progress_for_waiting_program() ? 1 : 0; },
     .info_was_set = info_was_set,
     .pcontrol = pcontrol,
-    .comm_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Comm_f2c(handle)); },
-    .datatype_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Type_f2c(handle)); },
-    .op_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Op_f2c(handle)); },
-    .info_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Info_f2c(handle)); },
-    .request_of_fortran = [](int handle) noexcept { return bits_of(PMPI_Request_f2c(handle)); },
+    .comm_of_fortran = [](int handle) noexcept { return bits_of(comm_of_number(handle)); },
+    .datatype_of_fortran = [](int handle) noexcept { return bits_of(datatype_of_number(handle)); },
+    .op_of_fortran = [](int handle) noexcept { return bits_of(op_of_number(handle)); },
+    .info_of_fortran = [](int handle) noexcept { return bits_of(info_of_number(handle)); },
+    .request_of_fortran = [](int handle) noexcept { return bits_of(request_of_number(handle)); },
     .request_to_fortran = request_to_fortran,
 };
 

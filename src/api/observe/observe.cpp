@@ -17,6 +17,7 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "api/observe/call_site.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "base/options.hpp"
@@ -36,6 +37,7 @@ struct Observer {
     Form form = Form::off;
     std::string report_path;  ///< empty: stderr
     bool writes_report = false;
+    bool has_sites = false;
     std::unique_ptr<Report> report;
     std::unique_ptr<LivePage> live;
     std::string trace_path;
@@ -116,6 +118,10 @@ void set_up_report(Observer& made, const PatternFacts& facts) {
     made.report_path = path_of(OptionId::report_file, expanded);
     made.writes_report = facts.rank == 0 || expanded.has_rank || expanded.has_process;
     made.report = std::make_unique<Report>(describe(facts));
+    made.has_sites = made.writes_report && option_text(OptionId::report_callsites) == "on";
+    if (!made.has_sites) return;
+    prepare_call_sites();
+    made.report->name_sites_by(names_of_sites);
 }
 
 std::size_t most_spans() {
@@ -306,6 +312,7 @@ void observe_call(MPI_Comm comm, const CallRecord& call) {
     if (with->live) with->live->add(call);
     if (!with->report) return;
     if (const auto id = comm_id(*with->report, comm)) with->report->add_call(*id, call);
+    if (with->has_sites) with->report->add_site(call_site(), call);
 }
 
 void observe_as(MPI_Comm twin, MPI_Comm comm) {

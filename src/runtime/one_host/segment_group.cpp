@@ -154,14 +154,19 @@ void SegmentGroup::announce(std::uint32_t step) {
     Head& mine = head(rank_);
     mine.signature.store(signature_, std::memory_order_relaxed);
     raise(mine.announced, word_value(step), sleepers(rank_));
+    if (watch_ != nullptr) watch_->has_announced(step);
 }
 
 void SegmentGroup::wait_for(int rank, std::uint32_t step) const {
+    if (watch_ != nullptr) watch_->waits();
     waiter_.wait(head(rank).announced, word_value(step), sleepers(rank));
+    if (watch_ != nullptr) watch_->has_waited(rank, step);
 }
 
 void SegmentGroup::wait_for_all(std::uint32_t step) {
+    if (watch_ != nullptr) watch_->waits();
     wait_for_all_in(call_, step);
+    if (watch_ != nullptr) watch_->has_waited(StepWatch::all_others, step);
     note_all_have_begun();
 }
 

@@ -11,6 +11,7 @@
 #include "base/status.hpp"
 #include "memory/store_choice.hpp"
 #include "runtime/one_host/pieces.hpp"
+#include "runtime/one_host/step_watch.hpp"
 #include "transport/shm/waiter.hpp"
 
 namespace gradcoll {
@@ -83,6 +84,8 @@ class SegmentGroup {
     int rank() const { return rank_; }
     int rank_count() const { return rank_count_; }
     const SegmentSizes& sizes() const { return sizes_; }
+    /// Null: nobody any more.
+    void be_watched_by(StepWatch* watch) { watch_ = watch; }
     /// How large blocks are from the next call on, the same on all ranks: at least a cache line for
     /// each rank, and at most (as they are first) those of sizes().
     void use_blocks_of(std::size_t bytes) { block_bytes_ = std::min(bytes, sizes_.block_bytes); }
@@ -95,6 +98,7 @@ class SegmentGroup {
     /// Waits if somebody may still read what this rank wrote into the slot that comes now.
     void begin_call(std::uint64_t signature, std::size_t inline_bytes, Waits waits) {
         ++call_;
+        if (watch_ != nullptr) watch_->begins();
         const bool wide = inline_bytes > narrow_bytes;
         const std::uint64_t window = window_of(inline_bytes, waits);
         if (call_ - ended_by_all_ > window) catch_up(window);
@@ -230,6 +234,7 @@ class SegmentGroup {
     std::size_t result_stride_;
     std::size_t part_bytes_;
     Waiter waiter_;
+    StepWatch* watch_ = nullptr;
     std::uint64_t call_ = 0;
     std::uint64_t signature_ = 0;  ///< of the current call
     std::size_t inline_offset_ = 0;

@@ -26,9 +26,17 @@ bool are_one(const LiveReading& a, const LiveReading& b) {
 }
 
 RankWindow between(const LiveReading& before, const LiveReading& after) {
-    RankWindow window{after.facts, after.codec, {}};
+    RankWindow window{after.facts, after.codec, {}, {}};
     for (std::size_t i = 0; i < window.figures.size(); ++i)
         window.figures[i] = after.figures[i] - std::min(before.figures[i], after.figures[i]);
+    for (LiveLink link : after.links) {
+        for (const LiveLink& then : before.links)
+            if (then.key == link.key) {
+                link.up_bytes -= std::min(then.up_bytes, link.up_bytes);
+                link.down_bytes -= std::min(then.down_bytes, link.down_bytes);
+            }
+        window.links.push_back(std::move(link));
+    }
     return window;
 }
 

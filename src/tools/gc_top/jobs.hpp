@@ -12,7 +12,8 @@ namespace gc_top {
 struct RankWindow {
     gradcoll::LiveFacts facts;
     std::string codec;
-    gradcoll::LiveFigures figures{};  ///< counted meanwhile
+    gradcoll::LiveFigures figures{};          ///< counted meanwhile
+    std::vector<gradcoll::LiveLink> links{};  ///< with what was counted meanwhile
 
     double of(gradcoll::LiveFigure figure) const {
         return static_cast<double>(figures[static_cast<std::size_t>(figure)]);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "base/units.hpp"
 #include "topology/vertex.hpp"
@@ -56,11 +58,24 @@ void write_row(const std::string& name, const RankWindow& of, std::size_t ranks,
         part(of.of(LiveFigure::codec_ns), seconds, ranks), plain(of.codec, 14));
 }
 
+/// Ranks below one link share it.
+void add_link(std::vector<LiveLink>& sums, const LiveLink& link) {
+    const auto same = std::find_if(sums.begin(), sums.end(),
+                                   [&](const LiveLink& sum) { return sum.key == link.key; });
+    if (same == sums.end()) {
+        sums.push_back(link);
+        return;
+    }
+    same->up_bytes += link.up_bytes;
+    same->down_bytes += link.down_bytes;
+}
+
 RankWindow sum_of(const Job& job) {
-    RankWindow sum{job.ranks.front().facts, "", {}};
+    RankWindow sum{job.ranks.front().facts, "", {}, {}};
     for (const RankWindow& rank : job.ranks) {
         if (sum.codec.empty()) sum.codec = rank.codec;
         for (std::size_t i = 0; i < sum.figures.size(); ++i) sum.figures[i] += rank.figures[i];
+        for (const LiveLink& link : rank.links) add_link(sum.links, link);
     }
     return sum;
 }
@@ -80,6 +95,38 @@ void write_links(const RankWindow& sum, double seconds, Out out) {
     const double in_memory = sum.of(LiveFigure::bytes_sent) - in_messages;
     if (in_memory > 0) text += fmt::format("  shared memory {}/s", bytes_rate(in_memory, seconds));
     if (!text.empty()) fmt::format_to(out, "  sent at{}\n", text);
+}
+
+double used(std::uint64_t bytes, const LiveLink& link, double seconds) {
+    return static_cast<double>(bytes) / (link.gbytes_per_s * 1e9 * seconds);
+}
+
+/// Links lead to one level if they lead to vertices of one kind and name.
+using Level = std::pair<VertexKind, std::string>;
+
+/// Of the links of one level the one that has least left, by the bytes of ranks here.
+void write_level(const Level& level, const std::vector<const LiveLink*>& links, double seconds,
+                 Out out) {
+    const auto share = [&](const LiveLink& link) {
+        return used(std::max(link.up_bytes, link.down_bytes), link, seconds);
+    };
+    const LiveLink& busiest = **std::max_element(
+        links.begin(), links.end(),
+        [&](const LiveLink* a, const LiveLink* b) { return share(*a) < share(*b); });
+    const auto named = [](const std::string& name) {
+        return name.empty() ? std::string() : fmt::format(" {}", plain(name, 24));
+    };
+    fmt::format_to(out, "  link{} to {}{}: up {:.0f} %, down {:.0f} % of {:.4g} GB/s{}\n",
+                   named(busiest.name), name_of(level.first), named(level.second),
+                   100 * used(busiest.up_bytes, busiest, seconds),
+                   100 * used(busiest.down_bytes, busiest, seconds), busiest.gbytes_per_s,
+                   links.size() > 1 ? fmt::format(" (of {}, the busiest)", links.size()) : "");
+}
+
+void write_link_shares(const std::vector<LiveLink>& links, double seconds, Out out) {
+    std::map<Level, std::vector<const LiveLink*>> levels;
+    for (const LiveLink& link : links) levels[{link.to_kind, link.to_name}].push_back(&link);
+    for (const auto& [level, at_level] : levels) write_level(level, at_level, seconds, out);
 }
 
 void write_job(const Job& job, double seconds, int most_ranks, Out out) {
@@ -103,6 +150,7 @@ void write_job(const Job& job, double seconds, int most_ranks, Out out) {
         fmt::format_to(out, "  and {} that were in calls for less time\n",
                        counted(job.ranks.size() - shown.size(), "rank"));
     write_links(sum, seconds, out);
+    write_link_shares(sum.links, seconds, out);
 }
 
 }  // namespace

@@ -10,11 +10,18 @@
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "measures.hpp"
 #include "options.hpp"
+#include "tools/progress/progress.hpp"
 
 namespace gc_tune {
 namespace {
 
 using namespace gradcoll;
+
+// Parts of the time that a pass takes, of hundred.
+constexpr double kernels_work = 40;
+constexpr double packings_work = 10;
+constexpr double links_work = 25;
+constexpr double one_host_work = 25;
 
 HostPlace place_of_this_rank() {
     MPI_Comm host = MPI_COMM_NULL;
@@ -33,20 +40,40 @@ HostPlace place_of_this_rank() {
 
 /// Everything once. `cores`: as many ranks as have a core each; rank 0 is among them.
 Status measure_once(const Options& options, const HostPlace& place, const Group& cores,
-                    Tuning& tuning) {
+                    ProgressLine& progress, Tuning& tuning) {
     tuning.cores = place.cores;
+    progress.begin("codecs and sums");
     GRADCOLL_TRY(measure_kernels(options, cores, tuning));
+    progress.add(kernels_work);
+    progress.begin("packing");
     GRADCOLL_TRY(measure_packings(options, cores, tuning));
+    progress.add(packings_work);
+    progress.begin("links");
     GRADCOLL_TRY(measure_links(options, MPI_COMM_WORLD, place, tuning));
+    progress.add(links_work);
+    progress.begin("shared memory");
     if (place.hosts == 1 && cores.size() > 1) measure_one_host(options, cores, tuning);
+    progress.add(one_host_work);
     return {};
+}
+
+/// Rank 0 tells.
+ProgressLine progress_of(const Options& options) {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const auto shown =
+        options.progress ? ProgressLine::Shown::always : ProgressLine::Shown::on_terminal;
+    return {"gc_tune",
+            options.passes() * (kernels_work + packings_work + links_work + one_host_work),
+            rank == 0 ? shown : ProgressLine::Shown::never};
 }
 
 Status measure(const Options& options, Tuning& tuning) {
     const HostPlace place = place_of_this_rank();
     const Group cores(MPI_COMM_WORLD, place.rank < place.cores);
     std::vector<Tuning> passes(static_cast<std::size_t>(options.passes()));
-    for (Tuning& pass : passes) GRADCOLL_TRY(measure_once(options, place, cores, pass));
+    ProgressLine progress = progress_of(options);
+    for (Tuning& pass : passes) GRADCOLL_TRY(measure_once(options, place, cores, progress, pass));
     tuning = together(passes);
     return {};
 }

@@ -12,6 +12,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
         ->type_name("FILE");
     app.add_flag("--quick", line.options.quick,
                  "a second instead of half a minute: shows that it works, measures badly");
+    app.add_flag("--progress", line.options.progress,
+                 "say how far it is even if stderr is no terminal, as under most launchers");
     app.footer("Start it with one rank a core or more: mpirun -n 4 gc_tune --out tuning.json");
     parse_into(line, app, argc, argv);
     return line;

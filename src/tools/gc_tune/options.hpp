@@ -11,6 +11,7 @@ namespace gc_tune {
 struct Options {
     std::string out;  ///< the tuning file; empty: only the summary
     bool quick = false;
+    bool progress = false;  ///< is shown where stderr is no terminal, too
     /// Of what is at work on a host at a time: where caches end is seen by then.
     std::size_t most_bytes() const { return std::size_t{quick ? 1U : 256U} << 20U; }
     /// Everything is measured so often, so that no disturbance meets all measurements of a figure.

@@ -1,6 +1,7 @@
 gradcoll_extension(option report SOURCES options.cpp)
 gradcoll_extension(option report_file)
 gradcoll_extension(option report_error)
+gradcoll_extension(option report_callsites)
 gradcoll_extension(option top)
 gradcoll_extension(option trace)
 gradcoll_extension(option trace_spans)

@@ -39,6 +39,17 @@ OptionInfo report_error_option_row() {
             .check = check_number<0, 1'000'000>};
 }
 
+OptionInfo report_callsites_option_row() {
+    return {
+        .variable = "GC_REPORT_CALLSITES",
+        .default_value = "off",
+        .allowed = "off, on",
+        .help =
+            "with a report: calls by the place of the program that they came from, with its line "
+            "where addr2line finds one",
+        .check = check_word};
+}
+
 OptionInfo trace_option_row() {
     return {.variable = "GC_TRACE",
             .default_value = "",

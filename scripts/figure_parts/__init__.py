@@ -1,0 +1,1 @@
+"""How pictures with axes look: one style for all that scripts draw."""

@@ -1,0 +1,1 @@
+"""How far a script is; used by those that run for minutes."""
