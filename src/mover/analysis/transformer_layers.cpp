@@ -17,6 +17,7 @@ class TransformerSizes {
           tensor_(parallel.tensor),
           // What is not split by tensor parallelism is split along the sequence, or not at all.
           outside_(parallel.sequence_parallel ? parallel.tensor : 1),
+          fused_(parallel.fused_activation),
           sequence_(parallel.sequence > 0 ? parallel.sequence : model.sequence),
           tokens_(size_product({sequence_, parallel.micro_batch_size})),
           row_(size_product({tokens_, model.hidden})) {}
@@ -28,8 +29,9 @@ class TransformerSizes {
         LayerPart& part = layer.parts.emplace_back();
         part.name = "lookup";
         if (model_.dropout) part.kept.push_back({"mask", outside(1)});
-        part.forward = roofline_ticks(cluster_, 0, 4.0 * wide(row_));
-        part.backward = part.forward;
+        part.forward = given_or(model_.embedding_times.forward_us,
+                                roofline_ticks(cluster_, 0, 4.0 * wide(row_)));
+        part.backward = given_or(model_.embedding_times.backward_us, part.forward);
         return layer;
     }
 
@@ -46,7 +48,7 @@ class TransformerSizes {
             {"product.in", outside(2)},
             {"logits", divided_up(size_product({4, tokens_, model_.vocabulary}), tensor_)}};
         const double flops = 2.0 * wide(row_) * wide(model_.vocabulary) / wide(tensor_);
-        set_times(part, {}, flops, 2.0 * wide(layer.parameters));
+        set_times(part, model_.head_times, flops, 2.0 * wide(layer.parameters));
         return layer;
     }
 
@@ -120,8 +122,8 @@ class TransformerSizes {
         LayerPart part{.name = "feedforward"};
         part.kept = {{"norm.in", outside(2)},
                      {"up.in", outside(2)},
-                     {"up.out", split(2, model_.feedforward)},
                      {"down.in", split(2, model_.feedforward)}};
+        if (!fused_) part.kept.push_back({"up.out", split(2, model_.feedforward)});
         if (model_.gated) part.kept.push_back({"gate.out", split(2, model_.feedforward)});
         if (model_.dropout) part.kept.push_back({"mask", outside(1)});
         const double flops = 2.0 * wide(row_) * wide(model_.feedforward) *
@@ -142,16 +144,20 @@ class TransformerSizes {
         const double sums = 4.0 * wide(row_) * wide(tensor_ - 1) / wide(tensor_);
         const Tick summed =
             tensor_ > 1 ? ticks_of_seconds(sums / (cluster_.tensor_gbytes_per_s * 1e9)) : 0;
-        part.forward = given.forward_us >= 0 ? ticks_of_seconds(given.forward_us * 1e-6)
-                                             : roofline_ticks(cluster_, flops, bytes) + summed;
-        part.backward = given.backward_us >= 0
-                            ? ticks_of_seconds(given.backward_us * 1e-6)
-                            : roofline_ticks(cluster_, 2 * flops, 2 * bytes) + summed;
+        part.forward = given_or(given.forward_us, roofline_ticks(cluster_, flops, bytes) + summed);
+        part.backward =
+            given_or(given.backward_us, roofline_ticks(cluster_, 2 * flops, 2 * bytes) + summed);
+    }
+
+    static Tick given_or(double given_us, Tick estimated) {
+        return given_us >= 0 ? ticks_of_seconds(given_us * 1e-6) : estimated;
     }
 
     const TransformerModel& model_;
     const Cluster& cluster_;
-    std::int64_t tensor_, outside_, sequence_, tokens_, row_;
+    std::int64_t tensor_, outside_;
+    bool fused_;
+    std::int64_t sequence_, tokens_, row_;
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ struct TransformerModel {
     bool biases = true;
     bool dropout = true;  ///< keeps masks
     Attention attention = Attention::flash;
-    GivenTimes attention_times, feedforward_times;
+    GivenTimes embedding_times, attention_times, feedforward_times, head_times;
 };
 
 /// Sizes of the tensors that a part keeps until its backward, of one sample.
@@ -64,9 +64,10 @@ struct Model {
     std::variant<TransformerModel, std::vector<ListedLayer>> body;
 };
 
-/// Our own form (docs/schemas/mover-model.json), or a config.json of Hugging Face, which is known
-/// by its model_type. Errors: invalid_argument with file, place, value and what is allowed.
-Result<Model> model_of(const Document& document);
+/// docs/schemas/mover-model.json. Errors of both: invalid_argument with file, place, value and what
+/// is allowed.
+Result<Model> own_model(const Document& document);
+/// A config.json, which is known by its model_type.
 Result<Model> model_of_hugging_face(const Document& document);
 
 inline constexpr std::int64_t most_layers = 100'000;

@@ -48,9 +48,11 @@ Status read_transformer(const nlohmann::json& json, const std::string& origin,
     in.flag("dropout", out.dropout);
     in.word<Attention>("attention", {{"eager", Attention::eager}, {"flash", Attention::flash}},
                        out.attention);
-    in.fault(read_times(in.inner("attention_times"), in, "attention_times", out.attention_times));
-    in.fault(
-        read_times(in.inner("feedforward_times"), in, "feedforward_times", out.feedforward_times));
+    for (const auto& [key, times] : {std::pair{"embedding_times", &out.embedding_times},
+                                     std::pair{"attention_times", &out.attention_times},
+                                     std::pair{"feedforward_times", &out.feedforward_times},
+                                     std::pair{"head_times", &out.head_times}})
+        in.fault(read_times(in.inner(key), in, key, *times));
     GRADCOLL_TRY(in.done());
     return consistent(in, out);
 }
@@ -102,6 +104,8 @@ Status read_layers(const nlohmann::json& list, Fields& outer, std::vector<Listed
     return {};
 }
 
+}  // namespace
+
 Result<Model> own_model(const Document& document) {
     Model model;
     Fields in(document.json, document.origin);
@@ -111,8 +115,8 @@ Result<Model> own_model(const Document& document) {
     GRADCOLL_TRY(in.done());
     if ((transformer == nullptr) == (layers == nullptr))
         return wrong_input(document.origin, "",
-                           "allowed is one of transformer and layers, or a config.json of Hugging "
-                           "Face with its model_type");
+                           "allowed is one of transformer and layers, a config.json of Hugging "
+                           "Face with its model_type, or a model of Calculon or vTrain");
     if (transformer != nullptr)
         in.fault(read_transformer(*transformer, document.origin,
                                   model.body.emplace<TransformerModel>()));
@@ -120,14 +124,6 @@ Result<Model> own_model(const Document& document) {
         in.fault(read_layers(*layers, in, model.body.emplace<std::vector<ListedLayer>>()));
     GRADCOLL_TRY(in.done());
     return model;
-}
-
-}  // namespace
-
-Result<Model> model_of(const Document& document) {
-    if (document.json.is_object() && document.json.contains("model_type"))
-        return model_of_hugging_face(document);
-    return own_model(document);
 }
 
 }  // namespace gradcoll::mover

@@ -115,8 +115,12 @@ int check(const Options& options) {
 int validate() {
     const auto rows = published_rows();
     if (!rows.ok()) return refuse(rows.status(), failure);
-    std::fputs(published_report(*rows).c_str(), stdout);
-    return std::all_of(rows->begin(), rows->end(), [](const auto& row) { return row.holds(); })
+    const auto times = published_step_times();
+    if (!times.ok()) return refuse(times.status(), failure);
+    std::fputs((published_report(*rows) + step_times_report(*times)).c_str(), stdout);
+    const auto holds = [](const auto& row) { return row.holds(); };
+    return std::all_of(rows->begin(), rows->end(), holds) &&
+                   std::all_of(times->begin(), times->end(), holds)
                ? 0
                : failure;
 }

@@ -24,10 +24,10 @@ constexpr const char* examples = R"help(Examples:
   gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
                                           beside what those need who count layers
   gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
-  gc_plan move --validate                 published memory of four models beside ours
+  gc_plan move --validate                 published memory of four models, and times of 1,280 steps, beside ours
 
-MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). docs/mover.md and
-docs/schemas describe all files.
+MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). All three files may
+also be Calculon's or vTrain's. docs/mover.md and docs/schemas describe all files.
 )help";
 
 /// As typed.

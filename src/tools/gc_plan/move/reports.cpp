@@ -139,4 +139,18 @@ std::string published_report(const std::vector<PublishedRow>& rows) {
            "tensor parallelism 8; the layers alone, without embedding and head.\n";
 }
 
+std::string step_times_report(const std::vector<StepTimes>& groups) {
+    std::string text = fmt::format("\n{:<26}{:>6}{:>12}{:>8}{:>10}\n", "time of a step", "rows",
+                                   "mean error", "worst", "allowed");
+    for (const StepTimes& group : groups)
+        fmt::format_to(std::back_inserter(text), "{:<26}{:>6}{:>10.2f} %{:>6.1f} %{:>8.1f} %{}\n",
+                       group.pipeline == 0 ? std::string("all")
+                                           : fmt::format("pipeline of {}", group.pipeline),
+                       group.rows, 100 * group.mean_error, 100 * group.worst_error,
+                       100 * group.allowed, group.holds() ? "" : "  TOO FAR OFF");
+    return text +
+           "\nBang et al., vTrain (MICRO'24), data/ground_truth_single.csv: GPT models in up to "
+           "eight A100. Operators take what 160 of the rows say; the others are simulated.\n";
+}
+
 }  // namespace gc_plan::move

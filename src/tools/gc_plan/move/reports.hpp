@@ -8,6 +8,7 @@
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
 #include "mover/validate/published.hpp"
+#include "mover/validate/step_times.hpp"
 
 namespace gc_plan::move {
 
@@ -28,5 +29,7 @@ std::string smallest_report(const gradcoll::mover::Scene& scene,
                             const std::vector<RuleRows>& rules);
 
 std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
+/// Published times of steps beside ours.
+std::string step_times_report(const std::vector<gradcoll::mover::StepTimes>& groups);
 
 }  // namespace gc_plan::move
