@@ -42,12 +42,14 @@ Status read_transformer(const nlohmann::json& json, const std::string& origin,
     in.integer("vocabulary", 0, most_wide, out.vocabulary);
     in.integer("sequence", 1, most_wide, out.sequence);
     in.integer("positions", 0, most_wide, out.positions);
+    in.integer("number_bytes", 1, 8, out.number_bytes);
     in.flag("tied", out.tied);
     in.flag("gated", out.gated);
     in.flag("biases", out.biases);
     in.flag("dropout", out.dropout);
     in.word<Attention>("attention", {{"eager", Attention::eager}, {"flash", Attention::flash}},
                        out.attention);
+    in.word<Loss>("loss", {{"fused", Loss::fused}, {"eager", Loss::eager}}, out.loss);
     for (const auto& [key, times] : {std::pair{"embedding_times", &out.embedding_times},
                                      std::pair{"attention_times", &out.attention_times},
                                      std::pair{"feedforward_times", &out.feedforward_times},
@@ -81,6 +83,7 @@ Status read_layer(const nlohmann::json& json, const std::string& origin, std::si
     in.integer("parameters", 0, most_bytes / 16, out.parameters);
     in.bytes("input_bytes", 0, most_bytes, out.input_bytes);
     in.bytes("workspace_bytes", 0, most_bytes, out.workspace_bytes);
+    in.bytes("backward_workspace_bytes", 0, most_bytes, out.backward_workspace_bytes);
     in.number("forward_flops", 0, 1e21, out.forward_flops);
     in.number("forward_us", 0, longest_us, out.times.forward_us);
     in.number("backward_us", 0, longest_us, out.times.backward_us);

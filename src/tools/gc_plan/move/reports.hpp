@@ -7,6 +7,7 @@
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
+#include "mover/profile/profiled_step.hpp"
 #include "mover/validate/published.hpp"
 #include "mover/validate/step_times.hpp"
 
@@ -18,6 +19,11 @@ std::string plan_report(const gradcoll::mover::Scene& scene,
 
 /// What a rank's device holds at its peak, with nothing moved.
 std::string peak_report(const gradcoll::mover::Scene& scene);
+
+/// The peak of a trace beside that of the rank that holds most: in all, and without what is there
+/// from step to step.
+std::string measured_report(const gradcoll::mover::Scene& scene, const std::string& path,
+                            const gradcoll::mover::MeasuredPeak& measured);
 
 struct RuleRows {
     gradcoll::mover::Rule rule = gradcoll::mover::Rule::ours;
