@@ -22,6 +22,7 @@ Request = c_void_p  # GC_Request
 Residual = c_void_p  # GC_Residual
 Engine = c_void_p  # GC_Engine
 Handle = c_void_p  # GC_Handle
+Mover = c_void_p  # GC_Mover
 
 MAX_ERROR_STRING = 1024
 TREE_FORMATS = ("text", "json", "dot", "expression", "origin")  # the values of GC_Tree_format
@@ -39,6 +40,53 @@ class GC_Stats(ctypes.Structure):
         ("messages_sent", c_ulonglong),
         ("seconds_total", c_double),
         ("last_pass_reason", c_char_p),
+    ]
+
+
+class GC_Mover_operator(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("layer", c_char_p),
+        ("part", c_int),
+        ("micro_batch", c_int),
+        ("planned_begin_us", c_double),
+        ("planned_end_us", c_double),
+        ("measured_begin_us", c_double),
+        ("measured_end_us", c_double),
+    ]
+
+
+class GC_Mover_tensor(ctypes.Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("layer", c_char_p),
+        ("name", c_char_p),
+        ("micro_batch", c_int),
+        ("bytes", Count),
+        ("stays", c_int),
+        ("first_use", c_int),
+        ("last_use", c_int),
+    ]
+
+
+class GC_Mover_stats(ctypes.Structure):
+    _fields_ = [
+        ("steps", Count),
+        ("moves", Count),
+        ("moved_bytes", Count),
+        ("moving_us", c_double),
+        ("overlap", c_double),
+        ("waits_for_tensors", Count),
+        ("waits_for_memory", Count),
+        ("waited_for_tensors_us", c_double),
+        ("waited_for_memory_us", c_double),
+        ("longest_wait_us", c_double),
+        ("longest_wait_of", c_int),
+        ("planned_step_us", c_double),
+        ("measured_step_us", c_double),
+        ("device_bytes", Count),
+        ("peak_bytes", Count),
+        ("pool_bytes", Count),
     ]
 
 
@@ -85,6 +133,17 @@ PROTOTYPES = {
     "GC_Engine_get_stats": (c_int, (Engine, POINTER(GC_Stats))),
     "GC_Engine_flush": (c_int, (Engine,)),
     "GC_Engine_free": (c_int, (POINTER(Engine),)),
+    "GC_Mover_create": (c_int, (Comm, c_char_p, c_int, POINTER(Mover))),
+    "GC_Mover_count": (c_int, (Mover, POINTER(c_int), POINTER(c_int))),
+    "GC_Mover_get_operator": (c_int, (Mover, c_int, POINTER(GC_Mover_operator))),
+    "GC_Mover_get_tensor": (c_int, (Mover, c_int, POINTER(GC_Mover_tensor))),
+    "GC_Mover_step_begin": (c_int, (Mover,)),
+    "GC_Mover_op_begin": (c_int, (Mover, c_int)),
+    "GC_Mover_op_end": (c_int, (Mover, c_int)),
+    "GC_Mover_step_end": (c_int, (Mover,)),
+    "GC_Mover_get_data": (c_int, (Mover, c_int, POINTER(c_void_p))),
+    "GC_Mover_get_stats": (c_int, (Mover, POINTER(GC_Mover_stats))),
+    "GC_Mover_free": (c_int, (POINTER(Mover),)),
     "GC_Comm_attach": (c_int, (Comm,)),
     "GC_Comm_set_codec": (c_int, (Comm, c_char_p)),
     "GC_Comm_set_option": (c_int, (Comm, c_char_p, c_char_p)),

@@ -12,6 +12,9 @@ its parameter's name, and the backward pass goes on meanwhile:
     model.register_comm_hook(gradcoll.torch.EngineState(model), gradcoll.torch.engine_hook)
 
 Process groups go on doing everything else. EngineOptimizer needs none.
+
+LayerRecorder and Mover let what autograd saves leave the device and come back as a plan of
+gc_plan move says.
 """
 
 import socket
@@ -29,8 +32,19 @@ from ._errors import Error, comm_or_world, show, text_argument
 from ._residual import Residual
 from ._torch_checks import agree, check_device, check_ranks, whole
 from ._torch_engine import EngineOptimizer, EngineState, engine_hook
+from ._torch_mover import LayerRecorder, Mover, MoverStats
 
-__all__ = ["EngineOptimizer", "EngineState", "State", "allreduce_hook", "engine_hook", "init_process_group"]
+__all__ = [
+    "EngineOptimizer",
+    "EngineState",
+    "LayerRecorder",
+    "Mover",
+    "MoverStats",
+    "State",
+    "allreduce_hook",
+    "engine_hook",
+    "init_process_group",
+]
 
 
 class _Layout(NamedTuple):

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "mover/files/inputs.hpp"
+#include "mover/input/any_form.hpp"
 
 namespace gradcoll::mover {
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "mover/validate/published.hpp"
+#include "mover/validate/step_times.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -17,6 +18,15 @@ TEST(Published, EveryRowIsWithinItsBound) {
         if (row.unit != "GiB") continue;
         EXPECT_NEAR(1, row.ours / row.published, 1e-3) << row.model;
     }
+}
+
+TEST(Published, StepTimesFollowFromTimesOfOperators) {
+    const auto groups = published_step_times();
+    ASSERT_TRUE(groups.ok()) << groups.status().message();
+    ASSERT_EQ(4U, groups->size());
+    EXPECT_EQ(1440 - 160, groups->back().rows);
+    for (const StepTimes& group : *groups)
+        EXPECT_TRUE(group.holds()) << group.pipeline << " " << group.mean_error;
 }
 
 }  // namespace

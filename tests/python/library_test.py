@@ -24,7 +24,9 @@ C_TYPES = {
     "GC_Residual": ctypes.c_void_p,
     "GC_Engine": ctypes.c_void_p,
     "GC_Handle": ctypes.c_void_p,
+    "GC_Mover": ctypes.c_void_p,
     "GC_Stats": _capi.GC_Stats,
+    **{name: getattr(_capi, name) for name in ("GC_Mover_operator", "GC_Mover_tensor", "GC_Mover_stats")},
     **{f"MPI_{kind}": getattr(_capi, kind) for kind in ("Comm", "Datatype", "Info", "Op")},
 }
 
@@ -35,7 +37,7 @@ def ctypes_of(declared):
     stars = declared.count("*")
     base = declared.replace("*", " ").split()[0]
     if base == "void":
-        return ctypes.c_void_p
+        return ctypes.POINTER(ctypes.c_void_p) if stars > 1 else ctypes.c_void_p
     if base == "char":
         return ctypes.c_char_p
     found = C_TYPES[base]
@@ -66,6 +68,21 @@ class Prototypes(unittest.TestCase):
         kinds = {"unsigned long long": ctypes.c_ulonglong, "double": ctypes.c_double, "const char*": ctypes.c_char_p}
         expected = [(field.split()[-1], kinds[" ".join(field.split()[:-1])]) for field in fields]
         self.assertEqual(_capi.GC_Stats._fields_, expected)
+
+    def test_structures_of_the_mover_have_the_fields_of_the_header(self):
+        text = re.sub(r"/\*.*?\*/", "", (HEADERS / "mover.h").read_text(), flags=re.DOTALL)
+        kinds = {"int": ctypes.c_int, "double": ctypes.c_double, "MPI_Count": ctypes.c_longlong,
+                 "const char*": ctypes.c_char_p}
+        for name in ("GC_Mover_operator", "GC_Mover_tensor", "GC_Mover_stats"):
+            body = re.search(rf"typedef struct {name} \{{([^}}]*)\}} {name};", text).group(1)
+            expected = []
+            for line in re.sub(r"\s+", " ", body).split(";"):
+                kind = next((kind for kind in kinds if line.strip().startswith(kind + " ")), None)
+                if kind is not None:
+                    names = line.strip()[len(kind):].split(",")
+                    expected += [(field.strip(), kinds[kind]) for field in names]
+            self.assertGreater(len(expected), 7)
+            self.assertEqual(getattr(_capi, name)._fields_, expected)
 
     def test_tree_formats_are_in_the_order_of_the_header(self):
         text = (HEADERS / "inspect.h").read_text()

@@ -22,7 +22,8 @@ Status check_sizes(const DeviceLayer& layer) {
             return {Code::invalid_argument,
                     fmt::format("model: {}.{} takes longer than 4 minutes, which are allowed",
                                 layer.name, part.name)};
-        GRADCOLL_TRY(check(part.workspace_bytes, "workspace"));
+        GRADCOLL_TRY(
+            check(std::max(part.workspace_bytes, part.backward_workspace_bytes), "workspace"));
         for (const KeptPart& kept : part.kept)
             GRADCOLL_TRY(check(kept.bytes, part.name + "." + kept.name));
     }
@@ -39,6 +40,9 @@ DeviceLayer device_layer(const ListedLayer& layer, const Parallel& parallel,
     LayerPart& part = out.parts.emplace_back();
     part.name = "all";
     part.workspace_bytes = size_product({layer.workspace_bytes, samples});
+    part.backward_workspace_bytes = layer.backward_workspace_bytes < 0
+                                        ? part.workspace_bytes
+                                        : size_product({layer.backward_workspace_bytes, samples});
     for (const KeptTensor& kept : layer.kept)
         part.kept.push_back({kept.name, size_product({kept.bytes, samples})});
     const double flops = layer.forward_flops * static_cast<double>(samples);
@@ -88,7 +92,8 @@ std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
     if (const auto* transformer = std::get_if<TransformerModel>(&model.body)) {
         const std::int64_t sequence =
             parallel.sequence > 0 ? parallel.sequence : transformer->sequence;
-        return size_product({2, sequence, parallel.micro_batch_size, transformer->hidden}) /
+        return size_product({transformer->number_bytes, sequence, parallel.micro_batch_size,
+                             transformer->hidden}) /
                (parallel.sequence_parallel ? parallel.tensor : 1);
     }
     const auto& listed = std::get<std::vector<ListedLayer>>(model.body);

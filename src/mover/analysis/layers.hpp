@@ -23,8 +23,9 @@ struct LayerPart {
     std::string name;
     Tick forward = 0;
     Tick backward = 0;
-    Tick core_forward = 0;  ///< what selective recomputation adds to backward
-    std::int64_t workspace_bytes = 0;
+    Tick core_forward = 0;             ///< what selective recomputation adds to backward
+    std::int64_t workspace_bytes = 0;  ///< while forward runs
+    std::int64_t backward_workspace_bytes = 0;
     std::vector<KeptPart> kept{};
 };
 

@@ -227,7 +227,7 @@ void RankBuilder::backward(std::int32_t layer, std::int32_t micro_batch) {
     const bool selective = parts_.parallel.recompute == Recompute::selective;
     for (std::size_t p = described.parts.size(); p-- > 0;) {
         const LayerPart& part = described.parts[p];
-        std::int64_t workspace = part.workspace_bytes + gathered_bytes(described, true);
+        std::int64_t workspace = part.backward_workspace_bytes + gathered_bytes(described, true);
         bool again = false;
         for (const KeptPart& kept : part.kept)
             if (selective && kept.core) {

@@ -1,6 +1,7 @@
 // mover/analysis/transformer_layers.cpp - sizes of a transformer's layers. What eager attention
 // keeps is counted as in Korthikanti et al., "Reducing Activation Recomputation in Large
-// Transformer Models" (arXiv 2205.05198), section 4: 16-bit activations, masks of one byte.
+// Transformer Models" (arXiv 2205.05198), section 4: 16-bit activations unless the model says
+// otherwise, masks of one byte.
 #include <fmt/format.h>
 
 #include "mover/analysis/layers.hpp"
@@ -13,10 +14,12 @@ class TransformerSizes {
     TransformerSizes(const TransformerModel& model, const Parallel& parallel,
                      const Cluster& cluster)
         : model_(model),
+          number_(model.number_bytes),
           cluster_(cluster),
           tensor_(parallel.tensor),
           // What is not split by tensor parallelism is split along the sequence, or not at all.
           outside_(parallel.sequence_parallel ? parallel.tensor : 1),
+          fused_(parallel.fused_activation),
           sequence_(parallel.sequence > 0 ? parallel.sequence : model.sequence),
           tokens_(size_product({sequence_, parallel.micro_batch_size})),
           row_(size_product({tokens_, model.hidden})) {}
@@ -28,8 +31,9 @@ class TransformerSizes {
         LayerPart& part = layer.parts.emplace_back();
         part.name = "lookup";
         if (model_.dropout) part.kept.push_back({"mask", outside(1)});
-        part.forward = roofline_ticks(cluster_, 0, 4.0 * wide(row_));
-        part.backward = part.forward;
+        part.forward = given_or(model_.embedding_times.forward_us,
+                                roofline_ticks(cluster_, 0, 2.0 * wide(number_) * wide(row_)));
+        part.backward = given_or(model_.embedding_times.backward_us, part.forward);
         return layer;
     }
 
@@ -41,18 +45,22 @@ class TransformerSizes {
             (own_table ? divided_up(size_product({model_.vocabulary, model_.hidden}), tensor_) : 0);
         LayerPart& part = layer.parts.emplace_back();
         part.name = "loss";
+        const std::int64_t logits =
+            divided_up(size_product({4, tokens_, model_.vocabulary}), tensor_);
         part.kept = {
-            {"norm.in", outside(2)},
-            {"product.in", outside(2)},
-            {"logits", divided_up(size_product({4, tokens_, model_.vocabulary}), tensor_)}};
+            {"norm.in", outside(number_)}, {"product.in", outside(number_)}, {"logits", logits}};
+        if (model_.loss == Loss::eager) {
+            part.workspace_bytes = logits;
+            part.backward_workspace_bytes = size_product({2, logits});
+        }
         const double flops = 2.0 * wide(row_) * wide(model_.vocabulary) / wide(tensor_);
-        set_times(part, {}, flops, 2.0 * wide(layer.parameters));
+        set_times(part, model_.head_times, flops, 2.0 * wide(layer.parameters));
         return layer;
     }
 
     DeviceLayer block(std::int64_t index) const {
         DeviceLayer layer{.name = fmt::format("layer {}", index)};
-        layer.input_bytes = outside(2);
+        layer.input_bytes = outside(number_);
         layer.parameters = 2 * norm() + attention_parameters() + feedforward_parameters();
         layer.parts = {attention(), feedforward()};
         return layer;
@@ -84,12 +92,12 @@ class TransformerSizes {
 
     LayerPart attention() const {
         LayerPart part{.name = "attention"};
-        part.kept = {{"norm.in", outside(2)},
-                     {"qkv.in", outside(2)},
-                     {"query", split(2, query_width())},
-                     {"key", split(2, key_width())},
-                     {"value", split(2, key_width())},
-                     {"out.in", split(2, query_width())}};
+        part.kept = {{"norm.in", outside(number_)},
+                     {"qkv.in", outside(number_)},
+                     {"query", split(number_, query_width())},
+                     {"key", split(number_, key_width())},
+                     {"value", split(number_, key_width())},
+                     {"out.in", split(number_, query_width())}};
         const std::int64_t rows = size_product({model_.heads, tokens_});
         if (model_.attention == Attention::eager)
             add_core(part, rows);
@@ -110,19 +118,19 @@ class TransformerSizes {
         const auto square = [&](std::int64_t bytes) {
             return divided_up(size_product({bytes, rows, sequence_}), tensor_);
         };
-        part.kept.push_back({"softmax", square(2), true});
+        part.kept.push_back({"softmax", square(number_), true});
         if (!model_.dropout) return;
         part.kept.push_back({"softmax.mask", square(1), true});
-        part.kept.push_back({"softmax.dropped", square(2), true});
+        part.kept.push_back({"softmax.dropped", square(number_), true});
     }
 
     LayerPart feedforward() const {
         LayerPart part{.name = "feedforward"};
-        part.kept = {{"norm.in", outside(2)},
-                     {"up.in", outside(2)},
-                     {"up.out", split(2, model_.feedforward)},
-                     {"down.in", split(2, model_.feedforward)}};
-        if (model_.gated) part.kept.push_back({"gate.out", split(2, model_.feedforward)});
+        part.kept = {{"norm.in", outside(number_)},
+                     {"up.in", outside(number_)},
+                     {"down.in", split(number_, model_.feedforward)}};
+        if (!fused_) part.kept.push_back({"up.out", split(number_, model_.feedforward)});
+        if (model_.gated) part.kept.push_back({"gate.out", split(number_, model_.feedforward)});
         if (model_.dropout) part.kept.push_back({"mask", outside(1)});
         const double flops = 2.0 * wide(row_) * wide(model_.feedforward) *
                              (model_.gated ? 3.0 : 2.0) / wide(tensor_);
@@ -139,19 +147,24 @@ class TransformerSizes {
 
     /// Given, or arithmetic beside memory, and the sums over the tensor-parallel group after it.
     void set_times(LayerPart& part, const GivenTimes& given, double flops, double bytes) const {
-        const double sums = 4.0 * wide(row_) * wide(tensor_ - 1) / wide(tensor_);
+        const double sums = 2.0 * wide(number_) * wide(row_) * wide(tensor_ - 1) / wide(tensor_);
         const Tick summed =
             tensor_ > 1 ? ticks_of_seconds(sums / (cluster_.tensor_gbytes_per_s * 1e9)) : 0;
-        part.forward = given.forward_us >= 0 ? ticks_of_seconds(given.forward_us * 1e-6)
-                                             : roofline_ticks(cluster_, flops, bytes) + summed;
-        part.backward = given.backward_us >= 0
-                            ? ticks_of_seconds(given.backward_us * 1e-6)
-                            : roofline_ticks(cluster_, 2 * flops, 2 * bytes) + summed;
+        part.forward = given_or(given.forward_us, roofline_ticks(cluster_, flops, bytes) + summed);
+        part.backward =
+            given_or(given.backward_us, roofline_ticks(cluster_, 2 * flops, 2 * bytes) + summed);
+    }
+
+    static Tick given_or(double given_us, Tick estimated) {
+        return given_us >= 0 ? ticks_of_seconds(given_us * 1e-6) : estimated;
     }
 
     const TransformerModel& model_;
+    std::int64_t number_;
     const Cluster& cluster_;
-    std::int64_t tensor_, outside_, sequence_, tokens_, row_;
+    std::int64_t tensor_, outside_;
+    bool fused_;
+    std::int64_t sequence_, tokens_, row_;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // mover/files/inputs.cpp - see inputs.hpp.
 #include "mover/files/inputs.hpp"
 
+#include "mover/input/any_form.hpp"
+
 namespace gradcoll::mover {
 
 Result<Scene> scene_of(const Inputs& inputs) {

@@ -8,13 +8,11 @@
 namespace gradcoll::mover {
 namespace {
 
-constexpr double fastest = 1e6;  // GB/s
-constexpr double slowest = 1e-3;
 constexpr double longest_latency_us = 1e6;
 
 }  // namespace
 
-Result<Cluster> cluster_of(const Document& document) {
+Result<Cluster> own_cluster(const Document& document) {
     Cluster out;
     Fields in(document.json, document.origin);
     in.require({"device_memory", "host_memory", "device_tflops", "device_memory_gbytes_per_s",
@@ -24,15 +22,16 @@ Result<Cluster> cluster_of(const Document& document) {
     in.bytes("host_memory", 0, most_bytes, out.host_memory);
     in.number("device_tflops", 1e-6, 1e6, out.device_tflops);
     in.number("device_efficiency", 0.01, 1, out.device_efficiency);
-    in.number("device_memory_gbytes_per_s", slowest, fastest, out.device_memory_gbytes_per_s);
-    in.number("link_gbytes_per_s", slowest, fastest, out.link_gbytes_per_s);
+    in.number("device_memory_gbytes_per_s", slowest_link, fastest_link,
+              out.device_memory_gbytes_per_s);
+    in.number("link_gbytes_per_s", slowest_link, fastest_link, out.link_gbytes_per_s);
     in.number("link_latency_us", 0, longest_latency_us, out.link_latency_us);
     in.integer("devices_per_link", 1, 4096, out.devices_per_link);
     in.flag("link_both_ways", out.link_both_ways);
-    in.number("host_memory_gbytes_per_s", slowest, fastest, out.host_memory_gbytes_per_s);
+    in.number("host_memory_gbytes_per_s", slowest_link, fastest_link, out.host_memory_gbytes_per_s);
     out.tensor_gbytes_per_s = out.network_gbytes_per_s = out.link_gbytes_per_s;
-    in.number("tensor_gbytes_per_s", slowest, fastest, out.tensor_gbytes_per_s);
-    in.number("network_gbytes_per_s", slowest, fastest, out.network_gbytes_per_s);
+    in.number("tensor_gbytes_per_s", slowest_link, fastest_link, out.tensor_gbytes_per_s);
+    in.number("network_gbytes_per_s", slowest_link, fastest_link, out.network_gbytes_per_s);
     in.number("network_latency_us", 0, longest_latency_us, out.network_latency_us);
     GRADCOLL_TRY(in.done());
     if (out.devices_per_host % out.devices_per_link != 0)

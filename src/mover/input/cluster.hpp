@@ -8,6 +8,10 @@
 
 namespace gradcoll::mover {
 
+// Gigabytes a second that are read.
+inline constexpr double fastest_link = 1e6;
+inline constexpr double slowest_link = 1e-3;
+
 struct Cluster {
     std::int64_t devices_per_host = 1;
     std::int64_t device_memory = 0;  ///< bytes
@@ -28,7 +32,7 @@ struct Cluster {
 };
 
 /// docs/schemas/mover-cluster.json. Errors: invalid_argument.
-Result<Cluster> cluster_of(const Document& document);
+Result<Cluster> own_cluster(const Document& document);
 
 /// A device's share of its link and of its host's memory, when all others move as well.
 Lane lane_of(const Cluster& cluster);

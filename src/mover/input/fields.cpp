@@ -16,13 +16,6 @@ namespace {
 /// Descriptions are short; the longest plans are read elsewhere.
 constexpr std::size_t longest_document = std::size_t{16} << 20;
 
-/// The reason alone, with line and column, out of the parser's text.
-std::string reason_of(const nlohmann::json::exception& error) {
-    const std::string_view text = error.what();
-    const std::size_t end = text.find("] ");
-    return std::string(text.substr(end == text.npos ? 0 : end + 2));
-}
-
 /// A number, true or false if it reads as one; else a text.
 nlohmann::json value_of_word(std::string_view word) {
     auto value = nlohmann::json::parse(word, nullptr, false);
@@ -48,6 +41,12 @@ Result<Document> short_form(std::string_view option, std::string_view argument) 
 }
 
 }  // namespace
+
+std::string reason_of(const nlohmann::json::exception& error) {
+    const std::string_view text = error.what();
+    const std::size_t end = text.find("] ");
+    return std::string(text.substr(end == text.npos ? 0 : end + 2));
+}
 
 Status wrong_input(const std::string& origin, const std::string& pointer, const std::string& what) {
     std::string message =

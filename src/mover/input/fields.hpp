@@ -82,6 +82,9 @@ class Fields {
 /// "model.json: /transformer/layers: found -3, allowed are ..."
 Status wrong_input(const std::string& origin, const std::string& pointer, const std::string& what);
 
+/// The reason alone, with line and column, out of the parser's text.
+std::string reason_of(const nlohmann::json::exception& error);
+
 /// A file's JSON, or what `key=value,key=value` behind an option stands for. Errors: io,
 /// invalid_argument with line and column.
 Result<Document> read_document(std::string_view option, const std::string& argument);

@@ -23,7 +23,12 @@ enum class Attention : std::uint8_t {
     flash   ///< keeps one number a row and head instead
 };
 
-/// A decoder-only transformer of 16-bit activations.
+enum class Loss : std::uint8_t {
+    fused,  ///< the logits are turned into their gradients in place
+    eager   ///< logits, logarithms of probabilities, and gradients of both are tensors of their own
+};
+
+/// A decoder-only transformer.
 struct TransformerModel {
     std::int64_t layers = 0;
     std::int64_t hidden = 0;
@@ -37,9 +42,11 @@ struct TransformerModel {
     bool tied = false;           ///< embedding and head are one table
     bool gated = false;          ///< a third matrix in the feed-forward part (SwiGLU)
     bool biases = true;
-    bool dropout = true;  ///< keeps masks
+    bool dropout = true;            ///< keeps masks
+    std::int64_t number_bytes = 2;  ///< of activations
     Attention attention = Attention::flash;
-    GivenTimes attention_times, feedforward_times;
+    Loss loss = Loss::fused;
+    GivenTimes embedding_times, attention_times, feedforward_times, head_times;
 };
 
 /// Sizes of the tensors that a part keeps until its backward, of one sample.
@@ -54,6 +61,7 @@ struct ListedLayer {
     std::int64_t parameters = 0;   ///< numbers, not bytes
     std::int64_t input_bytes = 0;  ///< of one sample: what is kept of a layer that is recomputed
     std::int64_t workspace_bytes = 0;
+    std::int64_t backward_workspace_bytes = -1;  ///< negative: as forward
     std::vector<KeptTensor> kept;
     double forward_flops = 0;  ///< of one sample
     GivenTimes times;          ///< of one micro-batch
@@ -64,9 +72,10 @@ struct Model {
     std::variant<TransformerModel, std::vector<ListedLayer>> body;
 };
 
-/// Our own form (docs/schemas/mover-model.json), or a config.json of Hugging Face, which is known
-/// by its model_type. Errors: invalid_argument with file, place, value and what is allowed.
-Result<Model> model_of(const Document& document);
+/// docs/schemas/mover-model.json. Errors of both: invalid_argument with file, place, value and what
+/// is allowed.
+Result<Model> own_model(const Document& document);
+/// A config.json, which is known by its model_type.
 Result<Model> model_of_hugging_face(const Document& document);
 
 inline constexpr std::int64_t most_layers = 100'000;

@@ -42,15 +42,19 @@ Status read_transformer(const nlohmann::json& json, const std::string& origin,
     in.integer("vocabulary", 0, most_wide, out.vocabulary);
     in.integer("sequence", 1, most_wide, out.sequence);
     in.integer("positions", 0, most_wide, out.positions);
+    in.integer("number_bytes", 1, 8, out.number_bytes);
     in.flag("tied", out.tied);
     in.flag("gated", out.gated);
     in.flag("biases", out.biases);
     in.flag("dropout", out.dropout);
     in.word<Attention>("attention", {{"eager", Attention::eager}, {"flash", Attention::flash}},
                        out.attention);
-    in.fault(read_times(in.inner("attention_times"), in, "attention_times", out.attention_times));
-    in.fault(
-        read_times(in.inner("feedforward_times"), in, "feedforward_times", out.feedforward_times));
+    in.word<Loss>("loss", {{"fused", Loss::fused}, {"eager", Loss::eager}}, out.loss);
+    for (const auto& [key, times] : {std::pair{"embedding_times", &out.embedding_times},
+                                     std::pair{"attention_times", &out.attention_times},
+                                     std::pair{"feedforward_times", &out.feedforward_times},
+                                     std::pair{"head_times", &out.head_times}})
+        in.fault(read_times(in.inner(key), in, key, *times));
     GRADCOLL_TRY(in.done());
     return consistent(in, out);
 }
@@ -79,6 +83,7 @@ Status read_layer(const nlohmann::json& json, const std::string& origin, std::si
     in.integer("parameters", 0, most_bytes / 16, out.parameters);
     in.bytes("input_bytes", 0, most_bytes, out.input_bytes);
     in.bytes("workspace_bytes", 0, most_bytes, out.workspace_bytes);
+    in.bytes("backward_workspace_bytes", 0, most_bytes, out.backward_workspace_bytes);
     in.number("forward_flops", 0, 1e21, out.forward_flops);
     in.number("forward_us", 0, longest_us, out.times.forward_us);
     in.number("backward_us", 0, longest_us, out.times.backward_us);
@@ -102,6 +107,8 @@ Status read_layers(const nlohmann::json& list, Fields& outer, std::vector<Listed
     return {};
 }
 
+}  // namespace
+
 Result<Model> own_model(const Document& document) {
     Model model;
     Fields in(document.json, document.origin);
@@ -111,8 +118,8 @@ Result<Model> own_model(const Document& document) {
     GRADCOLL_TRY(in.done());
     if ((transformer == nullptr) == (layers == nullptr))
         return wrong_input(document.origin, "",
-                           "allowed is one of transformer and layers, or a config.json of Hugging "
-                           "Face with its model_type");
+                           "allowed is one of transformer and layers, a config.json of Hugging "
+                           "Face with its model_type, or a model of Calculon or vTrain");
     if (transformer != nullptr)
         in.fault(read_transformer(*transformer, document.origin,
                                   model.body.emplace<TransformerModel>()));
@@ -120,14 +127,6 @@ Result<Model> own_model(const Document& document) {
         in.fault(read_layers(*layers, in, model.body.emplace<std::vector<ListedLayer>>()));
     GRADCOLL_TRY(in.done());
     return model;
-}
-
-}  // namespace
-
-Result<Model> model_of(const Document& document) {
-    if (document.json.is_object() && document.json.contains("model_type"))
-        return model_of_hugging_face(document);
-    return own_model(document);
 }
 
 }  // namespace gradcoll::mover

@@ -7,7 +7,6 @@ namespace gradcoll::mover {
 namespace {
 
 constexpr std::int64_t most_ranks = 1 << 16;
-constexpr std::int64_t most_micro_batches = 1 << 16;
 
 void read_numbers(Fields& in, Parallel& out) {
     in.integer("data", 1, most_ranks, out.data);
@@ -24,28 +23,32 @@ void read_numbers(Fields& in, Parallel& out) {
     in.bytes("collective_buffer_bytes", 0, most_bytes, out.collective_buffer_bytes);
 }
 
-/// A schedule that is not written follows from the number of virtual stages.
-void check_schedule(Fields& in, Parallel& out) {
+}  // namespace
+
+void check_parallel(Fields& in, const ScheduleKeys& keys, Parallel& out) {
     const bool interleaved = out.virtual_stages > 1;
     if (!in.has("schedule") && interleaved) out.schedule = ScheduleKind::interleaved;
     if (interleaved && out.schedule != ScheduleKind::interleaved)
         in.wrong("schedule", "virtual_stages > 1 allow interleaved alone");
     if (!interleaved && out.schedule == ScheduleKind::interleaved)
-        in.wrong("virtual_stages", "interleaved needs at least 2");
-    if (interleaved && out.pipeline == 1)
-        in.wrong("pipeline", "virtual_stages > 1 need at least 2");
+        in.wrong(keys.virtual_stages, "interleaved needs at least 2");
+    if (interleaved && out.pipeline == 1) in.wrong(keys.pipeline, "virtual stages need at least 2");
     if (interleaved && out.micro_batches % out.pipeline != 0)
-        in.wrong("micro_batches",
+        in.wrong(keys.micro_batches,
                  fmt::format("interleaved allows multiples of pipeline, {}", out.pipeline));
+    constexpr std::int64_t most_devices = 1 << 20;
+    if (out.data * out.tensor * out.pipeline > most_devices)
+        in.wrong(keys.pipeline,
+                 fmt::format("data-, tensor- and pipeline-parallel ranks may be {} devices",
+                             most_devices));
 }
 
-}  // namespace
-
-Result<Parallel> parallel_of(const Document& document) {
+Result<Parallel> own_parallel(const Document& document) {
     Parallel out;
     Fields in(document.json, document.origin);
     read_numbers(in, out);
     in.flag("sequence_parallel", out.sequence_parallel);
+    in.flag("fused_activation", out.fused_activation);
     in.word<ScheduleKind>("schedule",
                           {{"gpipe", ScheduleKind::gpipe},
                            {"1f1b", ScheduleKind::one_f_one_b},
@@ -56,10 +59,7 @@ Result<Parallel> parallel_of(const Document& document) {
         {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}},
         out.recompute);
     GRADCOLL_TRY(in.done());
-    check_schedule(in, out);
-    constexpr std::int64_t most_devices = 1 << 20;
-    if (out.data * out.tensor * out.pipeline > most_devices)
-        in.wrong("data", fmt::format("data * tensor * pipeline may be {}", most_devices));
+    check_parallel(in, {}, out);
     GRADCOLL_TRY(in.done());
     return out;
 }

@@ -13,6 +13,7 @@
 #include "mover/check/check.hpp"
 #include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
+#include "mover/profile/profiled_step.hpp"
 
 namespace gc_plan::move {
 namespace {
@@ -29,9 +30,15 @@ int refuse(const Status& status, int exit_status) {
     return exit_status;
 }
 
+/// A trace becomes the layers that it shows, which the plan's file then has in its place.
+Result<Document> read_model(const std::string& argument) {
+    if (!is_trace_file(argument)) return read_document("--model", argument);
+    return layers_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
+}
+
 Result<Inputs> read_inputs(const Options& options) {
     Inputs inputs;
-    inputs.model = GRADCOLL_VALUE(read_document("--model", options.model));
+    inputs.model = GRADCOLL_VALUE(read_model(options.model));
     inputs.parallel = GRADCOLL_VALUE(read_document("--parallel", options.parallel));
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     inputs.device_bytes = options.device_bytes;
@@ -59,11 +66,20 @@ Status write_files(const Options& options, const Inputs& inputs, const Scene& sc
                      [&] { return drawing_of(scene.program, scene.rooms, plan); });
 }
 
+/// Empty if nothing was measured.
+Result<std::string> comparison(const Options& options, const Scene& scene) {
+    if (options.measured.empty()) return std::string();
+    const Trace trace = GRADCOLL_VALUE(read_trace("--measured", options.measured));
+    return measured_report(scene, options.measured, GRADCOLL_VALUE(measured_peak(trace)));
+}
+
 int plan(const Options& options) {
     const auto inputs = read_inputs(options);
     if (!inputs.ok()) return refuse(inputs.status(), gradcoll::usage_error);
     const auto scene = scene_of(*inputs);
     if (!scene.ok()) return refuse(scene.status(), gradcoll::usage_error);
+    const auto measured = comparison(options, *scene);
+    if (!measured.ok()) return refuse(measured.status(), gradcoll::usage_error);
     const auto step = plan_by(scene->program, scene->rooms, options.policy);
     if (!step.ok()) return refuse(step.status(), failure);
     if (const Status right = check_plan(scene->program, scene->rooms, step->plan); !right.ok())
@@ -71,8 +87,9 @@ int plan(const Options& options) {
                       failure);
     if (const Status written = write_files(options, *inputs, *scene, step->plan); !written.ok())
         return refuse(written, gradcoll::usage_error);
-    std::fputs((peak_report(*scene) + plan_report(*scene, *step, options.policy.rule)).c_str(),
-               stdout);
+    std::fputs(
+        (peak_report(*scene) + *measured + plan_report(*scene, *step, options.policy.rule)).c_str(),
+        stdout);
     return 0;
 }
 
@@ -115,8 +132,12 @@ int check(const Options& options) {
 int validate() {
     const auto rows = published_rows();
     if (!rows.ok()) return refuse(rows.status(), failure);
-    std::fputs(published_report(*rows).c_str(), stdout);
-    return std::all_of(rows->begin(), rows->end(), [](const auto& row) { return row.holds(); })
+    const auto times = published_step_times();
+    if (!times.ok()) return refuse(times.status(), failure);
+    std::fputs((published_report(*rows) + step_times_report(*times)).c_str(), stdout);
+    const auto holds = [](const auto& row) { return row.holds(); };
+    return std::all_of(rows->begin(), rows->end(), holds) &&
+                   std::all_of(times->begin(), times->end(), holds)
                ? 0
                : failure;
 }

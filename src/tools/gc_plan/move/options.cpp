@@ -24,10 +24,11 @@ constexpr const char* examples = R"help(Examples:
   gc_plan move --model config.json --parallel parallel.json --cluster cluster.json --smallest --rule ours,te,megatron
                                           beside what those need who count layers
   gc_plan move --check plan.json          whether a plan is right: exit status 0, or 1 and what is wrong
-  gc_plan move --validate                 published memory of four models beside ours
+  gc_plan move --validate                 published memory of four models, and times of 1,280 steps, beside ours
 
-MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). docs/mover.md and
-docs/schemas describe all files.
+MODEL is in our own form or a config.json of Hugging Face (gpt2, gpt_neox, llama, mistral, qwen2). All three files may
+also be Calculon's or vTrain's, and MODEL a trace of PyTorch's profiler. docs/mover.md and docs/schemas describe all
+files.
 )help";
 
 /// As typed.
@@ -78,13 +79,18 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--draw", options.drawing, "write memory over time to FILE, as SVG")
         ->needs(model)
         ->type_name("FILE");
+    app.add_option("--measured", options.measured,
+                   "a trace of PyTorch's profiler with memory: its peak beside ours")
+        ->needs(model)
+        ->type_name("FILE");
     app.add_flag("--smallest", raw.smallest,
                  "the smallest device memory for slowdowns of 0, 1, 5 and 20 % instead")
         ->needs(model)
         ->excludes("--device-memory")
         ->excludes("--out")
         ->excludes("--trace")
-        ->excludes("--draw");
+        ->excludes("--draw")
+        ->excludes("--measured");
     model->needs(parallel)->needs(cluster);
     parallel->needs(model);
     cluster->needs(model);

@@ -21,6 +21,7 @@ struct Options {
     std::string out;                           ///< a file for the plan; empty: none
     std::string trace;                         ///< a file for Perfetto; empty: none
     std::string drawing;                       ///< a file for memory over time; empty: none
+    std::string measured;                      ///< a trace of PyTorch's profiler; empty: none
     std::string plan;                          ///< a file with a plan to check
 };
 

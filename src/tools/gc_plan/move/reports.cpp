@@ -139,4 +139,39 @@ std::string published_report(const std::vector<PublishedRow>& rows) {
            "tensor parallelism 8; the layers alone, without embedding and head.\n";
 }
 
+std::string measured_report(const Scene& scene, const std::string& path,
+                            const MeasuredPeak& measured) {
+    MemoryPeak ours;
+    for (const RankProgram& rank : scene.program.ranks)
+        if (const MemoryPeak peak = peak_of(memory_of(rank)); peak.bytes > ours.bytes) ours = peak;
+    std::int64_t of_step = ours.bytes;
+    for (const MemoryKind kind :
+         {MemoryKind::parameters, MemoryKind::gradients, MemoryKind::optimizer})
+        of_step -= ours.by_kind[static_cast<std::size_t>(kind)];
+    const auto line = [](const char* what, std::int64_t theirs, std::int64_t simulated) {
+        const double error =
+            theirs > 0 ? static_cast<double>(simulated - theirs) / static_cast<double>(theirs) : 0;
+        return fmt::format("  {:<52}{:>10} measured, {:>10} simulated: {:+.2f} %\n", what,
+                           bytes_of(theirs), bytes_of(simulated), 100 * error);
+    };
+    return fmt::format("\nPeak of {}, {} after it began:\n", path,
+                       gradcoll::seconds_text(measured.after_us * 1e-6)) +
+           line("in all", measured.bytes, ours.bytes) +
+           line("beyond parameters, gradients and optimizer", measured.of_step, of_step);
+}
+
+std::string step_times_report(const std::vector<StepTimes>& groups) {
+    std::string text = fmt::format("\n{:<26}{:>6}{:>12}{:>8}{:>10}\n", "time of a step", "rows",
+                                   "mean error", "worst", "allowed");
+    for (const StepTimes& group : groups)
+        fmt::format_to(std::back_inserter(text), "{:<26}{:>6}{:>10.2f} %{:>6.1f} %{:>8.1f} %{}\n",
+                       group.pipeline == 0 ? std::string("all")
+                                           : fmt::format("pipeline of {}", group.pipeline),
+                       group.rows, 100 * group.mean_error, 100 * group.worst_error,
+                       100 * group.allowed, group.holds() ? "" : "  TOO FAR OFF");
+    return text +
+           "\nBang et al., vTrain (MICRO'24), data/ground_truth_single.csv: GPT models in up to "
+           "eight A100. Operators take what 160 of the rows say; the others are simulated.\n";
+}
+
 }  // namespace gc_plan::move

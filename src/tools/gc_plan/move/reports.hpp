@@ -7,7 +7,9 @@
 #include "mover/files/inputs.hpp"
 #include "mover/plan/planner.hpp"
 #include "mover/plan/smallest.hpp"
+#include "mover/profile/profiled_step.hpp"
 #include "mover/validate/published.hpp"
+#include "mover/validate/step_times.hpp"
 
 namespace gc_plan::move {
 
@@ -17,6 +19,11 @@ std::string plan_report(const gradcoll::mover::Scene& scene,
 
 /// What a rank's device holds at its peak, with nothing moved.
 std::string peak_report(const gradcoll::mover::Scene& scene);
+
+/// The peak of a trace beside that of the rank that holds most: in all, and without what is there
+/// from step to step.
+std::string measured_report(const gradcoll::mover::Scene& scene, const std::string& path,
+                            const gradcoll::mover::MeasuredPeak& measured);
 
 struct RuleRows {
     gradcoll::mover::Rule rule = gradcoll::mover::Rule::ours;
@@ -28,5 +35,7 @@ std::string smallest_report(const gradcoll::mover::Scene& scene,
                             const std::vector<RuleRows>& rules);
 
 std::string published_report(const std::vector<gradcoll::mover::PublishedRow>& rows);
+/// Published times of steps beside ours.
+std::string step_times_report(const std::vector<gradcoll::mover::StepTimes>& groups);
 
 }  // namespace gc_plan::move

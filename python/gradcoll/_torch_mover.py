@@ -1,0 +1,361 @@
+"""Saved tensors that follow a plan of gc_plan move: what autograd keeps of each layer leaves the
+device and is back before its backward."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import time
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
+
+import torch
+
+from . import _capi
+from ._capi import lib
+from ._errors import call, comm_or_world, show, text_argument
+
+Region = Tuple[str, int]  # a layer's forward for a micro-batch: name, micro-batch
+
+
+def _storage_of(tensor: torch.Tensor) -> Any:
+    return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage().untyped()
+
+
+def _bytes_of(storage: Any) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8).set_(storage)
+
+
+class _View(NamedTuple):
+    """How a saved tensor looks into its storage."""
+
+    dtype: torch.dtype
+    size: torch.Size
+    stride: Tuple[int, ...]
+    offset: int
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> "_View":
+        return cls(tensor.dtype, tensor.size(), tensor.stride(), tensor.storage_offset())
+
+    def into(self, storage: Any) -> torch.Tensor:
+        return torch.empty(0, dtype=self.dtype).set_(storage, self.offset, self.size, self.stride)
+
+
+class _Packed(NamedTuple):
+    """What autograd holds in a saved tensor's place."""
+
+    kept: int  # a number of the recorder's or the plan's tensor
+    view: _View
+
+
+class _Layers:
+    """What the recorder and the mover share: which storages autograd saves while a layer runs forward.
+
+    The unit is a storage: views of one allocation leave and come back as one. Parameters stay, and so
+    does what is smaller than `least` bytes, or saved outside of all layers.
+    """
+
+    def __init__(self, parameters: Iterable[torch.Tensor], least: int) -> None:
+        self._own = {_storage_of(parameter).data_ptr() for parameter in parameters}
+        self._least = least
+        self._region: Optional[Region] = None
+        # Of the layer at work: the tensors are held so that no other gets their address meanwhile.
+        self._seen: Dict[Tuple[int, int], Tuple[int, torch.Tensor]] = {}
+
+    @contextlib.contextmanager
+    def layer(self, name: str, micro_batch: int = 0) -> Iterator[None]:
+        """Around the forward of one layer. Layers do not nest."""
+        text_argument("name", name)
+        if self._region is not None:
+            raise ValueError(f"layer {name} begins while {self._region[0]} runs; layers do not nest")
+        self._begin_layer((name, micro_batch))
+        self._region = (name, micro_batch)
+        try:
+            with torch.autograd.graph.saved_tensors_hooks(self._pack, self._unpack):
+                yield
+        finally:
+            self._region = None
+            self._seen.clear()
+        self._end_layer((name, micro_batch))
+
+    def _pack(self, tensor: torch.Tensor) -> Any:
+        if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+            return tensor
+        storage = _storage_of(tensor)
+        if storage.data_ptr() in self._own or storage.nbytes() < self._least:
+            return tensor
+        # A tensor that was changed in between is another one.
+        key = (storage.data_ptr(), tensor._version)
+        if key not in self._seen:
+            kept = self._keep(storage)
+            if kept is None:
+                return tensor
+            self._seen[key] = (kept, tensor)
+        return _Packed(self._seen[key][0], _View.of(tensor))
+
+    def _unpack(self, packed: Any) -> torch.Tensor:
+        if isinstance(packed, torch.Tensor):
+            return packed
+        return packed.view.into(self._storage_back(packed.kept))
+
+    # What differs.
+    def _begin_layer(self, region: Region) -> None:
+        raise NotImplementedError
+
+    def _end_layer(self, region: Region) -> None:
+        raise NotImplementedError
+
+    def _keep(self, storage: Any) -> Optional[int]:
+        raise NotImplementedError
+
+    def _storage_back(self, kept: int) -> Any:
+        raise NotImplementedError
+
+
+class _Recorded(NamedTuple):
+    layer: str
+    storage: Any
+
+
+class LayerRecorder(_Layers):
+    """Runs a step as it is, and writes down what gc_plan needs of it.
+
+    with recorder.step():
+        for name, layer in layers:
+            with recorder.layer(name):
+                x = layer(x)
+        loss(x).backward()
+    recorder.write("model.json")      # for gc_plan move --model
+
+    A layer's backward lasts from its first saved tensor that autograd asks for to that of another layer.
+    """
+
+    def __init__(self, parameters: Iterable[torch.Tensor] = (), least: int = 1024) -> None:
+        super().__init__(parameters, least)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._forward: Dict[str, float] = {}
+        self._backward: Dict[str, float] = {}
+        self._bytes: Dict[str, List[int]] = {}
+        self._kept: List[_Recorded] = []
+        self._since = 0.0
+        self._in_backward: Optional[str] = None
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """Around forward and backward of one micro-batch."""
+        self._start_over()
+        yield
+        self._to_backward(None)
+        self._kept.clear()
+
+    def _begin_layer(self, region: Region) -> None:
+        if region[0] in self._forward:
+            raise ValueError(f"layer {region[0]} runs twice; each needs a name of its own")
+        self._bytes[region[0]] = []
+        self._since = time.perf_counter()
+
+    def _end_layer(self, region: Region) -> None:
+        self._forward[region[0]] = time.perf_counter() - self._since
+
+    def _keep(self, storage: Any) -> Optional[int]:
+        assert self._region is not None
+        self._bytes[self._region[0]].append(storage.nbytes())
+        self._kept.append(_Recorded(self._region[0], storage))
+        return len(self._kept) - 1
+
+    def _storage_back(self, kept: int) -> Any:
+        self._to_backward(self._kept[kept].layer)
+        return self._kept[kept].storage
+
+    def _to_backward(self, layer: Optional[str]) -> None:
+        now = time.perf_counter()
+        if self._in_backward is not None:
+            self._backward[self._in_backward] = self._backward.get(self._in_backward, 0.0) + now - self._since
+        self._in_backward, self._since = layer, now
+
+    def model(self) -> Dict[str, Any]:
+        """The layers of the last step in the form of docs/schemas/mover-model.json. A sample is the micro-batch
+        that ran."""
+        return {
+            "name": "recorded",
+            "layers": [
+                {
+                    "name": name,
+                    "kept": [{"name": f"saved {n}", "bytes": size} for n, size in enumerate(self._bytes[name])],
+                    "forward_us": 1e6 * seconds,
+                    "backward_us": 1e6 * self._backward.get(name, 0.0),
+                }
+                for name, seconds in self._forward.items()
+            ],
+        }
+
+    def write(self, path: str) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.model(), file, indent=1)
+
+
+class MoverStats(NamedTuple):
+    """Of the last step; GC_Mover_stats has more."""
+
+    moves: int
+    moved_bytes: int
+    overlap: float
+    waits: int
+    peak_bytes: int
+    unplanned_bytes: int  # saved tensors that the plan has no tensor for: they stayed
+
+
+class Mover(_Layers):
+    """Carries a plan out for one device: what autograd saves lies in the plan's tensors, and moves as it says.
+
+    `plan` is a file that gc_plan move has written, of a model that LayerRecorder wrote. Collective over `comm`: rank
+    0 reads the file. A context manager frees it. Each step:
+
+    with mover.step():
+        for name, layer in layers:
+            with mover.layer(name, micro_batch):
+                x = layer(x)
+        loss(x).backward()
+
+    Operators of the plan begin and end with the layers' forwards, and in backward with the saved tensors that autograd
+    asks for. Values are the same to the last bit. What the plan has no tensor of that size for stays as it is.
+    """
+
+    def __init__(
+        self,
+        plan: str,
+        comm: Any = None,
+        pipeline_rank: int = 0,
+        parameters: Iterable[torch.Tensor] = (),
+        least: int = 1024,
+    ) -> None:
+        super().__init__(parameters, least)
+        self._handle: Optional[ctypes.c_void_p] = None
+        self.comm = comm_or_world(comm)
+        handle = _capi.Mover()
+        path = text_argument("plan", plan)
+        call(self.comm, lib.GC_Mover_create, _capi.handle(self.comm), path, pipeline_rank, ctypes.byref(handle))
+        self._handle = handle
+        self._in_step = False
+        self._next, self._runs = 0, False  # the operator at work, or that comes next
+        self._unplanned = 0
+        self._back: Dict[int, Any] = {}  # storages of the operator at work
+        self._read_plan()
+
+    def _read_plan(self) -> None:
+        operators, tensors = ctypes.c_int(), ctypes.c_int()
+        self._call(lib.GC_Mover_count, ctypes.byref(operators), ctypes.byref(tensors))
+        self._operators = operators.value
+        self._forwards: Dict[Region, int] = {}
+        op, tensor = _capi.GC_Mover_operator(), _capi.GC_Mover_tensor()
+        for n in range(self._operators):
+            self._call(lib.GC_Mover_get_operator, n, ctypes.byref(op))
+            if op.kind == b"forward":
+                self._forwards.setdefault((op.layer.decode(), op.micro_batch), n)
+        self._last_use: Dict[int, int] = {}
+        self._sizes: Dict[int, int] = {}
+        self._of_layer: Dict[int, List[int]] = {}  # forward operator: its tensors
+        for n in range(tensors.value):
+            self._call(lib.GC_Mover_get_tensor, n, ctypes.byref(tensor))
+            if tensor.stays or tensor.first_use < 0:
+                continue
+            self._last_use[n], self._sizes[n] = tensor.last_use, tensor.bytes
+            self._of_layer.setdefault(tensor.first_use, []).append(n)
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        if self._handle is None:
+            raise ValueError("mover has been freed")
+        call(None, function, self._handle, *arguments)
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """Around all micro-batches of a training step. After an exception in it the mover can only be freed."""
+        self._call(lib.GC_Mover_step_begin)
+        self._in_step, self._next, self._runs, self._unplanned = True, 0, False, 0
+        yield
+        self._advance(self._operators)
+        self._call(lib.GC_Mover_step_end)
+        self._in_step = False
+
+    def _advance(self, op: int) -> None:
+        """Ends what runs, and runs those before `op`, which the program has nothing for."""
+        if self._runs and self._next == op:
+            return
+        if self._next + self._runs > op:
+            raise ValueError(
+                f"operator {op} of the plan is over, {self._next} is at work: layers ran in another order than the plan's, "
+                "or a backward ran twice"
+            )
+        while self._next < op or self._runs:
+            if not self._runs:
+                self._call(lib.GC_Mover_op_begin, self._next)
+            self._back.clear()
+            self._call(lib.GC_Mover_op_end, self._next)
+            self._next, self._runs = self._next + 1, False
+
+    def _begin(self, op: int) -> None:
+        self._advance(op)
+        if not self._runs:
+            self._call(lib.GC_Mover_op_begin, op)
+            self._runs = True
+
+    def _begin_layer(self, region: Region) -> None:
+        if not self._in_step:
+            raise ValueError(f"layer {region[0]} runs outside of step()")
+        if region not in self._forwards:
+            raise ValueError(f"layer {show(region[0])}, micro-batch {region[1]}: the plan has none of that name")
+        op = self._forwards[region]
+        self._begin(op)
+        self._free: Dict[int, List[int]] = {}
+        for tensor in reversed(self._of_layer.get(op, [])):
+            self._free.setdefault(self._sizes[tensor], []).append(tensor)
+
+    def _end_layer(self, region: Region) -> None:
+        self._advance(self._next + 1)
+
+    def _memory(self, tensor: int) -> torch.Tensor:
+        data = ctypes.c_void_p()
+        self._call(lib.GC_Mover_get_data, tensor, ctypes.byref(data))
+        memory = (ctypes.c_uint8 * self._sizes[tensor]).from_address(data.value or 0)
+        return torch.frombuffer(memory, dtype=torch.uint8)
+
+    def _keep(self, storage: Any) -> Optional[int]:
+        free = self._free.get(storage.nbytes())
+        if not free:
+            self._unplanned += storage.nbytes()
+            return None
+        tensor = free.pop()
+        self._memory(tensor).copy_(_bytes_of(storage))
+        return tensor
+
+    def _storage_back(self, kept: int) -> Any:
+        self._begin(self._last_use[kept])
+        if kept not in self._back:
+            # A copy: gradients may look into it when the tensor's memory is somebody else's.
+            self._back[kept] = _storage_of(self._memory(kept).clone())
+        return self._back[kept]
+
+    @property
+    def stats(self) -> MoverStats:
+        stats = _capi.GC_Mover_stats()
+        self._call(lib.GC_Mover_get_stats, ctypes.byref(stats))
+        waits = stats.waits_for_tensors + stats.waits_for_memory
+        return MoverStats(
+            stats.moves, stats.moved_bytes, stats.overlap, waits, stats.peak_bytes, self._unplanned
+        )
+
+    def free(self) -> None:
+        """Local; nothing may be saved in it any more. Twice is no error."""
+        if self._handle is None:
+            return
+        handle, self._handle = self._handle, None
+        call(None, lib.GC_Mover_free, ctypes.byref(handle))
+
+    def __enter__(self) -> "Mover":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.free()

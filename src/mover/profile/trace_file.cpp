@@ -1,0 +1,193 @@
+// mover/profile/trace_file.cpp - see trace_file.hpp.
+#include "mover/profile/trace_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "mover/input/fields.hpp"
+#include "mover/profile/gunzip.hpp"
+#include "mover/program/ticks.hpp"
+#include "topology/json_value.hpp"
+
+namespace gradcoll::mover {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t longest_trace = std::size_t{1} << 30;
+constexpr double longest_us = 1e18;  // since 1970, with room
+
+/// Takes one event after the other, so that the trace is never in memory as a whole tree.
+class TraceReader {
+  public:
+    explicit TraceReader(std::string origin) { out_.origin = std::move(origin); }
+
+    void take(const Json& event) {
+        const std::string place = fmt::format("/traceEvents/{}", count_++);
+        if (!status_.ok() || !event.is_object()) return;
+        const std::string phase = text_of(event, "ph"), kind = text_of(event, "cat");
+        Fields in(event, out_.origin, place);
+        if (phase == "i" && text_of(event, "name") == "[memory]") return take_memory(in);
+        if (phase != "X") return;
+        if (kind == "cpu_op") take_span(in, out_.operators);
+        if (kind == "user_annotation") take_span(in, out_.annotations);
+        if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") take_kernel(in);
+    }
+
+    Result<Trace> result() && {
+        if (!status_.ok()) return status_;
+        out_.memory = std::move(on_device_.empty() ? on_host_ : on_device_);
+        const auto by_start = [](const TraceSpan& a, const TraceSpan& b) {
+            // An outer one that starts with an inner one stands before it.
+            return a.start_us != b.start_us ? a.start_us < b.start_us : a.end_us > b.end_us;
+        };
+        std::stable_sort(out_.annotations.begin(), out_.annotations.end(), by_start);
+        std::stable_sort(out_.operators.begin(), out_.operators.end(), by_start);
+        std::stable_sort(
+            out_.memory.begin(), out_.memory.end(),
+            [](const TraceMemory& a, const TraceMemory& b) { return a.at_us < b.at_us; });
+        return std::move(out_);
+    }
+
+  private:
+    static std::string text_of(const Json& event, const char* key) {
+        const auto found = event.find(key);
+        return found != event.end() && found->is_string() ? found->get<std::string>()
+                                                          : std::string();
+    }
+
+    void keep(const Fields& in) {
+        if (status_.ok()) status_ = in.done_ignoring_others();
+    }
+
+    static const Json& arguments(Fields& in) {
+        static const Json none = Json::object();
+        const Json* found = in.inner("args");
+        return found != nullptr && found->is_object() ? *found : none;
+    }
+
+    void take_memory(Fields& in) {
+        TraceMemory memory;
+        in.require({"ts", "args"});
+        in.number("ts", 0, longest_us, memory.at_us);
+        Fields args(arguments(in), in.origin(), in.pointer_to("args"));
+        args.require({"Addr", "Bytes"});
+        constexpr std::int64_t any = INT64_MAX;
+        std::int64_t device_type = 0;
+        args.integer("Addr", -any, any, memory.address);
+        args.integer("Bytes", -most_trace_bytes, most_trace_bytes, memory.bytes);
+        args.integer("Total Allocated", -most_trace_bytes, most_trace_bytes, memory.total);
+        args.integer("Device Type", 0, 1 << 20, device_type);
+        keep(in);
+        keep(args);
+        (device_type == 0 ? on_host_ : on_device_).push_back(memory);
+    }
+
+    void take_span(Fields& in, std::vector<TraceSpan>& to) {
+        TraceSpan span;
+        double duration = 0;
+        in.require({"name", "ts", "dur"});
+        in.text("name", span.name);
+        in.number("ts", 0, longest_us, span.start_us);
+        in.number("dur", 0, longest_us, duration);
+        span.end_us = span.start_us + duration;
+        const Json& json = arguments(in);
+        Fields args(json, in.origin(), in.pointer_to("args"));
+        args.integer("Sequence number", -1, INT64_MAX, span.sequence);
+        args.integer("External id", 0, INT64_MAX, span.external);
+        span.numbers = numbers_of(json);
+        keep(in);
+        keep(args);
+        to.push_back(std::move(span));
+    }
+
+    /// Product of the dimensions of the first input; 0 if they are not there.
+    static std::int64_t numbers_of(const Json& arguments) {
+        const auto dimensions = arguments.find("Input Dims");
+        if (dimensions == arguments.end() || !dimensions->is_array() || dimensions->empty() ||
+            !dimensions->front().is_array())
+            return 0;
+        std::int64_t numbers = 1;
+        for (const Json& size : dimensions->front()) {
+            if (!size.is_number_integer() || size.get<std::int64_t>() < 0) return 0;
+            numbers = size_product({numbers, size.get<std::int64_t>()});
+        }
+        return numbers;
+    }
+
+    void take_kernel(Fields& in) {
+        TraceKernel kernel;
+        in.require({"dur"});
+        in.number("dur", 0, longest_us, kernel.us);
+        const Json& json = arguments(in);
+        Fields args(json, in.origin(), in.pointer_to("args"));
+        args.integer("External id", 0, INT64_MAX, kernel.external);
+        args.integer("external id", 0, INT64_MAX, kernel.external);  // of older versions
+        keep(in);
+        keep(args);
+        out_.kernels.push_back(kernel);
+    }
+
+    static constexpr std::int64_t most_trace_bytes = 2 * most_bytes;
+
+    Trace out_;
+    Status status_;
+    std::vector<TraceMemory> on_host_, on_device_;
+    std::size_t count_ = 0;
+};
+
+Status no_trace(const std::string& origin, const std::string& found) {
+    return wrong_input(origin, "",
+                       found +
+                           ", allowed is a trace of PyTorch's profiler (with Kineto): an object "
+                           "with traceEvents");
+}
+
+}  // namespace
+
+bool is_trace_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    // Before the events stand a few properties.
+    std::string start(std::size_t{1} << 16, '\0');
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    start.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+    return start.starts_with("\x1f\x8b") || start.find("\"traceEvents\"") != start.npos;
+}
+
+Result<Trace> trace_of_text(const std::string& origin, const std::string& text) {
+    if (const Status deep = check_json_depth(text, most_json_depth); !deep.ok())
+        return wrong_input(origin, "", deep.message());
+    TraceReader reader(origin);
+    bool in_events = false, was_there = false;
+    // An element of the list is at depth 2: it is taken, and not kept.
+    const auto event_of = [&](int depth, Json::parse_event_t event, Json& parsed) {
+        if (depth == 1 && event == Json::parse_event_t::key) in_events = parsed == "traceEvents";
+        if (depth != 2 || event != Json::parse_event_t::object_end || !in_events) return true;
+        was_there = true;
+        reader.take(parsed);
+        return false;
+    };
+    try {
+        const Json rest = Json::parse(text, event_of);
+    } catch (const Json::exception& error) {
+        return wrong_input(origin, "", reason_of(error));
+    }
+    if (!was_there) return no_trace(origin, "it has no events");
+    return std::move(reader).result();
+}
+
+Result<Trace> read_trace(std::string_view option, const std::string& path) {
+    auto bytes = bytes_of_file(path, largest_file_bytes);
+    if (!bytes.ok())
+        return Status(Code::io,
+                      fmt::format("{} {}: {}", option, printable(path), bytes.status().message()));
+    auto text = unpacked(std::move(*bytes), longest_trace);
+    if (!text.ok()) return wrong_input(path, "", text.status().message());
+    return trace_of_text(path, *text);
+}
+
+}  // namespace gradcoll::mover

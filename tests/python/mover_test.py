@@ -1,0 +1,179 @@
+# mover_test.py - saved tensors follow a plan: gradients are the same to the last bit, in half the memory.
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from support import gradcoll, main, torch_or_skip
+
+torch = torch_or_skip()
+
+import gradcoll.torch  # noqa: E402
+
+GC_PLAN = os.environ["GRADCOLL_TEST_GC_PLAN"]
+WIDTH, SAMPLES, LAYERS = 64, 256, 8
+CLUSTER = {"device_memory": "1GiB", "host_memory": "1GiB", "device_tflops": 1, "device_memory_gbytes_per_s": 10,
+           "link_gbytes_per_s": 4}
+
+
+class Layer(torch.nn.Module):
+    """Keeps views of one storage, something twice, and what does not lie as it was made."""
+
+    def __init__(self):
+        super().__init__()
+        self.wide, self.back = torch.nn.Linear(WIDTH, 3 * WIDTH), torch.nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x):
+        query, key, value = self.wide(x).view(SAMPLES, 3, WIDTH).unbind(1)
+        weights = torch.softmax(query @ key.t() / 8, -1)
+        mixed = (weights @ value).t().contiguous().t()
+        return x + torch.tanh(self.back(mixed)) * mixed
+
+
+def network():
+    torch.manual_seed(3)
+    return torch.nn.ModuleList(Layer() for _ in range(LAYERS))
+
+
+def inputs(seed):
+    return torch.randn(SAMPLES, WIDTH, generator=torch.Generator().manual_seed(seed), requires_grad=True)
+
+
+def run(layers, follows, seeds=(1,)):
+    """A step of a micro-batch a seed, all forwards first; what gradients it gives."""
+    layers.zero_grad()
+    leaves, losses = [inputs(seed) for seed in seeds], []
+    with follows.step():
+        for micro_batch, x in enumerate(leaves):
+            for n, layer in enumerate(layers):
+                with follows.layer(f"layer {n}", *([micro_batch] if len(seeds) > 1 else [])):
+                    x = layer(x)
+            losses.append(x.square().sum())
+            del x
+        for loss in losses:
+            loss.backward()
+    return [leaf.grad for leaf in leaves] + [parameter.grad.clone() for parameter in layers.parameters()]
+
+
+class Plain:
+    """Follows nothing."""
+
+    def step(self):
+        return torch.enable_grad()
+
+    def layer(self, *_):
+        return torch.enable_grad()
+
+
+def all_equal(ours, plain):
+    return len(ours) == len(plain) and all(torch.equal(a, b) for a, b in zip(ours, plain))
+
+
+class Movers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name, value=None):
+        path = os.path.join(self.folder, name)
+        if value is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(value, file)
+        return path
+
+    def record(self, layers):
+        recorder = gradcoll.torch.LayerRecorder(layers.parameters())
+        run(layers, recorder)  # times of the first step are none
+        gradients = run(layers, recorder)
+        return recorder, gradients
+
+    def plan(self, layers, share, micro_batches=1):
+        """A plan for `share` of what the layers keep."""
+        recorder, _ = self.record(layers)
+        model = recorder.model()
+        kept = sum(tensor["bytes"] for layer in model["layers"] for tensor in layer["kept"])
+        plan = self.path("plan.json")
+        subprocess.run([GC_PLAN, "move", "--model", self.path("model.json", model), "--parallel",
+                        f"micro_batches={micro_batches},schedule=gpipe", "--cluster", self.path("cluster.json", CLUSTER),
+                        "--device-memory", str(int(micro_batches * kept * share)), "--least", "4K", "--out", plan],
+                       check=True, stdout=subprocess.DEVNULL)
+        return plan
+
+    def test_what_is_recorded_is_what_the_layers_keep(self):
+        layers = network()
+        recorder, gradients = self.record(layers)
+        self.assertTrue(all_equal(gradients, run(layers, Plain())))
+        model = recorder.model()
+        self.assertEqual([f"layer {n}" for n in range(LAYERS)], [layer["name"] for layer in model["layers"]])
+        sizes = sorted(tensor["bytes"] for tensor in model["layers"][3]["kept"])
+        rows = 4 * SAMPLES * WIDTH
+        # Input, query with key and value, softmax, its product with value as it lies for the next product, tanh.
+        self.assertIn(3 * rows, sizes)
+        self.assertIn(4 * SAMPLES * SAMPLES, sizes)
+        self.assertGreater(model["layers"][3]["backward_us"], 0)
+        self.assertNotIn(4 * WIDTH * WIDTH, sizes)  # a parameter
+
+    def test_gradients_are_the_same_in_half_the_memory(self):
+        layers = network()
+        plain = run(layers, Plain())
+        with gradcoll.torch.Mover(self.plan(layers, 0.5), parameters=layers.parameters()) as mover:
+            for _ in range(3):
+                self.assertTrue(all_equal(run(layers, mover), plain))
+            stats = mover.stats
+            self.assertGreater(stats.moves, 0)
+            self.assertEqual(stats.unplanned_bytes, 0)
+            self.assertLessEqual(stats.peak_bytes, self.device_bytes())
+            self.assertLessEqual(stats.overlap, 1)
+
+    def device_bytes(self):
+        with open(self.path("plan.json"), encoding="utf-8") as file:
+            return json.load(file)["inputs"]["device_memory"]
+
+    def test_micro_batches_have_tensors_of_their_own(self):
+        layers = network()
+        plain = run(layers, Plain(), seeds=(1, 2))
+        with gradcoll.torch.Mover(self.plan(layers, 0.6, 2), parameters=layers.parameters()) as mover:
+            self.assertTrue(all_equal(run(layers, mover, seeds=(1, 2)), plain))
+            self.assertGreater(mover.stats.moves, 0)
+
+    def test_what_the_plan_does_not_know_stays(self):
+        layers = network()
+        plan = self.plan(layers, 0.5)
+        larger = torch.nn.ModuleList(
+            torch.nn.Sequential(layer, torch.nn.Linear(WIDTH, 5 * WIDTH), torch.nn.Tanh(), torch.nn.Linear(5 * WIDTH, WIDTH))
+            for layer in layers)
+        plain = run(larger, Plain())
+        with gradcoll.torch.Mover(plan, parameters=larger.parameters()) as mover:
+            self.assertTrue(all_equal(run(larger, mover), plain))
+            self.assertGreater(mover.stats.unplanned_bytes, 0)
+
+    def test_bad_use_is_named(self):
+        layers = network()
+        plan = self.plan(layers, 0.5)
+        with self.assertRaises(gradcoll.Error):
+            gradcoll.torch.Mover(self.path("none.json"))
+        with gradcoll.torch.Mover(plan) as mover:
+            with self.assertRaisesRegex(ValueError, "layer layer 0 runs outside of step"), mover.layer("layer 0"):
+                pass
+            with self.assertRaisesRegex(ValueError, "'other', micro-batch 0: the plan has none"), mover.step():
+                with mover.layer("other"):
+                    pass
+        with self.assertRaisesRegex(ValueError, "has been freed"):
+            mover.stats
+        with gradcoll.torch.Mover(plan) as mover, self.assertRaisesRegex(ValueError, "in another order"), mover.step():
+            for n in (1, 0):
+                with mover.layer(f"layer {n}"):
+                    pass
+        recorder = gradcoll.torch.LayerRecorder()
+        with self.assertRaisesRegex(ValueError, "layer a runs twice"), recorder.step():
+            for _ in range(2):
+                with recorder.layer("a"):
+                    pass
+        with self.assertRaisesRegex(ValueError, "layers do not nest"), recorder.layer("b"), recorder.layer("c"):
+            pass
+
+
+if __name__ == "__main__":
+    main()
