@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/status.hpp"
+#include "base/text.hpp"
 
 namespace gradcoll {
 
@@ -19,11 +20,11 @@ Status check_json_depth(std::string_view text, int most);
 /// Errors: invalid_argument if it is no JSON, or deeper than most_json_depth.
 Result<nlohmann::json> json_in(std::string_view text);
 
-/// As it stands in the text, shortened.
+/// As it stands in the text, shortened, fit for a message.
 inline std::string shown(const nlohmann::json& value) {
     if (value.is_structured()) return value.is_array() ? "an array" : "an object";
     std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    return text.size() > 40 ? text.substr(0, 40) + "..." : text;
+    return printable(text.size() > 40 ? text.substr(0, 40) + "..." : text);
 }
 
 }  // namespace gradcoll

@@ -25,7 +25,8 @@ std::string_view reason_of(Code code) {
         case Code::io:
             return "a file could not be read or written";
         case Code::corrupt:
-            return "bytes that it got do not mean what they should";
+            return "bytes that it got are damaged, or of a call with another count, datatype or "
+                   "operation";
         case Code::transport:
             return "the transport of its messages reported an error";
         case Code::ok:

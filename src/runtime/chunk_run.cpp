@@ -338,15 +338,18 @@ void ChunkRun::check_arrived(std::uint32_t recv, std::size_t received_bytes, Ope
     if (!status.ok()) operation.fail(std::move(status));
 }
 
-/// Whether a signature has arrived, and nothing else. It fails the operation if it is another.
+/// Whether a signature has arrived, and nothing else. It fails the operation if it is another, or
+/// stands ahead of a frame: whose sender's call has no codec.
 bool ChunkRun::was_notice(std::uint32_t index, std::size_t received_bytes, Operation& operation) {
     const Step& recv = step(index);
-    if (is_framed(recv) || !is_opening(index) || noticed_[index] != 0) return false;
-    const MessageBytes room = view_.message(recv);
+    if (device_ || chunk_ != 0 || noticed_[index] != 0) return false;
+    if (!is_framed(recv) && !is_opening(index)) return false;
+    const MessageBytes room = moved_bytes(index);
     const auto signature = SignatureNotice::ahead_of(room.size_bytes, room.data, received_bytes);
     if (!signature) return false;
     noticed_[index] = noticed;
-    if (*signature != operation.binding.signature) operation.fail(of_message(recv, differing()));
+    if (is_framed(recv) || *signature != operation.binding.signature)
+        operation.fail(of_message(recv, differing()));
     return true;
 }
 
@@ -374,6 +377,13 @@ Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
     }
     ready_.finish(index);
     return {};
+}
+
+void ChunkRun::finish_unfit(std::uint32_t index, Status why, Operation& operation) {
+    const Step& recv = step(index);
+    operation.fail(of_message(recv, why));
+    if (is_framed(recv)) has_header_[recv.to.index] = 0;
+    ready_.finish(index);
 }
 
 }  // namespace gradcoll

@@ -64,6 +64,9 @@ class ChunkRun {
     /// Takes note that the message of `step` has completed. A notice ahead of it is followed by the
     /// message itself. Errors: those of the lane.
     Status finish_message(std::uint32_t step, std::size_t received_bytes, Operation& operation);
+    /// The message that came for the receive `step` was too long for it, and is gone: the operation
+    /// fails, but goes on to its end.
+    void finish_unfit(std::uint32_t step, Status why, Operation& operation);
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }

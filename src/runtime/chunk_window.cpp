@@ -243,9 +243,15 @@ Result<bool> ChunkWindow::take_completions() {
     if (!count.ok()) return count.status();
     for (std::size_t i = 0; i < *count; ++i) {
         Completion& done = completions_[i];
-        if (!done.status.ok()) return std::move(done.status);
-        GRADCOLL_TRY(runs_[ChunkRun::place_of(done.cookie)].finish_message(
-            ChunkRun::step_of(done.cookie), done.received_bytes, operation_));
+        ChunkRun& run = runs_[ChunkRun::place_of(done.cookie)];
+        const std::uint32_t step = ChunkRun::step_of(done.cookie);
+        // What does not fit is of another call than this rank's. With a device nobody is told.
+        if (done.status.code() == Code::corrupt && !messages_)
+            run.finish_unfit(step, std::move(done.status), operation_);
+        else if (!done.status.ok())
+            return std::move(done.status);
+        else
+            GRADCOLL_TRY(run.finish_message(step, done.received_bytes, operation_));
     }
     return *count > 0;
 }

@@ -55,8 +55,10 @@ FrameHeader header_of(const Step& step, std::size_t message_bytes, const Operati
 
 Status check_length(const Arrival& arrival) {
     if (arrival.received_bytes == arrival.expected_bytes || arrival.blocks) return {};
-    return Status(Code::corrupt, fmt::format("{} bytes arrived where {} were expected",
-                                             arrival.received_bytes, arrival.expected_bytes));
+    return Status(Code::corrupt,
+                  fmt::format("{} bytes arrived where {} were expected: damaged, or of a call "
+                              "with another count, datatype or operation",
+                              arrival.received_bytes, arrival.expected_bytes));
 }
 
 Status check_frame_of(const Step& recv, const Arrival& arrival, const Operation& operation) {
@@ -152,6 +154,9 @@ std::optional<Failure> failure_in(const Step& recv, const Arrival& arrival) {
     if (!is_framed(recv))
         return FailureNotice::instead_of(arrival.expected_bytes, arrival.message,
                                          arrival.received_bytes);
+    // Of a sender whose call has no codec.
+    if (arrival.received_bytes == FailureNotice::most_bytes)
+        return FailureNotice::at(arrival.message);
     const Result<FrameHeader> header = read_frame_header(arrival.message, arrival.received_bytes);
     if (!header.ok() || !header->sender_failed) return std::nullopt;
     if (arrival.received_bytes < frame_header_bytes + FailureNotice::most_bytes) return Failure();

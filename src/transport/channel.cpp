@@ -53,7 +53,7 @@ Status too_long(int peer, int tag, std::size_t asked_bytes, std::size_t arrived_
     const std::string arrived =
         arrived_bytes > asked_bytes ? fmt::format("{} bytes", arrived_bytes) : "more bytes";
     return Status(
-        Code::transport,
+        Code::corrupt,
         fmt::format("message from rank {} with tag {}: {} arrived where {} bytes were expected",
                     peer, tag, arrived, asked_bytes));
 }

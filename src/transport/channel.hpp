@@ -25,8 +25,10 @@ struct ElementRun {
 struct Completion {
     std::uint32_t cookie = 0;  ///< what start_send/start_recv was given
     std::size_t received_bytes =
-        0;          ///< for receives; may be less than asked for: the caller checks
-    Status status;  ///< transport error, if any (a longer message than asked for is one)
+        0;  ///< for receives; may be less than asked for: the caller checks
+    /// Errors: transport; corrupt if a longer message than asked for has come: it is gone, the
+    /// buffer may have been written, and the lane goes on.
+    Status status;
 };
 
 /// How a receiver knows the last piece of a message that goes in pieces.
@@ -125,8 +127,8 @@ class Channel {
 /// the range.
 Status check_envelope(const Channel& channel, int peer, int tag);
 
-/// What a receive reports when more arrived than was asked for. `arrived_bytes` 0: the transport
-/// cannot say.
+/// What a receive reports when more arrived than was asked for: corrupt. `arrived_bytes` 0: the
+/// transport cannot say.
 Status too_long(int peer, int tag, std::size_t asked_bytes, std::size_t arrived_bytes);
 
 /// What starting a message reports when `capacity` messages are in flight already.

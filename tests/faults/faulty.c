@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { longest = 100000, calls = 6 };
@@ -41,6 +44,30 @@ static rlim_t address_space(void) {
     if (file == NULL || fscanf(file, "%zu", &pages) != 1) abort();
     fclose(file);
     return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The clock of the day, as this process and its libraries see it; others do not jump. */
+static long jumped_s;
+
+int clock_gettime(clockid_t clock, struct timespec* now) {
+    const long code = syscall(SYS_clock_gettime, clock, now);
+    if (code == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
+        now->tv_sec += jumped_s;
+    return (int)code;
+}
+int gettimeofday(struct timeval* restrict now, void* restrict zone) {
+    (void)zone;
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    now->tv_sec = exact.tv_sec;
+    now->tv_usec = exact.tv_nsec / 1000;
+    return 0;
+}
+time_t time(time_t* also) {
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    if (also != NULL) *also = exact.tv_sec;
+    return exact.tv_sec;
 }
 
 static int open_files(void) {
@@ -86,6 +113,48 @@ static void no_files(struct call* call) {
     (void)call;
     limit(RLIMIT_NOFILE, (rlim_t)open_files());
 }
+static void full_disk(struct call* call) {
+    (void)call;
+    signal(SIGXFSZ, SIG_IGN);
+    limit(RLIMIT_FSIZE, 0);
+}
+static void no_locked_memory(struct call* call) {
+    (void)call;
+    limit(RLIMIT_MEMLOCK, 0);
+}
+static void a_day_back(struct call* call) {
+    (void)call;
+    jumped_s -= 24 * 3600;
+}
+static void a_day_on(struct call* call) {
+    (void)call;
+    jumped_s += 24 * 3600;
+}
+/* Whose end runs what libraries have registered for the end of the process. */
+static void a_child(struct call* call) {
+    (void)call;
+    if (fork() == 0) exit(0);
+}
+static void die_now(int number) {
+    (void)number;
+    raise(SIGKILL);
+}
+/* Somewhere within the call. */
+static void die_after(struct call* call, long microseconds) {
+    (void)call;
+    const struct itimerval soon = {{0, 0}, {0, microseconds}};
+    signal(SIGALRM, die_now);
+    setitimer(ITIMER_REAL, &soon, NULL);
+}
+static void die_at_once(struct call* call) {
+    die_after(call, 20);
+}
+static void die_midway(struct call* call) {
+    die_after(call, 200);
+}
+static void die_late(struct call* call) {
+    die_after(call, 1000);
+}
 static void nothing(struct call* call) {
     (void)call;
 }
@@ -93,10 +162,25 @@ static void nothing(struct call* call) {
 static const struct fault {
     const char* name;
     void (*strike)(struct call* call);
-} faults[] = {
-    {"none", nothing},    {"kill", die_killed},       {"exit", leave},    {"stop", stop},
-    {"null", null_input}, {"alias", output_as_input}, {"count", fewer},   {"type", another_type},
-    {"op", another_op},   {"memory", little_memory},  {"files", no_files}};
+} faults[] = {{"none", nothing},
+              {"kill", die_killed},
+              {"exit", leave},
+              {"stop", stop},
+              {"null", null_input},
+              {"alias", output_as_input},
+              {"count", fewer},
+              {"type", another_type},
+              {"op", another_op},
+              {"memory", little_memory},
+              {"files", no_files},
+              {"disk", full_disk},
+              {"locked", no_locked_memory},
+              {"back", a_day_back},
+              {"on", a_day_on},
+              {"fork", a_child},
+              {"20 us", die_at_once},
+              {"200 us", die_midway},
+              {"1 ms", die_late}};
 
 static void (*find_fault(const char* name))(struct call*) {
     for (size_t i = 0; i < sizeof faults / sizeof *faults; ++i)

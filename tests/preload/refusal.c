@@ -1,5 +1,6 @@
-/* tests/preload/refusal.c - an allreduce whose input is its output on one rank: that rank gets the
- * MPI library's error, the others one that names it, and the next correct call works. Argument
+/* tests/preload/refusal.c - an allreduce whose input is its output on one rank, or null: that rank
+ * gets an error of its buffer, the others one that names it, and the next correct call works.
+ * Argument
  * "gathering": where allgathers go over a tree, the same of one to which a rank sends too little;
  * "starting": where nonblocking allreduces are served, the same of those; "setting_up": where
  * persistent ones are served, one of those that has no input; "rooted": where broadcasts and
@@ -111,6 +112,8 @@ int main(int argc, char** argv) {
         good_call(comm, "the call that attaches");
         refused_call(comm, refusing, out, "one buffer");
         good_call(comm, "one buffer");
+        refused_call(comm, refusing, NULL, "no input");
+        good_call(comm, "no input");
         if (is_served_starting) {
             refused_start(comm, refusing, "one buffer, nonblocking");
             good_call(comm, "one buffer, nonblocking");

@@ -177,6 +177,64 @@ TEST(Failure, OperationsOfDifferentSignaturesEndEveryRank) {
             }
 }
 
+/// One rank's second of three operations is of another plan; how all three end.
+std::vector<std::vector<Outcome>> run_unlike(const Scenario& shape, int differing,
+                                             const Scenario& other) {
+    constexpr std::size_t runs = 3;
+    LoopbackWorld world(5);
+    std::vector<std::vector<Outcome>> outcomes(runs, std::vector<Outcome>(5));
+    on_all_ranks(world, 5, [&](Channel& channel) {
+        OperationNumbers numbers(*TagLayout::make(channel.tag_limit(), 1));
+        const auto usual = make_executor(shape, channel), unlike = make_executor(other, channel);
+        for (std::size_t run = 0; run < runs; ++run) {
+            const bool differs = run == 1 && channel.rank() == differing;
+            Executor& executor = differs ? *unlike : *usual;
+            const std::int64_t count = executor.plan().spec.count_elems;
+            const Floats input = sparse_input(channel.rank(), count);
+            Outcome& outcome = outcomes[run][static_cast<std::size_t>(channel.rank())];
+            outcome.output.resize(input.size());
+            Binding binding = binding_of(input, outcome.output, 0);
+            binding.numbers = &numbers;
+            binding.signature = differs && other.spec.down_codec == CodecId::exact ? 9 : 7;
+            outcome.status = executor.start(binding);
+            if (outcome.status.ok()) outcome.status = finish(executor);
+        }
+    });
+    return outcomes;
+}
+
+void expect_all_failed(const std::vector<std::vector<Outcome>>& runs, std::int64_t count) {
+    expect_all_equal(runs[0], sum_of_all(sparse_input, 5, count));
+    for (const Outcome& outcome : runs[1]) EXPECT_FALSE(outcome.status.ok());
+    expect_all_equal(runs[2], sum_of_all(sparse_input, 5, count));
+}
+
+/// As where its type is one that codecs do not take, or its op no sum.
+TEST(Failure, ARankWhoseCallHasNoCodecEndsEveryRank) {
+    for (const char* exchange : {"direct", "ring", "recursive"})
+        for (const CodecId codec : {CodecId::nm_2_4, CodecId::bf16, CodecId::nm_1_4})
+            for (const int differing : {0, 2, 3}) {
+                SCOPED_TRACE(testing::Message()
+                             << exchange << " " << name_of(codec) << " rank " << differing);
+                const Exchange way = exchange_named(exchange).value();
+                const Scenario coded = scenario("((0 1) (2 3 4))", 20'000, codec, way);
+                const Scenario plain = scenario("((0 1) (2 3 4))", 20'000, CodecId::exact, way);
+                expect_all_failed(run_unlike(coded, differing, plain), 20'000);
+                expect_all_failed(run_unlike(plain, differing, coded), 20'000);
+            }
+}
+
+TEST(Failure, ARankWithAnotherCountEndsEveryRank) {
+    for (const CodecId codec : {CodecId::exact, CodecId::nm_2_4})
+        for (const std::int64_t other : {10'000, 19'000, 30'000})
+            for (const int differing : {0, 3}) {
+                SCOPED_TRACE(testing::Message() << other << " on rank " << differing);
+                expect_all_failed(run_unlike(scenario("((0 1) (2 3 4))", 20'000, codec), differing,
+                                             scenario("((0 1) (2 3 4))", other, codec)),
+                                  20'000);
+            }
+}
+
 TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
     for (const std::int64_t count : {5, 20'000}) {
         const Scenario shape = scenario("((0 1) (2 3 4))", count, CodecId::exact);
@@ -223,20 +281,20 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
-/// The ranks disagree about the count, which no plan allows: the message is too long for its
-/// receive.
 TEST(Failure, TransportErrorEndsTheOperationAtOnce) {
-    LoopbackWorld world(2);
-    const auto small = make_executor(scenario("(0 1)", 100), world.channel(0));
-    const auto large = make_executor(scenario("(0 1)", 200), world.channel(1));
-    const Floats in(200, 1.0F);
-    Floats small_out(100), large_out(200);
-    ASSERT_TRUE(small->start(binding_of(in, small_out)).ok());
-    ASSERT_TRUE(large->start(binding_of(in, large_out)).ok());
-    const Status status = finish(*small);
+    LoopbackWorld world(2, {.tamper = [](const LoopbackEnvelope&, std::span<std::byte>) {
+                            return LoopbackOptions::breaks;
+                        }});
+    const auto one = make_executor(scenario("(0 1)", 100), world.channel(0));
+    const auto other = make_executor(scenario("(0 1)", 100), world.channel(1));
+    const Floats in(100, 1.0F);
+    Floats one_out(100), other_out(100);
+    ASSERT_TRUE(one->start(binding_of(in, one_out)).ok());
+    ASSERT_TRUE(other->start(binding_of(in, other_out)).ok());
+    const Status status = finish(*one);
     EXPECT_EQ(status.code(), Code::transport) << status.message();
     EXPECT_TRUE(says(status, "rank 1")) << status.message();
-    EXPECT_EQ(*small->advance(), Progress::complete);
+    EXPECT_EQ(*one->advance(), Progress::complete);
 }
 
 }  // namespace

@@ -239,14 +239,15 @@ TEST_F(LocalWorkByHand, StepsOfAnAbandonedOperationDoNothing) {
     EXPECT_EQ(reductions, 0);
 }
 
-/// A message that is too long for its receive is a transport error.
 TEST(LocalWork, AfterATransportErrorTheOperationEndsWhenAllStepsAreBack) {
-    LoopbackWorld world(3);
+    LoopbackWorld world(3, {.tamper = [](const LoopbackEnvelope& at, std::span<std::byte> bytes) {
+                            return at.source == 2 ? LoopbackOptions::breaks : bytes.size();
+                        }});
     const auto mine = make_executor(scenario("(0 1 2)", 3000), world.channel(0));
     const auto right = make_executor(scenario("(0 1 2)", 3000), world.channel(1));
-    const auto wrong = make_executor(scenario("(0 1 2)", 6000), world.channel(2));
-    const Floats in(6000, 1.0F);
-    Floats a(3000), b(3000), c(6000);
+    const auto wrong = make_executor(scenario("(0 1 2)", 3000), world.channel(2));
+    const Floats in(3000, 1.0F);
+    Floats a(3000), b(3000), c(3000);
     ASSERT_TRUE(mine->start(binding_of(in, a)).ok());
     ASSERT_TRUE(right->start(binding_of(in, b)).ok());
     std::array<LocalStep, 1> step;

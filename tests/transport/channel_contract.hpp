@@ -145,7 +145,7 @@ TYPED_TEST_P(ChannelContract, LongerMessageIsAnErrorThatNamesPeerTagAndSize) {
         const auto done = drain(*lane);
         const Completion* received = find_cookie(done, 7);
         ASSERT_NE(received, nullptr);
-        EXPECT_EQ(received->status.code(), Code::transport);
+        EXPECT_EQ(received->status.code(), Code::corrupt);
         const std::string& text = received->status.message();
         EXPECT_NE(text.find("rank " + std::to_string(previous_of(channel))), std::string::npos)
             << text;

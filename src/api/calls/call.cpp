@@ -19,6 +19,13 @@
 namespace gradcoll {
 namespace {
 
+/// Whether a null buffer is an error of the MPI library's blocking allreduce, instead of a crash.
+#ifdef OPEN_MPI
+constexpr bool mpi_refuses_null_buffers = false;
+#else
+constexpr bool mpi_refuses_null_buffers = true;
+#endif
+
 Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI_Comm comm) {
     if (residual == nullptr)
         return {Code::invalid_argument,
@@ -335,10 +342,10 @@ void Admission::refuse() {
     // Ranks agree on the settings of every request of ours, whoever serves it.
     const bool always_meet = entry().persistent && !entry().offered;
     if (always_meet || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
-    // Where the others are told, the MPI library would wait with what it does not refuse, as Open
-    // MPI does with blocks and with null. Of a blocking allreduce, and of one buffer for input and
-    // result, programs get its own error.
-    const bool mpi_refuses = is_aliased || is_waited_allreduce() || call_.refusal.ok();
+    // Where the others are told, the MPI library would wait with what it does not refuse, or crash,
+    // as Open MPI does with blocks and with null. What it refuses programs get its own error of.
+    const bool is_looked_at = mpi_refuses_null_buffers && is_waited_allreduce();
+    const bool mpi_refuses = is_aliased || is_looked_at || call_.refusal.ok();
     if (entry().offered && mpi_refuses)
         call_.pass_reason = reason;
     else

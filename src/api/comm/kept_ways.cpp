@@ -45,6 +45,23 @@ KeptFile file_of(std::uint64_t key) {
     return {"ways", key};
 }
 
+bool is_of_this_version(const nlohmann::json& json) {
+    const auto version = json.find(version_key);
+    return version != json.end() && *version == file_version;
+}
+
+/// In the process; at first what an earlier job kept. The lock of the shelf is held.
+TriedWays& ways_of(std::uint64_t key) {
+    auto& all = shelf().ways;
+    if (all.size() >= most_trees && !all.contains(key)) all.clear();
+    const auto [place, is_new] = all.try_emplace(key);
+    if (!is_new) return place->second;
+    if (const auto text = file_of(key).text()) place->second = ways_from(*text);
+    return place->second;
+}
+
+}  // namespace
+
 std::string text_of(const TriedWays& ways) {
     Json json;
     json[version_key] = file_version;
@@ -56,12 +73,10 @@ std::string text_of(const TriedWays& ways) {
     return json.dump() + "\n";
 }
 
-/// Of a file that holds something else nothing is known.
-TriedWays ways_in(const std::string& text) {
+TriedWays ways_from(std::string_view text) {
     const auto json = json_in(text);
     TriedWays ways{};
-    if (!json.ok() || !json->is_object() || json->value(version_key, 0) != file_version)
-        return ways;
+    if (!json.ok() || !json->is_object() || !is_of_this_version(*json)) return ways;
     for (const auto& [name, way] : lists) {
         const auto sizes = json->find(name);
         if (sizes == json->end() || !sizes->is_array()) return {};
@@ -71,18 +86,6 @@ TriedWays ways_in(const std::string& text) {
     }
     return ways;
 }
-
-/// In the process; at first what an earlier job kept. The lock of the shelf is held.
-TriedWays& ways_of(std::uint64_t key) {
-    auto& all = shelf().ways;
-    if (all.size() >= most_trees && !all.contains(key)) all.clear();
-    const auto [place, is_new] = all.try_emplace(key);
-    if (!is_new) return place->second;
-    if (const auto text = file_of(key).text()) place->second = ways_in(*text);
-    return place->second;
-}
-
-}  // namespace
 
 TriedWays kept_ways(const Tree& tree) {
     const std::scoped_lock lock(shelf().mutex);

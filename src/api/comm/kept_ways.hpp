@@ -2,6 +2,9 @@
 // that come later.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "api/comm/way_trials.hpp"
 #include "topology/tree.hpp"
 
@@ -14,5 +17,10 @@ TriedWays kept_ways(const Tree& tree);
 
 /// What is unknown leaves what was kept before.
 void keep_ways(const Tree& tree, const TriedWays& ways);
+
+/// What such a file holds.
+std::string text_of(const TriedWays& ways);
+/// Untrusted. Of a text that holds something else nothing is known.
+TriedWays ways_from(std::string_view text);
 
 }  // namespace gradcoll

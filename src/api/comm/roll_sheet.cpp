@@ -121,7 +121,7 @@ int RollSheet::close(std::uint64_t patience_ns) {
     }
     unlink();
     // What others could have damaged leads nowhere.
-    return std::min(static_cast<int>(closed) - 1, job_.ranks_on_host);
+    return static_cast<int>(std::min(closed - 1, static_cast<std::uint32_t>(job_.ranks_on_host)));
 }
 
 RollSheet::Note RollSheet::note(int index) const {

@@ -2,6 +2,8 @@
 // own poll().
 #include "transport/loopback/loopback.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -156,6 +158,10 @@ Completion LoopbackLane::take(const Arrival& arrival, const PostedRecv& posted) 
     std::size_t size = arrival.size_bytes;
     if (size > 0) std::memcpy(posted.data, arrival.data, size);
     if (state_.options.tamper) size = state_.options.tamper(envelope, {posted.data, size});
+    if (size == LoopbackOptions::breaks)
+        return {
+            posted.cookie, 0,
+            Status(Code::transport, fmt::format("the way from rank {} broke", envelope.source))};
     return {posted.cookie, size, {}};
 }
 

@@ -22,6 +22,8 @@ struct LoopbackEnvelope {
 };
 
 struct LoopbackOptions {
+    /// What a Tamper returns if the transport fails instead.
+    static constexpr std::size_t breaks = static_cast<std::size_t>(-1);
     /// May change the delivered bytes; returns how many of them arrive (not more than there are).
     /// Called by the receiving thread with the world locked.
     using Tamper = std::function<std::size_t(const LoopbackEnvelope&, std::span<std::byte>)>;

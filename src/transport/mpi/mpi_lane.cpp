@@ -130,7 +130,8 @@ Status MpiLane::problem_of(const Message& message, const MPI_Status& status) con
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(status.MPI_ERROR, &error_class);
     if (error_class == MPI_SUCCESS) return {};
-    if (error_class == MPI_ERR_TRUNCATE)
+    // Of a message in pieces others may still come: then the lane cannot go on.
+    if (error_class == MPI_ERR_TRUNCATE && message.pieces_started == 1)
         return too_long(message.peer, message.tag, message.size_bytes, bytes_in(status));
     return from_mpi(status.MPI_ERROR, call_of(message));
 }
