@@ -302,6 +302,10 @@ void Executor::Impl::give_core_away(int idle_turns) const {
     if (idle_turns <= idle_turns_before_rest || !operation.lane.rest(longest_rest)) sched_yield();
 }
 
+void Executor::rest() {
+    impl_->give_core_away(idle_turns_before_rest + 1);
+}
+
 Status Executor::wait(bool (*meanwhile)()) {
     if (impl_->window->taken() > 0)
         return {Code::internal, fmt::format("wait: {} local steps are elsewhere; allowed is 0",

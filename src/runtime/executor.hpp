@@ -76,6 +76,9 @@ class Executor {
     /// then; true if that did something. Errors: internal while local steps are elsewhere, which
     /// nobody could give back meanwhile; the operation goes on.
     Status wait(bool (*meanwhile)() = nullptr);
+    /// After an advance() that did nothing: gives the core away, and sleeps for a short while, if
+    /// messages wake it (Lane::rest).
+    void rest();
     /// Start and wait.
     Status run(const Binding& binding, bool (*meanwhile)() = nullptr);
     const RunStats& stats() const;

@@ -82,7 +82,7 @@ TEST(NicMember, RefusesEntriesThatCannotBe) {
     };
     for (const Case& bad :
          {Case{NicEntryKind::frame, ranks, 1, 0}, Case{NicEntryKind::frame, ~0U, 1, 0},
-          Case{NicEntryKind::frame, 0, 1, 0}, Case{NicEntryKind::frame, 1, 2, 0},
+          Case{NicEntryKind::consumed, 0, 1, 0}, Case{NicEntryKind::frame, 1, 2, 0},
           Case{NicEntryKind::frame, 1, 0, 0}, Case{NicEntryKind::frame, 1, 1, bytes + 1ULL},
           Case{NicEntryKind::frame, 1, 1, ~std::uint64_t{0}}, Case{NicEntryKind::consumed, 1, 1, 0},
           Case{NicEntryKind::consumed, 1, 0, 0}, Case{static_cast<NicEntryKind>(99), 1, 1, 0}}) {

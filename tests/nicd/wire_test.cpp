@@ -38,7 +38,7 @@ TEST(LinkFrame, IsRefusedWithAWrongMagicKindOrSize) {
     frame.kind = FrameKind::consumed;
     EXPECT_EQ(check_link_frame(frame, 100).code(), Code::corrupt) << "words have no bytes";
     frame.size_bytes = 0;
-    for (const int kind : {0, 6, 255}) {
+    for (const int kind : {0, 9, 255}) {
         frame.kind = static_cast<FrameKind>(kind);
         EXPECT_EQ(check_link_frame(frame, 100).code(), Code::corrupt) << kind;
     }

@@ -1,9 +1,11 @@
 // Allreduces over NIC agents that something happens to, at a time that nobody chose: an agent is
-// killed, or stands still, a link is cut, or brings what cannot be. Every sum is right, and none
-// takes longer than was promised. GC_TEST_BLOWS: how many; scripts/nic-kills runs many of them.
+// killed, stands still, or gets no more memory, a link is cut, or brings what cannot be. Every sum
+// is right, and none takes longer than was promised. GC_TEST_BLOWS: how many; scripts/nic-kills
+// runs many of them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -24,8 +26,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-enum class Blow : std::uint8_t { agent_killed, agent_stands_still, link_cut, link_damaged };
-constexpr std::array names = {"agent killed", "agent stands still", "link cut", "link damaged"};
+enum class Blow : std::uint8_t {
+    agent_killed,
+    agent_stands_still,
+    link_cut,
+    link_damaged,
+    agent_without_memory
+};
+constexpr std::array names = {"agent killed", "agent stands still", "link cut", "link damaged",
+                              "agent without memory"};
+
+bool is_of_links(Blow blow) {
+    return blow == Blow::link_cut || blow == Blow::link_damaged;
+}
 
 /// The other process's descriptor as one of ours. Nothing where the system does not permit that.
 Descriptor taken_from(pid_t process, int number) {
@@ -55,8 +68,8 @@ class Striker {
     Striker(const DealtHosts& dealt, int host, Blow blow, unsigned delay_us) {
         if (dealt.host() != host || !dealt.is_first()) return;
         const auto agent = status_of(host)["process"].get<pid_t>();
-        const Descriptor link = blow >= Blow::link_cut ? link_of(agent) : Descriptor();
-        could_not_ = blow >= Blow::link_cut && !link.is_open();
+        const Descriptor link = is_of_links(blow) ? link_of(agent) : Descriptor();
+        could_not_ = is_of_links(blow) && !link.is_open();
         if (could_not_) return;
         child_ = fork();
         if (child_ != 0) return;
@@ -74,6 +87,7 @@ class Striker {
   private:
     static void strike(pid_t agent, const Descriptor& link, Blow blow, unsigned delay_us) {
         const std::array<char, 100> garbage{"no frame"};
+        const rlimit nothing{1, 1};
         switch (blow) {
             case Blow::agent_killed:
                 kill(agent, SIGKILL);
@@ -82,6 +96,9 @@ class Striker {
                 kill(agent, SIGSTOP);
                 usleep(10'000 + 5 * delay_us);
                 kill(agent, SIGCONT);
+                break;
+            case Blow::agent_without_memory:
+                prlimit(agent, RLIMIT_AS, &nothing, nullptr);
                 break;
             case Blow::link_cut:
                 shutdown(link.number(), SHUT_RDWR);
@@ -103,7 +120,7 @@ struct Tally {
 
 int blows_wanted() {
     const char* const said = std::getenv("GC_TEST_BLOWS");
-    return said != nullptr ? std::atoi(said) : 12;
+    return said != nullptr ? std::atoi(said) : 15;
 }
 
 unsigned seed_wanted() {
@@ -188,6 +205,8 @@ TEST_F(NicBlows, SumsAreRightWhateverHappensToAgentsAndLinks) {
         for (const auto end = Clock::now() + std::chrono::microseconds(2 * delay_us + 20'000);
              most_of_all(Clock::now() < end ? 1 : 0) != 0;)
             sum(*executor, expected, tally);
+        // It would refuse the next ones, and rightly so.
+        if (blow == Blow::agent_without_memory) Victim(dealt, host).signal(SIGKILL);
         tally.detoured +=
             most_of_all(NicCounters::of_process().read().detoured_frames > detoured ? 1 : 0);
     }
