@@ -183,8 +183,8 @@ class Chooser {
         if (!gap.forced.is_any()) gap.forced = {op, op + 1};
         gap.forced.gone_from = std::min(gap.forced.gone_from, op);
         const std::int32_t more = is_long_ ? op - gap.forced.gone_from : 0;
-        gap.forced.back_at = std::max(
-            {gap.forced.back_at, op + 1, std::min(op + 1 + more, gap.alone.back_at)});
+        gap.forced.back_at =
+            std::max({gap.forced.back_at, op + 1, std::min(op + 1 + more, gap.alone.back_at)});
         hold(gap.all(), -gaps_[g].bytes);
     }
 
