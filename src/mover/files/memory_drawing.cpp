@@ -91,7 +91,7 @@ std::string time_axis(double y, Tick end) {
         const double x = left + width * quarter / 4;
         const double seconds = static_cast<double>(end) / ticks_per_second * quarter / 4;
         fmt::format_to(std::back_inserter(text),
-                       "<path class=\"unmoved\" d=\"M{0:.1f} {1:.1f}v5\"/>\n<text x=\"{0:.1f}\" "
+                       "<path class=\"axis\" d=\"M{0:.1f} {1:.1f}v5\"/>\n<text x=\"{0:.1f}\" "
                        "y=\"{2:.1f}\" text-anchor=\"middle\">{3}</text>\n",
                        x, y, y + 18, quarter == 0 ? "0" : gradcoll::seconds_text(seconds));
     }
@@ -108,7 +108,8 @@ std::string drawing_of(const Program& program, const Rooms& rooms, const MovePla
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "font-family=\"sans-serif\" font-size=\"12\">\n"
         "<style>path{{fill:none;stroke-width:1}}.device{{fill:#9ecae1;stroke:#2171b5}}"
-        ".unmoved{{stroke:#777}}.host{{stroke:#31a354}}.may{{stroke:#cb181d;stroke-dasharray:6 "
+        ".unmoved,.axis{{stroke:#777}}.host{{stroke:#31a354}}.may{{stroke:#cb181d;stroke-dasharray:"
+        "6 "
         "3}}.limit{{fill:#cb181d}}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"4\" y=\"20\">Memory over the {2} of a step. Blue: in the device; grey: with "
         "nothing moved; green: in the host; red: what a device may hold</text>\n",
