@@ -11,7 +11,7 @@
 namespace gradcoll::mover {
 namespace {
 
-constexpr double width = 900, height = 120, left = 90, gap = 30, top = 40;
+constexpr double width = 900, height = 120, left = 120, gap = 30, top = 40, bottom = 30;
 
 struct Scale {
     double ticks = 1, bytes = 1;  ///< that a panel has room for
@@ -65,16 +65,36 @@ std::string panel(std::size_t r, const RankProgram& rank, const RankMoves& moves
         fmt::format_to(out, "<path class=\"{}\" d=\"{}\"/>\n", kind, path_of(scale, points, end));
     };
     fmt::format_to(out, "<text x=\"4\" y=\"{:.0f}\">rank {}</text>\n", scale.y + 14, r);
-    fmt::format_to(out, "<text x=\"4\" y=\"{:.0f}\">to {}</text>\n", scale.y + 30, bytes_of(most));
+    fmt::format_to(out, "<text x=\"4\" y=\"{:.0f}\">unmoved {}</text>\n", scale.y + 30,
+                   bytes_of(most_of(unmoved)));
+    if (!moves.moves.empty())
+        fmt::format_to(out, "<text x=\"4\" y=\"{:.0f}\">held {}</text>\n", scale.y + 46,
+                       bytes_of(most_of(device)));
     fmt::format_to(out, "<path class=\"device\" d=\"{}V{:.1f}H{:.1f}Z\"/>\n",
                    path_of(scale, device, end), scale.y + height, left);
     line("unmoved", unmoved);
-    line("host", host);
+    if (!moves.moves.empty()) line("host", host);
     if (may_hold <= most)
         fmt::format_to(out,
                        "<path class=\"may\" d=\"M{:.1f} {:.1f}H{:.1f}\"><title>a device may hold "
-                       "{}</title></path>\n",
-                       left, scale.y_of(may_hold), left + width, bytes_of(may_hold));
+                       "{}</title></path>\n<text class=\"limit\" x=\"{:.0f}\" y=\"{:.1f}\">{}"
+                       "</text>\n",
+                       left, scale.y_of(may_hold), left + width, bytes_of(may_hold),
+                       left + width + 4, scale.y_of(may_hold) + 4, bytes_of(may_hold));
+    return text;
+}
+
+/// Below the last panel, in quarters.
+std::string time_axis(double y, Tick end) {
+    std::string text;
+    for (int quarter = 0; quarter <= 4; ++quarter) {
+        const double x = left + width * quarter / 4;
+        const double seconds = static_cast<double>(end) / ticks_per_second * quarter / 4;
+        fmt::format_to(std::back_inserter(text),
+                       "<path class=\"axis\" d=\"M{0:.1f} {1:.1f}v5\"/>\n<text x=\"{0:.1f}\" "
+                       "y=\"{2:.1f}\" text-anchor=\"middle\">{3}</text>\n",
+                       x, y, y + 18, quarter == 0 ? "0" : gradcoll::seconds_text(seconds));
+    }
     return text;
 }
 
@@ -88,18 +108,22 @@ std::string drawing_of(const Program& program, const Rooms& rooms, const MovePla
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "font-family=\"sans-serif\" font-size=\"12\">\n"
         "<style>path{{fill:none;stroke-width:1}}.device{{fill:#9ecae1;stroke:#2171b5}}"
-        ".unmoved{{stroke:#777}}.host{{stroke:#31a354}}.may{{stroke:#cb181d;stroke-dasharray:6 "
-        "3}}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+        ".unmoved,.axis{{stroke:#777}}.host{{stroke:#31a354}}.may{{stroke:#cb181d;stroke-dasharray:"
+        "6 "
+        "3}}.limit{{fill:#cb181d}}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         "<text x=\"4\" y=\"20\">Memory over the {2} of a step. Blue: in the device; grey: with "
-        "nothing moved; green: in the host; red: what the device may hold</text>\n",
-        left + width + 10, top + static_cast<double>(plan.ranks.size()) * (height + gap),
+        "nothing moved; green: in the host; red: what a device may hold</text>\n",
+        left + width + 70,
+        top + static_cast<double>(plan.ranks.size()) * (height + gap) - gap + bottom,
         gradcoll::seconds_text(static_cast<double>(plan.step_ticks) / ticks_per_second));
     for (std::size_t r = 0; r < plan.ranks.size(); ++r)
         text += panel(
             r, program.ranks[r], plan.ranks[r], rooms.ranks[r].device_bytes,
             {.ticks = static_cast<double>(end), .y = top + static_cast<double>(r) * (height + gap)},
             end);
-    return text + "</svg>\n";
+    return text +
+           time_axis(top + static_cast<double>(plan.ranks.size()) * (height + gap) - gap, end) +
+           "</svg>\n";
 }
 
 }  // namespace gradcoll::mover

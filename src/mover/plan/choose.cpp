@@ -16,6 +16,9 @@ namespace {
 /// After so many sweeps gaps are taken whatever they cost; choices that shift each other end then.
 constexpr int patient_sweeps = 40;
 
+/// Gaps times operators, about what a sweep costs where operators wait one by one: some seconds.
+constexpr std::size_t most_looks = 200'000'000;
+
 class Chooser {
   public:
     Chooser(const RankProgram& rank, const RankTimes& times, const std::vector<Gap>& gaps,
@@ -25,7 +28,8 @@ class Chooser {
           most_(most),
           state_(gaps.size()),
           unmoved_(held_by_operator(rank)),
-          held_(unmoved_) {
+          held_(unmoved_),
+          is_long_(gaps.size() * rank.operators.size() > most_looks) {
         by_after_.resize(unmoved_.count() + 1);
         by_gone_from_.resize(unmoved_.count() + 1);
         for (std::size_t g = 0; g < gaps.size(); ++g) {
@@ -171,11 +175,16 @@ class Chooser {
         return held <= most_ ? Status() : too_little(static_cast<std::size_t>(op), held);
     }
 
+    /// In steps with very many gaps it stays away for twice as long each time it is taken, as long
+    /// as that costs no more: it is looked at a few times, not once an operator.
     void force(std::size_t g, std::int32_t op) {
         GapState& gap = state_[g];
         hold(gap.is_used() ? gap.all() : Away{}, gaps_[g].bytes);
         if (!gap.forced.is_any()) gap.forced = {op, op + 1};
-        gap.forced = {std::min(gap.forced.gone_from, op), std::max(gap.forced.back_at, op + 1)};
+        gap.forced.gone_from = std::min(gap.forced.gone_from, op);
+        const std::int32_t more = is_long_ ? op - gap.forced.gone_from : 0;
+        gap.forced.back_at =
+            std::max({gap.forced.back_at, op + 1, std::min(op + 1 + more, gap.alone.back_at)});
         hold(gap.all(), -gaps_[g].bytes);
     }
 
@@ -238,6 +247,7 @@ class Chooser {
     HeldMemory held_;
     std::vector<std::vector<std::size_t>> by_after_;      ///< index: after + 1
     std::vector<std::vector<std::size_t>> by_gone_from_;  ///< index: alone.gone_from
+    bool is_long_;
     bool hid_any_ = false;
 };
 

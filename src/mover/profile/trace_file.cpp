@@ -16,7 +16,7 @@
 namespace gradcoll::mover {
 namespace {
 
-using Json = nlohmann::json;
+using TraceJson = nlohmann::json;
 
 constexpr std::size_t longest_trace = std::size_t{1} << 30;
 constexpr double longest_us = 1e18;  // since 1970, with room
@@ -26,7 +26,7 @@ class TraceReader {
   public:
     explicit TraceReader(std::string origin) { out_.origin = std::move(origin); }
 
-    void take(const Json& event) {
+    void take(const TraceJson& event) {
         const std::string place = fmt::format("/traceEvents/{}", count_++);
         if (!status_.ok() || !event.is_object()) return;
         const std::string phase = text_of(event, "ph"), kind = text_of(event, "cat");
@@ -54,7 +54,7 @@ class TraceReader {
     }
 
   private:
-    static std::string text_of(const Json& event, const char* key) {
+    static std::string text_of(const TraceJson& event, const char* key) {
         const auto found = event.find(key);
         return found != event.end() && found->is_string() ? found->get<std::string>()
                                                           : std::string();
@@ -64,9 +64,9 @@ class TraceReader {
         if (status_.ok()) status_ = in.done_ignoring_others();
     }
 
-    static const Json& arguments(Fields& in) {
-        static const Json none = Json::object();
-        const Json* found = in.inner("args");
+    static const TraceJson& arguments(Fields& in) {
+        static const TraceJson none = TraceJson::object();
+        const TraceJson* found = in.inner("args");
         return found != nullptr && found->is_object() ? *found : none;
     }
 
@@ -95,7 +95,7 @@ class TraceReader {
         in.number("ts", 0, longest_us, span.start_us);
         in.number("dur", 0, longest_us, duration);
         span.end_us = span.start_us + duration;
-        const Json& json = arguments(in);
+        const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("Sequence number", -1, INT64_MAX, span.sequence);
         args.integer("External id", 0, INT64_MAX, span.external);
@@ -106,13 +106,13 @@ class TraceReader {
     }
 
     /// Product of the dimensions of the first input; 0 if they are not there.
-    static std::int64_t numbers_of(const Json& arguments) {
+    static std::int64_t numbers_of(const TraceJson& arguments) {
         const auto dimensions = arguments.find("Input Dims");
         if (dimensions == arguments.end() || !dimensions->is_array() || dimensions->empty() ||
             !dimensions->front().is_array())
             return 0;
         std::int64_t numbers = 1;
-        for (const Json& size : dimensions->front()) {
+        for (const TraceJson& size : dimensions->front()) {
             if (!size.is_number_integer() || size.get<std::int64_t>() < 0) return 0;
             numbers = size_product({numbers, size.get<std::int64_t>()});
         }
@@ -123,7 +123,7 @@ class TraceReader {
         TraceKernel kernel;
         in.require({"dur"});
         in.number("dur", 0, longest_us, kernel.us);
-        const Json& json = arguments(in);
+        const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("External id", 0, INT64_MAX, kernel.external);
         args.integer("external id", 0, INT64_MAX, kernel.external);  // of older versions
@@ -164,16 +164,17 @@ Result<Trace> trace_of_text(const std::string& origin, const std::string& text) 
     TraceReader reader(origin);
     bool in_events = false, was_there = false;
     // An element of the list is at depth 2: it is taken, and not kept.
-    const auto event_of = [&](int depth, Json::parse_event_t event, Json& parsed) {
-        if (depth == 1 && event == Json::parse_event_t::key) in_events = parsed == "traceEvents";
-        if (depth != 2 || event != Json::parse_event_t::object_end || !in_events) return true;
+    const auto event_of = [&](int depth, TraceJson::parse_event_t event, TraceJson& parsed) {
+        if (depth == 1 && event == TraceJson::parse_event_t::key)
+            in_events = parsed == "traceEvents";
+        if (depth != 2 || event != TraceJson::parse_event_t::object_end || !in_events) return true;
         was_there = true;
         reader.take(parsed);
         return false;
     };
     try {
-        const Json rest = Json::parse(text, event_of);
-    } catch (const Json::exception& error) {
+        const TraceJson rest = TraceJson::parse(text, event_of);
+    } catch (const TraceJson::exception& error) {
         return wrong_input(origin, "", reason_of(error));
     }
     if (!was_there) return no_trace(origin, "it has no events");

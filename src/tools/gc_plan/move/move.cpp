@@ -13,7 +13,10 @@
 #include "mover/check/check.hpp"
 #include "mover/files/pictures.hpp"
 #include "mover/files/plan_file.hpp"
+#include "mover/input/any_form.hpp"
+#include "mover/input/tree_cluster.hpp"
 #include "mover/profile/profiled_step.hpp"
+#include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan::move {
 namespace {
@@ -36,11 +39,22 @@ Result<Document> read_model(const std::string& argument) {
     return layers_of_trace(GRADCOLL_VALUE(read_trace("--model", argument)));
 }
 
+/// With as many ranks as the strategy has devices.
+Status add_topology(const Options& options, Inputs& inputs) {
+    if (options.topology.empty()) return {};
+    const Parallel parallel = GRADCOLL_VALUE(parallel_of(inputs.parallel));
+    const auto tree = gradcoll::foreseen_tree(
+        options.topology, static_cast<int>(parallel.data * parallel.tensor * parallel.pipeline));
+    if (!tree.ok()) return {tree.status().code(), "--topology " + tree.status().message()};
+    return add_from_tree(tree->tree, "--topology", inputs.cluster);
+}
+
 Result<Inputs> read_inputs(const Options& options) {
     Inputs inputs;
     inputs.model = GRADCOLL_VALUE(read_model(options.model));
     inputs.parallel = GRADCOLL_VALUE(read_document("--parallel", options.parallel));
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
+    GRADCOLL_TRY(add_topology(options, inputs));
     inputs.device_bytes = options.device_bytes;
     return inputs;
 }

@@ -45,6 +45,10 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     auto* cluster =
         app.add_option("--cluster", options.cluster, "the machines: a file, or key=value,...")
             ->type_name("FILE");
+    app.add_option("--topology", options.topology,
+                   "a tree, as GC_TOPOLOGY: what the cluster does not say of hosts and links")
+        ->needs(model)
+        ->type_name("TREE");
     app.add_option("--device-memory", raw.device_memory,
                    "what a device may hold (default: the cluster's device_memory)")
         ->needs(model)

@@ -15,6 +15,7 @@ enum class Mode { plan, smallest, check, validate };
 struct Options {
     Mode mode = Mode::plan;
     std::string model, parallel, cluster;  ///< files, or key=value,...
+    std::string topology;                  ///< a tree for the cluster; empty: none
     std::int64_t device_bytes = 0;         ///< 0: the cluster's
     gradcoll::mover::Policy policy;
     std::vector<gradcoll::mover::Rule> rules;  ///< several beside each other, for smallest
