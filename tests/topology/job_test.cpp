@@ -392,6 +392,14 @@ TEST(Oddities, ManyHostsAreCutShortInWords) {
     EXPECT_NE(words.find("... (1000 hosts)"), std::string::npos) << words;
 }
 
+TEST(Oddities, TextsOfOtherRanksAreFitForAMessage) {
+    std::vector<RankReport> reports = job_on({"a", "b"});
+    reports[1].trouble = "Pa\xff\n";
+    reports[1].path.objects.clear();
+    EXPECT_EQ(notes_of("auto", reports),
+              Notes{"hwloc failed on rank 1: Pa??; such a rank is right below its host"});
+}
+
 TEST(Oddities, HwlocThatFailsOnManyRanksIsToldOfTheFirst) {
     std::vector<RankReport> reports = job_on({"a", "b"});
     for (const std::size_t r : {1u, 2u, 3u}) {

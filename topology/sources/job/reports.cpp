@@ -91,13 +91,20 @@ bool read_gpu(ByteReader& reader, RankGpu& gpu) {
     return read_links(reader, gpu.links);
 }
 
+/// Texts of other ranks are for people.
+std::string without_unprintable(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text;
+}
+
 /// What goes wrong on many ranks is told of the first of them.
 struct Troubles {
     std::string first;
     std::size_t count = 0;
 
     void add(std::size_t rank, const std::string& reason) {
-        if (count++ == 0) first = fmt::format("rank {}: {}", rank, reason);
+        if (count++ == 0) first = fmt::format("rank {}: {}", rank, without_unprintable(reason));
     }
     void note(std::vector<std::string>& notes) const {
         if (count == 0) return;
@@ -133,7 +140,7 @@ void join(ReportedHost& reported, int rank, RankReport report) {
         host.facts = report.facts;
     }
     if (!report.facts.unbound_over.empty() && host.unbound_count++ == 0)
-        host.unbound_over = std::move(report.facts.unbound_over);
+        host.unbound_over = without_unprintable(std::move(report.facts.unbound_over));
     host.ranks.push_back({rank, report.world_rank, std::move(report.path), report.gpu.bus_id});
     reported.gpus.push_back(std::move(report.gpu));
 }
