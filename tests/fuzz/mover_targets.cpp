@@ -6,6 +6,7 @@
 #include "fuzz/promises.hpp"
 #include "mover/check/check.hpp"
 #include "mover/files/plan_file.hpp"
+#include "mover/input/any_form.hpp"
 
 namespace gradcoll::fuzz {
 namespace {
