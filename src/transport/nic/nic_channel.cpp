@@ -1,6 +1,7 @@
 #include "transport/nic/nic_channel.hpp"
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -39,17 +40,17 @@ Result<std::unique_ptr<NicChannel>> NicChannel::make(AgentConnection agent, Plac
 Result<SumOutcome> NicChannel::sum(const SumRequest& request) {
     traffic_.sum(request);
     const NicSums& mine = traffic_.sums();
-    constexpr std::uint64_t nobody = ~std::uint64_t{0};
-    std::uint64_t refusal = nobody;
+    // MPICH 4.0 takes the largest unsigned numbers for negative ones.
+    constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::max();
+    std::int64_t refusal = nobody;
     if (request.refusal != Code::ok)
-        refusal =
-            static_cast<std::uint64_t>(rank_) << 8 | static_cast<std::uint8_t>(request.refusal);
-    std::array<std::uint64_t, 2> least = {mine.pieces_done(), refusal};
+        refusal = std::int64_t{rank_} << 8 | static_cast<std::uint8_t>(request.refusal);
+    std::array<std::int64_t, 2> least = {static_cast<std::int64_t>(mine.pieces_done()), refusal};
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()),
-                                         MPI_UINT64_T, MPI_MIN, comm_),
+                                         MPI_INT64_T, MPI_MIN, comm_),
                           "MPI_Allreduce"));
     SumOutcome outcome;
-    outcome.done = traffic_.give_back_behind(least[0]);
+    outcome.done = traffic_.give_back_behind(static_cast<std::uint64_t>(least[0]));
     sums_ &= outcome.done == request.count;
     if (least[1] != nobody)
         outcome.refusal =
