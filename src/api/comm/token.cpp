@@ -11,20 +11,20 @@ namespace {
 
 /// A failure whose error handler has not been called yet: that is for the thread that completes the
 /// request.
-struct Failure {
+struct LateFailure {
     MPI_Comm comm = MPI_COMM_NULL;
     Token::Sender sender;
     std::string message;
 };
 std::mutex failures_mutex;
-std::vector<Failure> failures;  // guarded by failures_mutex
+std::vector<LateFailure> failures;  // guarded by failures_mutex
 
-void add_failure(Failure failure) {
+void add_failure(LateFailure failure) {
     const std::scoped_lock lock(failures_mutex);
     failures.push_back(std::move(failure));
 }
 
-bool take_failure(MPI_Comm comm, Failure& out) {
+bool take_failure(MPI_Comm comm, LateFailure& out) {
     const std::scoped_lock lock(failures_mutex);
     for (auto at = failures.begin(); at != failures.end(); ++at) {
         if (at->comm != comm) continue;
@@ -39,7 +39,7 @@ bool take_failure(MPI_Comm comm, Failure& out) {
 void raise_failure(MPI_Comm* comm, int* code, ...) {  // NOLINT: the signature is MPI's
     int error_class = MPI_SUCCESS;
     PMPI_Error_class(*code, &error_class);
-    Failure failure;
+    LateFailure failure;
     if (error_class != MPI_ERR_TRUNCATE || !take_failure(*comm, failure)) return;
     Outcome outcome{Status(Code::internal, std::move(failure.message))};
     outcome.mpi_code = *code;

@@ -19,7 +19,7 @@ namespace {
 using TraceJson = nlohmann::json;
 
 constexpr std::size_t longest_trace = std::size_t{1} << 30;
-constexpr double longest_us = 1e18;  // since 1970, with room
+constexpr double latest_us = 1e18;  // since 1970, with room
 
 /// Takes one event after the other, so that the trace is never in memory as a whole tree.
 class TraceReader {
@@ -73,7 +73,7 @@ class TraceReader {
     void take_memory(Fields& in) {
         TraceMemory memory;
         in.require({"ts", "args"});
-        in.number("ts", 0, longest_us, memory.at_us);
+        in.number("ts", 0, latest_us, memory.at_us);
         Fields args(arguments(in), in.origin(), in.pointer_to("args"));
         args.require({"Addr", "Bytes"});
         constexpr std::int64_t any = INT64_MAX;
@@ -92,8 +92,8 @@ class TraceReader {
         double duration = 0;
         in.require({"name", "ts", "dur"});
         in.text("name", span.name);
-        in.number("ts", 0, longest_us, span.start_us);
-        in.number("dur", 0, longest_us, duration);
+        in.number("ts", 0, latest_us, span.start_us);
+        in.number("dur", 0, latest_us, duration);
         span.end_us = span.start_us + duration;
         const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
@@ -122,7 +122,7 @@ class TraceReader {
     void take_kernel(Fields& in) {
         TraceKernel kernel;
         in.require({"dur"});
-        in.number("dur", 0, longest_us, kernel.us);
+        in.number("dur", 0, latest_us, kernel.us);
         const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("External id", 0, INT64_MAX, kernel.external);
