@@ -1,5 +1,5 @@
 // nic/sum_note.hpp - what the pieces of a vector that agents add say: op and type of its elements,
-// and which piece it is.
+// and which piece of how many elements it is.
 #pragma once
 
 #include "nic/corrupt.hpp"
@@ -13,10 +13,11 @@ struct SumKind {
     ElementType type = ElementType::f32;
 };
 
-/// `index`: of the piece in its vector.
-inline NicNote note_of(const SumKind& kind, std::uint64_t index) {
+/// `index`: of the piece in its vector of `count` elements, which ranks may wrongly differ in.
+inline NicNote note_of(const SumKind& kind, std::uint64_t index, std::uint64_t count) {
     NicNote note;
     note.id = index;
+    note.other_id = count;
     note.kind = static_cast<std::uint32_t>(kind.op);
     note.tag = static_cast<std::int32_t>(kind.type);
     return note;

@@ -242,7 +242,7 @@ void ToSumsOfRankInput::run(Random& random, Outcome& outcome) {
         request_.codec != nullptr ? plain_of(codec_, count) : Bytes(count * sizeof(float));
     if (random() % 16 == 0) mutate(bytes, random);
     ++outcome.inputs;
-    agent_.bring(random, 0, note_of(SumKind{}, number(random)), bytes,
+    agent_.bring(random, 0, note_of(SumKind{}, number(random), 1000), bytes,
                  request_.codec != nullptr ? NicCoding::plain : NicCoding::none);
     agent_.tell(random, 0);
     const bool looked = frames_->look(static_cast<unsigned>(random() % 4)).ok();

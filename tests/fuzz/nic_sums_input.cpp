@@ -36,7 +36,7 @@ void SumsInput::renew() {
 
 /// Mostly that of the next piece of one long vector.
 NicNote SumsInput::note(Random& random) const {
-    NicNote made = note_of(SumKind{ReduceOp::sum, ElementType::f32}, posted_);
+    NicNote made = note_of(SumKind{ReduceOp::sum, ElementType::f32}, posted_, 1000);
     if (random() % 32 == 0) made.kind = static_cast<std::uint32_t>(number(random));
     if (random() % 32 == 0) made.tag = static_cast<std::int32_t>(number(random));
     if (random() % 16 == 0) made.id = number(random);

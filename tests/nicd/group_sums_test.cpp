@@ -42,7 +42,7 @@ class GroupSumsTest : public testing::Test {
     }
 
     static NicNote note(std::uint64_t index, ReduceOp op = ReduceOp::sum) {
-        return note_of(SumKind{op, ElementType::f32}, index);
+        return note_of(SumKind{op, ElementType::f32}, index, 1000);
     }
     void hand_in(const Floats& values, std::uint64_t index) {
         NicEntry entry;

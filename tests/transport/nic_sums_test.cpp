@@ -178,6 +178,17 @@ TEST_P(NicSumsOfHosts, EndIfRanksDiffer) {
     EXPECT_EQ(sums_->sum(request(before, vector))->done, before.size());
 }
 
+/// Also where a vector ends with a whole piece, behind which one rank goes on.
+TEST_P(NicSumsOfHosts, EndIfRanksDifferInTheCount) {
+    const std::size_t piece =
+        NicShape::of(static_cast<std::uint32_t>(size_of_world())).slot_bytes / sizeof(float);
+    const Floats in = mine(rank_of_world() == 0 ? 2 * piece : piece);
+    Floats out(in.size());
+    const auto outcome = sums_->sum(request(in, out));
+    ASSERT_TRUE(outcome.ok()) << outcome.status().message();
+    EXPECT_EQ(outcome->done, 0U);
+}
+
 /// At any moment: what all ranks have is right, and of the rest all have what they came with.
 TEST_P(NicSumsOfHosts, AreRightAsFarAsTheyGoWhenAnAgentIsKilled) {
     int cut_short = 0;

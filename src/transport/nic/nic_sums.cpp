@@ -61,7 +61,7 @@ bool NicSums::hand_in() {
     if (request_.codec != nullptr) write_plain_header(*request_.codec, count, room);
     copy_bytes(room + header_bytes_, request_.input + offset_of(handed_in_) * elem_bytes_,
                count * elem_bytes_);
-    frames_.post(rank_, note_of(SumKind{request_.op, request_.type}, handed_in_),
+    frames_.post(rank_, note_of(SumKind{request_.op, request_.type}, handed_in_, request_.count),
                  header_bytes_ + count * elem_bytes_,
                  request_.codec != nullptr ? coding_of(*request_.codec) : NicCoding::none);
     ++handed_in_;
