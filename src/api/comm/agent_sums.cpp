@@ -2,23 +2,11 @@
 
 #include <optional>
 
-#include "api/comm/call_decision.hpp"
+#include "api/comm/call_traffic.hpp"
 #include "base/clock.hpp"
 #include "compress/codec.hpp"
 
 namespace gradcoll {
-namespace {
-
-/// What the plan would encode with where links are slowest; nothing if it would not.
-CodecId codec_of(const Tree& tree, const PlanSpec& spec) {
-    for (const int vertex : tree.inner_vertices())
-        if (const CodecId codec = spec.choices[static_cast<std::size_t>(vertex)].codec;
-            codec != CodecId::exact)
-            return codec;
-    return CodecId::exact;
-}
-
-}  // namespace
 
 AgentSums::Takes AgentSums::takes(const CallShape& shape) const {
     Channel* const channel = plans_.channel();
@@ -35,10 +23,7 @@ Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
     const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
     Binding binding = binding_of(arguments, shape);
     binding.refusal = refusal;
-    std::optional<Codec> codec;
-    if (const CodecId id = codec_of(tree, decision_for(tree, settings_.current(), key).spec);
-        key.compress && id != CodecId::exact)
-        codec = GRADCOLL_VALUE(codec_for(id, shape.type));
+    const std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(tree, key));
     const SumOutcome outcome = GRADCOLL_VALUE(plans_.channel()->vector_sums()->sum(
         {.input = static_cast<const std::byte*>(binding.input),
          .output = static_cast<std::byte*>(binding.output),
@@ -64,6 +49,15 @@ Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
     if (begin_ns != 0) record.total_ns = record.wire_ns = now_ns() - begin_ns;
     statistics_.count_served(record);
     return {};
+}
+
+/// What the plan of such calls, which is kept, encodes with. Nothing if it does not.
+Result<std::optional<Codec>> AgentSums::codec_of(const Tree& tree, const CallKey& key) {
+    if (!key.compress) return std::optional<Codec>();
+    const auto planned = GRADCOLL_VALUE(plans_.planned(key));
+    const CodecId id = lossy_codec_of(tree, planned->plan().spec);
+    if (id == CodecId::exact) return std::optional<Codec>();
+    return std::optional<Codec>(GRADCOLL_VALUE(codec_for(id, key.type)));
 }
 
 /// What the agents did not do. Counted as a call of its own.

@@ -2,9 +2,12 @@
 // (GC_NIC=on+sum).
 #pragma once
 
+#include <optional>
+
 #include "api/comm/comm_plans.hpp"
 #include "api/comm/comm_settings.hpp"
 #include "api/edge/request.hpp"
+#include "compress/codec.hpp"
 #include "transport/vector_sums.hpp"
 
 namespace gradcoll {
@@ -31,6 +34,7 @@ class AgentSums {
                      const CallKey& key, const Status* refusal = nullptr);
 
   private:
+    Result<std::optional<Codec>> codec_of(const Tree& tree, const CallKey& key);
     Status run_over_tree(const Binding& binding, const CallKey& key);
 
     const CommSettings& settings_;

@@ -99,12 +99,12 @@ std::vector<OwnLink> own_links(const Tree& tree, const Plan& plan) {
     return links;
 }
 
-std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec) {
+CodecId lossy_codec_of(const Tree& tree, const PlanSpec& spec) {
     for (const int vertex : tree.inner_vertices())
         if (const CodecId codec = spec.choices[static_cast<std::size_t>(vertex)].codec;
             codec != CodecId::exact)
-            return std::string(name_of(codec));
-    return {};
+            return codec;
+    return CodecId::exact;
 }
 
 std::shared_ptr<const TreeTraffic> traffic_of_call(const Tree& tree, const PlanSpec& spec) {

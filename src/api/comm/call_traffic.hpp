@@ -21,7 +21,7 @@ SentByKind sent_by_kind(const Tree& tree, const Plan& plan);
 /// known, the lowest first. Bytes as of sent_by_kind(). Pure.
 std::vector<OwnLink> own_links(const Tree& tree, const Plan& plan);
 
-/// A lossy codec of the call; empty: none.
-std::string lossy_codec_of(const Tree& tree, const PlanSpec& spec);
+/// The first lossy codec of the call, from the root down; exact: it has none.
+CodecId lossy_codec_of(const Tree& tree, const PlanSpec& spec);
 
 }  // namespace gradcoll

@@ -56,7 +56,8 @@ std::unique_ptr<const LinkUse> link_use_of(const Tree& tree, const Plan& plan) {
         use->of_this_rank = sent_by_kind(tree, plan);
         use->own_links = own_links(tree, plan);
     }
-    use->codec = lossy_codec_of(tree, plan.spec);
+    if (const CodecId codec = lossy_codec_of(tree, plan.spec); codec != CodecId::exact)
+        use->codec = name_of(codec);
     return use;
 }
 
