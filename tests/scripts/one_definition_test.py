@@ -2,11 +2,10 @@
 
 usage: one_definition_test.py PATH-OF-one-definition
 """
-import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+import made_project
 
 PROGRAM = sys.argv.pop(1)
 
@@ -16,14 +15,7 @@ def within(namespace, text):
 
 
 def look(files):
-    """Exit status and output for a project of these files: path -> text."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / name).write_text(text)
-        subprocess.run(["git", "init", "-q", folder], check=True)
-        run = subprocess.run([PROGRAM, "--root", folder], capture_output=True, text=True, check=False)
-        return run.returncode, run.stdout
+    return made_project.look(PROGRAM, files)
 
 
 class OneDefinition(unittest.TestCase):

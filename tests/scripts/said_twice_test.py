@@ -2,25 +2,17 @@
 
 usage: said_twice_test.py PATH-OF-said-twice
 """
-import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+
+import made_project
 
 PROGRAM = sys.argv.pop(1)
 SENTENCE = "A message carries the lengths of its blocks and only those bytes."
 
 
 def look(files):
-    """Exit status and output for a project of these files: path -> text."""
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
-            (Path(folder) / name).write_text(text)
-        subprocess.run(["git", "init", "-q", folder], check=True)
-        run = subprocess.run([sys.executable, PROGRAM, "--root", folder], capture_output=True, text=True, check=False)
-        return run.returncode, run.stdout
+    return made_project.look(PROGRAM, files)
 
 
 class SaidTwice(unittest.TestCase):
