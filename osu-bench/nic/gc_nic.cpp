@@ -256,22 +256,23 @@ void run_overlap(Ways& ways, const Binding& binding, const std::string& codec,
         const double call_us = bench::spread_of(way->times_us).median;
         const std::int64_t rounds = computation.rounds_for(call_us);
         const auto slices = static_cast<std::int64_t>(call_us / slice_us) + 1;
-        std::vector<double> steps_us, compute_us;
+        std::vector<double> steps_us, compute_us, shares;
         for (double spent_us = 0; steps_us.size() < 8 || spent_us < seconds * 1e6;) {
             compute_us.push_back(
                 timed([&] { compute_beside(nullptr, binding, computation, rounds, slices); }));
             steps_us.push_back(
                 timed([&] { compute_beside(way, binding, computation, rounds, slices); }));
+            shares.push_back(steps_us.back() / std::max(compute_us.back(), call_us));
             spent_us += compute_us.back() + steps_us.back();
         }
-        const double compute = bench::spread_of(compute_us).median;
-        const double step = bench::spread_of(steps_us).median;
+        const bench::Spread share = bench::spread_of(shares);
         if (rank_here() == 0)
             fmt::print(
                 "# {} bytes, {}, {}: compute {:.1f} us, allreduce {:.1f}, both {:.1f}: {:.2f} "
-                "of the longer (checksum {:.3f})\n",
-                size_bytes, codec, way == &ways.nic ? "by agents" : "directly", compute, call_us,
-                step, step / std::max(compute, call_us), computation.sum());
+                "({:.2f} to {:.2f}) of the longer (checksum {:.3f})\n",
+                size_bytes, codec, way == &ways.nic ? "by agents" : "directly",
+                bench::spread_of(compute_us).median, call_us, bench::spread_of(steps_us).median,
+                share.median, share.lower_quartile, share.upper_quartile, computation.sum());
     }
 }
 
@@ -331,12 +332,17 @@ void run_row(Ways& ways, const NicPlacement& placement, const Settings& settings
     const double agents_us = (sum_of_all(agent_cpu_s(placement)) - agents_before) * 1e6 / runs;
     if (settings.overlaps) run_overlap(ways, binding, codec, size_bytes, settings.seconds);
     if (rank_here() != 0) return;
-    const double direct = bench::spread_of(ways.direct.times_us).median;
-    const double nic = bench::spread_of(ways.nic.times_us).median;
+    std::vector<double> speeds;
+    for (std::size_t i = 0; i < ways.nic.times_us.size(); ++i)
+        speeds.push_back(ways.direct.times_us[i] / ways.nic.times_us[i]);
+    const bench::Spread speed = bench::spread_of(speeds);
     fmt::print(
-        "{:>9} {:>16} {:>10.1f} {:>10.1f} {:>7.2f} {:>9.1f} {:>9.1f} {:>7.2f} {:>9.1f} {:>6}\n",
-        size_bytes, codec, direct, nic, direct / nic, mean_of(ways.direct.cpu_us),
-        mean_of(ways.nic.cpu_us), mean_of(ways.nic.cpu_us) / mean_of(ways.direct.cpu_us), agents_us,
+        "{:>9} {:>16} {:>10.1f} {:>10.1f} {:>6.2f} {:>6.2f} {:>6.2f} {:>9.1f} {:>9.1f} {:>7.2f} "
+        "{:>9.1f} {:>6}\n",
+        size_bytes, codec, bench::spread_of(ways.direct.times_us).median,
+        bench::spread_of(ways.nic.times_us).median, speed.median, speed.lower_quartile,
+        speed.upper_quartile, mean_of(ways.direct.cpu_us), mean_of(ways.nic.cpu_us),
+        mean_of(ways.nic.cpu_us) / mean_of(ways.direct.cpu_us), agents_us,
         ways.nic.times_us.size());
     std::fflush(stdout);
 }
@@ -408,8 +414,11 @@ void run_there_and_back(Ways& ways, const NicPlacement& placement, std::size_t s
     }
     if (rank_here() != 0) return;
     const auto direct = bench::spread_of(times[0]), nic = bench::spread_of(times[1]);
-    fmt::print("# {} bytes one way: {:.1f} us directly, {:.1f} by agents (medians): {:+.1f}\n",
-               size_bytes, direct.median, nic.median, nic.median - direct.median);
+    fmt::print(
+        "# {} bytes one way: {:.1f} us ({:.1f} to {:.1f}) directly, {:.1f} ({:.1f} to {:.1f}) by "
+        "agents: {:+.1f}\n",
+        size_bytes, direct.median, direct.lower_quartile, direct.upper_quartile, nic.median,
+        nic.lower_quartile, nic.upper_quartile, nic.median - direct.median);
 }
 
 void run_all(const Settings& settings) {
@@ -417,14 +426,14 @@ void run_all(const Settings& settings) {
     Ways ways(placement, settings.short_bytes, settings.adds);
     if (rank_here() == 0)
         fmt::print(
-            "# {} ranks on {} hosts, chunks of {} bytes; CPU us of all ranks, and of all "
-            "agents, a run\n",
+            "# {} ranks on {} hosts, chunks of {} bytes; medians; speed: direct / nic of each "
+            "pair of runs, q1, q3: its quartiles; CPU us of all ranks, and of all agents, a run\n",
             ranks_in_all(), placement.host_count(), settings.chunk_bytes);
     run_there_and_back(ways, placement, 4096);
     if (rank_here() == 0)
-        fmt::print("{:>9} {:>16} {:>10} {:>10} {:>7} {:>9} {:>9} {:>7} {:>9} {:>6}\n", "bytes",
-                   "codec", "direct us", "nic us", "speed", "CPU dir.", "CPU nic", "ratio",
-                   "agents", "runs");
+        fmt::print("{:>9} {:>16} {:>10} {:>10} {:>6} {:>6} {:>6} {:>9} {:>9} {:>7} {:>9} {:>6}\n",
+                   "bytes", "codec", "direct us", "nic us", "speed", "q1", "q3", "CPU dir.",
+                   "CPU nic", "ratio", "agents", "runs");
     for (const std::string& codec : settings.codecs)
         for (const std::int64_t size : settings.sizes_bytes)
             run_row(ways, placement, settings, codec, size);
