@@ -196,7 +196,7 @@ Status end(GC_Handle& handle) {
     return ended.engine->engine->take_outcome(*ended.gradient);
 }
 
-Status wait(GC_Handle& handle) {
+Status wait_for(GC_Handle& handle) {
     if (handle == GC_HANDLE_NULL) return {};
     GRADCOLL_TRY(check_engine(handle->engine));
     handle->engine->engine->wait(*handle->gradient);
@@ -222,7 +222,7 @@ Status wait_all(int count, GC_Handle handles[]) {
         return {Code::invalid_argument, "handles is a null pointer"};
     Status first;
     for (GC_Handle& handle : std::span(handles, static_cast<std::size_t>(count))) {
-        Status status = wait(handle);
+        Status status = wait_for(handle);
         if (first.ok()) first = std::move(status);
     }
     return first;
@@ -277,7 +277,7 @@ extern "C" int GC_Engine_get_residual(GC_Engine engine, const char* name, MPI_Co
 
 extern "C" int GC_Handle_wait(GC_Handle* handle) {
     return at_boundary(comm_of(handle), "GC_Handle_wait", [&] {
-        return handle != nullptr ? wait(*handle)
+        return handle != nullptr ? wait_for(*handle)
                                  : Status(Code::invalid_argument, "handle is a null pointer");
     });
 }

@@ -119,7 +119,7 @@ Outcome test(GC_Request request, int* flag) {
     return outcome;
 }
 
-Outcome wait(GC_Request request) {
+Outcome wait_request(GC_Request request) {
     if (Outcome checked = check_handle(request); !checked.status.ok()) return checked;
     return timed(request, [&] {
         Outcome outcome{Status()};
@@ -149,7 +149,7 @@ Outcome for_all(int count, GC_Request requests[], Each&& each) {
 
 Outcome free_request(GC_Request& request) {
     if (Outcome checked = check_handle(request); !checked.status.ok()) return checked;
-    Outcome outcome = wait(request);
+    Outcome outcome = wait_request(request);
     delete request;
     request = GC_REQUEST_NULL;
     return outcome;
@@ -192,12 +192,12 @@ extern "C" int GC_Test(GC_Request* request, int* flag) {
 }
 
 extern "C" int GC_Wait(GC_Request* request) {
-    return at_request(request, "GC_Wait", wait);
+    return at_request(request, "GC_Wait", wait_request);
 }
 
 extern "C" int GC_Waitall(int count, GC_Request requests[]) {
     return at_boundary(comm_of_first(count, requests), "GC_Waitall",
-                       [&] { return for_all(count, requests, wait); });
+                       [&] { return for_all(count, requests, wait_request); });
 }
 
 extern "C" int GC_Request_get_residual(GC_Request request, GC_Residual* residual) {

@@ -17,7 +17,7 @@ namespace {
 /// Ops as numbers: those of ReduceOp, and these.
 enum : std::uint32_t { minloc = 16, maxloc, of_program, of_windows };
 
-std::uint32_t number_of(MPI_Op op) {
+std::uint32_t op_number(MPI_Op op) {
     if (const auto known = known_op(op)) return static_cast<std::uint32_t>(*known);
     if (op == MPI_MINLOC) return minloc;
     if (op == MPI_MAXLOC) return maxloc;
@@ -183,7 +183,7 @@ void combine_two(const void* context, const void* a, const void* b, void* out, s
 }  // namespace
 
 MpiElements elements_for_mpi(MPI_Op op, MPI_Datatype datatype) {
-    const std::uint32_t number = number_of(op);
+    const std::uint32_t number = op_number(op);
     if (number == of_program) {
         // Only derived types are marked, which spares the questions.
         if (const MarkedType* const mark = mark_of(datatype); mark != nullptr)

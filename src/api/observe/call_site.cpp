@@ -137,14 +137,15 @@ std::string output_of(const std::vector<std::string>& command) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
 }
 
-struct Line {
+struct SourceLine {
     std::string function;
     std::string line;  ///< "cg.c:214"; empty: not known
 };
 
 /// Those of places of one file; none at all if the tool is not there. A function that is not known
 /// is empty.
-std::vector<Line> lines_in(const std::string& file, const std::vector<std::uintptr_t>& offsets) {
+std::vector<SourceLine> lines_in(const std::string& file,
+                                 const std::vector<std::uintptr_t>& offsets) {
     std::vector<std::string> command = {"addr2line", "-f", "-C", "-s", "-e", resolved(file)};
     for (const std::uintptr_t offset : offsets) command.push_back(fmt::format("{:#x}", offset));
     const std::string text = output_of(command);
@@ -154,7 +155,7 @@ std::vector<Line> lines_in(const std::string& file, const std::vector<std::uintp
         words.push_back(text.substr(at, end - at));
         at = end + 1;
     }
-    std::vector<Line> lines;
+    std::vector<SourceLine> lines;
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
         const std::string& place = words[i + 1];  // perhaps with " (discriminator 2)"
         lines.push_back({words[i] == "??" ? "" : words[i],
@@ -163,7 +164,7 @@ std::vector<Line> lines_in(const std::string& file, const std::vector<std::uintp
     return lines;
 }
 
-std::string with_line(const Place& place, const Line& line) {
+std::string with_line(const Place& place, const SourceLine& line) {
     if (line.function.empty()) return without_lines(place);
     if (line.line.empty() || line.line.ends_with('?'))
         return fmt::format("{} ({})", line.function, in_file(place));
@@ -203,7 +204,7 @@ std::vector<std::string> names_of_sites(std::span<const std::uintptr_t> sites) {
     for (const auto& [file, which] : by_file) {
         std::vector<std::uintptr_t> offsets;
         for (const std::size_t i : which) offsets.push_back(places[i].offset);
-        const std::vector<Line> lines = lines_in(file, offsets);
+        const std::vector<SourceLine> lines = lines_in(file, offsets);
         for (std::size_t i = 0; i < lines.size() && i < which.size(); ++i)
             names[which[i]] = with_line(places[which[i]], lines[i]);
     }

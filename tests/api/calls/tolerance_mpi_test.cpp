@@ -24,26 +24,28 @@ void expect_kept(const OwnComm& comm, Value value, const Whole<T>& whole, const 
             << kind << tolerance << ", element " << i << " of " << count;
 }
 
-TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
-    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD))) {
-        SCOPED_TRACE(tree);
-        for (const char* codec : {"bound", "int8", "int8+zstd"}) {
-            SCOPED_TRACE(codec);
-            const OwnComm comm(tree);
-            comm.set("gc_tolerance", "abs=1");
-            ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
-            for (const Value value : distributions)
-                for (const std::size_t count : lengths) {
-                    const Whole<float> floats(value, comm.size(), count);
-                    const Whole<double> doubles(value, comm.size(), count);
-                    for (const double tolerance : {0.5, 0.01, 0.0005, 0.00001})
-                        for (const char* kind : {"abs=", "range="}) {
-                            expect_kept(comm, value, floats, kind, tolerance);
-                            expect_kept(comm, value, doubles, kind, tolerance);
-                        }
+void expect_every_sum_kept(const std::string& tree, const char* codec) {
+    SCOPED_TRACE(tree + " " + codec);
+    const OwnComm comm(tree);
+    comm.set("gc_tolerance", "abs=1");
+    ASSERT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
+    for (const Value value : distributions)
+        for (const std::size_t count : lengths) {
+            const Whole<float> floats(value, comm.size(), count);
+            const Whole<double> doubles(value, comm.size(), count);
+            for (const double tolerance : {0.5, 0.01, 0.0005, 0.00001})
+                for (const char* kind : {"abs=", "range="}) {
+                    expect_kept(comm, value, floats, kind, tolerance);
+                    expect_kept(comm, value, doubles, kind, tolerance);
                 }
         }
-    }
+}
+
+/// What the tree does to the promise is the same with all codecs, so one is tried on all trees.
+TEST(Tolerance, NoElementIsFurtherOffOnAnyTree) {
+    const std::vector<std::string> trees = trees_for(size_of(MPI_COMM_WORLD));
+    for (const std::string& tree : trees) expect_every_sum_kept(tree, "bound");
+    for (const char* codec : {"int8", "int8+zstd"}) expect_every_sum_kept(trees.back(), codec);
 }
 
 TEST(Tolerance, IsKeptWithAnySharesOfIt) {
