@@ -79,8 +79,9 @@ int GC_Comm_get_plan(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, MPI_
 /* The tree that `ranks` ranks on this host would get from `topology` (a value of GC_TOPOLOGY; NULL:
  * this process's). Where the machine is discovered, ranks are taken to be bound one to a core, in
  * order, and nowhere if they outnumber the cores; GC_TREE_ORIGIN says so. `ranks` 0: as many as a
- * written tree names, else 1. Local; callable at any time, also before MPI_Init. `text` and
- * `length` as in GC_Comm_get_tree. Errors: MPI_ERR_ARG, MPI_ERR_IO. */
+ * written tree names, one for each core (or GPU) of a host that is described, else 1. Local;
+ * callable at any time, also before MPI_Init. `text` and `length` as in GC_Comm_get_tree. Errors:
+ * MPI_ERR_ARG, MPI_ERR_IO. */
 int GC_Predict_tree(int ranks, const char* topology, GC_Tree_format format, char* text,
                     size_t* length);
 

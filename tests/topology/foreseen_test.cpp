@@ -30,6 +30,8 @@ TEST(ForeseenTree, AFlatTreeHasAsManyAsAsked) {
 TEST(ForeseenTree, RanksAreDealtToTheCoresOfADescribedHost) {
     EXPECT_EQ(shape_of("synthetic:pack:2 core:2 pu:1", 4), "((0 1)(2 3))");
     EXPECT_EQ(shape_of("synthetic:pack:2 core:2 pu:1", 6), "(((0 4)(1 5))(2 3))");
+    EXPECT_EQ(shape_of("synthetic:pack:2 core:2 pu:1", 0), "((0 1)(2 3))");
+    EXPECT_EQ(shape_of("synthetic:core:1 pu:1", 0), "0");
     const auto tree = foreseen_tree("synthetic:pack:2 core:2 pu:1", 4);
     EXPECT_NE(tree->origin.find("assumed: all 4 ranks on this host"), std::string::npos)
         << tree->origin;

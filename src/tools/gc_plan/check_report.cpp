@@ -207,7 +207,8 @@ std::string text_report(const Subject& subject, const Findings& findings) {
                    "in {}; choices of {} shared by all plans\n",
                    seconds_text(subject.tree_seconds), seconds_text(subject.decision_seconds),
                    seconds_text(findings.planner_seconds), bytes_text(findings.shared_bytes));
-    fmt::format_to(out, "plan of a rank: {} of CPU time (median of {}), {} at most; {} at most\n",
+    fmt::format_to(out,
+                   "plan of a rank: {} of CPU time (median of {}), {} at most; memory {} at most\n",
                    seconds_text(median_seconds(findings)), findings.samples.size(),
                    seconds_text(most_seconds(findings)), bytes_text(most_held(findings)));
     write_samples(findings, text);
@@ -215,10 +216,10 @@ std::string text_report(const Subject& subject, const Findings& findings) {
     for (std::size_t i = 0; i < levels.size(); ++i)
         fmt::format_to(out, "level {}: a rank sends up to {} messages, {}, in {} steps\n", i,
                        levels[i].messages, bytes_text(levels[i].bytes), levels[i].steps);
-    fmt::format_to(
-        out, "checked in {}: {} plans by themselves, their messages with {} peers' plans{}\n",
-        seconds_text(findings.check_seconds), findings.samples.size(), findings.peers_checked,
-        findings.verified ? "; all ranks' plans proved together" : "");
+    fmt::format_to(out, "checked in {}: {}; against each other: {} of a rank and a peer{}\n",
+                   seconds_text(findings.check_seconds), counted(findings.samples.size(), "plan"),
+                   counted(findings.peers_checked, "pair"),
+                   findings.verified ? "; all ranks' plans proved together" : "");
     return text;
 }
 

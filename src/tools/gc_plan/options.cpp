@@ -53,7 +53,8 @@ void declare_tree(CLI::App& app, Options& options, Raw& raw) {
                    "the tree: an expression, a file, or any other value of GC_TOPOLOGY")
         ->type_name("TREE");
     auto* ranks = app.add_option("--ranks", options.ranks,
-                                 "number of ranks (default: those that the tree names)")
+                                 "number of ranks (default: those that the tree names; of a "
+                                 "described host one a core)")
                       ->check(CLI::Range(1, gradcoll::max_tree_ranks))
                       ->type_name("N");
     auto* hosts = app.add_option("--hosts", raw.hosts,

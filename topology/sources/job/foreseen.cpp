@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "topology/sources/host/this_machine.hpp"
@@ -62,11 +63,17 @@ Result<DiscoveredTree> on_described_host(JobSources& sources, int rank_count) {
     gethostname(name, sizeof name - 1);
     HostPath path;
     path.host_name = name;
-    auto tree = from_paths(sources, std::vector(static_cast<std::size_t>(rank_count), path));
+    TreeSource& host = *sources.source(Part::inside);
+    auto count = static_cast<std::size_t>(rank_count);
+    if (count == 0) {
+        const std::size_t places = GRADCOLL_VALUE(host.places_on(name));
+        count = std::clamp<std::size_t>(places, 1, max_tree_ranks);
+    }
+    auto tree = from_paths(sources, std::vector(count, path));
     if (tree.ok())
-        tree->origin =
-            fmt::format("{}; assumed: all {} ranks on this host, dealt to its {}s in order",
-                        sources.origin(), rank_count, sources.source(Part::inside)->place_name());
+        tree->origin = fmt::format(
+            "{}; assumed: {} on this host, dealt to its {}s in order", sources.origin(),
+            count == 1 ? "one rank" : fmt::format("all {} ranks", count), host.place_name());
     return tree;
 }
 
@@ -83,9 +90,8 @@ Result<DiscoveredTree> foreseen_tree(const std::string& written, int rank_count)
         job.rank_count = rank_count;
         return sources.tree_of(job, {});
     }
-    const int wanted = rank_count > 0 ? rank_count : 1;
-    return reports == Reports::host_paths ? on_this_machine(sources, wanted)
-                                          : on_described_host(sources, wanted);
+    return reports == Reports::host_paths ? on_this_machine(sources, std::max(rank_count, 1))
+                                          : on_described_host(sources, rank_count);
 }
 
 }  // namespace gradcoll
