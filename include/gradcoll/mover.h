@@ -19,11 +19,13 @@ typedef struct GC_Mover_s* GC_Mover;
 /* A mover for one device of pipeline rank `pipeline_rank` of the plan in the file `path`, which
  * `gc_plan move --out FILE.json` has written. Collective over `comm`, an intracommunicator: rank 0
  * reads the file and sends it to the others, so it need not be there for them; each rank says which
- * pipeline rank it is. The plan is checked. Takes the pool in the host and the memory of tensors
- * that stay (parameters, gradients, optimizer), which are zero. Errors: MPI_ERR_COMM; on all ranks
- * MPI_ERR_IO if rank 0 cannot read the file, and MPI_ERR_ARG if it is no plan, or a wrong one; on
- * one rank MPI_ERR_ARG for its own arguments, and MPI_ERR_NO_MEM. Errors of the other calls are
- * raised on MPI_COMM_WORLD; a null mover or pointer is MPI_ERR_ARG. */
+ * pipeline rank it is. The plan is checked. Takes the pool in the host; a tensor that stays
+ * (parameters, gradients, optimizer) takes its memory, zeros, when it moves or is asked for first,
+ * so that a program that has its own costs nothing. `comm` lives as long as the mover. Errors:
+ * MPI_ERR_COMM; on all ranks MPI_ERR_IO if rank 0 cannot read the file, and MPI_ERR_ARG if it is no
+ * plan, or a wrong one; on one rank MPI_ERR_ARG for its own arguments, and MPI_ERR_NO_MEM. Errors
+ * of the other calls are raised on `comm`, too, and on MPI_COMM_WORLD for a null mover; a null
+ * mover or pointer is MPI_ERR_ARG. */
 int GC_Mover_create(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* mover);
 
 /* Operators and tensors have the plan's numbers, from 0 on. */

@@ -17,6 +17,7 @@
 #include "mover/files/plan_file.hpp"
 
 struct GC_Mover_s {
+    MPI_Comm comm = MPI_COMM_NULL;  ///< the user's, which outlives the mover
     std::vector<std::string> layer_names, tensor_names;
     std::unique_ptr<gradcoll::mover::Execution> execution;
     gradcoll::mover::Tick planned_step = 0;
@@ -86,7 +87,9 @@ Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover
     GRADCOLL_TRY(check_intracomm(comm));
     const std::string text = GRADCOLL_VALUE(from_rank_0(comm, path));
     if (out == nullptr) return {Code::invalid_argument, "mover is a null pointer"};
-    *out = GRADCOLL_VALUE(make_mover(text, pipeline_rank)).release();
+    auto made = GRADCOLL_VALUE(make_mover(text, pipeline_rank));
+    made->comm = comm;
+    *out = made.release();
     return {};
 }
 
@@ -197,16 +200,20 @@ Status end_step(GC_Mover_s& mover) {
     return {};
 }
 
-Status get_data(const GC_Mover_s& mover, int tensor, void** data) {
+Status get_data(GC_Mover_s& mover, int tensor, void** data) {
     if (data == nullptr) return {Code::invalid_argument, "data is a null pointer"};
     *data = GRADCOLL_VALUE(mover.execution->tensor(tensor));
     return {};
 }
 
-/// Runs `body` on a mover that is not null. What fails is raised on MPI_COMM_WORLD.
+MPI_Comm comm_of(GC_Mover mover) {
+    return mover != GC_MOVER_NULL ? mover->comm : MPI_COMM_NULL;
+}
+
+/// Runs `body` on a mover that is not null.
 template <class Body>
 int with_mover(GC_Mover mover, const char* call, Body&& body) {
-    return at_boundary(MPI_COMM_NULL, call, [&]() -> Status {
+    return at_boundary(comm_of(mover), call, [&]() -> Status {
         if (mover == nullptr) return {Code::invalid_argument, "mover is GC_MOVER_NULL"};
         return body(*mover);
     });
@@ -263,7 +270,7 @@ extern "C" int GC_Mover_step_end(GC_Mover mover) {
 
 extern "C" int GC_Mover_get_data(GC_Mover mover, int tensor, void** data) {
     return with_mover(mover, "GC_Mover_get_data",
-                      [&](const GC_Mover_s& m) { return get_data(m, tensor, data); });
+                      [&](GC_Mover_s& m) { return get_data(m, tensor, data); });
 }
 
 extern "C" int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats) {
@@ -272,7 +279,8 @@ extern "C" int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats) {
 }
 
 extern "C" int GC_Mover_free(GC_Mover* mover) {
-    return at_boundary(MPI_COMM_NULL, "GC_Mover_free", [&]() -> Status {
+    const MPI_Comm comm = mover != nullptr ? comm_of(*mover) : MPI_COMM_NULL;
+    return at_boundary(comm, "GC_Mover_free", [&]() -> Status {
         if (mover == nullptr || *mover == nullptr) return {Code::invalid_argument, "mover is null"};
         delete *mover;
         *mover = GC_MOVER_NULL;

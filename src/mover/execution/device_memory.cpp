@@ -35,6 +35,11 @@ void DeviceMemory::give_back(std::byte* block, std::int64_t bytes) {
     kept_ += bytes;
 }
 
+void DeviceMemory::set_aside(std::int64_t bytes) {
+    used_ += bytes;
+    peak_ = std::max(peak_, used_);
+}
+
 void DeviceMemory::release_kept(std::int64_t until) {
     for (auto& [bytes, blocks] : free_)
         for (; kept_ > until && !blocks.empty(); blocks.pop_back()) {

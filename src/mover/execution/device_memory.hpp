@@ -22,6 +22,8 @@ class DeviceMemory {
     /// Null if the process gets no more. The caller has counted that `bytes` are free.
     std::byte* take(std::int64_t bytes);
     void give_back(std::byte* block, std::int64_t bytes);
+    /// Others take so much of the device, or so much less.
+    void set_aside(std::int64_t bytes);
 
     /// The most that was in use at once.
     std::int64_t peak() const { return peak_; }

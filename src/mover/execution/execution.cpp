@@ -50,12 +50,23 @@ Status Execution::take_memory() {
     pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
     if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
     std::memset(pool_.get(), 0, pool_bytes);
-    for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
-        if (!rank_.tensors[t].stays) continue;
-        GRADCOLL_TRY(place(t));
-        free_ -= rank_.tensors[t].bytes;
-        std::memset(tensors_[t], 0, static_cast<std::size_t>(rank_.tensors[t].bytes));
+    for (const DeviceTensor& tensor : rank_.tensors) {
+        if (!tensor.stays) continue;
+        free_ -= tensor.bytes;
+        memory_.set_aside(tensor.bytes);
     }
+    for (const Move& move : moves_.moves)
+        if (rank_.tensors[number(move.tensor)].stays)
+            GRADCOLL_TRY(place_zeros(number(move.tensor)));
+    return {};
+}
+
+/// Once for each tensor.
+Status Execution::place_zeros(std::size_t tensor) {
+    if (tensors_[tensor] != nullptr) return {};
+    memory_.set_aside(-rank_.tensors[tensor].bytes);
+    GRADCOLL_TRY(place(tensor));
+    std::memset(tensors_[tensor], 0, static_cast<std::size_t>(rank_.tensors[tensor].bytes));
     return {};
 }
 
@@ -203,7 +214,7 @@ Status Execution::end_step() {
     return {};
 }
 
-Result<std::byte*> Execution::tensor(std::int32_t tensor) const {
+Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     if (tensor < 0 || number(tensor) >= tensors_.size())
         return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
                                                           tensor, tensors_.size() - 1));
@@ -215,6 +226,8 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) const {
     if (!is_used)
         return Status(Code::invalid_argument,
                       fmt::format("tensor is {}, which the operator at work does not use", tensor));
+    const std::scoped_lock lock(mutex_);
+    if (described.stays) GRADCOLL_TRY(place_zeros(number(tensor)));
     return tensors_[number(tensor)];
 }
 

@@ -38,8 +38,9 @@ struct ExecutionFigures {
 /// is one thread at a time.
 class Execution {
   public:
-    /// `moves` was checked for `rank` and `room`. Memory of the pool and of tensors that stay is
-    /// taken, and zero. Errors: out_of_memory.
+    /// `moves` was checked for `rank` and `room`. Memory of the pool and of tensors that stay and
+    /// move is taken, and zero; the others that stay only count, until they are asked for. Errors:
+    /// out_of_memory.
     static Result<std::unique_ptr<Execution>> make(RankProgram rank, RankMoves moves,
                                                    const RankRoom& room);
     ~Execution();
@@ -55,8 +56,9 @@ class Execution {
     /// Waits for the last moves.
     Status end_step();
 
-    /// Where a tensor is: while an operator that uses it runs; between steps if it stays.
-    Result<std::byte*> tensor(std::int32_t tensor) const;
+    /// Where a tensor is: while an operator that uses it runs; between steps if it stays. One that
+    /// stays and does not move takes its memory now, if nobody has asked before.
+    Result<std::byte*> tensor(std::int32_t tensor);
 
     const RankProgram& rank() const { return rank_; }
     const RankMoves& moves() const { return moves_; }
@@ -80,6 +82,7 @@ class Execution {
     void fetch();
     bool can_send() const;
     Status place(std::size_t tensor);
+    Status place_zeros(std::size_t tensor);
     void remove(std::size_t tensor);
     Tick since_begin() const;
 

@@ -47,8 +47,6 @@ class Movers : public testing::Test {
     void SetUp() override {
         MPI_Comm_rank(comm, &rank);
         pipeline_rank = rank % 2;
-        // Calls on a mover have no communicator of their own.
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     }
     void TearDown() override {
         if (mover != GC_MOVER_NULL) {
@@ -57,7 +55,6 @@ class Movers : public testing::Test {
         EXPECT_EQ(GC_MOVER_NULL, mover);
         if (!path.empty()) std::remove(path.c_str());
         MPI_Barrier(comm);
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     }
 
     /// A file for rank 0 alone; the others name one that is not there.
@@ -110,7 +107,7 @@ class Movers : public testing::Test {
             EXPECT_NE(text.find(word), std::string::npos) << "no '" << word << "' in: " << text;
     }
 
-    const OwnComm comm{"flat"};
+    const OwnComm comm{"flat"};  // its errors return, those of MPI_COMM_WORLD are fatal
     int rank = 0, pipeline_rank = 0, operators = 0, tensors = 0;
     GC_Mover mover = GC_MOVER_NULL;
     std::string path;
@@ -209,9 +206,12 @@ TEST_F(Movers, ArgumentsOfOneRankFailThere) {
     expect_error(GC_Mover_get_operator(mover, 100'000, &op), MPI_ERR_ARG, {"op is 100000"});
     expect_error(GC_Mover_get_tensor(mover, -5, &tensor), MPI_ERR_ARG, {"tensor is -5"});
     expect_error(GC_Mover_get_stats(mover, nullptr), MPI_ERR_ARG, {"stats"});
+    // Without a mover there is no communicator but this one.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     expect_error(GC_Mover_step_begin(GC_MOVER_NULL), MPI_ERR_ARG, {"GC_MOVER_NULL"});
     GC_Mover none = GC_MOVER_NULL;
     expect_error(GC_Mover_free(&none), MPI_ERR_ARG, {"mover"});
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     // A step that is left is taken down with its mover.
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, 0));
