@@ -43,7 +43,7 @@ Status check_scale(const std::vector<DeviceLayer>& layers, const Parallel& paral
         for (const LayerPart& part : layer.parts)
             tensors += static_cast<std::int64_t>(part.kept.size()) + 1;
     }
-    operators = operators * parallel.micro_batches + static_cast<std::int64_t>(layers.size());
+    operators = operators * parallel.micro_batches + 2 * static_cast<std::int64_t>(layers.size());
     tensors = tensors * parallel.micro_batches + 3 * static_cast<std::int64_t>(layers.size());
     if (operators <= most_operators && tensors <= most_tensors) return {};
     return {Code::invalid_argument,
@@ -138,7 +138,8 @@ Result<Rooms> rooms_of(const Description& description, const Program& program,
     const Cluster& cluster = description.cluster;
     const Parallel& parallel = description.parallel;
     Rooms rooms;
-    const RankRoom room{device_bytes > 0 ? device_bytes : cluster.device_memory, lane_of(cluster)};
+    const RankRoom room{device_bytes > 0 ? device_bytes : cluster.device_memory,
+                        moving_lane(parallel, cluster)};
     if (room.lane.ticks(largest_tensor(program)) >= longest_ticks)
         return Status(Code::invalid_argument,
                       fmt::format("link_gbytes_per_s: a tensor of {} bytes would take longer than "

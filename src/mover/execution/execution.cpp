@@ -33,6 +33,7 @@ Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
       tensors_(rank_.tensors.size()),
       where_(moves_.moves.size()),
       granted_(rank_.operators.size()),
+      lives_in_host_(rank_.tensors.size()),
       free_(room.device_bytes),
       measured_(rank_.operators.size()) {}
 
@@ -50,14 +51,17 @@ Status Execution::take_memory() {
     pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
     if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
     std::memset(pool_.get(), 0, pool_bytes);
-    for (const DeviceTensor& tensor : rank_.tensors) {
-        if (!tensor.stays) continue;
-        free_ -= tensor.bytes;
-        memory_.set_aside(tensor.bytes);
-    }
     for (const Move& move : moves_.moves)
-        if (rank_.tensors[number(move.tensor)].stays)
-            GRADCOLL_TRY(place_zeros(number(move.tensor)));
+        if (move.lives_in_host()) lives_in_host_[number(move.tensor)] = &move;
+    for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
+        if (!rank_.tensors[t].stays || lives_in_host_[t] != nullptr) continue;
+        free_ -= rank_.tensors[t].bytes;
+        memory_.set_aside(rank_.tensors[t].bytes);
+    }
+    for (const Move& move : moves_.moves) {
+        const std::size_t t = number(move.tensor);
+        if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));
+    }
     return {};
 }
 
@@ -108,10 +112,11 @@ Status Execution::begin_step() {
     const std::scoped_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
     if (!failure_.ok()) return failure_;
-    std::fill(where_.begin(), where_.end(), Where::waiting);
+    for (std::size_t m = 0; m < where_.size(); ++m)
+        where_[m] = moves_.moves[m].lives_in_host() ? Where::host : Where::waiting;
     std::fill(granted_.begin(), granted_.end(), 0);
     std::fill(measured_.begin(), measured_.end(), Span{});
-    next_claim_ = next_transfer_ = fetched_ = 0;
+    next_claim_ = next_transfer_ = sent_ = fetched_ = 0;
     ended_ = -1;
     current_ = {};
     current_.steps = figures_.steps;
@@ -151,11 +156,13 @@ Status Execution::begin_operator(std::int32_t op) {
 }
 
 Status Execution::wait_for(std::int32_t op) {
-    const auto& needed = order_.needed_by[number(op)];
+    const auto are_all = [&](const std::vector<std::size_t>& moves, Where where) {
+        return std::all_of(moves.begin(), moves.end(),
+                           [&](std::size_t m) { return where_[m] == where; });
+    };
     const auto are_here = [&] {
-        return !failure_.ok() || std::all_of(needed.begin(), needed.end(), [&](std::size_t m) {
-            return where_[m] == Where::back;
-        });
+        return !failure_.ok() || (are_all(order_.needed_by[number(op)], Where::back) &&
+                                  are_all(order_.gone_by[number(op)], Where::host) && is_clear(op));
     };
     const auto has_memory = [&] { return !failure_.ok() || granted_[number(op)] != 0; };
     std::unique_lock lock(mutex_);
@@ -205,7 +212,8 @@ Status Execution::end_step() {
                 fmt::format("the step has not come to its end: {} of {} operators have ended",
                             ended_ + 1, rank_.operators.size())};
     current_.step = measured_.empty() ? 0 : measured_.back().end;
-    changed_.wait(lock, [&] { return !failure_.ok() || fetched_ == moves_.moves.size(); });
+    const std::size_t moves = moves_.moves.size();
+    changed_.wait(lock, [&] { return !failure_.ok() || (fetched_ == moves && sent_ == moves); });
     GRADCOLL_TRY(Status(failure_));
     in_step_ = false;
     ++current_.steps;
@@ -218,6 +226,8 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     if (tensor < 0 || number(tensor) >= tensors_.size())
         return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
                                                           tensor, tensors_.size() - 1));
+    if (const Move* move = hosted_for(tensor, in_operator_ ? ended_ + 1 : -1); move != nullptr)
+        return in_host(*move);
     const DeviceTensor& described = rank_.tensors[number(tensor)];
     const bool is_used =
         in_step_ ? in_operator_ &&
@@ -229,6 +239,16 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     const std::scoped_lock lock(mutex_);
     if (described.stays) GRADCOLL_TRY(place_zeros(number(tensor)));
     return tensors_[number(tensor)];
+}
+
+/// The move that has the tensor in the host now, where the program may look at it: between steps,
+/// or because `op` works on it there.
+const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
+    if (!in_step_) return lives_in_host_[number(tensor)];
+    if (op < 0) return nullptr;
+    for (const std::size_t m : order_.gone_by[number(op)])
+        if (moves_.moves[m].tensor == tensor) return &moves_.moves[m];
+    return nullptr;
 }
 
 // ---- memory, in the plan's order
@@ -269,9 +289,16 @@ bool Execution::can_send() const {
     if (!in_step_ || next_transfer_ == order_.transfers.size()) return false;
     const std::size_t m = order_.transfers[next_transfer_];
     const auto& before = order_.place_after[m];
-    return moves_.moves[m].after <= ended_ &&
+    const bool is_there = !moves_.moves[m].lives_in_host() || where_[m] == Where::back;
+    return is_there && order_.sent_after[m] <= ended_ &&
            std::all_of(before.begin(), before.end(),
                        [&](std::size_t other) { return where_[other] == Where::back; });
+}
+
+/// Whether the moves that the plan has before a collective have ended.
+bool Execution::is_clear(std::int32_t op) const {
+    const MoveOrder::Ended& before = order_.ended_before[number(op)];
+    return sent_ >= before.transfers && fetched_ >= before.prefetches;
 }
 
 void Execution::send() {
@@ -285,10 +312,11 @@ void Execution::send() {
         where_[m] = Where::leaving;
         const std::byte* from = tensors_[number(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(pool_.get() + move.host_offset, from, bytes, lane_);
+        const Tick took = paced_copy(in_host(move), from, bytes, lane_);
         lock.lock();
         remove(number(move.tensor));
         where_[m] = Where::host;
+        ++sent_;
         free_ += bytes;
         current_.moving += took;
         current_.moved_bytes += bytes;
@@ -316,7 +344,7 @@ void Execution::fetch() {
         where_[m] = Where::coming;
         std::byte* to = tensors_[number(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(to, pool_.get() + move.host_offset, bytes, lane_);
+        const Tick took = paced_copy(to, in_host(move), bytes, lane_);
         lock.lock();
         where_[m] = Where::back;
         current_.moving += took;

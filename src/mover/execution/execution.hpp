@@ -81,6 +81,9 @@ class Execution {
     void send();
     void fetch();
     bool can_send() const;
+    bool is_clear(std::int32_t op) const;
+    std::byte* in_host(const Move& move) const { return pool_.get() + move.host_offset; }
+    const Move* hosted_for(std::int32_t tensor, std::int32_t op) const;
     Status place(std::size_t tensor);
     Status place_zeros(std::size_t tensor);
     void remove(std::size_t tensor);
@@ -96,14 +99,15 @@ class Execution {
     // All below is guarded by mutex_ but for what only the program's thread uses.
     DeviceMemory memory_;
     std::unique_ptr<std::byte[]> pool_;
-    std::vector<std::byte*> tensors_;  ///< null: not in the device
-    std::vector<Where> where_;         ///< of moves
-    std::vector<char> granted_;        ///< operators
+    std::vector<std::byte*> tensors_;         ///< null: not in the device
+    std::vector<Where> where_;                ///< of moves
+    std::vector<char> granted_;               ///< operators
+    std::vector<const Move*> lives_in_host_;  ///< by tensor; null: it does not
     std::deque<Claim> asked_;
     std::deque<std::size_t> fetches_;
     std::size_t next_claim_ = 0;     ///< of order_.claims
     std::size_t next_transfer_ = 0;  ///< of order_.transfers
-    std::size_t fetched_ = 0;
+    std::size_t sent_ = 0, fetched_ = 0;
     std::int64_t free_ = 0;
     std::int32_t ended_ = -1;  ///< operators up to this one
     bool in_step_ = false, in_operator_ = false, stop_ = false;

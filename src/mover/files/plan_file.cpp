@@ -128,7 +128,8 @@ std::string csv_of(const Program& program, const MovePlan& plan) {
                                move.host_offset);
             };
             const Tick needed = plan.ranks[r].starts[static_cast<std::size_t>(move.needed_by)];
-            line("TRANSFER", move.transfer, move.prefetch.start - move.transfer.end);
+            const Tick until = move.lives_in_host() ? plan.step_ticks : move.prefetch.start;
+            line("TRANSFER", move.transfer, until - move.transfer.end);
             line("PREFETCH", move.prefetch, needed - move.prefetch.end);
         }
     return text;
