@@ -68,6 +68,15 @@ int GC_Mover_op_begin(GC_Mover mover, int op);
 int GC_Mover_op_end(GC_Mover mover, int op);
 int GC_Mover_step_end(GC_Mover mover);
 
+/* From now on the mover plans again where times are not as planned: when operators of a step, or
+ * its moves, took times that differ by more than `share` of the planned ones in all (0.2: a fifth)
+ * on any rank, rank 0 plans with the measured times and sends the plan, which the next step
+ * follows. GC_Mover_step_begin is then collective over the mover's communicator; so all ranks call
+ * this, with the same share, before the same step. 0: no more. What stays keeps its bytes, but may
+ * be in another place: ask GC_Mover_get_data. Where the measured times allow no plan, the old one
+ * goes on, and rank 0 warns. Errors: MPI_ERR_ARG for a share below 0, or that is no number. */
+int GC_Mover_set_drift(GC_Mover mover, double share);
+
 /* Where a tensor is, for the operator between GC_Mover_op_begin and GC_Mover_op_end that uses it:
  * next time it may be somewhere else. Between steps those that stay. What the first use finds in a
  * tensor that does not stay is not defined. Errors: MPI_ERR_ARG for another tensor. */
@@ -89,6 +98,8 @@ typedef struct GC_Mover_stats {
     MPI_Count device_bytes; /* that the device may hold */
     MPI_Count peak_bytes;   /* most that tensors took in it at once, of all steps */
     MPI_Count pool_bytes;   /* in the host */
+    MPI_Count replans;      /* plans that were made and taken since the first */
+    double drift;           /* of this rank in that step: the share of GC_Mover_set_drift */
 } GC_Mover_stats;
 int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats);
 

@@ -87,6 +87,8 @@ class GC_Mover_stats(ctypes.Structure):
         ("device_bytes", Count),
         ("peak_bytes", Count),
         ("pool_bytes", Count),
+        ("replans", Count),
+        ("drift", c_double),
     ]
 
 
@@ -138,6 +140,7 @@ PROTOTYPES = {
     "GC_Mover_get_operator": (c_int, (Mover, c_int, POINTER(GC_Mover_operator))),
     "GC_Mover_get_tensor": (c_int, (Mover, c_int, POINTER(GC_Mover_tensor))),
     "GC_Mover_step_begin": (c_int, (Mover,)),
+    "GC_Mover_set_drift": (c_int, (Mover, c_double)),
     "GC_Mover_op_begin": (c_int, (Mover, c_int)),
     "GC_Mover_op_end": (c_int, (Mover, c_int)),
     "GC_Mover_step_end": (c_int, (Mover,)),

@@ -66,8 +66,7 @@ Planned planned(const Description& description, std::int64_t device_bytes,
     return out;
 }
 
-constexpr MovableKinds optimizer_alone{
-    .activations = false, .optimizer = true, .least_bytes = 1};
+constexpr MovableKinds optimizer_alone{.activations = false, .optimizer = true, .least_bytes = 1};
 
 TEST(States, ThatDoNotFitTogetherLiveInTheHostAndComeLayerByLayer) {
     const Description description = row_of_layers(1);
@@ -98,14 +97,13 @@ TEST(States, ThatDoNotFitTogetherLiveInTheHostAndComeLayerByLayer) {
 }
 
 TEST(States, ThatFitTogetherStayAtHomeInTheDevice) {
-    const Planned plan =
-        planned(row_of_layers(1), layers * (numbers * 18 + kept), optimizer_alone);
+    const Planned plan = planned(row_of_layers(1), layers * (numbers * 18 + kept), optimizer_alone);
     EXPECT_TRUE(plan.moves().moves.empty());
 }
 
 TEST(States, OfTheHostKeepWhatIsInThemFromStepToStep) {
-    const Planned plan = planned(
-        row_of_layers(1), layers * (numbers * 6 + kept) + 2 * numbers * 12, optimizer_alone);
+    const Planned plan = planned(row_of_layers(1), layers * (numbers * 6 + kept) + 2 * numbers * 12,
+                                 optimizer_alone);
     auto made = Execution::make(plan.rank(), plan.moves(), plan.rooms.ranks.front());
     ASSERT_TRUE(made.ok());
     Execution& execution = **made;
@@ -136,6 +134,48 @@ TEST(States, OfTheHostKeepWhatIsInThemFromStepToStep) {
         ASSERT_TRUE(data.ok());
         EXPECT_EQ(std::byte{3}, **data);
     }
+}
+
+TEST(States, KeepTheirBytesWhenAnotherPlanIsFollowed) {
+    const Description description = row_of_layers(1);
+    const std::int64_t all = layers * (numbers * 18 + kept);
+    const Planned in_device = planned(description, all, optimizer_alone);
+    const Planned in_host =
+        planned(description, layers * (numbers * 6 + kept) + 2 * numbers * 12, optimizer_alone);
+    const RankRoom room = in_device.rooms.ranks.front();
+    auto made = Execution::make(in_device.rank(), in_device.moves(), room);
+    ASSERT_TRUE(made.ok());
+    Execution& execution = **made;
+    const auto& rank = execution.rank();
+    const auto for_each_state = [&](auto&& body) {
+        for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
+            if (!rank.tensors[t].stays) continue;
+            const auto data = execution.tensor(static_cast<std::int32_t>(t));
+            ASSERT_TRUE(data.ok()) << data.status().message();
+            body(t, *data, static_cast<std::size_t>(rank.tensors[t].bytes));
+        }
+    };
+    for_each_state([](std::size_t t, std::byte* data, std::size_t bytes) {
+        std::memset(data, static_cast<int>(t + 1), bytes);
+    });
+    for (const Planned* next : {&in_host, &in_host, &in_device}) {
+        const Status taken = execution.follow(next->rank(), next->moves(), room);
+        ASSERT_TRUE(taken.ok()) << taken.message();
+        ASSERT_TRUE(execution.begin_step().ok());
+        EXPECT_EQ("a step is under way; end it first",
+                  execution.follow(next->rank(), next->moves(), room).message());
+        for (std::int32_t n = 0; n < static_cast<std::int32_t>(rank.operators.size()); ++n) {
+            ASSERT_TRUE(execution.begin_operator(n).ok());
+            ASSERT_TRUE(execution.end_operator(n).ok());
+        }
+        ASSERT_TRUE(execution.end_step().ok());
+        for_each_state([](std::size_t t, const std::byte* data, std::size_t bytes) {
+            EXPECT_EQ(static_cast<std::byte>(t + 1), data[0]);
+            EXPECT_EQ(static_cast<std::byte>(t + 1), data[bytes - 1]);
+        });
+    }
+    EXPECT_GT(execution.figures().steps, 2);
+    EXPECT_LE(execution.figures().peak_bytes, all);
 }
 
 /// Whether a move is under way while gradients are summed.
@@ -280,11 +320,13 @@ TEST(Collectives, TheCheckerSaysWhatIsWrong) {
 
     Planned late = around_a_sum();
     late.step.plan.ranks[0].moves[0].transfer = {21, 26};
-    EXPECT_EQ("rank 0: the TRANSFER of a g is under way at 25, while reduce a, part 0 holds the link",
-              verdict(late));
+    EXPECT_EQ(
+        "rank 0: the TRANSFER of a g is under way at 25, while reduce a, part 0 holds the link",
+        verdict(late));
     late.program.ranks[0].operators[2].holds_lane = false;
     EXPECT_EQ(
-        "rank 0: reduce a, part 0 works on a g in the host from 25 to 35, where it is from 26 to 35",
+        "rank 0: reduce a, part 0 works on a g in the host from 25 to 35, where it is from 26 to "
+        "35",
         verdict(late));
 
     Planned left_out = around_a_sum();

@@ -19,9 +19,9 @@ class Collectives {
     /// Operators stand in the order of their ends, so that the first that ends after the move's
     /// begin is the only one to look at.
     Status check_clear(const Move& move, Span span, const char* what) const {
-        const auto met = std::upper_bound(
-            holders_.begin(), holders_.end(), span.start,
-            [&](Tick start, std::size_t op) { return start < time_of(op).end; });
+        const auto met =
+            std::upper_bound(holders_.begin(), holders_.end(), span.start,
+                             [&](Tick start, std::size_t op) { return start < time_of(op).end; });
         if (met == holders_.end() || span.end <= time_of(*met).start) return {};
         return broken("rank {}: {} of {} is under way at {}, while {} holds the link", r_, what,
                       label_of(program_, tensor_of(move)),
@@ -45,11 +45,12 @@ class Collectives {
                               label_of(program_, rank_.tensors[t]));
             if (around[t]->transfer.end > time_of(op).start ||
                 around[t]->prefetch.start < time_of(op).end)
-                return broken("rank {}: {} works on {} in the host from {} to {}, where it is from "
-                              "{} to {}",
-                              r_, label_of(program_, rank_.operators[op]),
-                              label_of(program_, rank_.tensors[t]), time_of(op).start,
-                              time_of(op).end, around[t]->transfer.end, around[t]->prefetch.start);
+                return broken(
+                    "rank {}: {} works on {} in the host from {} to {}, where it is from "
+                    "{} to {}",
+                    r_, label_of(program_, rank_.operators[op]),
+                    label_of(program_, rank_.tensors[t]), time_of(op).start, time_of(op).end,
+                    around[t]->transfer.end, around[t]->prefetch.start);
         }
         return {};
     }

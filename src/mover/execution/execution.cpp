@@ -14,10 +14,6 @@
 namespace gradcoll::mover {
 namespace {
 
-std::size_t number(std::int32_t value) {
-    return static_cast<std::size_t>(value);
-}
-
 Status no_memory(std::int64_t bytes, const char* what) {
     return {Code::out_of_memory, fmt::format("{} bytes for {} cannot be had", bytes, what)};
 }
@@ -46,20 +42,30 @@ Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves m
 }
 
 /// The pool is written once, so that its pages are there before the first step.
-Status Execution::take_memory() {
+Status Execution::take_pool() {
     const auto pool_bytes = static_cast<std::size_t>(moves_.pool_bytes);
     pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
     if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
     std::memset(pool_.get(), 0, pool_bytes);
+    return {};
+}
+
+void Execution::find_homes() {
+    std::fill(lives_in_host_.begin(), lives_in_host_.end(), nullptr);
     for (const Move& move : moves_.moves)
-        if (move.lives_in_host()) lives_in_host_[number(move.tensor)] = &move;
+        if (move.lives_in_host()) lives_in_host_[index_of(move.tensor)] = &move;
+}
+
+Status Execution::take_memory() {
+    GRADCOLL_TRY(take_pool());
+    find_homes();
     for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
         if (!rank_.tensors[t].stays || lives_in_host_[t] != nullptr) continue;
         free_ -= rank_.tensors[t].bytes;
         memory_.set_aside(rank_.tensors[t].bytes);
     }
     for (const Move& move : moves_.moves) {
-        const std::size_t t = number(move.tensor);
+        const std::size_t t = index_of(move.tensor);
         if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));
     }
     return {};
@@ -151,7 +157,7 @@ Status Execution::begin_operator(std::int32_t op) {
     changed_.notify_all();
     GRADCOLL_TRY(wait_for(op));
     in_operator_ = true;
-    measured_[number(op)].start = since_begin();
+    measured_[index_of(op)].start = since_begin();
     return {};
 }
 
@@ -161,10 +167,11 @@ Status Execution::wait_for(std::int32_t op) {
                            [&](std::size_t m) { return where_[m] == where; });
     };
     const auto are_here = [&] {
-        return !failure_.ok() || (are_all(order_.needed_by[number(op)], Where::back) &&
-                                  are_all(order_.gone_by[number(op)], Where::host) && is_clear(op));
+        return !failure_.ok() ||
+               (are_all(order_.needed_by[index_of(op)], Where::back) &&
+                are_all(order_.gone_by[index_of(op)], Where::host) && is_clear(op));
     };
-    const auto has_memory = [&] { return !failure_.ok() || granted_[number(op)] != 0; };
+    const auto has_memory = [&] { return !failure_.ok() || granted_[index_of(op)] != 0; };
     std::unique_lock lock(mutex_);
     const auto wait = [&](const auto& is_over, std::int64_t& waits, Tick& waited) {
         if (is_over()) return Tick{0};
@@ -182,7 +189,7 @@ Status Execution::wait_for(std::int32_t op) {
         current_.longest_wait_of = op;
     }
     GRADCOLL_TRY(Status(failure_));
-    for (const std::size_t t : order_.made_by[number(op)]) GRADCOLL_TRY(place(t));
+    for (const std::size_t t : order_.made_by[index_of(op)]) GRADCOLL_TRY(place(t));
     return {};
 }
 
@@ -190,11 +197,11 @@ Status Execution::end_operator(std::int32_t op) {
     {
         const std::scoped_lock lock(mutex_);
         GRADCOLL_TRY(check_next(op, false));
-        measured_[number(op)].end = since_begin();
+        measured_[index_of(op)].end = since_begin();
         in_operator_ = false;
         ended_ = op;
-        free_ += rank_.operators[number(op)].workspace_bytes;
-        for (const std::size_t t : order_.ended_by[number(op)]) {
+        free_ += rank_.operators[index_of(op)].workspace_bytes;
+        for (const std::size_t t : order_.ended_by[index_of(op)]) {
             free_ += rank_.tensors[t].bytes;
             remove(t);
         }
@@ -207,7 +214,7 @@ Status Execution::end_operator(std::int32_t op) {
 
 Status Execution::end_step() {
     std::unique_lock lock(mutex_);
-    if (!in_step_ || in_operator_ || number(ended_ + 1) != rank_.operators.size())
+    if (!in_step_ || in_operator_ || index_of(ended_ + 1) != rank_.operators.size())
         return {Code::invalid_argument,
                 fmt::format("the step has not come to its end: {} of {} operators have ended",
                             ended_ + 1, rank_.operators.size())};
@@ -216,6 +223,7 @@ Status Execution::end_step() {
     changed_.wait(lock, [&] { return !failure_.ok() || (fetched_ == moves && sent_ == moves); });
     GRADCOLL_TRY(Status(failure_));
     in_step_ = false;
+    has_measured_ = true;
     ++current_.steps;
     current_.peak_bytes = memory_.peak();
     figures_ = current_;
@@ -223,12 +231,12 @@ Status Execution::end_step() {
 }
 
 Result<std::byte*> Execution::tensor(std::int32_t tensor) {
-    if (tensor < 0 || number(tensor) >= tensors_.size())
+    if (tensor < 0 || index_of(tensor) >= tensors_.size())
         return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
                                                           tensor, tensors_.size() - 1));
     if (const Move* move = hosted_for(tensor, in_operator_ ? ended_ + 1 : -1); move != nullptr)
         return in_host(*move);
-    const DeviceTensor& described = rank_.tensors[number(tensor)];
+    const DeviceTensor& described = rank_.tensors[index_of(tensor)];
     const bool is_used =
         in_step_ ? in_operator_ &&
                        std::binary_search(described.uses.begin(), described.uses.end(), ended_ + 1)
@@ -237,16 +245,16 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
         return Status(Code::invalid_argument,
                       fmt::format("tensor is {}, which the operator at work does not use", tensor));
     const std::scoped_lock lock(mutex_);
-    if (described.stays) GRADCOLL_TRY(place_zeros(number(tensor)));
-    return tensors_[number(tensor)];
+    if (described.stays) GRADCOLL_TRY(place_zeros(index_of(tensor)));
+    return tensors_[index_of(tensor)];
 }
 
 /// The move that has the tensor in the host now, where the program may look at it: between steps,
 /// or because `op` works on it there.
 const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
-    if (!in_step_) return lives_in_host_[number(tensor)];
+    if (!in_step_) return lives_in_host_[index_of(tensor)];
     if (op < 0) return nullptr;
-    for (const std::size_t m : order_.gone_by[number(op)])
+    for (const std::size_t m : order_.gone_by[index_of(op)])
         if (moves_.moves[m].tensor == tensor) return &moves_.moves[m];
     return nullptr;
 }
@@ -297,7 +305,7 @@ bool Execution::can_send() const {
 
 /// Whether the moves that the plan has before a collective have ended.
 bool Execution::is_clear(std::int32_t op) const {
-    const MoveOrder::Ended& before = order_.ended_before[number(op)];
+    const MoveOrder::Ended& before = order_.ended_before[index_of(op)];
     return sent_ >= before.transfers && fetched_ >= before.prefetches;
 }
 
@@ -308,13 +316,13 @@ void Execution::send() {
         if (stop_) return;
         const std::size_t m = order_.transfers[next_transfer_++];
         const Move& move = moves_.moves[m];
-        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
+        const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
         where_[m] = Where::leaving;
-        const std::byte* from = tensors_[number(move.tensor)];
+        const std::byte* from = tensors_[index_of(move.tensor)];
         lock.unlock();
         const Tick took = paced_copy(in_host(move), from, bytes, lane_);
         lock.lock();
-        remove(number(move.tensor));
+        remove(index_of(move.tensor));
         where_[m] = Where::host;
         ++sent_;
         free_ += bytes;
@@ -335,14 +343,14 @@ void Execution::fetch() {
         const std::size_t m = fetches_.front();
         fetches_.pop_front();
         const Move& move = moves_.moves[m];
-        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
-        if (Status placed = place(number(move.tensor)); !placed.ok()) {
+        const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
+        if (Status placed = place(index_of(move.tensor)); !placed.ok()) {
             failure_ = std::move(placed);
             changed_.notify_all();
             continue;
         }
         where_[m] = Where::coming;
-        std::byte* to = tensors_[number(move.tensor)];
+        std::byte* to = tensors_[index_of(move.tensor)];
         lock.unlock();
         const Tick took = paced_copy(to, in_host(move), bytes, lane_);
         lock.lock();

@@ -56,12 +56,20 @@ class Execution {
     /// Waits for the last moves.
     Status end_step();
 
+    /// Goes on by another plan for the same tensors, between steps; what stays keeps its bytes.
+    /// `rank` differs in the times of operators alone. Errors: invalid_argument in a step;
+    /// out_of_memory, then it can only be destroyed.
+    Status follow(RankProgram rank, RankMoves moves, const RankRoom& room);
+
     /// Where a tensor is: while an operator that uses it runs; between steps if it stays. One that
     /// stays and does not move takes its memory now, if nobody has asked before.
     Result<std::byte*> tensor(std::int32_t tensor);
 
     const RankProgram& rank() const { return rank_; }
     const RankMoves& moves() const { return moves_; }
+    const Lane& lane() const { return lane_; }
+    /// Whether a step by this plan has ended.
+    bool has_measured() const { return has_measured_; }
     const ExecutionFigures& figures() const { return figures_; }
     /// Since the last step began; {} of operators that have not run.
     Span measured(std::int32_t op) const { return measured_[static_cast<std::size_t>(op)]; }
@@ -72,6 +80,9 @@ class Execution {
 
     Execution(RankProgram rank, RankMoves moves, const RankRoom& room);
     Status take_memory();
+    Status take_pool();
+    Status settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool);
+    void find_homes();
     void start_threads();
     Status check_next(std::int32_t op, bool begins) const;
     Status wait_for(std::int32_t op);
@@ -110,6 +121,7 @@ class Execution {
     std::size_t sent_ = 0, fetched_ = 0;
     std::int64_t free_ = 0;
     std::int32_t ended_ = -1;  ///< operators up to this one
+    bool has_measured_ = false;
     bool in_step_ = false, in_operator_ = false, stop_ = false;
     Status failure_;
     std::uint64_t begin_ns_ = 0;

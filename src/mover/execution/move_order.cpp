@@ -10,10 +10,6 @@
 namespace gradcoll::mover {
 namespace {
 
-std::size_t index_of(std::int32_t number) {
-    return static_cast<std::size_t>(number);
-}
-
 std::int64_t bytes_of(const RankProgram& rank, const Move& move) {
     return rank.tensors[index_of(move.tensor)].bytes;
 }

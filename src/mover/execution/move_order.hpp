@@ -8,6 +8,10 @@
 
 namespace gradcoll::mover {
 
+inline std::size_t index_of(std::int32_t number) {
+    return static_cast<std::size_t>(number);
+}
+
 /// An operator takes memory for what it makes and its workspace, a move for its PREFETCH.
 struct Claim {
     bool is_move = false;

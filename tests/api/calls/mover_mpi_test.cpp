@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "api/api_support.hpp"
@@ -20,7 +22,13 @@ constexpr long layer_bytes = 300'000;
 
 /// Two pipeline ranks of layers that keep one tensor each, in devices that hold half of them;
 /// operators take `forward_us` and twice that.
-std::string plan_text(int forward_us) {
+struct Figures {
+    double link_gbytes_per_s = 1;
+    long device_bytes = 1'400'000;
+    int pipeline = 2, micro_batches = 2;
+};
+
+std::string plan_text(int forward_us, const Figures& figures = {}) {
     mover::Inputs inputs;
     inputs.model.json = {{"layers",
                           {{{"name", "l"},
@@ -29,15 +37,19 @@ std::string plan_text(int forward_us) {
                             {"kept", {{{"name", "out"}, {"bytes", layer_bytes}}}},
                             {"forward_us", forward_us},
                             {"backward_us", 2 * forward_us}}}}};
-    inputs.parallel.json = {{"pipeline", 2}, {"micro_batches", 2}};
-    inputs.cluster.json = {
-        {"devices_per_host", 2}, {"device_memory", 1'400'000},       {"host_memory", "1GiB"},
-        {"device_tflops", 1},    {"device_memory_gbytes_per_s", 10}, {"network_gbytes_per_s", 10},
-        {"link_gbytes_per_s", 1}};
+    inputs.parallel.json = {{"pipeline", figures.pipeline},
+                            {"micro_batches", figures.micro_batches}};
+    inputs.cluster.json = {{"devices_per_host", 2},
+                           {"device_memory", figures.device_bytes},
+                           {"host_memory", "1GiB"},
+                           {"device_tflops", 1},
+                           {"device_memory_gbytes_per_s", 10},
+                           {"network_gbytes_per_s", 10},
+                           {"link_gbytes_per_s", figures.link_gbytes_per_s}};
     const auto scene = mover::scene_of(inputs);
     EXPECT_TRUE(scene.ok()) << scene.status().message();
-    const auto step = mover::plan_moves(scene->program, scene->rooms,
-                                        mover::MovableKinds{.least_bytes = 100'000});
+    inputs.kinds.least_bytes = 100'000;
+    const auto step = mover::plan_moves(scene->program, scene->rooms, inputs.kinds);
     EXPECT_TRUE(step.ok()) << step.status().message();
     return mover::json_of(inputs, scene->program, step->plan);
 }
@@ -74,11 +86,12 @@ class Movers : public testing::Test {
     }
 
     /// What is written by the first operator that uses a tensor is there for the last one.
-    void run_step(int step) {
+    void run_step(int step, int operator_us = 0) {
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
         for (int op = 0; op < operators; ++op) {
             ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, op));
             for (int t = 0; t < tensors; ++t) touch(t, op, step);
+            std::this_thread::sleep_for(std::chrono::microseconds(operator_us));
             ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_end(mover, op));
         }
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_end(mover));
@@ -174,6 +187,45 @@ TEST_F(Movers, AProgramFasterThanThePlanWaitsAndIsTold) {
     EXPECT_GT(stats.longest_wait_us, 0);
     EXPECT_GE(stats.longest_wait_of, 0);
     EXPECT_LT(stats.overlap, 1);
+}
+
+/// A link of 20 MB/s, 15 ms a move, of which an operator hides one by the plan; really it takes
+/// three. Two of eight tensors have to move, so that there is time enough.
+std::string plan_of_slow_operators() {
+    return plan_text(60'000, {0.02, 2'100'000, 1, 1});
+}
+
+TEST_F(Movers, WrongTimesAreMeasuredAndPlannedAgain) {
+    const char* file = file_of(plan_of_slow_operators());
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_create(comm, file, 0, &mover));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_set_drift(mover, 0.5));
+    GC_Mover_stats first, later;
+    run_step(1, 6'000);
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &first));
+    EXPECT_EQ(0, first.replans);
+    EXPECT_GT(first.drift, 0.5);
+    MPI_Count fewest = first.waits_for_tensors;
+    for (int step = 2; step <= 4; ++step) {
+        run_step(step, 6'000);
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &later));
+        EXPECT_GE(later.replans, 1);
+        EXPECT_LT(later.planned_step_us, first.planned_step_us);
+        fewest = std::min(fewest, later.waits_for_tensors);
+    }
+    EXPECT_EQ(4, later.steps);
+    EXPECT_GT(first.waits_for_tensors, 0) << "let go too late";
+    EXPECT_EQ(0, fewest) << "let go in time";
+}
+
+TEST_F(Movers, TimesThatAreAsPlannedChangeNothing) {
+    make(3'000);
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_set_drift(mover, 1000));
+    for (int step = 1; step <= 2; ++step) run_step(step);
+    GC_Mover_stats stats;
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &stats));
+    EXPECT_EQ(0, stats.replans);
+    expect_error(GC_Mover_set_drift(mover, -0.1), MPI_ERR_ARG, {"share is -0.1"});
 }
 
 TEST_F(Movers, WhatRank0CannotReadOrIsNoPlanFailsOnAllRanks) {

@@ -56,6 +56,7 @@ Result<Inputs> read_inputs(const Options& options) {
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     GRADCOLL_TRY(add_topology(options, inputs));
     inputs.device_bytes = options.device_bytes;
+    inputs.kinds = options.policy.kinds;
     return inputs;
 }
 
