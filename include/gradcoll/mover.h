@@ -1,7 +1,7 @@
 /* gradcoll/mover.h - carries out a plan of `gc_plan move`: tensors leave the device after the
  * operator that used them last, and are back before the one that needs them, while the program
- * computes. The device is plain memory here, and its link a rate: the same plan, with real bytes,
- * without a GPU (docs/mover.md). */
+ * computes. On a GPU; or the device is plain memory and its link a rate: the same plan, with real
+ * bytes (docs/mover.md). */
 #ifndef GRADCOLL_MOVER_H
 #define GRADCOLL_MOVER_H
 
@@ -27,6 +27,15 @@ typedef struct GC_Mover_s* GC_Mover;
  * of the other calls are raised on `comm`, too, and on MPI_COMM_WORLD for a null mover; a null
  * mover or pointer is MPI_ERR_ARG. */
 int GC_Mover_create(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* mover);
+
+/* The same in memory of a device (CUDA): the one that the calling thread would use now. Two streams
+ * of the mover's own move bytes, as fast as the link is, to and from a pinned pool. Operators put
+ * their work on `stream` (a cudaStream_t; null: the default stream); GC_Mover_op_end returns when
+ * it has ended there. GC_Mover_get_data is a pointer to the device, but for tensors that are in the
+ * host then. Errors: as above, and on one rank MPI_ERR_UNSUPPORTED_OPERATION where there is no
+ * device. */
+int GC_Mover_create_on_device(MPI_Comm comm, const char* path, int pipeline_rank, void* stream,
+                              GC_Mover* mover);
 
 /* Operators and tensors have the plan's numbers, from 0 on. */
 int GC_Mover_count(GC_Mover mover, int* operators, int* tensors);

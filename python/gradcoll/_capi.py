@@ -136,6 +136,7 @@ PROTOTYPES = {
     "GC_Engine_flush": (c_int, (Engine,)),
     "GC_Engine_free": (c_int, (POINTER(Engine),)),
     "GC_Mover_create": (c_int, (Comm, c_char_p, c_int, POINTER(Mover))),
+    "GC_Mover_create_on_device": (c_int, (Comm, c_char_p, c_int, c_void_p, POINTER(Mover))),
     "GC_Mover_count": (c_int, (Mover, POINTER(c_int), POINTER(c_int))),
     "GC_Mover_get_operator": (c_int, (Mover, c_int, POINTER(GC_Mover_operator))),
     "GC_Mover_get_tensor": (c_int, (Mover, c_int, POINTER(GC_Mover_tensor))),

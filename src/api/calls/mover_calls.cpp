@@ -11,6 +11,7 @@
 #include "api/edge/request.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
+#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {
@@ -26,7 +27,23 @@ Status check_pipeline_rank(int pipeline_rank, std::size_t ranks) {
             fmt::format("pipeline_rank is {}; allowed are 0 to {}", pipeline_rank, ranks - 1)};
 }
 
-Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipeline_rank) {
+/// What makes the machine, once the plan is there.
+using MakeMachine = Result<std::unique_ptr<mover::Machine>> (*)(void* stream);
+
+Result<std::unique_ptr<mover::Machine>> plain(void*) {
+    return mover::plain_machine();
+}
+
+Result<std::unique_ptr<mover::Machine>> on_device(void* stream) {
+    Devices& devices = Devices::of_process();
+    const DevicePlugin* plugin = devices.look_for_plugin();
+    if (plugin == nullptr) return Status(Code::unsupported, devices.why_inactive());
+    Device* device = GRADCOLL_VALUE(plugin->device(plugin->current_device()));
+    return mover::device_machine(*device, stream);
+}
+
+Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipeline_rank,
+                                               MakeMachine make_machine, void* stream) {
     ReadPlan read = GRADCOLL_VALUE(read_plan(text));
     GRADCOLL_TRY(check_pipeline_rank(pipeline_rank, read.plan.ranks.size()));
     const auto rank = static_cast<std::size_t>(pipeline_rank);
@@ -37,9 +54,10 @@ Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipe
     made->tensor_names = std::move(read.scene.program.tensor_names);
     made->planned_step = read.plan.step_ticks;
     made->device_bytes = read.scene.rooms.ranks[rank].device_bytes;
-    made->execution = GRADCOLL_VALUE(Execution::make(std::move(read.scene.program.ranks[rank]),
-                                                     std::move(read.plan.ranks[rank]),
-                                                     read.scene.rooms.ranks[rank]));
+    auto machine = GRADCOLL_VALUE(make_machine(stream));
+    made->execution = GRADCOLL_VALUE(
+        Execution::make(std::move(read.scene.program.ranks[rank]), std::move(read.plan.ranks[rank]),
+                        read.scene.rooms.ranks[rank], std::move(machine)));
     return made;
 }
 
@@ -52,11 +70,12 @@ Result<std::string> text_of(MPI_Comm comm, const char* path) {
     return read_file(path);
 }
 
-Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* out) {
+Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* out,
+                    MakeMachine make_machine, void* stream) {
     GRADCOLL_TRY(check_intracomm(comm));
     const std::string text = GRADCOLL_VALUE(from_rank_0(comm, text_of(comm, path)));
     if (out == nullptr) return {Code::invalid_argument, "mover is a null pointer"};
-    auto made = GRADCOLL_VALUE(make_mover(text, pipeline_rank));
+    auto made = GRADCOLL_VALUE(make_mover(text, pipeline_rank, make_machine, stream));
     made->comm = comm;
     *out = made.release();
     return {};
@@ -210,8 +229,16 @@ using namespace gradcoll;
 
 extern "C" int GC_Mover_create(MPI_Comm comm, const char* path, int pipeline_rank,
                                GC_Mover* mover) {
-    return at_boundary(comm, "GC_Mover_create",
-                       [&] { return create_mover(comm, path, pipeline_rank, mover); });
+    return at_boundary(comm, "GC_Mover_create", [&] {
+        return create_mover(comm, path, pipeline_rank, mover, plain, nullptr);
+    });
+}
+
+extern "C" int GC_Mover_create_on_device(MPI_Comm comm, const char* path, int pipeline_rank,
+                                         void* stream, GC_Mover* mover) {
+    return at_boundary(comm, "GC_Mover_create_on_device", [&] {
+        return create_mover(comm, path, pipeline_rank, mover, on_device, stream);
+    });
 }
 
 extern "C" int GC_Mover_count(GC_Mover mover, int* operators, int* tensors) {

@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "mover/execution/paced_copy.hpp"
 
 namespace gradcoll::mover {
 namespace {
@@ -20,12 +18,14 @@ Status no_memory(std::int64_t bytes, const char* what) {
 
 }  // namespace
 
-Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
+Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
+                     std::unique_ptr<Machine> machine)
     : rank_(std::move(rank)),
       moves_(std::move(moves)),
       order_(order_of(rank_, moves_)),
       lane_(room.lane),
-      memory_(room.device_bytes),
+      machine_(std::move(machine)),
+      memory_(*machine_, room.device_bytes),
       tensors_(rank_.tensors.size()),
       where_(moves_.moves.size()),
       granted_(rank_.operators.size()),
@@ -34,8 +34,10 @@ Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
       measured_(rank_.operators.size()) {}
 
 Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves moves,
-                                                   const RankRoom& room) {
-    std::unique_ptr<Execution> made(new Execution(std::move(rank), std::move(moves), room));
+                                                   const RankRoom& room,
+                                                   std::unique_ptr<Machine> machine) {
+    std::unique_ptr<Execution> made(
+        new Execution(std::move(rank), std::move(moves), room, std::move(machine)));
     GRADCOLL_TRY(made->take_memory());
     made->start_threads();
     return made;
@@ -44,8 +46,9 @@ Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves m
 /// The pool is written once, so that its pages are there before the first step.
 Status Execution::take_pool() {
     const auto pool_bytes = static_cast<std::size_t>(moves_.pool_bytes);
-    pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
-    if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
+    const auto memory = machine_->allocate_pool(moves_.pool_bytes);
+    if (!memory.ok()) return no_memory(moves_.pool_bytes, "the pool in the host");
+    pool_ = Pool(*memory, PoolEnd{machine_.get()});
     std::memset(pool_.get(), 0, pool_bytes);
     return {};
 }
@@ -76,8 +79,7 @@ Status Execution::place_zeros(std::size_t tensor) {
     if (tensors_[tensor] != nullptr) return {};
     memory_.set_aside(-rank_.tensors[tensor].bytes);
     GRADCOLL_TRY(place(tensor));
-    std::memset(tensors_[tensor], 0, static_cast<std::size_t>(rank_.tensors[tensor].bytes));
-    return {};
+    return machine_->zero(tensors_[tensor], rank_.tensors[tensor].bytes);
 }
 
 void Execution::start_threads() {
@@ -197,6 +199,10 @@ Status Execution::end_operator(std::int32_t op) {
     {
         const std::scoped_lock lock(mutex_);
         GRADCOLL_TRY(check_next(op, false));
+    }
+    GRADCOLL_TRY(machine_->finish_operator());
+    {
+        const std::scoped_lock lock(mutex_);
         measured_[index_of(op)].end = since_begin();
         in_operator_ = false;
         ended_ = op;
@@ -309,6 +315,12 @@ bool Execution::is_clear(std::int32_t op) const {
     return sent_ >= before.transfers && fetched_ >= before.prefetches;
 }
 
+/// Whoever waits is told.
+void Execution::fail(Status failure) {
+    failure_ = std::move(failure);
+    changed_.notify_all();
+}
+
 void Execution::send() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -320,13 +332,17 @@ void Execution::send() {
         where_[m] = Where::leaving;
         const std::byte* from = tensors_[index_of(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(in_host(move), from, bytes, lane_);
+        const auto took = machine_->move(Way::out, in_host(move), from, bytes, lane_);
         lock.lock();
+        if (!took.ok()) {
+            fail(took.status());
+            continue;
+        }
         remove(index_of(move.tensor));
         where_[m] = Where::host;
         ++sent_;
         free_ += bytes;
-        current_.moving += took;
+        current_.moving += *took;
         current_.moved_bytes += bytes;
         grant();
         changed_.notify_all();
@@ -345,17 +361,20 @@ void Execution::fetch() {
         const Move& move = moves_.moves[m];
         const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
         if (Status placed = place(index_of(move.tensor)); !placed.ok()) {
-            failure_ = std::move(placed);
-            changed_.notify_all();
+            fail(std::move(placed));
             continue;
         }
         where_[m] = Where::coming;
         std::byte* to = tensors_[index_of(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(to, in_host(move), bytes, lane_);
+        const auto took = machine_->move(Way::in, to, in_host(move), bytes, lane_);
         lock.lock();
+        if (!took.ok()) {
+            fail(took.status());
+            continue;
+        }
         where_[m] = Where::back;
-        current_.moving += took;
+        current_.moving += *took;
         current_.moved_bytes += bytes;
         ++current_.moves;
         ++fetched_;

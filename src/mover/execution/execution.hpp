@@ -1,4 +1,4 @@
-// mover/execution/execution.hpp - carries a plan out for one rank: real bytes, on plain memory. Two
+// mover/execution/execution.hpp - carries a plan out for one rank: real bytes, on any machine. Two
 // threads move them, one each way, while the program computes.
 #pragma once
 
@@ -34,6 +34,11 @@ struct ExecutionFigures {
     }
 };
 
+struct PoolEnd {
+    Machine* machine = nullptr;
+    void operator()(std::byte* memory) const { machine->release_pool(memory); }
+};
+
 /// The program says when operators begin and end, in the plan's order; everything else follows. It
 /// is one thread at a time.
 class Execution {
@@ -41,8 +46,9 @@ class Execution {
     /// `moves` was checked for `rank` and `room`. Memory of the pool and of tensors that stay and
     /// move is taken, and zero; the others that stay only count, until they are asked for. Errors:
     /// out_of_memory.
-    static Result<std::unique_ptr<Execution>> make(RankProgram rank, RankMoves moves,
-                                                   const RankRoom& room);
+    static Result<std::unique_ptr<Execution>> make(
+        RankProgram rank, RankMoves moves, const RankRoom& room,
+        std::unique_ptr<Machine> machine = plain_machine());
     ~Execution();
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
@@ -78,7 +84,10 @@ class Execution {
     /// Of a move's tensor: before its TRANSFER, and on its way.
     enum class Where : std::uint8_t { waiting, leaving, host, coming, back };
 
-    Execution(RankProgram rank, RankMoves moves, const RankRoom& room);
+    using Pool = std::unique_ptr<std::byte, PoolEnd>;
+
+    Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
+              std::unique_ptr<Machine> machine);
     Status take_memory();
     Status take_pool();
     Status settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool);
@@ -90,6 +99,7 @@ class Execution {
     void claim_after(std::int32_t op);
     void grant();
     void send();
+    void fail(Status failure);
     void fetch();
     bool can_send() const;
     bool is_clear(std::int32_t op) const;
@@ -104,12 +114,13 @@ class Execution {
     RankMoves moves_;
     MoveOrder order_;
     Lane lane_;
+    std::unique_ptr<Machine> machine_;
 
     std::mutex mutex_;
     std::condition_variable changed_;
     // All below is guarded by mutex_ but for what only the program's thread uses.
     DeviceMemory memory_;
-    std::unique_ptr<std::byte[]> pool_;
+    Pool pool_;
     std::vector<std::byte*> tensors_;         ///< null: not in the device
     std::vector<Where> where_;                ///< of moves
     std::vector<char> granted_;               ///< operators

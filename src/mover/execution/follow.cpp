@@ -1,5 +1,4 @@
 // mover/execution/follow.cpp - an execution takes another plan between two steps.
-#include <cstring>
 #include <utility>
 
 #include "mover/execution/execution.hpp"
@@ -19,7 +18,7 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     where_.resize(moves_.moves.size());
     lane_ = room.lane;
     has_measured_ = false;
-    const std::unique_ptr<std::byte[]> old_pool = std::move(pool_);
+    const Pool old_pool = std::move(pool_);
     find_homes();
     failure_ = take_pool();
     if (failure_.ok()) failure_ = settle_states(lived, old_pool.get());
@@ -28,18 +27,17 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
 
 /// What leaves the device makes room for what comes.
 Status Execution::settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool) {
-    const auto bytes_of = [&](std::size_t t) {
-        return static_cast<std::size_t>(rank_.tensors[t].bytes);
-    };
+    const auto bytes_of = [&](std::size_t t) { return rank_.tensors[t].bytes; };
     for (std::size_t t = 0; t < lived.size(); ++t) {
         const Move* home = lives_in_host_[t];
         if (home == nullptr) continue;
         if (lived[t] != nullptr) {
-            std::memcpy(in_host(*home), old_pool + lived[t]->host_offset, bytes_of(t));
+            GRADCOLL_TRY(
+                machine_->copy(in_host(*home), old_pool + lived[t]->host_offset, bytes_of(t)));
             continue;
         }
         if (tensors_[t] != nullptr) {
-            std::memcpy(in_host(*home), tensors_[t], bytes_of(t));
+            GRADCOLL_TRY(machine_->copy(in_host(*home), tensors_[t], bytes_of(t)));
             remove(t);
         } else {
             memory_.set_aside(-rank_.tensors[t].bytes);
@@ -51,7 +49,7 @@ Status Execution::settle_states(const std::vector<const Move*>& lived, const std
         free_ -= rank_.tensors[t].bytes;
         memory_.set_aside(rank_.tensors[t].bytes);
         GRADCOLL_TRY(place_zeros(t));
-        std::memcpy(tensors_[t], old_pool + lived[t]->host_offset, bytes_of(t));
+        GRADCOLL_TRY(machine_->copy(tensors_[t], old_pool + lived[t]->host_offset, bytes_of(t)));
     }
     for (const Move& move : moves_.moves) {
         const std::size_t t = index_of(move.tensor);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -240,6 +241,30 @@ TEST_F(Movers, WhatRank0CannotReadOrIsNoPlanFailsOnAllRanks) {
     late.insert(late.find_first_of("0123456789", at + key.size()), "9");
     expect_error(GC_Mover_create(comm, file_of(late), 0, &mover), MPI_ERR_ARG, {"rank 0", "move"});
     EXPECT_EQ(GC_MOVER_NULL, mover);
+}
+
+TEST_F(Movers, AMoverOnADeviceRunsWhereThereIsOne) {
+    const char* file = file_of(plan_text(10));
+    if (std::getenv("GC_DEVICE") == nullptr) {
+        expect_error(GC_Mover_create_on_device(comm, file, 0, nullptr, &mover),
+                     MPI_ERR_UNSUPPORTED_OPERATION, {"GC_Mover_create_on_device"});
+        return;
+    }
+    // On the emulated device, whose bytes the CPU cannot read: steps run, and nothing is looked at.
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_create_on_device(comm, file, pipeline_rank, nullptr, &mover));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
+    for (int op = 0; op < operators; ++op) {
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, op));
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_end(mover, op));
+    }
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_end(mover));
+    GC_Mover_stats stats;
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &stats));
+    EXPECT_EQ(2 * layer_bytes * stats.moves, stats.moved_bytes);
+    if (pipeline_rank == 0) {
+        EXPECT_GT(stats.moves, 0);
+    }
 }
 
 TEST_F(Movers, ArgumentsOfOneRankFailThere) {
