@@ -58,8 +58,8 @@ class DeviceMover : public DeviceTest {
         return std::move(made).value();
     }
 
-    /// Each operator's work goes to the program's stream and is not waited for: what it writes comes
-    /// from pinned memory, which lives as long as the step.
+    /// Each operator's work goes to the program's stream and is not waited for: what it writes
+    /// comes from pinned memory, which lives as long as the step.
     void run_step(Execution& execution, int step) {
         const RankProgram& rank = execution.rank();
         const DeviceBuffer written(*device_, kept, DeviceBuffer::Kind::pinned);
@@ -68,7 +68,8 @@ class DeviceMover : public DeviceTest {
         for (std::size_t n = 0; n < rank.operators.size(); ++n) {
             const auto op = static_cast<std::int32_t>(n);
             ASSERT_TRUE(succeeds(execution.begin_operator(op)));
-            for (std::size_t t = 0; t < rank.tensors.size(); ++t) touch(execution, t, op, step, written);
+            for (std::size_t t = 0; t < rank.tensors.size(); ++t)
+                touch(execution, t, op, step, written);
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
             ASSERT_TRUE(succeeds(execution.end_operator(op)));
         }
@@ -109,9 +110,10 @@ TEST_F(DeviceMover, BytesThatLeaveTheDeviceComeBack) {
     EXPECT_LE(figures.peak_bytes, planned.rooms.ranks[0].device_bytes);
     const double rate =
         static_cast<double>(figures.moved_bytes) / static_cast<double>(figures.moving);
-    fmt::print("# summary: {} moves of a step, {:.1f} GB/s, overlap {:.1f} %, {} operators waited\n",
-               figures.moves, rate, 100 * figures.overlap(),
-               figures.waits_for_memory + figures.waits_for_tensors);
+    fmt::print(
+        "# summary: {} moves of a step, {:.1f} GB/s, overlap {:.1f} %, {} operators waited\n",
+        figures.moves, rate, 100 * figures.overlap(),
+        figures.waits_for_memory + figures.waits_for_tensors);
 }
 
 TEST_F(DeviceMover, StatesStayAsTheyAreWhenAnotherPlanIsFollowed) {
@@ -119,8 +121,8 @@ TEST_F(DeviceMover, StatesStayAsTheyAreWhenAnotherPlanIsFollowed) {
     const auto execution = execution_of(planned);
     run_step(*execution, 1);
     const auto& rank = planned.program.ranks[0];
-    ASSERT_TRUE(succeeds(
-        execution->follow(rank, planned.step.plan.ranks[0], planned.rooms.ranks[0])));
+    ASSERT_TRUE(
+        succeeds(execution->follow(rank, planned.step.plan.ranks[0], planned.rooms.ranks[0])));
     run_step(*execution, 2);
 }
 

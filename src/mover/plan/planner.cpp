@@ -153,10 +153,18 @@ AllHomes homes_of(const Program& program, const MovableKinds& kinds, std::size_t
     return homes;
 }
 
+/// Steps where each try takes seconds.
+bool is_long(const Program& program) {
+    constexpr std::size_t many = 10'000;
+    std::size_t operators = 0;
+    for (const RankProgram& rank : program.ranks) operators += rank.operators.size();
+    return operators > many;
+}
+
 /// The shortest step of those where model states are in the device only while they are used.
 void try_homes(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
                const Starts& starts, Result<PlannedStep>& best) {
-    constexpr std::size_t parts = 4;
+    const std::size_t parts = is_long(program) ? 1 : 4;
     AllHomes before = homes_of(program, kinds, 0, parts);
     for (std::size_t part = 1; part <= parts; ++part) {
         AllHomes homes = homes_of(program, kinds, part, parts);
