@@ -5,7 +5,8 @@
 
 Arrays are numpy arrays or torch CPU tensors; communicators are mpi4py's, None stands for
 MPI.COMM_WORLD. Calls are collective where MPI's are: all ranks make them, in the same order, with
-the same settings. An Engine sums named gradients while the program goes on. gradcoll.torch has
+the same settings. An Engine sums named gradients while the program goes on. A Mover carries a plan of
+gc_plan move out. gradcoll.torch has
 communication hooks for DistributedDataParallel and an optimizer for programs without it.
 
 The shared library libgradcoll.so.0 is the file that the environment variable GRADCOLL_LIBRARY names, else the one
@@ -32,6 +33,7 @@ from ._comms import (
 )
 from ._engine import Engine, Handle
 from ._errors import Error
+from ._mover import Mover, MoverOperator, MoverStats, MoverTensor
 from ._persistent import Persistent
 from ._residual import Residual
 from ._version import __version__
@@ -40,6 +42,10 @@ __all__ = [
     "Engine",
     "Error",
     "Handle",
+    "Mover",
+    "MoverOperator",
+    "MoverStats",
+    "MoverTensor",
     "Persistent",
     "Residual",
     "Stats",

@@ -87,6 +87,8 @@ class GC_Mover_stats(ctypes.Structure):
         ("device_bytes", Count),
         ("peak_bytes", Count),
         ("pool_bytes", Count),
+        ("replans", Count),
+        ("drift", c_double),
     ]
 
 
@@ -134,10 +136,12 @@ PROTOTYPES = {
     "GC_Engine_flush": (c_int, (Engine,)),
     "GC_Engine_free": (c_int, (POINTER(Engine),)),
     "GC_Mover_create": (c_int, (Comm, c_char_p, c_int, POINTER(Mover))),
+    "GC_Mover_create_on_device": (c_int, (Comm, c_char_p, c_int, c_void_p, POINTER(Mover))),
     "GC_Mover_count": (c_int, (Mover, POINTER(c_int), POINTER(c_int))),
     "GC_Mover_get_operator": (c_int, (Mover, c_int, POINTER(GC_Mover_operator))),
     "GC_Mover_get_tensor": (c_int, (Mover, c_int, POINTER(GC_Mover_tensor))),
     "GC_Mover_step_begin": (c_int, (Mover,)),
+    "GC_Mover_set_drift": (c_int, (Mover, c_double)),
     "GC_Mover_op_begin": (c_int, (Mover, c_int)),
     "GC_Mover_op_end": (c_int, (Mover, c_int)),
     "GC_Mover_step_end": (c_int, (Mover,)),

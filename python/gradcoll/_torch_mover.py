@@ -4,16 +4,15 @@ device and is back before its backward."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import time
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple
 
 import torch
 
-from . import _capi
+from . import _mover
 from ._capi import lib
-from ._errors import call, comm_or_world, show, text_argument
+from ._errors import show, text_argument
 
 Region = Tuple[str, int]  # a layer's forward for a micro-batch: name, micro-batch
 
@@ -206,6 +205,7 @@ class MoverStats(NamedTuple):
     waits: int
     peak_bytes: int
     unplanned_bytes: int  # saved tensors that the plan has no tensor for: they stayed
+    replans: int
 
 
 class Mover(_Layers):
@@ -220,7 +220,7 @@ class Mover(_Layers):
                 x = layer(x)
         loss(x).backward()
 
-    Operators of the plan begin and end with the layers' forwards, and in backward with the saved tensors that autograd
+    With `drift` above 0 plans are made again, as by gradcoll.Mover. Operators of the plan begin and end with the layers' forwards, and in backward with the saved tensors that autograd
     asks for. Values are the same to the last bit. What the plan has no tensor of that size for stays as it is.
     """
 
@@ -231,14 +231,11 @@ class Mover(_Layers):
         pipeline_rank: int = 0,
         parameters: Iterable[torch.Tensor] = (),
         least: int = 1024,
+        drift: float = 0.0,
     ) -> None:
         super().__init__(parameters, least)
-        self._handle: Optional[ctypes.c_void_p] = None
-        self.comm = comm_or_world(comm)
-        handle = _capi.Mover()
-        path = text_argument("plan", plan)
-        call(self.comm, lib.GC_Mover_create, _capi.handle(self.comm), path, pipeline_rank, ctypes.byref(handle))
-        self._handle = handle
+        self._mover = _mover.Mover(plan, comm, pipeline_rank, drift)
+        self.comm = self._mover.comm
         self._in_step = False
         self._next, self._runs = 0, False  # the operator at work, or that comes next
         self._unplanned = 0
@@ -246,29 +243,22 @@ class Mover(_Layers):
         self._read_plan()
 
     def _read_plan(self) -> None:
-        operators, tensors = ctypes.c_int(), ctypes.c_int()
-        self._call(lib.GC_Mover_count, ctypes.byref(operators), ctypes.byref(tensors))
-        self._operators = operators.value
+        self._operators = self._mover.operator_count
         self._forwards: Dict[Region, int] = {}
-        op, tensor = _capi.GC_Mover_operator(), _capi.GC_Mover_tensor()
-        for n in range(self._operators):
-            self._call(lib.GC_Mover_get_operator, n, ctypes.byref(op))
-            if op.kind == b"forward":
-                self._forwards.setdefault((op.layer.decode(), op.micro_batch), n)
+        for n, op in enumerate(self._mover.operators):
+            if op.kind == "forward":
+                self._forwards.setdefault((op.layer, op.micro_batch), n)
         self._last_use: Dict[int, int] = {}
         self._sizes: Dict[int, int] = {}
         self._of_layer: Dict[int, List[int]] = {}  # forward operator: its tensors
-        for n in range(tensors.value):
-            self._call(lib.GC_Mover_get_tensor, n, ctypes.byref(tensor))
+        for n, tensor in enumerate(self._mover.tensors):
             if tensor.stays or tensor.first_use < 0:
                 continue
             self._last_use[n], self._sizes[n] = tensor.last_use, tensor.bytes
             self._of_layer.setdefault(tensor.first_use, []).append(n)
 
     def _call(self, function: Any, *arguments: Any) -> None:
-        if self._handle is None:
-            raise ValueError("mover has been freed")
-        call(None, function, self._handle, *arguments)
+        self._mover.call(function, *arguments)
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
@@ -317,10 +307,7 @@ class Mover(_Layers):
         self._advance(self._next + 1)
 
     def _memory(self, tensor: int) -> torch.Tensor:
-        data = ctypes.c_void_p()
-        self._call(lib.GC_Mover_get_data, tensor, ctypes.byref(data))
-        memory = (ctypes.c_uint8 * self._sizes[tensor]).from_address(data.value or 0)
-        return torch.frombuffer(memory, dtype=torch.uint8)
+        return torch.frombuffer(self._mover.data(tensor), dtype=torch.uint8)
 
     def _keep(self, storage: Any) -> Optional[int]:
         free = self._free.get(storage.nbytes())
@@ -340,19 +327,15 @@ class Mover(_Layers):
 
     @property
     def stats(self) -> MoverStats:
-        stats = _capi.GC_Mover_stats()
-        self._call(lib.GC_Mover_get_stats, ctypes.byref(stats))
+        stats = self._mover.stats
         waits = stats.waits_for_tensors + stats.waits_for_memory
         return MoverStats(
-            stats.moves, stats.moved_bytes, stats.overlap, waits, stats.peak_bytes, self._unplanned
+            stats.moves, stats.moved_bytes, stats.overlap, waits, stats.peak_bytes, self._unplanned, stats.replans
         )
 
     def free(self) -> None:
         """Local; nothing may be saved in it any more. Twice is no error."""
-        if self._handle is None:
-            return
-        handle, self._handle = self._handle, None
-        call(None, lib.GC_Mover_free, ctypes.byref(handle))
+        self._mover.free()
 
     def __enter__(self) -> "Mover":
         return self

@@ -3,7 +3,9 @@
 #include "mover/execution/execution.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "base/clock.hpp"
@@ -186,6 +188,38 @@ TEST(Execution, WhatIsNotNextIsRefusedAndAStepMayBeLeft) {
     EXPECT_FALSE(execution->tensor(-1).ok());
     EXPECT_FALSE(execution->tensor(1'000'000).ok());
     // Its destructor takes down what is under way.
+}
+
+/// What the process has in memory now.
+std::int64_t resident_bytes() {
+    std::int64_t pages = 0, resident = 0;
+    std::FILE* file = std::fopen("/proc/self/statm", "r");
+    EXPECT_NE(nullptr, file);
+    EXPECT_EQ(2, std::fscanf(file, "%ld %ld", &pages, &resident));
+    std::fclose(file);
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Execution, TensorsThatStayTakeMemoryWhenTheyAreAskedForAndCountBefore) {
+    constexpr std::int64_t bytes = std::int64_t{256} << 20;
+    Program program{{"l"}, {"x"}, {}};
+    RankProgram& rank = program.ranks.emplace_back();
+    rank.operators.push_back({.duration = 1});
+    rank.tensors.push_back(
+        {.kind = MemoryKind::parameters, .stays = true, .layer = 0, .bytes = bytes, .uses = {0}});
+    const std::int64_t before = resident_bytes();
+    const auto made = Execution::make(rank, {{0}, {}, 0}, {bytes, {ticks_per_second, 0}});
+    ASSERT_TRUE(made.ok());
+    EXPECT_LT(resident_bytes() - before, bytes / 4);
+    ASSERT_TRUE((*made)->begin_step().ok());
+    ASSERT_TRUE((*made)->begin_operator(0).ok());
+    const auto data = (*made)->tensor(0);
+    ASSERT_TRUE(data.ok());
+    EXPECT_EQ(std::byte{0}, (*data)[bytes - 1]);
+    EXPECT_GT(resident_bytes() - before, bytes / 2);
+    ASSERT_TRUE((*made)->end_operator(0).ok());
+    ASSERT_TRUE((*made)->end_step().ok());
+    EXPECT_EQ(bytes, (*made)->figures().peak_bytes);
 }
 
 TEST(Execution, TensorsThatStayKeepWhatIsInThemFromStepToStep) {

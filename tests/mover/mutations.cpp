@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace gradcoll::mover {
 namespace {
@@ -65,8 +66,9 @@ bool late_transfer(const Subject& subject, Chance& chance, MovePlan& plan) {
     Place place;
     if (!find_move(plan, chance, place)) return false;
     const Move& move = at(subject.plan, place);
-    const Tick latest = std::min(
-        move.prefetch.start, next_in_stream(subject.plan.ranks[place.rank], move, &Move::transfer));
+    const Tick latest =
+        std::min(move.lives_in_host() ? subject.plan.step_ticks : move.prefetch.start,
+                 next_in_stream(subject.plan.ranks[place.rank], move, &Move::transfer));
     shift(at(plan, place).transfer, latest - move.transfer.end + 1);
     return true;
 }
@@ -176,8 +178,12 @@ std::int64_t held_at(const Subject& subject, std::size_t r, Tick tick) {
         if (is_at(subject.plan.ranks[r].starts[n],
                   end_of_operator(subject, r, static_cast<std::int32_t>(n))))
             held += rank.operators[n].workspace_bytes;
-    for (const Move& move : subject.plan.ranks[r].moves)
-        if (is_at(move.transfer.end, move.prefetch.start)) held -= bytes_of(subject, r, move);
+    for (const Move& move : subject.plan.ranks[r].moves) {
+        const bool is_away = move.lives_in_host()
+                                 ? tick < move.prefetch.start || tick >= move.transfer.end
+                                 : is_at(move.transfer.end, move.prefetch.start);
+        if (is_away) held -= bytes_of(subject, r, move);
+    }
     return held;
 }
 
@@ -196,6 +202,61 @@ bool without_a_move(const Subject& subject, Chance& chance, MovePlan& plan) {
             return true;
         }
     return false;
+}
+
+/// On a link that a collective has for itself, at its first tick or its last.
+bool onto_a_collective(const Subject& subject, Chance& chance, MovePlan& plan) {
+    Place place;
+    if (!find_move(plan, chance, place)) return false;
+    const auto& operators = subject.program.ranks[place.rank].operators;
+    Move& move = at(plan, place);
+    Span& span = from_to(chance, 0, 1) == 0 ? move.transfer : move.prefetch;
+    for (std::size_t n = 0; n < operators.size(); ++n) {
+        if (!operators[n].holds_lane || operators[n].duration == 0) continue;
+        const Tick start = subject.plan.ranks[place.rank].starts[n];
+        shift(span, from_to(chance, 0, 1) == 0 ? start + 1 - span.end
+                                               : start + operators[n].duration - 1 - span.start);
+        return true;
+    }
+    return false;
+}
+
+/// A move of a tensor that is summed in the host meanwhile.
+bool find_hosted(const Subject& subject, Chance& chance, const MovePlan& plan, Place& out) {
+    if (!find_move(plan, chance, out)) return false;
+    const Move& move = at(plan, out);
+    const std::int32_t op =
+        subject.program.ranks[out.rank].tensors[static_cast<std::size_t>(move.tensor)].host_use;
+    return op > move.after && op < move.needed_by;
+}
+
+/// What is summed in the host comes back a tick too early.
+bool back_before_its_sum(const Subject& subject, Chance& chance, MovePlan& plan) {
+    Place place;
+    if (!find_hosted(subject, chance, plan, place)) return false;
+    Move& move = at(plan, place);
+    const std::int32_t op =
+        subject.program.ranks[place.rank].tensors[static_cast<std::size_t>(move.tensor)].host_use;
+    shift(move.prefetch, end_of_operator(subject, place.rank, op) - 1 - move.prefetch.start);
+    return true;
+}
+
+bool sum_without_its_move(const Subject& subject, Chance& chance, MovePlan& plan) {
+    Place place;
+    if (!find_hosted(subject, chance, plan, place)) return false;
+    auto& moves = plan.ranks[place.rank].moves;
+    moves.erase(moves.begin() + static_cast<std::ptrdiff_t>(place.move));
+    return true;
+}
+
+/// What lives in the host goes home before it came.
+bool home_too_early(const Subject&, Chance& chance, MovePlan& plan) {
+    Place place;
+    if (!find_move(plan, chance, place)) return false;
+    Move& move = at(plan, place);
+    if (!move.lives_in_host()) return false;
+    std::swap(move.transfer, move.prefetch);
+    return true;
 }
 
 bool same_move_twice(const Subject&, Chance& chance, MovePlan& plan) {
@@ -271,6 +332,10 @@ const std::vector<Mutation>& mutations() {
         {"pool too small", small_pool},
         {"two pieces of the pool on each other", one_on_another},
         {"a move left out that makes room", without_a_move},
+        {"a move while a collective has the link", onto_a_collective},
+        {"back before it is summed in the host", back_before_its_sum},
+        {"summed in the host and not there", sum_without_its_move},
+        {"home before it came", home_too_early},
         {"a move twice", same_move_twice},
         {"a move between no uses", not_its_use},
         {"a move of no tensor", no_tensor},

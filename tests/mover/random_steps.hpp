@@ -56,6 +56,8 @@ inline Description random_description(Chance& chance) {
     cluster.tensor_gbytes_per_s = cluster.network_gbytes_per_s = 10;
     cluster.network_latency_us = 1;
     if (from_to(chance, 0, 2) == 0) cluster.host_memory_gbytes_per_s = 3;
+    cluster.network_over_link = from_to(chance, 0, 1) == 1;
+    parallel.reduce_in_host = parallel.data > 1 && from_to(chance, 0, 1) == 1;
     return out;
 }
 

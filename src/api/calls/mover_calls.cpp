@@ -1,6 +1,4 @@
 // GC_Mover_create and the calls on movers.
-#include "gradcoll/mover.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,21 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "api/calls/mover_handle.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/edge/request.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
-#include "mover/check/check.hpp"
-#include "mover/execution/execution.hpp"
-#include "mover/files/plan_file.hpp"
-
-struct GC_Mover_s {
-    std::vector<std::string> layer_names, tensor_names;
-    std::unique_ptr<gradcoll::mover::Execution> execution;
-    gradcoll::mover::Tick planned_step = 0;
-    std::int64_t device_bytes = 0;
-    bool has_warned = false;
-};
+#include "device/devices.hpp"
 
 namespace gradcoll {
 namespace {
@@ -32,61 +21,63 @@ using mover::Tick;
 
 // ---- making one
 
-/// What rank 0 has, on all ranks: a text, or the failure to read it. Collective.
-Result<std::string> from_rank_0(MPI_Comm comm, const char* path) {
-    int rank = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
-    Result<std::string> read = std::string();
-    if (rank == 0)
-        read = path != nullptr ? read_file(path)
-                               : Status(Code::invalid_argument, "path is a null pointer");
-    std::string text = read.ok() ? *read : read.status().message();
-    long long head[2] = {static_cast<long long>(read.ok() ? Code::ok : read.status().code()),
-                         static_cast<long long>(text.size())};
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(head, 2, MPI_LONG_LONG, 0, comm), "MPI_Bcast"));
-    if (head[1] < 0 || std::cmp_greater(head[1], largest_file_bytes))
-        return Status(Code::corrupt, fmt::format("rank 0 sends a plan of {} bytes", head[1]));
-    text.resize(static_cast<std::size_t>(head[1]));
-    constexpr std::size_t most_at_once = std::size_t{1} << 30U;
-    for (std::size_t done = 0; done < text.size(); done += most_at_once) {
-        const std::size_t now = std::min(most_at_once, text.size() - done);
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Bcast(text.data() + done, static_cast<int>(now), MPI_CHAR, 0, comm), "MPI_Bcast"));
-    }
-    const auto code = static_cast<Code>(head[0]);
-    return code == Code::ok ? Result<std::string>(std::move(text)) : Status(code, std::move(text));
-}
-
 Status check_pipeline_rank(int pipeline_rank, std::size_t ranks) {
     if (pipeline_rank >= 0 && std::cmp_less(pipeline_rank, ranks)) return {};
     return {Code::invalid_argument,
             fmt::format("pipeline_rank is {}; allowed are 0 to {}", pipeline_rank, ranks - 1)};
 }
 
-Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipeline_rank) {
-    const auto document = GRADCOLL_VALUE(mover::document_of_text("plan", text));
-    const auto inputs = GRADCOLL_VALUE(mover::inputs_of_plan(document));
-    auto scene = GRADCOLL_VALUE(mover::scene_of(inputs));
-    auto plan = GRADCOLL_VALUE(mover::plan_of(document));
-    GRADCOLL_TRY(mover::check_plan(scene.program, scene.rooms, plan));
-    GRADCOLL_TRY(check_pipeline_rank(pipeline_rank, plan.ranks.size()));
+/// What makes the machine, once the plan is there.
+using MakeMachine = Result<std::unique_ptr<mover::Machine>> (*)(void* stream);
+
+Result<std::unique_ptr<mover::Machine>> plain(void*) {
+    return mover::plain_machine();
+}
+
+Result<std::unique_ptr<mover::Machine>> on_device(void* stream) {
+    Devices& devices = Devices::of_process();
+    const DevicePlugin* plugin = devices.look_for_plugin();
+    if (plugin == nullptr) return Status(Code::unsupported, devices.why_inactive());
+    Device* device = GRADCOLL_VALUE(plugin->device(plugin->current_device()));
+    return mover::device_machine(*device, stream);
+}
+
+Result<std::unique_ptr<GC_Mover_s>> make_mover(const std::string& text, int pipeline_rank,
+                                               MakeMachine make_machine, void* stream) {
+    ReadPlan read = GRADCOLL_VALUE(read_plan(text));
+    GRADCOLL_TRY(check_pipeline_rank(pipeline_rank, read.plan.ranks.size()));
     const auto rank = static_cast<std::size_t>(pipeline_rank);
     auto made = std::make_unique<GC_Mover_s>();
-    made->layer_names = std::move(scene.program.layer_names);
-    made->tensor_names = std::move(scene.program.tensor_names);
-    made->planned_step = plan.step_ticks;
-    made->device_bytes = scene.rooms.ranks[rank].device_bytes;
-    made->execution =
-        GRADCOLL_VALUE(Execution::make(std::move(scene.program.ranks[rank]),
-                                       std::move(plan.ranks[rank]), scene.rooms.ranks[rank]));
+    made->pipeline_rank = pipeline_rank;
+    made->inputs = std::move(read.inputs);
+    made->layer_names = std::move(read.scene.program.layer_names);
+    made->tensor_names = std::move(read.scene.program.tensor_names);
+    made->planned_step = read.plan.step_ticks;
+    made->device_bytes = read.scene.rooms.ranks[rank].device_bytes;
+    auto machine = GRADCOLL_VALUE(make_machine(stream));
+    made->execution = GRADCOLL_VALUE(
+        Execution::make(std::move(read.scene.program.ranks[rank]), std::move(read.plan.ranks[rank]),
+                        read.scene.rooms.ranks[rank], std::move(machine)));
     return made;
 }
 
-Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* out) {
+/// Of rank 0 alone.
+Result<std::string> text_of(MPI_Comm comm, const char* path) {
+    int rank = 0;
+    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
+    if (rank != 0) return std::string();
+    if (path == nullptr) return Status(Code::invalid_argument, "path is a null pointer");
+    return read_file(path);
+}
+
+Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* out,
+                    MakeMachine make_machine, void* stream) {
     GRADCOLL_TRY(check_intracomm(comm));
-    const std::string text = GRADCOLL_VALUE(from_rank_0(comm, path));
+    const std::string text = GRADCOLL_VALUE(from_rank_0(comm, text_of(comm, path)));
     if (out == nullptr) return {Code::invalid_argument, "mover is a null pointer"};
-    *out = GRADCOLL_VALUE(make_mover(text, pipeline_rank)).release();
+    auto made = GRADCOLL_VALUE(make_mover(text, pipeline_rank, make_machine, stream));
+    made->comm = comm;
+    *out = made.release();
     return {};
 }
 
@@ -160,7 +151,9 @@ Status get_stats(const GC_Mover_s& mover, GC_Mover_stats* out) {
             .measured_step_us = microseconds(figures.step),
             .device_bytes = mover.device_bytes,
             .peak_bytes = figures.peak_bytes,
-            .pool_bytes = mover.execution->moves().pool_bytes};
+            .pool_bytes = mover.execution->moves().pool_bytes,
+            .replans = mover.replans,
+            .drift = drift_of(mover)};
     return {};
 }
 
@@ -191,22 +184,39 @@ void warn_of_waits(GC_Mover_s& mover) {
         name_of(worst.kind), layer_text(mover, worst.layer), worst.part, worst.micro_batch);
 }
 
+Status set_drift(GC_Mover_s& mover, double share) {
+    if (!(share >= 0))
+        return {Code::invalid_argument,
+                fmt::format("share is {}; allowed are numbers from 0 on", share)};
+    mover.drift_share = share;
+    return {};
+}
+
+Status begin_step(GC_Mover_s& mover) {
+    if (mover.drift_share > 0) GRADCOLL_TRY(plan_again(mover));
+    return mover.execution->begin_step();
+}
+
 Status end_step(GC_Mover_s& mover) {
     GRADCOLL_TRY(mover.execution->end_step());
     warn_of_waits(mover);
     return {};
 }
 
-Status get_data(const GC_Mover_s& mover, int tensor, void** data) {
+Status get_data(GC_Mover_s& mover, int tensor, void** data) {
     if (data == nullptr) return {Code::invalid_argument, "data is a null pointer"};
     *data = GRADCOLL_VALUE(mover.execution->tensor(tensor));
     return {};
 }
 
-/// Runs `body` on a mover that is not null. What fails is raised on MPI_COMM_WORLD.
+MPI_Comm comm_of(GC_Mover mover) {
+    return mover != GC_MOVER_NULL ? mover->comm : MPI_COMM_NULL;
+}
+
+/// Runs `body` on a mover that is not null.
 template <class Body>
 int with_mover(GC_Mover mover, const char* call, Body&& body) {
-    return at_boundary(MPI_COMM_NULL, call, [&]() -> Status {
+    return at_boundary(comm_of(mover), call, [&]() -> Status {
         if (mover == nullptr) return {Code::invalid_argument, "mover is GC_MOVER_NULL"};
         return body(*mover);
     });
@@ -219,8 +229,16 @@ using namespace gradcoll;
 
 extern "C" int GC_Mover_create(MPI_Comm comm, const char* path, int pipeline_rank,
                                GC_Mover* mover) {
-    return at_boundary(comm, "GC_Mover_create",
-                       [&] { return create_mover(comm, path, pipeline_rank, mover); });
+    return at_boundary(comm, "GC_Mover_create", [&] {
+        return create_mover(comm, path, pipeline_rank, mover, plain, nullptr);
+    });
+}
+
+extern "C" int GC_Mover_create_on_device(MPI_Comm comm, const char* path, int pipeline_rank,
+                                         void* stream, GC_Mover* mover) {
+    return at_boundary(comm, "GC_Mover_create_on_device", [&] {
+        return create_mover(comm, path, pipeline_rank, mover, on_device, stream);
+    });
 }
 
 extern "C" int GC_Mover_count(GC_Mover mover, int* operators, int* tensors) {
@@ -243,8 +261,12 @@ extern "C" int GC_Mover_get_tensor(GC_Mover mover, int tensor, GC_Mover_tensor* 
 }
 
 extern "C" int GC_Mover_step_begin(GC_Mover mover) {
-    return with_mover(mover, "GC_Mover_step_begin",
-                      [&](GC_Mover_s& m) { return m.execution->begin_step(); });
+    return with_mover(mover, "GC_Mover_step_begin", [&](GC_Mover_s& m) { return begin_step(m); });
+}
+
+extern "C" int GC_Mover_set_drift(GC_Mover mover, double share) {
+    return with_mover(mover, "GC_Mover_set_drift",
+                      [&](GC_Mover_s& m) { return set_drift(m, share); });
 }
 
 extern "C" int GC_Mover_op_begin(GC_Mover mover, int op) {
@@ -263,7 +285,7 @@ extern "C" int GC_Mover_step_end(GC_Mover mover) {
 
 extern "C" int GC_Mover_get_data(GC_Mover mover, int tensor, void** data) {
     return with_mover(mover, "GC_Mover_get_data",
-                      [&](const GC_Mover_s& m) { return get_data(m, tensor, data); });
+                      [&](GC_Mover_s& m) { return get_data(m, tensor, data); });
 }
 
 extern "C" int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats) {
@@ -272,7 +294,8 @@ extern "C" int GC_Mover_get_stats(GC_Mover mover, GC_Mover_stats* stats) {
 }
 
 extern "C" int GC_Mover_free(GC_Mover* mover) {
-    return at_boundary(MPI_COMM_NULL, "GC_Mover_free", [&]() -> Status {
+    const MPI_Comm comm = mover != nullptr ? comm_of(*mover) : MPI_COMM_NULL;
+    return at_boundary(comm, "GC_Mover_free", [&]() -> Status {
         if (mover == nullptr || *mover == nullptr) return {Code::invalid_argument, "mover is null"};
         delete *mover;
         *mover = GC_MOVER_NULL;

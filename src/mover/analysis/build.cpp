@@ -43,7 +43,7 @@ Status check_scale(const std::vector<DeviceLayer>& layers, const Parallel& paral
         for (const LayerPart& part : layer.parts)
             tensors += static_cast<std::int64_t>(part.kept.size()) + 1;
     }
-    operators = operators * parallel.micro_batches + static_cast<std::int64_t>(layers.size());
+    operators = operators * parallel.micro_batches + 2 * static_cast<std::int64_t>(layers.size());
     tensors = tensors * parallel.micro_batches + 3 * static_cast<std::int64_t>(layers.size());
     if (operators <= most_operators && tensors <= most_tensors) return {};
     return {Code::invalid_argument,
@@ -81,13 +81,6 @@ Status check_held(const RankProgram& rank) {
                     "model: all tensors of a step together are larger than "
                     "an exbibyte, which is allowed"};
     return {};
-}
-
-std::int64_t largest_tensor(const Program& program) {
-    std::int64_t largest = 0;
-    for (const RankProgram& rank : program.ranks)
-        for (const DeviceTensor& tensor : rank.tensors) largest = std::max(largest, tensor.bytes);
-    return largest;
 }
 
 /// Devices of each rank in each group of `size` devices that stand next to each other.
@@ -133,18 +126,26 @@ Result<Program> program_of(const Description& description) {
     return program;
 }
 
+Status check_longest_move(const Program& program, const Rooms& rooms) {
+    for (std::size_t r = 0; r < program.ranks.size(); ++r)
+        for (const DeviceTensor& tensor : program.ranks[r].tensors)
+            if (rooms.ranks[r].lane.ticks(tensor.bytes) >= longest_ticks)
+                return {Code::invalid_argument,
+                        fmt::format("link_gbytes_per_s: a tensor of {} bytes would take longer "
+                                    "than 18 minutes, which are allowed",
+                                    tensor.bytes)};
+    return {};
+}
+
 Result<Rooms> rooms_of(const Description& description, const Program& program,
                        std::int64_t device_bytes) {
     const Cluster& cluster = description.cluster;
     const Parallel& parallel = description.parallel;
     Rooms rooms;
-    const RankRoom room{device_bytes > 0 ? device_bytes : cluster.device_memory, lane_of(cluster)};
-    if (room.lane.ticks(largest_tensor(program)) >= longest_ticks)
-        return Status(Code::invalid_argument,
-                      fmt::format("link_gbytes_per_s: a tensor of {} bytes would take longer than "
-                                  "18 minutes, which are allowed",
-                                  largest_tensor(program)));
+    const RankRoom room{device_bytes > 0 ? device_bytes : cluster.device_memory,
+                        moving_lane(parallel, cluster)};
     rooms.ranks.assign(program.ranks.size(), room);
+    GRADCOLL_TRY(check_longest_move(program, rooms));
     rooms.rates = shared_by(cluster.devices_per_link,
                             static_cast<std::int64_t>(cluster.link_gbytes_per_s * 1e9), parallel);
     for (Sharing& link : rooms.rates) link.directions_together = !cluster.link_both_ways;

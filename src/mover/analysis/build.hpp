@@ -24,4 +24,7 @@ Result<Program> program_of(const Description& description);
 Result<Rooms> rooms_of(const Description& description, const Program& program,
                        std::int64_t device_bytes);
 
+/// Errors: invalid_argument if a tensor would take longer than longest_ticks on its rank's lane.
+Status check_longest_move(const Program& program, const Rooms& rooms);
+
 }  // namespace gradcoll::mover

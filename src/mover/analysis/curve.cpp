@@ -49,17 +49,23 @@ std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const 
         const auto op = static_cast<std::int32_t>(n);
         changes.add(span(op, op), rank.operators[n].workspace_bytes);
     }
-    for (const Move& move : moves.moves)
-        changes.add({move.transfer.end, move.prefetch.start},
-                    -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+    for (const Move& move : moves.moves) {
+        const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+        if (move.lives_in_host()) changes.add(0, -bytes);
+        changes.add({move.transfer.end, move.prefetch.start}, -bytes);
+    }
     return changes.points();
 }
 
 std::vector<MemoryPoint> host_memory_over_time(const RankProgram& rank, const RankMoves& moves) {
     Changes changes;
-    for (const Move& move : moves.moves)
-        changes.add({move.transfer.start, move.prefetch.end},
-                    rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+    for (const Move& move : moves.moves) {
+        const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+        if (move.lives_in_host())
+            changes.add(0, bytes);
+        else
+            changes.add({move.transfer.start, move.prefetch.end}, bytes);
+    }
     return changes.points();
 }
 

@@ -102,4 +102,15 @@ std::int64_t boundary_bytes(const Model& model, const Parallel& parallel) {
     return size_product({largest, parallel.micro_batch_size});
 }
 
+bool gathers_over_link(const Parallel& parallel, const Cluster& cluster) {
+    return parallel.zero >= 3 && parallel.data > 1 && cluster.network_over_link;
+}
+
+Lane moving_lane(const Parallel& parallel, const Cluster& cluster) {
+    Lane lane = lane_of(cluster);
+    if (gathers_over_link(parallel, cluster))
+        lane.bytes_per_second = std::max<std::int64_t>(1, lane.bytes_per_second / 2);
+    return lane;
+}
+
 }  // namespace gradcoll::mover

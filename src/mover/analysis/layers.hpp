@@ -55,6 +55,12 @@ Result<std::vector<DeviceLayer>> layers_of(const std::vector<ListedLayer>& model
 /// What an operator takes that is bound by arithmetic or by device memory, whichever is slower.
 Tick roofline_ticks(const Cluster& cluster, double flops, double bytes);
 
+/// Whether parameters are gathered over the devices' links, beside all operators (ZeRO 3).
+bool gathers_over_link(const Parallel& parallel, const Cluster& cluster);
+
+/// What moves have of a device's lane: half of it, where gathers have the other half.
+Lane moving_lane(const Parallel& parallel, const Cluster& cluster);
+
 /// Bytes that pass from one pipeline rank to the next for a micro-batch.
 std::int64_t boundary_bytes(const Model& model, const Parallel& parallel);
 

@@ -27,7 +27,7 @@ RankProgram RankBuilder::build() {
     add_states();
     add_buffers();
     for (const Pass& pass : passes_of(parts_.parallel, rank_)) add_pass(pass);
-    if (parts_.parallel.data > 1) add_reduce();
+    if (parts_.parallel.data > 1) add_reduces();
     add_updates();
     return std::move(out_);
 }
@@ -134,8 +134,11 @@ Tick RankBuilder::with_gather(const DeviceLayer& layer, Tick duration) const {
     const double bytes = static_cast<double>(layer.parameters * parallel.parameter_bytes) *
                          static_cast<double>(parallel.data - 1) /
                          static_cast<double>(parallel.data);
-    const double seconds = bytes / (parts_.cluster.network_gbytes_per_s * 1e9) /
-                           static_cast<double>(layer.parts.size());
+    double rate = parts_.cluster.network_gbytes_per_s * 1e9;
+    if (gathers_over_link(parallel, parts_.cluster))
+        rate = std::min(
+            rate, static_cast<double>(moving_lane(parallel, parts_.cluster).bytes_per_second));
+    const double seconds = bytes / rate / static_cast<double>(layer.parts.size());
     return std::max(duration, ticks_of_seconds(seconds));
 }
 
@@ -248,21 +251,33 @@ void RankBuilder::backward(std::int32_t layer, std::int32_t micro_batch) {
     }
 }
 
-/// Sums of gradients, or scattered sums and gathered parameters: the same bytes.
-void RankBuilder::add_reduce() {
+/// Sums of gradients, or scattered sums and gathered parameters: the same bytes. In the order in
+/// which backward ends; the latency of the row of messages is counted once.
+void RankBuilder::add_reduces() {
     const Parallel& parallel = parts_.parallel;
-    std::int64_t bytes = 0;
-    for (const std::int32_t layer : own_layers_)
-        bytes += layer_at(layer).parameters * parallel.gradient_bytes;
+    const Cluster& cluster = parts_.cluster;
+    const bool holds_lane =
+        parallel.reduce_in_host ? cluster.host_memory_gbytes_per_s > 0 : cluster.network_over_link;
+    double rate = cluster.network_gbytes_per_s * 1e9;
+    if (holds_lane) rate = std::min(rate, static_cast<double>(lane_of(cluster).bytes_per_second));
     const auto ranks = static_cast<double>(parallel.data);
-    const double seconds = 2 * static_cast<double>(bytes) * (ranks - 1) / ranks /
-                               (parts_.cluster.network_gbytes_per_s * 1e9) +
-                           2 * (ranks - 1) * parts_.cluster.network_latency_us * 1e-6;
-    const std::int32_t op = add_operator({.kind = OperatorKind::reduce,
-                                          .layer = -1,
-                                          .micro_batch = -1,
-                                          .duration = ticks_of_seconds(seconds)});
-    for (const std::int32_t layer : own_layers_) use(states_[layer].gradients, op);
+    double latency = 2 * (ranks - 1) * cluster.network_latency_us * 1e-6;
+    for (auto layer = own_layers_.rbegin(); layer != own_layers_.rend(); ++layer) {
+        const std::int64_t bytes = layer_at(*layer).parameters * parallel.gradient_bytes;
+        if (bytes == 0) continue;
+        const double seconds = 2 * static_cast<double>(bytes) * (ranks - 1) / ranks / rate;
+        const std::int32_t op = add_operator({.kind = OperatorKind::reduce,
+                                              .layer = *layer,
+                                              .micro_batch = -1,
+                                              .duration = ticks_of_seconds(seconds + latency),
+                                              .holds_lane = holds_lane});
+        latency = 0;
+        const std::int32_t gradients = states_[*layer].gradients;
+        if (parallel.reduce_in_host)
+            out_.tensors[static_cast<std::size_t>(gradients)].host_use = op;
+        else
+            use(gradients, op);
+    }
 }
 
 /// Each number of the state is read, and all but the gradient written.

@@ -52,7 +52,7 @@ class RankBuilder {
     void forward(std::int32_t layer, std::int32_t micro_batch);
     void recompute(std::int32_t layer, std::int32_t micro_batch);
     void backward(std::int32_t layer, std::int32_t micro_batch);
-    void add_reduce();
+    void add_reduces();
     void add_updates();
 
     const DeviceLayer& layer_at(std::int32_t layer) const;

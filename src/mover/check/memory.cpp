@@ -24,9 +24,15 @@ class DeviceUse {
         for (std::size_t n = 0; n < rank.operators.size(); ++n)
             add(moves.starts[n], end_of_operator(static_cast<std::int32_t>(n)),
                 rank.operators[n].workspace_bytes);
-        for (const Move& move : moves.moves)
-            add(move.transfer.end, move.prefetch.start,
-                -rank.tensors[static_cast<std::size_t>(move.tensor)].bytes);
+        for (const Move& move : moves.moves) {
+            const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+            if (move.lives_in_host()) {
+                add(0, move.prefetch.start, -bytes);
+                add(move.transfer.end, step, -bytes);
+            } else {
+                add(move.transfer.end, move.prefetch.start, -bytes);
+            }
+        }
         // What is freed at a tick can be taken at the same tick.
         std::sort(changes_.begin(), changes_.end(), [](const BytesChange& a, const BytesChange& b) {
             return a.at != b.at ? a.at < b.at : a.by < b.by;
@@ -69,12 +75,18 @@ class DeviceUse {
     std::vector<BytesChange> changes_;
 };
 
+/// When a move's piece of the pool is in use.
+Span used_by(const Move& move) {
+    if (move.lives_in_host()) return {0, std::numeric_limits<Tick>::max()};
+    return {move.transfer.start, move.prefetch.end};
+}
+
 /// Pieces of a pool that are in use.
 class Pool {
   public:
-    /// In the order of `used.start`. The piece that it meets, or nothing.
+    /// In the order of used_by().start. The piece that it meets, or nothing.
     const Move* take(const Move& move, std::int64_t bytes) {
-        while (!ends_.empty() && ends_.top().first <= move.transfer.start) {
+        while (!ends_.empty() && ends_.top().first <= used_by(move).start) {
             pieces_.erase(ends_.top().second);
             ends_.pop();
         }
@@ -87,7 +99,7 @@ class Pool {
                 return before->second.first;
         }
         pieces_.emplace(move.host_offset, std::pair(&move, bytes));
-        ends_.emplace(move.prefetch.end, move.host_offset);
+        ends_.emplace(used_by(move).end, move.host_offset);
         return nullptr;
     }
 
@@ -101,7 +113,7 @@ Status check_pool(const Program& program, std::size_t r, const RankMoves& moves)
     std::vector<const Move*> order;
     for (const Move& move : moves.moves) order.push_back(&move);
     std::sort(order.begin(), order.end(),
-              [](const Move* a, const Move* b) { return a->transfer.start < b->transfer.start; });
+              [](const Move* a, const Move* b) { return used_by(*a).start < used_by(*b).start; });
     const auto tensor_of = [&](const Move& move) -> const DeviceTensor& {
         return program.ranks[r].tensors[static_cast<std::size_t>(move.tensor)];
     };

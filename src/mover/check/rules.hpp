@@ -21,7 +21,10 @@ Status check_operators(const Program& program, const MovePlan& plan);
 /// Each move by itself: which uses it lies between, and how long it takes.
 Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_streams(const Program& program, const MovePlan& plan);
-Status check_rates(const Rooms& rooms, const MovePlan& plan);
+/// Collectives have their links for themselves, and find what they need in the host.
+Status check_collectives(const Program& program, const MovePlan& plan);
+/// Of moves and of collectives that hold lanes.
+Status check_rates(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_pools(const Program& program, const Rooms& rooms, const MovePlan& plan);
 

@@ -19,12 +19,14 @@ Status check_move_numbers(const RankProgram& rank, std::size_t r, std::size_t m,
     if (move.tensor < 0 || static_cast<std::size_t>(move.tensor) >= rank.tensors.size())
         return broken("rank {}, move {}: tensor {} is not there: it has {}", r, m, move.tensor,
                       rank.tensors.size());
-    if (move.after < -1 || move.needed_by <= move.after || move.needed_by >= operators)
+    if (move.after < -1 || move.after >= operators || move.needed_by < 0 ||
+        move.needed_by >= operators)
         return broken("rank {}, move {}: goes after operator {} and is needed by {}; there are {}",
                       r, m, move.after, move.needed_by, operators);
-    if (move.prefetch_at <= move.after || move.prefetch_at > move.needed_by)
+    const std::int32_t before = move.lives_in_host() ? -1 : move.after;
+    if (move.prefetch_at <= before || move.prefetch_at > move.needed_by)
         return broken("rank {}, move {}: is fetched at operator {}, which is not between {} and {}",
-                      r, m, move.prefetch_at, move.after, move.needed_by);
+                      r, m, move.prefetch_at, before, move.needed_by);
     if (!in_range(move.transfer) || !in_range(move.prefetch))
         return broken("rank {}, move {}: its times are not from 0 to {}, or end before they start",
                       r, m, latest);
@@ -74,7 +76,14 @@ Status check_move(const Program& program, std::size_t r, const Lane& lane, const
         return n < 0 ? 0 : moves.starts[index] + rank.operators[index].duration;
     };
     const auto what = [&] { return name_of(program, r, move); };
-    if (!are_next(tensor, move.after, move.needed_by))
+    if (move.lives_in_host()) {
+        if (!tensor.stays || tensor.uses.empty() || tensor.uses.front() != move.needed_by ||
+            tensor.uses.back() != move.after)
+            return broken(
+                "{} lives in the host and comes for operators {} to {}, which are not "
+                "its first and last",
+                what(), move.needed_by, move.after);
+    } else if (!are_next(tensor, move.after, move.needed_by))
         return broken("{} is not used by operators {} and {} one after the other", what(),
                       move.after, move.needed_by);
     if (move.transfer.start < end_of_operator(move.after))
@@ -85,7 +94,7 @@ Status check_move(const Program& program, std::size_t r, const Lane& lane, const
         if (span.end - span.start < least)
             return broken("{}: {} bytes in {} ticks, they take {}", what(), tensor.bytes,
                           span.end - span.start, least);
-    if (move.prefetch.start < move.transfer.end)
+    if (!move.lives_in_host() && move.prefetch.start < move.transfer.end)
         return broken("{} comes back at {}, before it is gone at {}", what(), move.prefetch.start,
                       move.transfer.end);
     if (move.prefetch.start < end_of_operator(move.prefetch_at - 1))
@@ -112,6 +121,15 @@ Status check_stream(const Program& program, std::size_t r, const RankMoves& move
                           name_of(program, r, *order[m]), direction, (order[m]->*span).start,
                           name_of(program, r, *order[m - 1]), (order[m - 1]->*span).end);
     return {};
+}
+
+/// When collectives of the rank hold its lane.
+std::vector<Span> held_spans(const RankProgram& rank, const RankMoves& moves) {
+    std::vector<Span> spans;
+    for (std::size_t n = 0; n < rank.operators.size(); ++n)
+        if (rank.operators[n].holds_lane)
+            spans.push_back({moves.starts[n], moves.starts[n] + rank.operators[n].duration});
+    return spans;
 }
 
 struct RateChange {
@@ -164,6 +182,7 @@ Status check_operators(const Program& program, const MovePlan& plan) {
             ended = start + op.duration;
         }
         last = std::max(last, ended);
+        for (const Move& move : plan.ranks[r].moves) last = std::max(last, move.transfer.end);
     }
     if (plan.step_ticks != last)
         return broken("the step lasts {} ticks, the plan says {}", last, plan.step_ticks);
@@ -176,7 +195,9 @@ Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& p
         std::set<std::pair<std::int32_t, std::int32_t>> seen;
         for (const Move& move : plan.ranks[r].moves) {
             GRADCOLL_TRY(check_move(program, r, rooms.ranks[r].lane, plan.ranks[r], move));
-            if (!seen.emplace(move.tensor, move.after).second)
+            // One that lives in the host is away as the step begins.
+            if (!seen.emplace(move.tensor, move.after).second ||
+                (move.lives_in_host() && !seen.emplace(move.tensor, -1).second))
                 return broken("{} leaves twice after operator {}", name_of(program, r, move),
                               move.after);
         }
@@ -192,18 +213,24 @@ Status check_streams(const Program& program, const MovePlan& plan) {
     return {};
 }
 
-Status check_rates(const Rooms& rooms, const MovePlan& plan) {
+Status check_rates(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (const Sharing& sharing : rooms.rates) {
         std::vector<RateChange> out, in;
         for (const auto& [rank, devices] : sharing.devices) {
-            const std::int64_t rate =
-                rooms.ranks[static_cast<std::size_t>(rank)].lane.bytes_per_second * devices;
-            for (const Move& move : plan.ranks[static_cast<std::size_t>(rank)].moves) {
-                auto& back = sharing.directions_together ? out : in;
-                out.push_back({move.transfer.start, rate});
-                out.push_back({move.transfer.end, -rate});
-                back.push_back({move.prefetch.start, rate});
-                back.push_back({move.prefetch.end, -rate});
+            const auto r = static_cast<std::size_t>(rank);
+            const std::int64_t rate = rooms.ranks[r].lane.bytes_per_second * devices;
+            auto& back = sharing.directions_together ? out : in;
+            const auto add = [&](std::vector<RateChange>& way, Span span) {
+                way.push_back({span.start, rate});
+                way.push_back({span.end, -rate});
+            };
+            for (const Move& move : plan.ranks[r].moves) {
+                add(out, move.transfer);
+                add(back, move.prefetch);
+            }
+            for (const Span& held : held_spans(program.ranks[r], plan.ranks[r])) {
+                add(out, held);
+                add(back, held);
             }
         }
         GRADCOLL_TRY(check_rate(sharing, out));

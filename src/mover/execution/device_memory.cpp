@@ -2,7 +2,6 @@
 #include "mover/execution/device_memory.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace gradcoll::mover {
 
@@ -19,10 +18,9 @@ std::byte* DeviceMemory::take(std::int64_t bytes) {
         kept_ -= bytes;
     } else {
         release_kept(std::max<std::int64_t>(0, most_ - used_ - bytes));
-        constexpr std::size_t line = 64;
-        const std::size_t size = (static_cast<std::size_t>(bytes) + line) / line * line;
-        block = static_cast<std::byte*>(std::aligned_alloc(line, size));
-        if (block == nullptr) return nullptr;
+        const auto fresh = machine_.allocate(bytes);
+        if (!fresh.ok()) return nullptr;
+        block = *fresh;
     }
     used_ += bytes;
     peak_ = std::max(peak_, used_);
@@ -35,10 +33,15 @@ void DeviceMemory::give_back(std::byte* block, std::int64_t bytes) {
     kept_ += bytes;
 }
 
+void DeviceMemory::set_aside(std::int64_t bytes) {
+    used_ += bytes;
+    peak_ = std::max(peak_, used_);
+}
+
 void DeviceMemory::release_kept(std::int64_t until) {
     for (auto& [bytes, blocks] : free_)
         for (; kept_ > until && !blocks.empty(); blocks.pop_back()) {
-            std::free(blocks.back());
+            machine_.release(blocks.back());
             kept_ -= bytes;
         }
 }

@@ -1,11 +1,13 @@
-// mover/execution/device_memory.hpp - memory of a device where there is none: blocks of the
-// process, and never more of them than the device would have.
+// mover/execution/device_memory.hpp - blocks of a machine, and never more of them than its device
+// may hold.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
+
+#include "mover/execution/machine.hpp"
 
 namespace gradcoll::mover {
 
@@ -14,14 +16,16 @@ namespace gradcoll::mover {
 /// thread safe.
 class DeviceMemory {
   public:
-    explicit DeviceMemory(std::int64_t most) : most_(most) {}
+    DeviceMemory(Machine& machine, std::int64_t most) : machine_(machine), most_(most) {}
     ~DeviceMemory();
     DeviceMemory(const DeviceMemory&) = delete;
     DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-    /// Null if the process gets no more. The caller has counted that `bytes` are free.
+    /// Null if the machine gets no more. The caller has counted that `bytes` are free.
     std::byte* take(std::int64_t bytes);
     void give_back(std::byte* block, std::int64_t bytes);
+    /// Others take so much of the device, or so much less.
+    void set_aside(std::int64_t bytes);
 
     /// The most that was in use at once.
     std::int64_t peak() const { return peak_; }
@@ -29,6 +33,7 @@ class DeviceMemory {
   private:
     void release_kept(std::int64_t until);
 
+    Machine& machine_;
     std::int64_t most_;
     std::int64_t used_ = 0, kept_ = 0, peak_ = 0;
     std::map<std::int64_t, std::vector<std::byte*>> free_;  ///< by size

@@ -5,18 +5,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
-#include "mover/execution/paced_copy.hpp"
 
 namespace gradcoll::mover {
 namespace {
-
-std::size_t number(std::int32_t value) {
-    return static_cast<std::size_t>(value);
-}
 
 Status no_memory(std::int64_t bytes, const char* what) {
     return {Code::out_of_memory, fmt::format("{} bytes for {} cannot be had", bytes, what)};
@@ -24,39 +18,68 @@ Status no_memory(std::int64_t bytes, const char* what) {
 
 }  // namespace
 
-Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room)
+Execution::Execution(RankProgram rank, RankMoves moves, const RankRoom& room,
+                     std::unique_ptr<Machine> machine)
     : rank_(std::move(rank)),
       moves_(std::move(moves)),
       order_(order_of(rank_, moves_)),
       lane_(room.lane),
-      memory_(room.device_bytes),
+      machine_(std::move(machine)),
+      memory_(*machine_, room.device_bytes),
       tensors_(rank_.tensors.size()),
       where_(moves_.moves.size()),
       granted_(rank_.operators.size()),
+      lives_in_host_(rank_.tensors.size()),
       free_(room.device_bytes),
       measured_(rank_.operators.size()) {}
 
 Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves moves,
-                                                   const RankRoom& room) {
-    std::unique_ptr<Execution> made(new Execution(std::move(rank), std::move(moves), room));
+                                                   const RankRoom& room,
+                                                   std::unique_ptr<Machine> machine) {
+    std::unique_ptr<Execution> made(
+        new Execution(std::move(rank), std::move(moves), room, std::move(machine)));
     GRADCOLL_TRY(made->take_memory());
     made->start_threads();
     return made;
 }
 
 /// The pool is written once, so that its pages are there before the first step.
-Status Execution::take_memory() {
+Status Execution::take_pool() {
     const auto pool_bytes = static_cast<std::size_t>(moves_.pool_bytes);
-    pool_.reset(new (std::nothrow) std::byte[pool_bytes]);
-    if (pool_ == nullptr) return no_memory(moves_.pool_bytes, "the pool in the host");
+    const auto memory = machine_->allocate_pool(moves_.pool_bytes);
+    if (!memory.ok()) return no_memory(moves_.pool_bytes, "the pool in the host");
+    pool_ = Pool(*memory, PoolEnd{machine_.get()});
     std::memset(pool_.get(), 0, pool_bytes);
+    return {};
+}
+
+void Execution::find_homes() {
+    std::fill(lives_in_host_.begin(), lives_in_host_.end(), nullptr);
+    for (const Move& move : moves_.moves)
+        if (move.lives_in_host()) lives_in_host_[index_of(move.tensor)] = &move;
+}
+
+Status Execution::take_memory() {
+    GRADCOLL_TRY(take_pool());
+    find_homes();
     for (std::size_t t = 0; t < rank_.tensors.size(); ++t) {
-        if (!rank_.tensors[t].stays) continue;
-        GRADCOLL_TRY(place(t));
+        if (!rank_.tensors[t].stays || lives_in_host_[t] != nullptr) continue;
         free_ -= rank_.tensors[t].bytes;
-        std::memset(tensors_[t], 0, static_cast<std::size_t>(rank_.tensors[t].bytes));
+        memory_.set_aside(rank_.tensors[t].bytes);
+    }
+    for (const Move& move : moves_.moves) {
+        const std::size_t t = index_of(move.tensor);
+        if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));
     }
     return {};
+}
+
+/// Once for each tensor.
+Status Execution::place_zeros(std::size_t tensor) {
+    if (tensors_[tensor] != nullptr) return {};
+    memory_.set_aside(-rank_.tensors[tensor].bytes);
+    GRADCOLL_TRY(place(tensor));
+    return machine_->zero(tensors_[tensor], rank_.tensors[tensor].bytes);
 }
 
 void Execution::start_threads() {
@@ -97,10 +120,11 @@ Status Execution::begin_step() {
     const std::scoped_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
     if (!failure_.ok()) return failure_;
-    std::fill(where_.begin(), where_.end(), Where::waiting);
+    for (std::size_t m = 0; m < where_.size(); ++m)
+        where_[m] = moves_.moves[m].lives_in_host() ? Where::host : Where::waiting;
     std::fill(granted_.begin(), granted_.end(), 0);
     std::fill(measured_.begin(), measured_.end(), Span{});
-    next_claim_ = next_transfer_ = fetched_ = 0;
+    next_claim_ = next_transfer_ = sent_ = fetched_ = 0;
     ended_ = -1;
     current_ = {};
     current_.steps = figures_.steps;
@@ -135,18 +159,21 @@ Status Execution::begin_operator(std::int32_t op) {
     changed_.notify_all();
     GRADCOLL_TRY(wait_for(op));
     in_operator_ = true;
-    measured_[number(op)].start = since_begin();
+    measured_[index_of(op)].start = since_begin();
     return {};
 }
 
 Status Execution::wait_for(std::int32_t op) {
-    const auto& needed = order_.needed_by[number(op)];
-    const auto are_here = [&] {
-        return !failure_.ok() || std::all_of(needed.begin(), needed.end(), [&](std::size_t m) {
-            return where_[m] == Where::back;
-        });
+    const auto are_all = [&](const std::vector<std::size_t>& moves, Where where) {
+        return std::all_of(moves.begin(), moves.end(),
+                           [&](std::size_t m) { return where_[m] == where; });
     };
-    const auto has_memory = [&] { return !failure_.ok() || granted_[number(op)] != 0; };
+    const auto are_here = [&] {
+        return !failure_.ok() ||
+               (are_all(order_.needed_by[index_of(op)], Where::back) &&
+                are_all(order_.gone_by[index_of(op)], Where::host) && is_clear(op));
+    };
+    const auto has_memory = [&] { return !failure_.ok() || granted_[index_of(op)] != 0; };
     std::unique_lock lock(mutex_);
     const auto wait = [&](const auto& is_over, std::int64_t& waits, Tick& waited) {
         if (is_over()) return Tick{0};
@@ -164,7 +191,7 @@ Status Execution::wait_for(std::int32_t op) {
         current_.longest_wait_of = op;
     }
     GRADCOLL_TRY(Status(failure_));
-    for (const std::size_t t : order_.made_by[number(op)]) GRADCOLL_TRY(place(t));
+    for (const std::size_t t : order_.made_by[index_of(op)]) GRADCOLL_TRY(place(t));
     return {};
 }
 
@@ -172,11 +199,15 @@ Status Execution::end_operator(std::int32_t op) {
     {
         const std::scoped_lock lock(mutex_);
         GRADCOLL_TRY(check_next(op, false));
-        measured_[number(op)].end = since_begin();
+    }
+    GRADCOLL_TRY(machine_->finish_operator());
+    {
+        const std::scoped_lock lock(mutex_);
+        measured_[index_of(op)].end = since_begin();
         in_operator_ = false;
         ended_ = op;
-        free_ += rank_.operators[number(op)].workspace_bytes;
-        for (const std::size_t t : order_.ended_by[number(op)]) {
+        free_ += rank_.operators[index_of(op)].workspace_bytes;
+        for (const std::size_t t : order_.ended_by[index_of(op)]) {
             free_ += rank_.tensors[t].bytes;
             remove(t);
         }
@@ -189,25 +220,29 @@ Status Execution::end_operator(std::int32_t op) {
 
 Status Execution::end_step() {
     std::unique_lock lock(mutex_);
-    if (!in_step_ || in_operator_ || number(ended_ + 1) != rank_.operators.size())
+    if (!in_step_ || in_operator_ || index_of(ended_ + 1) != rank_.operators.size())
         return {Code::invalid_argument,
                 fmt::format("the step has not come to its end: {} of {} operators have ended",
                             ended_ + 1, rank_.operators.size())};
     current_.step = measured_.empty() ? 0 : measured_.back().end;
-    changed_.wait(lock, [&] { return !failure_.ok() || fetched_ == moves_.moves.size(); });
+    const std::size_t moves = moves_.moves.size();
+    changed_.wait(lock, [&] { return !failure_.ok() || (fetched_ == moves && sent_ == moves); });
     GRADCOLL_TRY(Status(failure_));
     in_step_ = false;
+    has_measured_ = true;
     ++current_.steps;
     current_.peak_bytes = memory_.peak();
     figures_ = current_;
     return {};
 }
 
-Result<std::byte*> Execution::tensor(std::int32_t tensor) const {
-    if (tensor < 0 || number(tensor) >= tensors_.size())
+Result<std::byte*> Execution::tensor(std::int32_t tensor) {
+    if (tensor < 0 || index_of(tensor) >= tensors_.size())
         return Status(Code::invalid_argument, fmt::format("tensor is {}; allowed are 0 to {}",
                                                           tensor, tensors_.size() - 1));
-    const DeviceTensor& described = rank_.tensors[number(tensor)];
+    if (const Move* move = hosted_for(tensor, in_operator_ ? ended_ + 1 : -1); move != nullptr)
+        return in_host(*move);
+    const DeviceTensor& described = rank_.tensors[index_of(tensor)];
     const bool is_used =
         in_step_ ? in_operator_ &&
                        std::binary_search(described.uses.begin(), described.uses.end(), ended_ + 1)
@@ -215,7 +250,19 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) const {
     if (!is_used)
         return Status(Code::invalid_argument,
                       fmt::format("tensor is {}, which the operator at work does not use", tensor));
-    return tensors_[number(tensor)];
+    const std::scoped_lock lock(mutex_);
+    if (described.stays) GRADCOLL_TRY(place_zeros(index_of(tensor)));
+    return tensors_[index_of(tensor)];
+}
+
+/// The move that has the tensor in the host now, where the program may look at it: between steps,
+/// or because `op` works on it there.
+const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
+    if (!in_step_) return lives_in_host_[index_of(tensor)];
+    if (op < 0) return nullptr;
+    for (const std::size_t m : order_.gone_by[index_of(op)])
+        if (moves_.moves[m].tensor == tensor) return &moves_.moves[m];
+    return nullptr;
 }
 
 // ---- memory, in the plan's order
@@ -256,9 +303,22 @@ bool Execution::can_send() const {
     if (!in_step_ || next_transfer_ == order_.transfers.size()) return false;
     const std::size_t m = order_.transfers[next_transfer_];
     const auto& before = order_.place_after[m];
-    return moves_.moves[m].after <= ended_ &&
+    const bool is_there = !moves_.moves[m].lives_in_host() || where_[m] == Where::back;
+    return is_there && order_.sent_after[m] <= ended_ &&
            std::all_of(before.begin(), before.end(),
                        [&](std::size_t other) { return where_[other] == Where::back; });
+}
+
+/// Whether the moves that the plan has before a collective have ended.
+bool Execution::is_clear(std::int32_t op) const {
+    const MoveOrder::Ended& before = order_.ended_before[index_of(op)];
+    return sent_ >= before.transfers && fetched_ >= before.prefetches;
+}
+
+/// Whoever waits is told.
+void Execution::fail(Status failure) {
+    failure_ = std::move(failure);
+    changed_.notify_all();
 }
 
 void Execution::send() {
@@ -268,16 +328,21 @@ void Execution::send() {
         if (stop_) return;
         const std::size_t m = order_.transfers[next_transfer_++];
         const Move& move = moves_.moves[m];
-        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
+        const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
         where_[m] = Where::leaving;
-        const std::byte* from = tensors_[number(move.tensor)];
+        const std::byte* from = tensors_[index_of(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(pool_.get() + move.host_offset, from, bytes, lane_);
+        const auto took = machine_->move(Way::out, in_host(move), from, bytes, lane_);
         lock.lock();
-        remove(number(move.tensor));
+        if (!took.ok()) {
+            fail(took.status());
+            continue;
+        }
+        remove(index_of(move.tensor));
         where_[m] = Where::host;
+        ++sent_;
         free_ += bytes;
-        current_.moving += took;
+        current_.moving += *took;
         current_.moved_bytes += bytes;
         grant();
         changed_.notify_all();
@@ -294,19 +359,22 @@ void Execution::fetch() {
         const std::size_t m = fetches_.front();
         fetches_.pop_front();
         const Move& move = moves_.moves[m];
-        const std::int64_t bytes = rank_.tensors[number(move.tensor)].bytes;
-        if (Status placed = place(number(move.tensor)); !placed.ok()) {
-            failure_ = std::move(placed);
-            changed_.notify_all();
+        const std::int64_t bytes = rank_.tensors[index_of(move.tensor)].bytes;
+        if (Status placed = place(index_of(move.tensor)); !placed.ok()) {
+            fail(std::move(placed));
             continue;
         }
         where_[m] = Where::coming;
-        std::byte* to = tensors_[number(move.tensor)];
+        std::byte* to = tensors_[index_of(move.tensor)];
         lock.unlock();
-        const Tick took = paced_copy(to, pool_.get() + move.host_offset, bytes, lane_);
+        const auto took = machine_->move(Way::in, to, in_host(move), bytes, lane_);
         lock.lock();
+        if (!took.ok()) {
+            fail(took.status());
+            continue;
+        }
         where_[m] = Where::back;
-        current_.moving += took;
+        current_.moving += *took;
         current_.moved_bytes += bytes;
         ++current_.moves;
         ++fetched_;

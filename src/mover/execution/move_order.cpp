@@ -10,10 +10,6 @@
 namespace gradcoll::mover {
 namespace {
 
-std::size_t index_of(std::int32_t number) {
-    return static_cast<std::size_t>(number);
-}
-
 std::int64_t bytes_of(const RankProgram& rank, const Move& move) {
     return rank.tensors[index_of(move.tensor)].bytes;
 }
@@ -74,12 +70,32 @@ std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
     return claims;
 }
 
+/// What the plan has before a collective that holds the lane ends before it, the rest begins after
+/// it. PREFETCHs do by their claims.
+void keep_off_collectives(const RankProgram& rank, const RankMoves& moves, MoveOrder& order) {
+    for (std::size_t n = 0; n < rank.operators.size(); ++n) {
+        if (!rank.operators[n].holds_lane) continue;
+        const Tick start = moves.starts[n], end = start + rank.operators[n].duration;
+        MoveOrder::Ended& before = order.ended_before[n];
+        for (std::size_t m = 0; m < moves.moves.size(); ++m) {
+            const Move& move = moves.moves[m];
+            if (move.transfer.end <= start) ++before.transfers;
+            if (move.prefetch.end <= start) ++before.prefetches;
+            if (move.transfer.start >= end)
+                order.sent_after[m] = std::max(order.sent_after[m], static_cast<std::int32_t>(n));
+        }
+    }
+}
+
 }  // namespace
 
 MoveOrder order_of(const RankProgram& rank, const RankMoves& moves) {
     MoveOrder order;
     const std::size_t operators = rank.operators.size();
     order.needed_by.resize(operators);
+    order.gone_by.resize(operators);
+    order.ended_before.resize(operators);
+    order.sent_after.resize(moves.moves.size());
     order.made_by.resize(operators);
     order.ended_by.resize(operators);
     order.place_after.resize(moves.moves.size());
@@ -102,9 +118,14 @@ MoveOrder order_of(const RankProgram& rank, const RankMoves& moves) {
     for (const std::size_t m : order.transfers) {
         const Move& move = moves.moves[m];
         order.needed_by[index_of(move.needed_by)].push_back(m);
+        const std::int32_t in_host = rank.tensors[index_of(move.tensor)].host_use;
+        if (in_host > move.after && in_host < move.needed_by)
+            order.gone_by[index_of(in_host)].push_back(m);
+        order.sent_after[m] = move.after;
         order.place_after[m] =
             places.take(m, move.host_offset, move.host_offset + bytes_of(rank, move));
     }
+    keep_off_collectives(rank, moves, order);
     return order;
 }
 

@@ -8,6 +8,10 @@
 
 namespace gradcoll::mover {
 
+inline std::size_t index_of(std::int32_t number) {
+    return static_cast<std::size_t>(number);
+}
+
 /// An operator takes memory for what it makes and its workspace, a move for its PREFETCH.
 struct Claim {
     bool is_move = false;
@@ -25,9 +29,19 @@ struct MoveOrder {
     std::vector<std::size_t> transfers;  ///< moves, by the start of their TRANSFERs
     /// Of each move: those that must have left its place in the pool.
     std::vector<std::vector<std::size_t>> place_after;
+    /// Of each move: the operator that has ended before its TRANSFER: the one that used the tensor
+    /// last, or a collective that held the lane after it. -1: the begin of the step.
+    std::vector<std::int32_t> sent_after;
     std::vector<std::vector<std::size_t>> needed_by;  ///< moves, by operator
-    std::vector<std::vector<std::size_t>> made_by;    ///< tensors, by operator
-    std::vector<std::vector<std::size_t>> ended_by;   ///< tensors, by operator
+    /// Moves that have left before the operator: it works in the host.
+    std::vector<std::vector<std::size_t>> gone_by;
+    /// Of a collective that holds the lane: so many TRANSFERs and PREFETCHs have ended before it.
+    struct Ended {
+        std::size_t transfers = 0, prefetches = 0;
+    };
+    std::vector<Ended> ended_before;                 ///< by operator
+    std::vector<std::vector<std::size_t>> made_by;   ///< tensors, by operator
+    std::vector<std::vector<std::size_t>> ended_by;  ///< tensors, by operator
 };
 
 /// Of a plan that was checked.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 
@@ -94,6 +96,83 @@ Status read_rank(const nlohmann::json& json, const std::string& origin, const st
 
 }  // namespace
 
+namespace {
+
+/// What may move, as `--move` and `--least` say it.
+struct KindName {
+    const char* name;
+    bool MovableKinds::*flag;
+};
+constexpr std::array<KindName, 4> kind_names = {{{"activations", &MovableKinds::activations},
+                                                 {"parameters", &MovableKinds::parameters},
+                                                 {"gradients", &MovableKinds::gradients},
+                                                 {"optimizer", &MovableKinds::optimizer}}};
+
+Json json_of(const Inputs& inputs) {
+    Json kinds = Json::array();
+    for (const KindName& kind : kind_names)
+        if (inputs.kinds.*kind.flag) kinds.push_back(kind.name);
+    Json json = {{"model", Json(inputs.model.json)},
+                 {"parallel", Json(inputs.parallel.json)},
+                 {"cluster", Json(inputs.cluster.json)},
+                 {"device_memory", inputs.device_bytes},
+                 {"move", std::move(kinds)},
+                 {"least", inputs.kinds.least_bytes}};
+    if (!inputs.measured.durations.empty())
+        json["measured"] = {{"durations", inputs.measured.durations},
+                            {"bytes_per_second", inputs.measured.bytes_per_second}};
+    return json;
+}
+
+/// Without it: what moves by default.
+void read_kinds(Fields& in, MovableKinds& out) {
+    const auto* list = in.inner("move");
+    if (list == nullptr) return;
+    if (!list->is_array()) return in.wrong("move", "allowed is an array of kinds");
+    for (const KindName& kind : kind_names) out.*kind.flag = false;
+    for (const auto& word : *list) {
+        const auto known = std::find_if(
+            kind_names.begin(), kind_names.end(),
+            [&](const KindName& kind) { return word.is_string() && word == kind.name; });
+        if (known == kind_names.end())
+            return in.wrong("move", "allowed are activations, parameters, gradients, optimizer");
+        out.*known->flag = true;
+    }
+}
+
+Status read_measured(const nlohmann::json& json, const std::string& origin, Measured& out) {
+    Fields in(json, origin, "/inputs/measured");
+    in.require({"durations", "bytes_per_second"});
+    const auto* durations = in.inner("durations");
+    const auto* rates = in.inner("bytes_per_second");
+    GRADCOLL_TRY(in.done());
+    if (!durations->is_array() || durations->empty())
+        in.wrong("durations", "allowed is an array of ticks for each rank");
+    if (!rates->is_array()) in.wrong("bytes_per_second", "allowed is a number for each rank");
+    GRADCOLL_TRY(in.done());
+    const auto is_from_to = [](const nlohmann::json& value, std::int64_t least, std::int64_t most) {
+        return value.is_number_integer() && value >= least && value <= most;
+    };
+    for (const auto& rank : *durations) {
+        auto& ticks = out.durations.emplace_back();
+        if (!rank.is_array()) in.wrong("durations", "allowed is an array of ticks for each rank");
+        for (const auto& tick : rank)
+            if (is_from_to(tick, 0, longest_ticks))
+                ticks.push_back(tick.get<Tick>());
+            else
+                in.wrong("durations", fmt::format("allowed are ticks from 0 to {}", longest_ticks));
+        GRADCOLL_TRY(in.done());
+    }
+    for (const auto& rate : *rates)
+        if (is_from_to(rate, 1, highest))
+            out.bytes_per_second.push_back(rate.get<std::int64_t>());
+        else
+            in.wrong("bytes_per_second", "allowed are integers from 1 on");
+    return in.done();
+}
+
+}  // namespace
+
 std::string json_of(const Inputs& inputs, const Program& program, const MovePlan& plan) {
     Json ranks = Json::array();
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
@@ -104,11 +183,7 @@ std::string json_of(const Inputs& inputs, const Program& program, const MovePlan
                          {"moves", std::move(moves)}});
     }
     const Json all = {{"gradcoll_move_plan", 1},
-                      {"inputs",
-                       {{"model", Json(inputs.model.json)},
-                        {"parallel", Json(inputs.parallel.json)},
-                        {"cluster", Json(inputs.cluster.json)},
-                        {"device_memory", inputs.device_bytes}}},
+                      {"inputs", json_of(inputs)},
                       {"step_ticks", plan.step_ticks},
                       {"ranks", std::move(ranks)}};
     return all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -128,7 +203,8 @@ std::string csv_of(const Program& program, const MovePlan& plan) {
                                move.host_offset);
             };
             const Tick needed = plan.ranks[r].starts[static_cast<std::size_t>(move.needed_by)];
-            line("TRANSFER", move.transfer, move.prefetch.start - move.transfer.end);
+            const Tick until = move.lives_in_host() ? plan.step_ticks : move.prefetch.start;
+            line("TRANSFER", move.transfer, until - move.transfer.end);
             line("PREFETCH", move.prefetch, needed - move.prefetch.end);
         }
     return text;
@@ -151,7 +227,11 @@ Result<Inputs> inputs_of_plan(const Document& document) {
         part->origin = document.origin + ": /inputs/" + key;
         if (value != nullptr) part->json = *value;
     }
+    inner.integer("least", 1, most_bytes, out.kinds.least_bytes);
+    read_kinds(inner, out.kinds);
+    const auto* measured = inner.inner("measured");
     GRADCOLL_TRY(inner.done());
+    if (measured != nullptr) GRADCOLL_TRY(read_measured(*measured, document.origin, out.measured));
     return out;
 }
 

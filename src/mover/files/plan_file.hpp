@@ -8,8 +8,9 @@
 
 namespace gradcoll::mover {
 
-/// {"gradcoll_move_plan": 1, "inputs": {"model", "parallel", "cluster", "device_memory"},
-/// "step_ticks", "ranks": [{"starts", "pool_bytes", "moves": [...]}]}; docs/mover.md has all keys.
+/// {"gradcoll_move_plan": 1, "inputs": {"model", "parallel", "cluster", "device_memory",
+/// "move", "least", "measured"}, "step_ticks", "ranks": [{"starts", "pool_bytes", "moves":
+/// [...]}]}; docs/mover.md has all keys.
 std::string json_of(const Inputs& inputs, const Program& program, const MovePlan& plan);
 
 /// One instruction a line: rank,instruction,tensor,kind,bytes,after,needed_by,start,end,slack,

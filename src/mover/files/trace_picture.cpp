@@ -71,6 +71,9 @@ class PlanTrace {
         const Tick start = plan_.ranks[r].starts[n];
         add_slice(r, Row::compute, label_of(program_, op), {start, start + op.duration},
                   fmt::format(R"("operator":{},"kind":"{}")", n, name_of(op.kind)));
+        if (op.kind == OperatorKind::reduce)
+            add_slice(r, Row::network, label_of(program_, op), {start, start + op.duration},
+                      fmt::format(R"("operator":{},"holds the link":{})", n, op.holds_lane));
         if (op.needs_rank < 0 || op.delay == 0) return;
         const auto from = static_cast<std::size_t>(op.needs_rank);
         const auto needed = static_cast<std::size_t>(op.needs_operator);
@@ -91,6 +94,12 @@ class PlanTrace {
                   fmt::format(R"("bytes":{},"needed by":{},"slack_ns":{})", tensor.bytes,
                               move.needed_by, needed - move.prefetch.end));
         ++arrows_;
+        if (move.lives_in_host()) {
+            add_arrow(r, 's', Row::in, move.prefetch.start);
+            add_arrow(r, 't', Row::compute, needed);
+            add_arrow(r, 'f', Row::out, move.transfer.start);
+            return;
+        }
         add_arrow(r, 's', Row::out, move.transfer.start);
         add_arrow(r, 't', Row::in, move.prefetch.start);
         add_arrow(r, 'f', Row::compute, needed);

@@ -33,6 +33,7 @@ Result<Cluster> own_cluster(const Document& document) {
     in.number("tensor_gbytes_per_s", slowest_link, fastest_link, out.tensor_gbytes_per_s);
     in.number("network_gbytes_per_s", slowest_link, fastest_link, out.network_gbytes_per_s);
     in.number("network_latency_us", 0, longest_latency_us, out.network_latency_us);
+    in.flag("network_over_link", out.network_over_link);
     GRADCOLL_TRY(in.done());
     if (out.devices_per_host % out.devices_per_link != 0)
         in.wrong("devices_per_link",

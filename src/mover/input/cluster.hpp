@@ -29,12 +29,13 @@ struct Cluster {
     double tensor_gbytes_per_s = 0;
     double network_gbytes_per_s = 0;
     double network_latency_us = 10;
+    bool network_over_link = false;  ///< what devices send to others passes their links
 };
 
 /// docs/schemas/mover-cluster.json. Errors: invalid_argument.
 Result<Cluster> own_cluster(const Document& document);
 
-/// A device's share of its link and of its host's memory, when all others move as well.
+/// A device's share of its link and of its host's memory, when all others use theirs as well.
 Lane lane_of(const Cluster& cluster);
 
 }  // namespace gradcoll::mover

@@ -58,8 +58,12 @@ Result<Parallel> own_parallel(const Document& document) {
         "recompute",
         {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}},
         out.recompute);
+    in.word<bool>("reduce_from", {{"device", false}, {"host", true}}, out.reduce_in_host);
     GRADCOLL_TRY(in.done());
     check_parallel(in, {}, out);
+    if (out.reduce_in_host && out.data == 1)
+        in.wrong("reduce_from",
+                 "nothing is reduced without data-parallel ranks: host needs data > 1");
     GRADCOLL_TRY(in.done());
     return out;
 }

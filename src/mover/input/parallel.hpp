@@ -34,6 +34,7 @@ struct Parallel {
     /// Of one parameter. By default: 16-bit parameters, 32-bit sums of gradients, Adam with a
     /// 32-bit copy.
     std::int64_t parameter_bytes = 2, gradient_bytes = 4, optimizer_bytes = 12;
+    bool reduce_in_host = false;               ///< gradients are summed in host memory
     std::int64_t collective_buffer_bytes = 0;  ///< in each device, for its collectives
 };
 

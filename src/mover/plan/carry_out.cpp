@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "mover/analysis/timeline.hpp"
 
@@ -19,6 +20,7 @@ class RankRun {
         const std::size_t count = rank.operators.size();
         made_.resize(count);
         freed_.resize(count);
+        gone_by_.resize(count);
         for (const DeviceTensor& tensor : rank.tensors) {
             if (tensor.stays) held_ += tensor.bytes;
             if (tensor.stays) continue;
@@ -44,9 +46,21 @@ class RankRun {
         start = std::max(start, room);
         for (; next_fetch_ < end; ++next_fetch_) GRADCOLL_TRY(fetch(next_fetch_, ended));
         for (const std::size_t m : needed_[op]) start = std::max(start, moves_[m].prefetch.end);
+        for (const std::size_t m : gone_by_[op]) start = std::max(start, moves_[m].transfer.end);
+        // A collective waits for the moves that were let go; others begin when it has ended.
+        if (rank_.operators[op].holds_lane) start = std::max({start, out_free_, in_free_});
         last_start_ = start;
         starts_.push_back(start);
         return start;
+    }
+
+    /// After the last operator: what goes home. When all has gone.
+    Tick finish() {
+        const std::size_t count = rank_.operators.size();
+        if (count > 0)
+            send_after(static_cast<std::int32_t>(count) - 1,
+                       last_start_ + rank_.operators[count - 1].duration);
+        return out_free_;
     }
 
     RankMoves result() && {
@@ -65,20 +79,32 @@ class RankRun {
         needed_.resize(rank_.operators.size());
         sent_.resize(rank_.operators.size() + 1);
         for (const ChosenMove& chosen : choice) {
-            const std::size_t m = moves_.size();
-            moves_.push_back({.tensor = chosen.gap.tensor,
-                              .after = chosen.gap.after,
-                              .prefetch_at = chosen.prefetch_at,
-                              .needed_by = chosen.gap.need});
-            ticks_.push_back(chosen.gap.ticks);
-            sent_[slot_after(chosen.gap.after)].push_back(m);
-            needed_[static_cast<std::size_t>(chosen.gap.need)].push_back(m);
+            const Gap& gap = chosen.gap;
+            // The head of a tensor that lives in the host stands before its tail.
+            const std::size_t m =
+                gap.part == GapPart::tail ? heads_.at(gap.tensor) : add_move(chosen);
+            if (gap.part == GapPart::head) heads_[gap.tensor] = m;
+            if (gap.part == GapPart::head) held_ -= gap.bytes;
+            if (gap.part == GapPart::tail) moves_[m].after = gap.after;
+            if (gap.transfers()) sent_[static_cast<std::size_t>(chosen.sent_at)].push_back(m);
+            if (gap.in_host >= 0) gone_by_[static_cast<std::size_t>(gap.in_host)].push_back(m);
+            if (!gap.prefetches()) continue;
+            needed_[static_cast<std::size_t>(gap.need)].push_back(m);
             fetches_.push_back(m);
         }
         std::sort(fetches_.begin(), fetches_.end(), [&](std::size_t a, std::size_t b) {
             return std::tuple(moves_[a].prefetch_at, moves_[a].needed_by, moves_[a].tensor) <
                    std::tuple(moves_[b].prefetch_at, moves_[b].needed_by, moves_[b].tensor);
         });
+    }
+
+    std::size_t add_move(const ChosenMove& chosen) {
+        moves_.push_back({.tensor = chosen.gap.tensor,
+                          .after = chosen.gap.after,
+                          .prefetch_at = chosen.prefetch_at,
+                          .needed_by = chosen.gap.need});
+        ticks_.push_back(chosen.gap.ticks);
+        return moves_.size() - 1;
     }
 
     std::int64_t bytes_of(std::size_t m) const {
@@ -135,8 +161,11 @@ class RankRun {
     std::int64_t held_ = 0;  ///< taken or promised, and not known to be free
     std::vector<std::int64_t> made_, freed_;
     std::vector<Move> moves_;
-    std::vector<Tick> ticks_;                       ///< of the moves, one way
-    std::vector<std::vector<std::size_t>> sent_;    ///< moves by after + 1
+    std::vector<Tick> ticks_;                     ///< of the moves, one way
+    std::map<std::int32_t, std::size_t> heads_;   ///< moves of tensors that live in the host
+    std::vector<std::vector<std::size_t>> sent_;  ///< moves by the operator they are let go with
+    std::vector<std::vector<std::size_t>>
+        gone_by_;  ///< moves by the operator that works in the host
     std::vector<std::vector<std::size_t>> needed_;  ///< moves by needed_by
     std::vector<std::size_t> fetches_;              ///< moves in the order of their prefetches
     std::size_t next_fetch_ = 0;
@@ -158,7 +187,10 @@ Result<MovePlan> carry_out(const Program& program, const Rooms& rooms,
         }));
     MovePlan plan;
     plan.step_ticks = end_of(program, starts);
-    for (RankRun& run : runs) plan.ranks.push_back(std::move(run).result());
+    for (RankRun& run : runs) {
+        plan.step_ticks = std::max(plan.step_ticks, run.finish());
+        plan.ranks.push_back(std::move(run).result());
+    }
     return plan;
 }
 

@@ -10,7 +10,8 @@
 
 namespace gradcoll::mover {
 
-/// Follows all ranks. A TRANSFER starts when the last use has ended and those before it have gone.
+/// Follows all ranks. A TRANSFER starts when the last use has ended and those before it have gone;
+/// a collective that holds the lane waits for all moves that were let go, and others wait for it.
 /// A PREFETCH starts when the operator before prefetch_at has ended, those before it have come, and
 /// memory is free. An operator starts when its tensors are there and memory is free for what it
 /// makes. Pools are not laid out yet. Errors: internal if memory can never be free, which

@@ -34,6 +34,8 @@ class Chooser {
         by_gone_from_.resize(unmoved_.count() + 1);
         for (std::size_t g = 0; g < gaps.size(); ++g) {
             by_after_[slot_after(gaps[g].after)].push_back(g);
+            state_[g].must = gaps[g].must();
+            if (gaps[g].in_host >= 0) state_[g].forced = {gaps[g].in_host, gaps[g].in_host + 1};
             state_[g].alone = away_alone(times, gaps[g]);
             state_[g].may_hide = state_[g].alone.is_any();
             if (state_[g].may_hide)
@@ -43,6 +45,7 @@ class Chooser {
 
     Result<RankChoice> choose() {
         GRADCOLL_TRY(check_possible());
+        settle();
         for (int sweep = 0; is_short(); ++sweep) {
             GRADCOLL_TRY(sweep_over(sweep < patient_sweeps));
             settle();
@@ -53,9 +56,10 @@ class Chooser {
 
   private:
     struct GapState {
-        Away alone;             ///< with the link for itself
-        Away hidden;            ///< in stream order
-        Away forced;            ///< whoever waits
+        Away alone;   ///< with the link for itself
+        Away hidden;  ///< in stream order
+        Away forced;  ///< whoever waits
+        bool must = false;
         bool chosen = false;    ///< in the streams
         bool may_hide = false;  ///< not yet found to be too late
 
@@ -64,9 +68,9 @@ class Chooser {
             if (!forced.is_any()) return hidden;
             if (!hidden.is_any()) return forced;
             return {std::min(hidden.gone_from, forced.gone_from),
-                    std::max(hidden.back_at, forced.back_at)};
+                    std::max(hidden.back_at, forced.back_at), hidden.sent_at};
         }
-        bool is_used() const { return chosen || forced.is_any(); }
+        bool is_used() const { return must || chosen || forced.is_any(); }
     };
 
     static HeldMemory held_by_operator(const RankProgram& rank) {
@@ -139,8 +143,8 @@ class Chooser {
     /// How long others wait if the tensor is away while `op` runs, with the link for itself.
     Tick wait_of(std::size_t g, std::int32_t op) const {
         const Gap& gap = gaps_[g];
-        const Tick out = times_.end(gap.after) + gap.ticks - times_.start(op);
-        const Tick in = times_.end(op) + gap.ticks - times_.start(gap.need);
+        const Tick out = gap.transfers() ? times_.end(gap.after) + gap.ticks - times_.start(op) : 0;
+        const Tick in = gap.prefetches() ? times_.end(op) + gap.ticks - times_.start(gap.need) : 0;
         return std::max<Tick>(out, 0) + std::max<Tick>(in, 0);
     }
 
@@ -218,7 +222,7 @@ class Chooser {
         std::stable_sort(used.begin(), used.end(),
                          [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
         for (const std::size_t g : used)
-            if (is_needless(g)) {
+            if (!state_[g].must && is_needless(g)) {
                 hold(state_[g].all(), gaps_[g].bytes);
                 state_[g].chosen = false;
                 state_[g].forced = {};
@@ -232,10 +236,18 @@ class Chooser {
                most_;
     }
 
+    /// What is forced has to be gone in time, whatever else holds the lane.
+    static ChosenMove chosen_move(const Gap& gap, const Away& away) {
+        const std::int32_t first = gap.after + 1;
+        return {gap, away.back_at,
+                away.is_any() ? std::clamp(away.sent_at, first, std::max(first, away.gone_from))
+                              : first};
+    }
+
     RankChoice choice() const {
         RankChoice out;
         for (std::size_t g = 0; g < gaps_.size(); ++g)
-            if (state_[g].is_used()) out.push_back({gaps_[g], state_[g].all().back_at});
+            if (state_[g].is_used()) out.push_back(chosen_move(gaps_[g], state_[g].all()));
         return out;
     }
 

@@ -9,18 +9,19 @@
 
 namespace gradcoll::mover {
 
-/// A gap that is used, and from which operator on the prefetch may start.
+/// A gap that is used, and from which operators on its prefetch and its transfer may start.
 struct ChosenMove {
     Gap gap;
     std::int32_t prefetch_at = 0;
+    std::int32_t sent_at = 0;
 };
 
 using RankChoice = std::vector<ChosenMove>;
 
 /// Greedy: operator by operator, where memory is short, of the gaps around it the one whose tensor
 /// is needed last, as long as it can be gone and back in time (look_back); when there is none, the
-/// one with the shortest wait. Errors: out_of_memory, naming the operator and what it needs at
-/// least.
+/// one with the shortest wait. Gaps that must be used are used first. Errors: out_of_memory, naming
+/// the operator and what it needs at least.
 Result<RankChoice> choose_moves(const RankProgram& rank, const RankTimes& times,
                                 const std::vector<Gap>& gaps, std::int64_t most_bytes_held);
 

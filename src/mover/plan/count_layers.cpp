@@ -119,6 +119,10 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
     RankChoice choice;
     for (const Gap& gap : gaps) {
         const DeviceTensor& tensor = rank.tensors[static_cast<std::size_t>(gap.tensor)];
+        if (gap.must()) {
+            choice.push_back({gap, std::max(gap.in_host + 1, 0), gap.after + 1});
+            continue;
+        }
         const Place* layer = countables.layer(tensor.layer);
         if (tensor.kind != MemoryKind::activations || layer == nullptr || gap.after < 0) continue;
         std::int32_t fetched_at = gap.need;
@@ -134,7 +138,7 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
             fetched_at = way_back.before(gap.need);
         }
         // Before its last use it has not even gone: then the rule comes too late to be ahead.
-        choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need});
+        choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need, gap.after + 1});
     }
     return choice;
 }

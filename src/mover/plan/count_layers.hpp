@@ -26,7 +26,8 @@ std::string_view name_of(Rule rule);
 /// (parts of layers). Of each chunk of a rank with several (virtual stages), as both do.
 std::int64_t most_counted(Rule rule, const Program& program);
 
-/// What the rule moves, of every micro-batch; neither of them moves anything but activations.
+/// What the rule moves, of every micro-batch; neither of them moves anything but activations, and
+/// what must move anyway.
 /// Pipelines are beyond Megatron's use of te: its rule is applied to each micro-batch. `rule` is
 /// not ours. Complexity: n log n in operators and gaps.
 RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,

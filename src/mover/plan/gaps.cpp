@@ -1,6 +1,8 @@
 // mover/plan/gaps.cpp - see gaps.hpp.
 #include "mover/plan/gaps.hpp"
 
+#include <algorithm>
+
 namespace gradcoll::mover {
 
 bool MovableKinds::allows(const DeviceTensor& tensor) const {
@@ -19,22 +21,47 @@ bool MovableKinds::allows(const DeviceTensor& tensor) const {
     }
 }
 
-std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const MovableKinds& kinds) {
+std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const MovableKinds& kinds,
+                         const Homes& homes) {
+    const auto count = static_cast<std::int32_t>(rank.operators.size());
     std::vector<Gap> gaps;
     for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
         const DeviceTensor& tensor = rank.tensors[t];
-        if (!kinds.allows(tensor)) continue;
+        const auto number = static_cast<std::int32_t>(t);
+        const bool may_move = kinds.allows(tensor);
+        const bool is_home = std::binary_search(homes.begin(), homes.end(), number);
+        if (!may_move && !is_home && tensor.host_use < 0) continue;
+        const Tick ticks = lane.ticks(tensor.bytes);
+        const auto add = [&](std::int32_t after, std::int32_t need, GapPart part) {
+            const bool in_host = tensor.host_use > after && tensor.host_use < need;
+            if (may_move || part != GapPart::whole || in_host)
+                gaps.push_back({number, after, need, tensor.bytes, ticks, part,
+                                in_host ? tensor.host_use : -1});
+        };
         std::int32_t after = -1;
-        bool is_there = tensor.stays;
+        bool is_there = tensor.stays && !is_home;
+        if (is_home) add(-1, tensor.uses.front(), GapPart::head);
         for (const std::int32_t use : tensor.uses) {
-            if (is_there && use > after + 1)
-                gaps.push_back({static_cast<std::int32_t>(t), after, use, tensor.bytes,
-                                lane.ticks(tensor.bytes)});
+            if (is_there && use > after + 1) add(after, use, GapPart::whole);
             after = use;
             is_there = true;
         }
+        if (is_home) add(after, count, GapPart::tail);
     }
     return gaps;
+}
+
+Homes may_live_in_host(const RankProgram& rank, const MovableKinds& kinds) {
+    Homes out;
+    for (const MemoryKind kind :
+         {MemoryKind::optimizer, MemoryKind::gradients, MemoryKind::parameters})
+        for (std::size_t t = 0; t < rank.tensors.size(); ++t) {
+            const DeviceTensor& tensor = rank.tensors[t];
+            if (tensor.kind == kind && tensor.stays && tensor.host_use < 0 &&
+                !tensor.uses.empty() && kinds.allows(tensor))
+                out.push_back(static_cast<std::int32_t>(t));
+        }
+    return out;
 }
 
 }  // namespace gradcoll::mover

@@ -9,8 +9,26 @@ namespace gradcoll::mover {
 
 RankTimes::RankTimes(const RankProgram& rank, const std::vector<Tick>& starts) : starts_(starts) {
     ends_.reserve(starts.size());
-    for (std::size_t n = 0; n < starts.size(); ++n)
+    for (std::size_t n = 0; n < starts.size(); ++n) {
         ends_.push_back(starts[n] + rank.operators[n].duration);
+        if (rank.operators[n].holds_lane && ends_[n] > starts[n])
+            held_.push_back({starts[n], ends_[n]});
+    }
+}
+
+Tick RankTimes::clear_from(Tick tick, Tick ticks) const {
+    auto held = std::upper_bound(held_.begin(), held_.end(), tick,
+                                 [](Tick at, const Span& span) { return at < span.end; });
+    for (; held != held_.end() && held->start < tick + ticks; ++held) tick = held->end;
+    return tick;
+}
+
+Tick RankTimes::clear_before(Tick tick, Tick ticks) const {
+    auto held = std::lower_bound(held_.begin(), held_.end(), tick,
+                                 [](const Span& span, Tick at) { return span.start < at; });
+    for (; held != held_.begin() && std::prev(held)->end > tick - ticks; --held)
+        tick = std::prev(held)->start;
+    return tick - ticks;
 }
 
 std::int32_t RankTimes::first_from(Tick tick) const {
@@ -23,12 +41,34 @@ std::int32_t RankTimes::last_let_go(Tick tick) const {
                                      ends_.begin());
 }
 
+namespace {
+
+/// When the tensor has gone, if its TRANSFER cannot start before `free`; that of a head has gone
+/// before the step.
+Tick gone_by(const RankTimes& times, const Gap& gap, Tick free, Away& away) {
+    if (!gap.transfers()) return 0;
+    const Tick ready = std::max(free, times.end(gap.after));
+    const Tick start = times.clear_from(ready, gap.ticks);
+    away.sent_at = start > ready ? times.last_let_go(start) : gap.after + 1;
+    away.gone_from = std::max(gap.after + 1, times.first_from(start + gap.ticks));
+    return start + gap.ticks;
+}
+
+/// The start of a PREFETCH that ends at `latest` or before.
+Tick back_by(const RankTimes& times, const Gap& gap, Tick latest, Away& away) {
+    const Tick start = times.clear_before(latest, gap.ticks);
+    away.back_at = std::min(gap.need, times.last_let_go(start));
+    return start;
+}
+
+}  // namespace
+
 Away away_alone(const RankTimes& times, const Gap& gap) {
-    const Tick gone = times.end(gap.after) + gap.ticks;
-    const Tick back = times.start(gap.need) - gap.ticks;
-    if (back < gone) return {};
-    return {std::max(gap.after + 1, times.first_from(gone)),
-            std::min(gap.need, times.last_let_go(back))};
+    Away away;
+    const Tick gone = gone_by(times, gap, 0, away);
+    away.back_at = gap.need;
+    if (gap.prefetches() && back_by(times, gap, times.start(gap.need), away) < gone) return {};
+    return away;
 }
 
 std::vector<Away> look_back(const RankTimes& times, const std::vector<Gap>& gaps,
@@ -44,8 +84,8 @@ std::vector<Away> look_back(const RankTimes& times, const std::vector<Gap>& gaps
     });
     Tick link_free = 0;
     for (const std::size_t c : order) {
-        gone[c] = link_free = std::max(link_free, times.end(gap_at(c).after)) + gap_at(c).ticks;
-        away[c].gone_from = std::max(gap_at(c).after + 1, times.first_from(gone[c]));
+        gone[c] = gone_by(times, gap_at(c), link_free, away[c]);
+        link_free = std::max(link_free, gone[c]);
     }
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return std::pair(gap_at(a).need, gap_at(a).tensor) >
@@ -53,14 +93,16 @@ std::vector<Away> look_back(const RankTimes& times, const std::vector<Gap>& gaps
     });
     Tick next = std::numeric_limits<Tick>::max();
     for (const std::size_t c : order) {
-        const Tick start = std::min(times.start(gap_at(c).need), next) - gap_at(c).ticks;
-        const std::int32_t back = std::min(gap_at(c).need, times.last_let_go(start));
-        if (start < gone[c] || back <= away[c].gone_from) {
-            away[c] = {};
+        const Gap& gap = gap_at(c);
+        if (!gap.prefetches()) {
+            away[c].back_at = gap.need;
             continue;
         }
-        away[c].back_at = back;
-        next = start;
+        const Tick start = back_by(times, gap, std::min(times.start(gap.need), next), away[c]);
+        if (start < gone[c] || !away[c].is_any())
+            away[c] = {};
+        else
+            next = start;
     }
     return away;
 }

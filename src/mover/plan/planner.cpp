@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "mover/analysis/timeline.hpp"
 #include "mover/plan/pool.hpp"
 
@@ -14,13 +16,16 @@ constexpr int most_rounds = 4;
 /// Of each rule, spread evenly over what it may count.
 constexpr std::int64_t most_tries_of_counting = 64;
 
+/// Of each rank.
+using AllHomes = std::vector<Homes>;
+
 Result<MovePlan> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
-                           const Starts& starts) {
+                           const AllHomes& homes, const Starts& starts) {
     std::vector<RankChoice> choices;
     for (std::size_t r = 0; r < program.ranks.size(); ++r) {
         const RankProgram& rank = program.ranks[r];
         const RankTimes times(rank, starts[r]);
-        auto choice = choose_moves(rank, times, gaps_of(rank, rooms.ranks[r].lane, kinds),
+        auto choice = choose_moves(rank, times, gaps_of(rank, rooms.ranks[r].lane, kinds, homes[r]),
                                    rooms.ranks[r].device_bytes);
         if (!choice.ok())
             return Status(choice.status().code(),
@@ -123,11 +128,11 @@ void count_as_well(const Program& program, const Rooms& rooms, const MovableKind
 
 /// In rounds, until it gets no shorter.
 Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
-                                  const MovableKinds& kinds, Starts starts) {
+                                  const MovableKinds& kinds, const AllHomes& homes, Starts starts) {
     PlannedStep best;
     best.unmoved_ticks = end_of(program, starts);
     for (int n = 0; n < most_rounds; ++n) {
-        MovePlan plan = GRADCOLL_VALUE(plan_once(program, rooms, kinds, starts));
+        MovePlan plan = GRADCOLL_VALUE(plan_once(program, rooms, kinds, homes, starts));
         const bool is_better = n == 0 || plan.step_ticks < best.plan.step_ticks;
         starts = starts_of(plan);
         if (is_better) best.plan = std::move(plan);
@@ -136,13 +141,50 @@ Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
     return best;
 }
 
+/// `part` of `parts` of what may live in the host.
+AllHomes homes_of(const Program& program, const MovableKinds& kinds, std::size_t part,
+                  std::size_t parts) {
+    AllHomes homes;
+    for (const RankProgram& rank : program.ranks) {
+        Homes& of_rank = homes.emplace_back(may_live_in_host(rank, kinds));
+        of_rank.resize((of_rank.size() * part + parts - 1) / parts);
+        std::sort(of_rank.begin(), of_rank.end());
+    }
+    return homes;
+}
+
+/// Steps where each try takes seconds.
+bool is_long(const Program& program) {
+    constexpr std::size_t many = 10'000;
+    std::size_t operators = 0;
+    for (const RankProgram& rank : program.ranks) operators += rank.operators.size();
+    return operators > many;
+}
+
+/// The shortest step of those where model states are in the device only while they are used.
+void try_homes(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
+               const Starts& starts, Result<PlannedStep>& best) {
+    const std::size_t parts = is_long(program) ? 1 : 4;
+    AllHomes before = homes_of(program, kinds, 0, parts);
+    for (std::size_t part = 1; part <= parts; ++part) {
+        AllHomes homes = homes_of(program, kinds, part, parts);
+        if (homes == before) continue;
+        auto step = plan_by_times(program, rooms, kinds, homes, starts);
+        if (step.ok() && (!best.ok() || step->plan.step_ticks < best->plan.step_ticks))
+            best = std::move(step);
+        before = std::move(homes);
+    }
+}
+
 }  // namespace
 
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds) {
+    const Starts starts = GRADCOLL_VALUE(timeline_of(program));
     Result<PlannedStep> best =
-        plan_by_times(program, rooms, kinds, GRADCOLL_VALUE(timeline_of(program)));
+        plan_by_times(program, rooms, kinds, homes_of(program, kinds, 0, 1), starts);
     if (!best.ok() && best.status().code() != Code::out_of_memory) return best;
+    if (!best.ok() || best->slowdown() > 0) try_homes(program, rooms, kinds, starts, best);
     if (!best.ok() || best->slowdown() > 0) count_as_well(program, rooms, kinds, best);
     if (!best.ok()) return best;
     GRADCOLL_TRY(lay_out(program, rooms, best->plan));

@@ -80,11 +80,17 @@ void lay_out_pool(const RankProgram& rank, RankMoves& moves) {
     using End = std::pair<Tick, std::int64_t>;
     std::priority_queue<End, std::vector<End>, std::greater<>> ends;
     PoolLayout pool;
-    for (Move& move : moves.moves) {
-        for (; !ends.empty() && ends.top().first <= move.transfer.start; ends.pop())
-            pool.free(ends.top().second);
+    const auto place = [&](Move& move) {
         const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
         move.host_offset = pool.place(divided_up(bytes, page) * page);
+    };
+    for (Move& move : moves.moves)
+        if (move.lives_in_host()) place(move);
+    for (Move& move : moves.moves) {
+        if (move.lives_in_host()) continue;
+        for (; !ends.empty() && ends.top().first <= move.transfer.start; ends.pop())
+            pool.free(ends.top().second);
+        place(move);
         ends.emplace(move.prefetch.end, move.host_offset);
     }
     moves.pool_bytes = pool.size();

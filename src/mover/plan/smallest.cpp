@@ -49,11 +49,14 @@ std::int64_t peak_of_all(const Program& program) {
 }  // namespace
 
 std::vector<SmallestMemory> smallest_memory(const Program& program, const Rooms& rooms,
-                                            const Policy& policy,
-                                            std::span<const double> slowdowns) {
+                                            const Policy& policy, std::span<const double> slowdowns,
+                                            const std::function<void(double)>& halved) {
     const std::int64_t peak = peak_of_all(program);
     const std::int64_t near_enough = std::max<std::int64_t>(1, peak / 200);
     Slowdowns found(program, rooms, policy);
+    double halvings = 0;
+    for (std::int64_t left = peak; left > near_enough; left = divided_up(left, 2)) ++halvings;
+    const double part = 1 / (std::max(halvings, 1.0) * static_cast<double>(slowdowns.size()));
     std::vector<SmallestMemory> out;
     for (const double most : slowdowns) {
         std::int64_t enough = peak, too_little = 0;
@@ -61,6 +64,7 @@ std::vector<SmallestMemory> smallest_memory(const Program& program, const Rooms&
             const std::int64_t middle = too_little + (enough - too_little) / 2;
             const auto there = found.at(middle);
             (there && there->slowdown <= most ? enough : too_little) = middle;
+            if (halved) halved(part);
         }
         const Found there = found.at(enough).value_or(Found{});
         out.push_back({most, enough, there.slowdown, there.counted});

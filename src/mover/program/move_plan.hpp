@@ -17,7 +17,8 @@ struct Span {
 };
 
 /// A tensor is away between two uses that follow each other. TRANSFER takes it to the host after
-/// the first, PREFETCH brings it back before the second.
+/// the first, PREFETCH brings it back before the second. Or it lives in the host: then it is away
+/// from its last use in one step to its first in the next, and the PREFETCH comes first.
 struct Move {
     std::int32_t tensor = 0;
     std::int32_t after =
@@ -29,6 +30,9 @@ struct Move {
     Span prefetch{};             ///< host to device
     std::int64_t host_offset =
         0;  ///< in the rank's pinned pool, from transfer.start to prefetch.end
+
+    /// Has its place in the pool during the whole step, and from step to step.
+    bool lives_in_host() const { return needed_by <= after; }
 };
 
 struct RankMoves {

@@ -41,6 +41,8 @@ struct Operator {
     std::int32_t micro_batch = 0;  ///< -1: of all
     Tick duration = 0;
     std::int64_t workspace_bytes = 0;
+    /// A collective whose bytes go where moves go: it has the rank's lane for itself.
+    bool holds_lane = false;
     /// Another rank's operator whose result must have arrived: `delay` ticks after its end. Rank
     /// -1: nothing to wait for.
     std::int32_t needs_rank = -1;
@@ -60,6 +62,8 @@ struct DeviceTensor {
     std::int64_t bytes = 0;
     std::vector<std::int32_t>
         uses{};  ///< operators, ascending; of one that does not stay at least 1
+    /// An operator that works on it in the host, between two of those; -1: none.
+    std::int32_t host_use = -1;
 };
 
 struct RankProgram {

@@ -2,9 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "api/api_support.hpp"
@@ -20,7 +23,13 @@ constexpr long layer_bytes = 300'000;
 
 /// Two pipeline ranks of layers that keep one tensor each, in devices that hold half of them;
 /// operators take `forward_us` and twice that.
-std::string plan_text(int forward_us) {
+struct Figures {
+    double link_gbytes_per_s = 1;
+    long device_bytes = 1'400'000;
+    int pipeline = 2, micro_batches = 2;
+};
+
+std::string plan_text(int forward_us, const Figures& figures = {}) {
     mover::Inputs inputs;
     inputs.model.json = {{"layers",
                           {{{"name", "l"},
@@ -29,15 +38,19 @@ std::string plan_text(int forward_us) {
                             {"kept", {{{"name", "out"}, {"bytes", layer_bytes}}}},
                             {"forward_us", forward_us},
                             {"backward_us", 2 * forward_us}}}}};
-    inputs.parallel.json = {{"pipeline", 2}, {"micro_batches", 2}};
-    inputs.cluster.json = {
-        {"devices_per_host", 2}, {"device_memory", 1'400'000},       {"host_memory", "1GiB"},
-        {"device_tflops", 1},    {"device_memory_gbytes_per_s", 10}, {"network_gbytes_per_s", 10},
-        {"link_gbytes_per_s", 1}};
+    inputs.parallel.json = {{"pipeline", figures.pipeline},
+                            {"micro_batches", figures.micro_batches}};
+    inputs.cluster.json = {{"devices_per_host", 2},
+                           {"device_memory", figures.device_bytes},
+                           {"host_memory", "1GiB"},
+                           {"device_tflops", 1},
+                           {"device_memory_gbytes_per_s", 10},
+                           {"network_gbytes_per_s", 10},
+                           {"link_gbytes_per_s", figures.link_gbytes_per_s}};
     const auto scene = mover::scene_of(inputs);
     EXPECT_TRUE(scene.ok()) << scene.status().message();
-    const auto step = mover::plan_moves(scene->program, scene->rooms,
-                                        mover::MovableKinds{.least_bytes = 100'000});
+    inputs.kinds.least_bytes = 100'000;
+    const auto step = mover::plan_moves(scene->program, scene->rooms, inputs.kinds);
     EXPECT_TRUE(step.ok()) << step.status().message();
     return mover::json_of(inputs, scene->program, step->plan);
 }
@@ -47,8 +60,6 @@ class Movers : public testing::Test {
     void SetUp() override {
         MPI_Comm_rank(comm, &rank);
         pipeline_rank = rank % 2;
-        // Calls on a mover have no communicator of their own.
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     }
     void TearDown() override {
         if (mover != GC_MOVER_NULL) {
@@ -57,7 +68,6 @@ class Movers : public testing::Test {
         EXPECT_EQ(GC_MOVER_NULL, mover);
         if (!path.empty()) std::remove(path.c_str());
         MPI_Barrier(comm);
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     }
 
     /// A file for rank 0 alone; the others name one that is not there.
@@ -77,11 +87,12 @@ class Movers : public testing::Test {
     }
 
     /// What is written by the first operator that uses a tensor is there for the last one.
-    void run_step(int step) {
+    void run_step(int step, int operator_us = 0) {
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
         for (int op = 0; op < operators; ++op) {
             ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, op));
             for (int t = 0; t < tensors; ++t) touch(t, op, step);
+            std::this_thread::sleep_for(std::chrono::microseconds(operator_us));
             ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_end(mover, op));
         }
         ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_end(mover));
@@ -110,7 +121,7 @@ class Movers : public testing::Test {
             EXPECT_NE(text.find(word), std::string::npos) << "no '" << word << "' in: " << text;
     }
 
-    const OwnComm comm{"flat"};
+    const OwnComm comm{"flat"};  // its errors return, those of MPI_COMM_WORLD are fatal
     int rank = 0, pipeline_rank = 0, operators = 0, tensors = 0;
     GC_Mover mover = GC_MOVER_NULL;
     std::string path;
@@ -179,6 +190,49 @@ TEST_F(Movers, AProgramFasterThanThePlanWaitsAndIsTold) {
     EXPECT_LT(stats.overlap, 1);
 }
 
+/// A link of 20 MB/s, 15 ms a move, of which an operator hides one by the plan; really it takes
+/// three. Two of eight tensors have to move, so that there is time enough.
+std::string plan_of_slow_operators() {
+    return plan_text(60'000, {0.02, 2'100'000, 1, 1});
+}
+
+TEST_F(Movers, WrongTimesAreMeasuredAndPlannedAgain) {
+    const char* file = file_of(plan_of_slow_operators());
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_create(comm, file, 0, &mover));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_set_drift(mover, 0.5));
+    GC_Mover_stats first, later;
+    run_step(1, 6'000);
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &first));
+    EXPECT_EQ(0, first.replans);
+    EXPECT_GT(first.drift, 0.5);
+    MPI_Count fewest = first.waits_for_tensors;
+    // A busy machine delays some steps; one without waits on all ranks is looked for.
+    int steps = 1;
+    for (int most = 1; most > 0 && steps < 30;) {
+        run_step(++steps, 6'000);
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &later));
+        EXPECT_GE(later.replans, 1);
+        EXPECT_LT(later.planned_step_us, first.planned_step_us);
+        fewest = std::min(fewest, later.waits_for_tensors);
+        most = static_cast<int>(fewest);
+        MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_INT, MPI_MAX, comm);
+    }
+    EXPECT_EQ(steps, later.steps);
+    EXPECT_GT(first.waits_for_tensors, 0) << "let go too late";
+    EXPECT_EQ(0, fewest) << "let go in time";
+}
+
+TEST_F(Movers, TimesThatAreAsPlannedChangeNothing) {
+    make(3'000);
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_set_drift(mover, 1000));
+    for (int step = 1; step <= 2; ++step) run_step(step);
+    GC_Mover_stats stats;
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &stats));
+    EXPECT_EQ(0, stats.replans);
+    expect_error(GC_Mover_set_drift(mover, -0.1), MPI_ERR_ARG, {"share is -0.1"});
+}
+
 TEST_F(Movers, WhatRank0CannotReadOrIsNoPlanFailsOnAllRanks) {
     const int no_file = GC_Mover_create(comm, "/no/such/plan.json", pipeline_rank, &mover);
     expect_error(no_file, MPI_ERR_IO, {"GC_Mover_create", "/no/such/plan.json"});
@@ -191,6 +245,30 @@ TEST_F(Movers, WhatRank0CannotReadOrIsNoPlanFailsOnAllRanks) {
     late.insert(late.find_first_of("0123456789", at + key.size()), "9");
     expect_error(GC_Mover_create(comm, file_of(late), 0, &mover), MPI_ERR_ARG, {"rank 0", "move"});
     EXPECT_EQ(GC_MOVER_NULL, mover);
+}
+
+TEST_F(Movers, AMoverOnADeviceRunsWhereThereIsOne) {
+    const char* file = file_of(plan_text(10));
+    if (std::getenv("GC_DEVICE") == nullptr) {
+        expect_error(GC_Mover_create_on_device(comm, file, 0, nullptr, &mover),
+                     MPI_ERR_UNSUPPORTED_OPERATION, {"GC_Mover_create_on_device"});
+        return;
+    }
+    // On the emulated device, whose bytes the CPU cannot read: steps run, and nothing is looked at.
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_create_on_device(comm, file, pipeline_rank, nullptr, &mover));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_count(mover, &operators, &tensors));
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
+    for (int op = 0; op < operators; ++op) {
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, op));
+        ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_end(mover, op));
+    }
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_end(mover));
+    GC_Mover_stats stats;
+    ASSERT_EQ(MPI_SUCCESS, GC_Mover_get_stats(mover, &stats));
+    EXPECT_EQ(2 * layer_bytes * stats.moves, stats.moved_bytes);
+    if (pipeline_rank == 0) {
+        EXPECT_GT(stats.moves, 0);
+    }
 }
 
 TEST_F(Movers, ArgumentsOfOneRankFailThere) {
@@ -209,9 +287,12 @@ TEST_F(Movers, ArgumentsOfOneRankFailThere) {
     expect_error(GC_Mover_get_operator(mover, 100'000, &op), MPI_ERR_ARG, {"op is 100000"});
     expect_error(GC_Mover_get_tensor(mover, -5, &tensor), MPI_ERR_ARG, {"tensor is -5"});
     expect_error(GC_Mover_get_stats(mover, nullptr), MPI_ERR_ARG, {"stats"});
+    // Without a mover there is no communicator but this one.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     expect_error(GC_Mover_step_begin(GC_MOVER_NULL), MPI_ERR_ARG, {"GC_MOVER_NULL"});
     GC_Mover none = GC_MOVER_NULL;
     expect_error(GC_Mover_free(&none), MPI_ERR_ARG, {"mover"});
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     // A step that is left is taken down with its mover.
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_step_begin(mover));
     ASSERT_EQ(MPI_SUCCESS, GC_Mover_op_begin(mover, 0));

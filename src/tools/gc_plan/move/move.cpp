@@ -16,6 +16,7 @@
 #include "mover/input/any_form.hpp"
 #include "mover/input/tree_cluster.hpp"
 #include "mover/profile/profiled_step.hpp"
+#include "tools/progress/progress.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan::move {
@@ -56,6 +57,7 @@ Result<Inputs> read_inputs(const Options& options) {
     inputs.cluster = GRADCOLL_VALUE(read_document("--cluster", options.cluster));
     GRADCOLL_TRY(add_topology(options, inputs));
     inputs.device_bytes = options.device_bytes;
+    inputs.kinds = options.policy.kinds;
     return inputs;
 }
 
@@ -115,10 +117,19 @@ int smallest(const Options& options) {
     static constexpr std::array slowdowns = {0.0, 0.01, 0.05, 0.2};
     std::vector<RuleRows> found;
     Policy policy = options.policy;
+    gradcoll::ProgressLine progress("gc_plan move", static_cast<double>(options.rules.size()),
+                                    gradcoll::ProgressLine::Shown::on_terminal);
     for (const Rule rule : options.rules) {
         policy.rule = rule;
-        found.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns)});
+        const std::string what = fmt::format("smallest memory by the rule {}", name_of(rule));
+        progress.begin(what);
+        found.push_back({rule, smallest_memory(scene->program, scene->rooms, policy, slowdowns,
+                                               [&](double part) {
+                                                   progress.add(part);
+                                                   progress.begin(what);
+                                               })});
     }
+    progress.clear();
     std::fputs(smallest_report(*scene, found).c_str(), stdout);
     return 0;
 }

@@ -24,9 +24,10 @@ std::string time_of(Tick ticks) {
 }
 
 struct RankFigures {
-    std::int64_t moved = 0;  ///< bytes, one way
-    Tick least_slack = 0;    ///< between a prefetch's end and its need
-    Tick moving = 0;         ///< both ways
+    std::int64_t moved = 0;    ///< bytes, one way
+    std::int64_t at_home = 0;  ///< bytes of what lives in the host
+    Tick least_slack = 0;      ///< between a prefetch's end and its need
+    Tick moving = 0;           ///< both ways
 };
 
 RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
@@ -35,7 +36,9 @@ RankFigures figures_of(const RankProgram& rank, const RankMoves& moves) {
         const Tick slack =
             moves.starts[static_cast<std::size_t>(move.needed_by)] - move.prefetch.end;
         out.least_slack = out.moved == 0 ? slack : std::min(out.least_slack, slack);
-        out.moved += rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+        const std::int64_t bytes = rank.tensors[static_cast<std::size_t>(move.tensor)].bytes;
+        out.moved += bytes;
+        if (move.lives_in_host()) out.at_home += bytes;
         out.moving +=
             move.transfer.end - move.transfer.start + move.prefetch.end - move.prefetch.start;
     }
@@ -68,22 +71,23 @@ std::string plan_report(const Scene& scene, const PlannedStep& step, Rule rule) 
         "step: {} with everything in the device, {} with moves: {:.2f} % slower\n"
         "a device may hold {}; a host pins {} of {}; a device's share of its link is {}/s each "
         "way\n\n"
-        "{:>5}{:>13}{:>13}{:>13}{:>9}{:>13}{:>11}{:>13}\n",
+        "{:>5}{:>13}{:>13}{:>13}{:>9}{:>15}{:>13}{:>11}{:>13}\n",
         time_of(step.unmoved_ticks), time_of(step.plan.step_ticks), 100 * step.slowdown(),
         bytes_of(rooms.ranks.front().device_bytes), bytes_of(pinned),
         bytes_of(scene.description.cluster.host_memory),
         bytes_of(rooms.ranks.front().lane.bytes_per_second), "rank", "peak before", "peak after",
-        "moved", "moves", "pool", "slack", "link busy");
+        "moved", "moves", "lives in host", "pool", "slack", "link busy");
     for (std::size_t r = 0; r < after.size(); ++r) {
         const RankMoves& moves = step.plan.ranks[r];
         const RankFigures figures = figures_of(scene.program.ranks[r], moves);
         const double busy =
             static_cast<double>(figures.moving) / (2 * static_cast<double>(step.plan.step_ticks));
-        fmt::format_to(
-            std::back_inserter(text), "{:>5}{:>13}{:>13}{:>13}{:>9}{:>13}{:>11}{:>11.1f} %\n", r,
-            bytes_of(peak_of(memory_of(scene.program.ranks[r])).bytes), bytes_of(after[r]),
-            bytes_of(figures.moved), moves.moves.size(), bytes_of(moves.pool_bytes),
-            moves.moves.empty() ? "-" : time_of(figures.least_slack), 100 * busy);
+        fmt::format_to(std::back_inserter(text),
+                       "{:>5}{:>13}{:>13}{:>13}{:>9}{:>15}{:>13}{:>11}{:>11.1f} %\n", r,
+                       bytes_of(peak_of(memory_of(scene.program.ranks[r])).bytes),
+                       bytes_of(after[r]), bytes_of(figures.moved), moves.moves.size(),
+                       bytes_of(figures.at_home), bytes_of(moves.pool_bytes),
+                       moves.moves.empty() ? "-" : time_of(figures.least_slack), 100 * busy);
     }
     return text +
            "\nThe plan was checked: no operator runs before its data are there, no device, "

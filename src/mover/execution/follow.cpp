@@ -1,0 +1,61 @@
+// mover/execution/follow.cpp - an execution takes another plan between two steps.
+#include <utility>
+
+#include "mover/execution/execution.hpp"
+
+namespace gradcoll::mover {
+Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room) {
+    const std::scoped_lock lock(mutex_);
+    if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
+    if (!failure_.ok()) return failure_;
+    // Where tensors lived: the moves that say so are kept until their bytes are in their new place.
+    const RankMoves old_moves = std::exchange(moves_, std::move(moves));
+    std::vector<const Move*> lived(rank_.tensors.size(), nullptr);
+    for (const Move& move : old_moves.moves)
+        if (move.lives_in_host()) lived[index_of(move.tensor)] = &move;
+    rank_ = std::move(rank);
+    order_ = order_of(rank_, moves_);
+    where_.resize(moves_.moves.size());
+    lane_ = room.lane;
+    has_measured_ = false;
+    const Pool old_pool = std::move(pool_);
+    find_homes();
+    failure_ = take_pool();
+    if (failure_.ok()) failure_ = settle_states(lived, old_pool.get());
+    return failure_;
+}
+
+/// What leaves the device makes room for what comes.
+Status Execution::settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool) {
+    const auto bytes_of = [&](std::size_t t) { return rank_.tensors[t].bytes; };
+    for (std::size_t t = 0; t < lived.size(); ++t) {
+        const Move* home = lives_in_host_[t];
+        if (home == nullptr) continue;
+        if (lived[t] != nullptr) {
+            GRADCOLL_TRY(
+                machine_->copy(in_host(*home), old_pool + lived[t]->host_offset, bytes_of(t)));
+            continue;
+        }
+        if (tensors_[t] != nullptr) {
+            GRADCOLL_TRY(machine_->copy(in_host(*home), tensors_[t], bytes_of(t)));
+            remove(t);
+        } else {
+            memory_.set_aside(-rank_.tensors[t].bytes);
+        }
+        free_ += rank_.tensors[t].bytes;
+    }
+    for (std::size_t t = 0; t < lived.size(); ++t) {
+        if (lived[t] == nullptr || lives_in_host_[t] != nullptr) continue;
+        free_ -= rank_.tensors[t].bytes;
+        memory_.set_aside(rank_.tensors[t].bytes);
+        GRADCOLL_TRY(place_zeros(t));
+        GRADCOLL_TRY(machine_->copy(tensors_[t], old_pool + lived[t]->host_offset, bytes_of(t)));
+    }
+    for (const Move& move : moves_.moves) {
+        const std::size_t t = index_of(move.tensor);
+        if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));
+    }
+    return {};
+}
+
+}  // namespace gradcoll::mover
