@@ -19,7 +19,7 @@ enum : std::uint8_t {
 
 Status differing() {
     return {Code::invalid_argument,
-            "its call and this rank's have different datatypes or operations"};
+            "its call and this rank's have different datatypes, operations or counts"};
 }
 
 }  // namespace
@@ -218,6 +218,10 @@ Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = cookie_of(index);
+    if (operation.given_up && message.kind == StepKind::recv) {
+        finish_without_message(index);
+        return {};
+    }
     if (operation.trace) begun_ns_[index] = now_ns();
     if (program().coded().has(index)) return start_coded(index, operation);
     const int tag = first_tag_ + message.stage;
@@ -380,10 +384,27 @@ Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
 }
 
 void ChunkRun::finish_unfit(std::uint32_t index, Status why, Operation& operation) {
-    const Step& recv = step(index);
-    operation.fail(of_message(recv, why));
-    if (is_framed(recv)) has_header_[recv.to.index] = 0;
+    operation.fail(of_message(step(index), why));
+    finish_without_message(index);
+}
+
+void ChunkRun::finish_without_message(std::uint32_t index) {
+    const Step& message = step(index);
+    const bool receives = message.kind == StepKind::recv;
+    if (receives && is_framed(message)) has_header_[message.to.index] = 0;
     ready_.finish(index);
+}
+
+/// What becomes ready meanwhile has not been under way.
+void ChunkRun::finish_dropped() {
+    if (ready_.all_finished()) return;
+    std::vector<std::uint32_t> dropped;
+    const auto steps = static_cast<std::uint32_t>(program().step_count());
+    for (std::uint32_t index = 0; index < steps; ++index)
+        if (is_message(step(index).kind) && ready_.is_ready(index) &&
+            std::find(held_.begin(), held_.end(), index) == held_.end())
+            dropped.push_back(index);
+    for (const std::uint32_t index : dropped) finish_without_message(index);
 }
 
 }  // namespace gradcoll

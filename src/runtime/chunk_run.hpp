@@ -67,6 +67,9 @@ class ChunkRun {
     /// The message that came for the receive `step` was too long for it, and is gone: the operation
     /// fails, but goes on to its end.
     void finish_unfit(std::uint32_t step, Status why, Operation& operation);
+    /// The lane has dropped all that was under way: none of it will complete. Follows
+    /// start_messages(), on a failed operation.
+    void finish_dropped();
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }
@@ -78,6 +81,7 @@ class ChunkRun {
     bool has_to_end_before(const ChunkRun& later, std::uint32_t send) const;
     bool is_held(std::uint32_t message, const ChunkRun* pacer) const;
     Status start_message_of(std::uint32_t index, Operation& operation);
+    void finish_without_message(std::uint32_t index);
     bool is_opening(std::uint32_t message) const;
     bool was_notice(std::uint32_t message, std::size_t received_bytes, Operation& operation);
     void check_was_announced(std::uint32_t recv, Operation& operation) const;

@@ -180,6 +180,7 @@ void ChunkWindow::give_memory_to_runs() {
 Status ChunkWindow::begin() {
     if (messages_) messages_->begin_operation();
     oldest_chunk_ = next_chunk_ = 0;
+    operation_.given_up = false;
     taken_.renew();
     give_memory_to_runs();
     begin_chunks();
@@ -200,6 +201,13 @@ Result<bool> ChunkWindow::turn(LocalWork local) {
     if (messages_) GRADCOLL_TRY(settle_chunks());
     retire_chunks();
     return *started || *completed || *worked;
+}
+
+void ChunkWindow::give_up() {
+    parts_.lane->abandon();
+    operation_.given_up = true;
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+        run_of(chunk).finish_dropped();
 }
 
 void ChunkWindow::drop() {

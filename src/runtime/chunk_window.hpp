@@ -45,6 +45,9 @@ class ChunkWindow {
     /// A bounded piece of what can be done now; true if there was anything. Errors: likewise.
     Result<bool> turn(LocalWork local);
     bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
+    /// Of an operation that has failed: what has not come by now is not waited for any more; what
+    /// is left to be said to others is sent in turns to come. Not where a device takes part.
+    void give_up();
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
 

@@ -154,7 +154,7 @@ void expect_difference_told(const std::vector<Outcome>& outcomes) {
     bool said = false;
     for (const Outcome& outcome : outcomes) {
         EXPECT_FALSE(outcome.status.ok());
-        said |= says(outcome.status, "different datatypes or operations");
+        said |= says(outcome.status, "different datatypes, operations or counts");
     }
     EXPECT_TRUE(said);
 }
@@ -195,7 +195,9 @@ std::vector<std::vector<Outcome>> run_unlike(const Scenario& shape, int differin
             outcome.output.resize(input.size());
             Binding binding = binding_of(input, outcome.output, 0);
             binding.numbers = &numbers;
-            binding.signature = differs && other.spec.down_codec == CodecId::exact ? 9 : 7;
+            const bool lacks_codec = shape.spec.down_codec != CodecId::exact &&
+                                     other.spec.down_codec == CodecId::exact;
+            binding.signature = differs && lacks_codec ? 9 : 7;
             outcome.status = executor.start(binding);
             if (outcome.status.ok()) outcome.status = finish(executor);
         }
@@ -233,6 +235,46 @@ TEST(Failure, ARankWithAnotherCountEndsEveryRank) {
                                              scenario("((0 1) (2 3 4))", other, codec)),
                                   20'000);
             }
+}
+
+Scenario in_pieces(std::int64_t pieces, Exchange exchange) {
+    constexpr std::int64_t piece_elems = 1024;
+    Scenario shape =
+        scenario("((0 1) (2 3 4))", pieces * piece_elems, CodecId::exact, exchange);
+    shape.spec.chunk_elems = piece_elems;
+    shape.options.patience = std::chrono::milliseconds(50);
+    return shape;
+}
+
+/// The pieces are alike. Who has more of them gives up, and takes part in nothing later, as what it
+/// sent may still be there.
+TEST(Failure, ARankWithAnotherNumberOfPiecesEndsEveryRank) {
+    for (const char* exchange : {"direct", "ring", "recursive"})
+        for (const std::int64_t other : {3, 20})
+            for (const int differing : {0, 3}) {
+                SCOPED_TRACE(testing::Message()
+                             << exchange << ": " << other << " on rank " << differing);
+                const Exchange way = exchange_named(exchange).value();
+                const auto runs =
+                    run_unlike(in_pieces(12, way), differing, in_pieces(other, way));
+                expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 12 * 1024));
+                bool gave_up = false;
+                for (const auto& run : {runs[1], runs[2]})
+                    for (const Outcome& outcome : run) {
+                        EXPECT_FALSE(outcome.status.ok());
+                        gave_up |= says(outcome.status, "it can only be freed");
+                    }
+                EXPECT_TRUE(gave_up);
+            }
+}
+
+/// A plan of one piece that is as long as others' first.
+TEST(Failure, SignaturesOfWhatIsCutHaveTheLength) {
+    const Exchange direct = Exchange::direct;
+    const auto runs = run_unlike(in_pieces(1, direct), 2, in_pieces(2, direct));
+    expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 1024));
+    for (const Outcome& outcome : runs[1]) EXPECT_FALSE(outcome.status.ok());
+    expect_difference_told(runs[1]);
 }
 
 TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
