@@ -136,10 +136,10 @@ struct Executor::Impl {
     const std::unique_ptr<ChunkWindow> window;
     Operation& operation;
     const Plan& plan;
-    const bool reduces;          ///< the plan needs a reducer
-    std::uint32_t label = 0;     ///< of the operation in the trace
-    std::uint64_t begin_ns = 0;  ///< of the operation; only with a trace
-    std::uint64_t idle_since_ns = 0;  ///< of a failed operation; 0: it is not idle
+    const bool reduces;                ///< the plan needs a reducer
+    std::uint32_t label = 0;           ///< of the operation in the trace
+    std::uint64_t begin_ns = 0;        ///< of the operation; only with a trace
+    std::uint64_t waits_since_ns = 0;  ///< as failed; 0: it does not
 
     enum class State : std::uint8_t {
         resting,
@@ -199,7 +199,7 @@ void Executor::Impl::refuse() {
 
 Status Executor::Impl::begin() {
     state = State::running;
-    idle_since_ns = 0;
+    waits_since_ns = 0;
     if (operation.binding.refusal != nullptr) operation.fail(*operation.binding.refusal);
     if (number.meets_leftovers()) operation.fail(leftovers());
     Status begun = window->borrow();
@@ -219,10 +219,7 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
     const Result<bool> turned = window->turn(local);
     if (!turned.ok()) abandon(turned.status());
     if (!turned.ok() || window->complete()) return end_if_all_are_back();
-    if (operation.failed() && operation.plans_may_differ()) {
-        if (!*turned) return wait_as_failed();
-        idle_since_ns = 0;
-    }
+    if (!*turned && operation.plans_may_differ()) return wait_as_failed();
     return *turned ? Progress::advanced : Progress::idle;
 }
 
@@ -231,11 +228,11 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
 Result<Progress> Executor::Impl::wait_as_failed() {
     if (options.device || !number.is_counted()) return Progress::idle;
     const std::uint64_t now = now_ns();
-    if (idle_since_ns == 0) idle_since_ns = now;
+    if (waits_since_ns == 0) waits_since_ns = now;
     const std::chrono::nanoseconds patience =
         operation.given_up ? patience_once_given_up : options.patience;
-    if (now - idle_since_ns < static_cast<std::uint64_t>(patience.count())) return Progress::idle;
-    idle_since_ns = 0;
+    if (now - waits_since_ns < static_cast<std::uint64_t>(patience.count())) return Progress::idle;
+    waits_since_ns = 0;
     number.note_leftovers();
     window->give_up();
     return Progress::advanced;

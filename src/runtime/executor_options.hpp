@@ -34,9 +34,8 @@ struct ExecutorOptions {
     /// Data on a device: allreduces only. Other ranks need not do the same.
     std::shared_ptr<DeviceSide> device = {};
     bool data_on_device = false;
-    /// How long an operation that ranks called differently waits, once it has failed, for messages
-    /// of which none comes.
-    std::chrono::milliseconds patience{10'000};
+    /// How long an operation that ranks called differently waits for messages after it has failed.
+    std::chrono::milliseconds patience{5'000};
     /// Where scratch memory of the host is borrowed from for each operation; null: the executor
     /// makes a pool of its own.
     std::shared_ptr<ScratchPool> scratch = {};

@@ -30,8 +30,8 @@ struct Operation {
     Status error = {};           ///< the first one; from then on local steps are skipped
     std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
     RunStats stats = {};
-    FailureNotice notice = {};                       ///< of the error, for others
-    Code cause = Code::ok;                           ///< what failed first, on whichever rank
+    FailureNotice notice = {};  ///< of the error, for others
+    Code cause = Code::ok;      ///< what failed first, on whichever rank
     /// It was given up: what is not here will not come, and receives end at once.
     bool given_up = false;
     SignatureChange change = SignatureChange::none;  ///< if any, its signature goes ahead

@@ -195,8 +195,8 @@ std::vector<std::vector<Outcome>> run_unlike(const Scenario& shape, int differin
             outcome.output.resize(input.size());
             Binding binding = binding_of(input, outcome.output, 0);
             binding.numbers = &numbers;
-            const bool lacks_codec = shape.spec.down_codec != CodecId::exact &&
-                                     other.spec.down_codec == CodecId::exact;
+            const bool lacks_codec =
+                shape.spec.down_codec != CodecId::exact && other.spec.down_codec == CodecId::exact;
             binding.signature = differs && lacks_codec ? 9 : 7;
             outcome.status = executor.start(binding);
             if (outcome.status.ok()) outcome.status = finish(executor);
@@ -239,8 +239,7 @@ TEST(Failure, ARankWithAnotherCountEndsEveryRank) {
 
 Scenario in_pieces(std::int64_t pieces, Exchange exchange) {
     constexpr std::int64_t piece_elems = 1024;
-    Scenario shape =
-        scenario("((0 1) (2 3 4))", pieces * piece_elems, CodecId::exact, exchange);
+    Scenario shape = scenario("((0 1) (2 3 4))", pieces * piece_elems, CodecId::exact, exchange);
     shape.spec.chunk_elems = piece_elems;
     shape.options.patience = std::chrono::milliseconds(50);
     return shape;
@@ -255,8 +254,7 @@ TEST(Failure, ARankWithAnotherNumberOfPiecesEndsEveryRank) {
                 SCOPED_TRACE(testing::Message()
                              << exchange << ": " << other << " on rank " << differing);
                 const Exchange way = exchange_named(exchange).value();
-                const auto runs =
-                    run_unlike(in_pieces(12, way), differing, in_pieces(other, way));
+                const auto runs = run_unlike(in_pieces(12, way), differing, in_pieces(other, way));
                 expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 12 * 1024));
                 bool gave_up = false;
                 for (const auto& run : {runs[1], runs[2]})
