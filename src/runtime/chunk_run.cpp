@@ -55,6 +55,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     packed_.begin(program.packed(), memory_.scratch);
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     held_.clear();
+    if (operation.lacks_memory) beginnings_.resize(schedule.steps.size());
     if (device_) {
         device_->begin_chunk(place_);
         settling_ = Settling::running;
@@ -223,6 +224,7 @@ Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
         return {};
     }
     if (operation.trace) begun_ns_[index] = now_ns();
+    if (operation.lacks_memory) return start_without_memory(index, operation);
     if (program().coded().has(index)) return start_coded(index, operation);
     const int tag = first_tag_ + message.stage;
     const bool on_host = !device_ || !device_->data_on_device();
@@ -365,6 +367,7 @@ void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) co
 
 Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                                 Operation& operation) {
+    if (operation.lacks_memory) return finish_without_memory(index, received_bytes, operation);
     const Step& message = step(index);
     const bool receives = message.kind == StepKind::recv;
     if (receives ? was_notice(index, received_bytes, operation)
@@ -381,6 +384,37 @@ Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
     }
     ready_.finish(index);
     return {};
+}
+
+std::size_t ChunkRun::whole_bytes(const Step& message) const {
+    const Slot slot = message.kind == StepKind::send ? message.from : message.to;
+    return slot.where() == Space::scratch ? program().schedule().slots[slot.index].size_bytes
+                                          : view_.bytes_of(message.range);
+}
+
+/// A message that is too long for its room is gone when its receive ends.
+Status ChunkRun::start_without_memory(std::uint32_t index, Operation& operation) {
+    const Step& message = step(index);
+    const int tag = first_tag_ + message.stage;
+    if (message.kind == StepKind::send)
+        return start_notice(message, whole_bytes(message), tag, cookie_of(index), operation);
+    auto& room = beginnings_[index];
+    return operation.lane.start_recv(message.peer, tag, room.data(),
+                                     std::min(room.size(), whole_bytes(message)), cookie_of(index));
+}
+
+Status ChunkRun::finish_without_memory(std::uint32_t index, std::size_t received_bytes,
+                                       Operation& operation) {
+    const Step& message = step(index);
+    const bool may_be_followed =
+        message.kind == StepKind::recv && chunk_ == 0 && noticed_[index] == 0 &&
+        SignatureNotice::ahead_of(whole_bytes(message), beginnings_[index].data(), received_bytes);
+    if (!may_be_followed) {
+        finish_without_message(index);
+        return {};
+    }
+    noticed_[index] = noticed;
+    return start_without_memory(index, operation);
 }
 
 void ChunkRun::finish_unfit(std::uint32_t index, Status why, Operation& operation) {

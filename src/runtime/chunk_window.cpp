@@ -104,8 +104,9 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
                            options.data_on_device ? &options.device->device() : nullptr,
                            options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();
-    Parts parts{std::move(plan),           std::move(*body), std::move(*tail), places,
-                std::move(memory).value(), nullptr,          nullptr};
+    const bool in_short_pieces = !options.cut_peers.empty() || !coded_peers.empty();
+    Parts parts{std::move(plan), std::move(*body),          std::move(*tail), places,
+                in_short_pieces, std::move(memory).value(), nullptr,          nullptr};
     parts.packers =
         std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
     const std::size_t messages = places * parts.messages() * messages_a_step(options);

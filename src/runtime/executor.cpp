@@ -203,6 +203,8 @@ Status Executor::Impl::begin() {
     if (operation.binding.refusal != nullptr) operation.fail(*operation.binding.refusal);
     if (number.meets_leftovers()) operation.fail(leftovers());
     Status begun = window->borrow();
+    operation.lacks_memory = !begun.ok() && window->can_do_without();
+    if (operation.lacks_memory) operation.fail(std::exchange(begun, Status()));
     if (begun.ok()) begun = window->begin();
     if (begun.ok()) return {};
     abandon(std::move(begun));

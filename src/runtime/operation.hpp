@@ -32,6 +32,9 @@ struct Operation {
     RunStats stats = {};
     FailureNotice notice = {};  ///< of the error, for others
     Code cause = Code::ok;      ///< what failed first, on whichever rank
+    /// Failed for want of scratch memory: it takes messages without keeping them, and sends
+    /// notices.
+    bool lacks_memory = false;
     /// It was given up: what is not here will not come, and receives end at once.
     bool given_up = false;
     SignatureChange change = SignatureChange::none;  ///< if any, its signature goes ahead

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 
 #include "collectives/exchange/exchange.hpp"
 #include "runtime/operation_numbers.hpp"
@@ -283,13 +284,18 @@ TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
     }
 }
 
+void limit_memory_in_all(rlim_t bytes) {
+    rlimit limits{};
+    if (::getrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+    limits.rlim_cur = std::min(bytes, limits.rlim_max);
+    if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+}
+
 /// This process may have only so many more bytes of address space.
 void limit_memory_to(std::size_t more_bytes) {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t limit = pages * 4096 + more_bytes;
-    const rlimit limits{limit, limit};
-    if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+    limit_memory_in_all(pages * 4096 + more_bytes);
 }
 
 /// Half a MiB for each of 16 chunks on each of two ranks are too much; for one they are there.
@@ -319,6 +325,58 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
         std::_Exit(ok ? 0 : 1);
     };
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
+/// 8 MiB of it are lacking. In a process of its own: threads of other tests leave address space.
+TEST(Failure, WhoHasNoMemoryAtAllTellsTheOthers) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
+#endif
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const auto run = [](std::uint64_t second_signature) {
+        constexpr std::size_t count = 4 << 20;
+        LoopbackWorld world(2);
+        OperationNumbers numbers[] = {
+            OperationNumbers(*TagLayout::make(world.channel(0).tag_limit(), 1)),
+            OperationNumbers(*TagLayout::make(world.channel(1).tag_limit(), 1))};
+        const Scenario shape = scenario("(0 1)", count);
+        const auto one = make_executor(shape, world.channel(0));
+        const auto other = make_executor(shape, world.channel(1));
+        Floats in(count, 1.0F), one_out(count), other_out(count);
+        const auto together = [&](std::uint64_t signature, bool short_of_memory) {
+            Binding binding = binding_of(in, one_out);
+            binding.signature = signature;
+            binding.numbers = &numbers[0];
+            const bool begun = one->start(binding).ok();
+            if (short_of_memory) limit_memory_to(1 << 20);
+            binding.output = other_out.data();
+            binding.numbers = &numbers[1];
+            std::pair<Status, Status> ended{{}, other->start(binding)};
+            if (!begun || !ended.second.ok()) return ended;
+            for (bool complete = false; !complete;) {
+                const auto a = one->advance();
+                const auto b = other->advance();
+                if (!a.ok()) ended.first = a.status();
+                if (!b.ok()) ended.second = b.status();
+                complete =
+                    (!a.ok() || *a == Progress::complete) && (!b.ok() || *b == Progress::complete);
+            }
+            return ended;
+        };
+        const auto failed = together(second_signature, true);
+        bool ok = failed.first.code() == Code::peer_failed &&
+                  failed.second.code() == Code::out_of_memory &&
+                  says(failed.first, "not enough memory");
+        limit_memory_in_all(RLIM_INFINITY);
+        const auto next = together(7, false);
+        for (const Status& status : {failed.first, failed.second, next.first, next.second})
+            std::cerr << static_cast<int>(status.code()) << ": " << status.message() << "; ";
+        ok = ok && next.first.ok() && next.second.ok() && one_out == other_out &&
+             std::ranges::all_of(one_out, [](float value) { return value == 2; });
+        std::_Exit(ok ? 0 : 1);
+    };
+    EXPECT_EXIT(run(0), testing::ExitedWithCode(0), "");  // nothing goes ahead
+    EXPECT_EXIT(run(7), testing::ExitedWithCode(0), "");
 }
 
 TEST(Failure, TransportErrorEndsTheOperationAtOnce) {
