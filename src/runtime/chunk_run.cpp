@@ -19,7 +19,7 @@ enum : std::uint8_t {
 
 Status differing() {
     return {Code::invalid_argument,
-            "its call and this rank's have different datatypes or operations"};
+            "its call and this rank's have different datatypes, operations or counts"};
 }
 
 }  // namespace
@@ -55,6 +55,7 @@ void ChunkRun::begin(const Program& program, std::int64_t chunk, const Operation
     packed_.begin(program.packed(), memory_.scratch);
     first_tag_ = operation.tags.base(operation.binding.sequence, chunk);
     held_.clear();
+    if (operation.lacks_memory) beginnings_.resize(schedule.steps.size());
     if (device_) {
         device_->begin_chunk(place_);
         settling_ = Settling::running;
@@ -218,7 +219,12 @@ Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
 Status ChunkRun::start_message_of(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const std::uint32_t cookie = cookie_of(index);
+    if (operation.given_up && message.kind == StepKind::recv) {
+        finish_without_message(index);
+        return {};
+    }
     if (operation.trace) begun_ns_[index] = now_ns();
+    if (operation.lacks_memory) return start_without_memory(index, operation);
     if (program().coded().has(index)) return start_coded(index, operation);
     const int tag = first_tag_ + message.stage;
     const bool on_host = !device_ || !device_->data_on_device();
@@ -361,6 +367,7 @@ void ChunkRun::check_was_announced(std::uint32_t index, Operation& operation) co
 
 Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
                                 Operation& operation) {
+    if (operation.lacks_memory) return finish_without_memory(index, received_bytes, operation);
     const Step& message = step(index);
     const bool receives = message.kind == StepKind::recv;
     if (receives ? was_notice(index, received_bytes, operation)
@@ -379,11 +386,59 @@ Status ChunkRun::finish_message(std::uint32_t index, std::size_t received_bytes,
     return {};
 }
 
+std::size_t ChunkRun::whole_bytes(const Step& message) const {
+    const Slot slot = message.kind == StepKind::send ? message.from : message.to;
+    return slot.where() == Space::scratch ? program().schedule().slots[slot.index].size_bytes
+                                          : view_.bytes_of(message.range);
+}
+
+/// A message that is too long for its room is gone when its receive ends.
+Status ChunkRun::start_without_memory(std::uint32_t index, Operation& operation) {
+    const Step& message = step(index);
+    const int tag = first_tag_ + message.stage;
+    if (message.kind == StepKind::send)
+        return start_notice(message, whole_bytes(message), tag, cookie_of(index), operation);
+    auto& room = beginnings_[index];
+    return operation.lane.start_recv(message.peer, tag, room.data(),
+                                     std::min(room.size(), whole_bytes(message)), cookie_of(index));
+}
+
+Status ChunkRun::finish_without_memory(std::uint32_t index, std::size_t received_bytes,
+                                       Operation& operation) {
+    const Step& message = step(index);
+    const bool may_be_followed =
+        message.kind == StepKind::recv && chunk_ == 0 && noticed_[index] == 0 &&
+        SignatureNotice::ahead_of(whole_bytes(message), beginnings_[index].data(), received_bytes);
+    if (!may_be_followed) {
+        finish_without_message(index);
+        return {};
+    }
+    noticed_[index] = noticed;
+    return start_without_memory(index, operation);
+}
+
 void ChunkRun::finish_unfit(std::uint32_t index, Status why, Operation& operation) {
-    const Step& recv = step(index);
-    operation.fail(of_message(recv, why));
-    if (is_framed(recv)) has_header_[recv.to.index] = 0;
+    operation.fail(of_message(step(index), why));
+    finish_without_message(index);
+}
+
+void ChunkRun::finish_without_message(std::uint32_t index) {
+    const Step& message = step(index);
+    const bool receives = message.kind == StepKind::recv;
+    if (receives && is_framed(message)) has_header_[message.to.index] = 0;
     ready_.finish(index);
+}
+
+/// What becomes ready meanwhile has not been under way.
+void ChunkRun::finish_dropped() {
+    if (ready_.all_finished()) return;
+    std::vector<std::uint32_t> dropped;
+    const auto steps = static_cast<std::uint32_t>(program().step_count());
+    for (std::uint32_t index = 0; index < steps; ++index)
+        if (is_message(step(index).kind) && ready_.is_ready(index) &&
+            std::find(held_.begin(), held_.end(), index) == held_.end())
+            dropped.push_back(index);
+    for (const std::uint32_t index : dropped) finish_without_message(index);
 }
 
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // runtime/chunk_run.hpp - one chunk under way: its messages and its local steps.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -67,6 +68,9 @@ class ChunkRun {
     /// The message that came for the receive `step` was too long for it, and is gone: the operation
     /// fails, but goes on to its end.
     void finish_unfit(std::uint32_t step, Status why, Operation& operation);
+    /// The lane has dropped all that was under way: none of it will complete. Follows
+    /// start_messages(), on a failed operation.
+    void finish_dropped();
 
     static std::uint32_t place_of(std::uint32_t cookie) { return cookie >> 24; }
     static std::uint32_t step_of(std::uint32_t cookie) { return cookie & 0xffffffU; }
@@ -78,6 +82,11 @@ class ChunkRun {
     bool has_to_end_before(const ChunkRun& later, std::uint32_t send) const;
     bool is_held(std::uint32_t message, const ChunkRun* pacer) const;
     Status start_message_of(std::uint32_t index, Operation& operation);
+    void finish_without_message(std::uint32_t index);
+    Status start_without_memory(std::uint32_t index, Operation& operation);
+    Status finish_without_memory(std::uint32_t index, std::size_t received_bytes,
+                                 Operation& operation);
+    std::size_t whole_bytes(const Step& message) const;
     bool is_opening(std::uint32_t message) const;
     bool was_notice(std::uint32_t message, std::size_t received_bytes, Operation& operation);
     void check_was_announced(std::uint32_t recv, Operation& operation) const;
@@ -113,6 +122,8 @@ class ChunkRun {
     std::vector<std::uint64_t> begun_ns_;   ///< by step, of messages; empty without a trace
     EncodedBlocks blocks_;
     PackedMessages packed_;
+    /// By step, where memory is lacking: room for a signature, which another message follows.
+    std::vector<std::array<std::byte, SignatureNotice::size_bytes>> beginnings_;
     std::vector<ElementRun> runs_;  ///< of all sends that are encoded on their way
     ChunkView view_;
     std::int64_t chunk_ = 0;

@@ -104,8 +104,9 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
                            options.data_on_device ? &options.device->device() : nullptr,
                            options.scratch ? options.scratch : std::make_shared<ScratchPool>());
     if (!memory.ok()) return memory.status();
-    Parts parts{std::move(plan),           std::move(*body), std::move(*tail), places,
-                std::move(memory).value(), nullptr,          nullptr};
+    const bool in_short_pieces = !options.cut_peers.empty() || !coded_peers.empty();
+    Parts parts{std::move(plan), std::move(*body),          std::move(*tail), places,
+                in_short_pieces, std::move(memory).value(), nullptr,          nullptr};
     parts.packers =
         std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
     const std::size_t messages = places * parts.messages() * messages_a_step(options);
@@ -180,6 +181,7 @@ void ChunkWindow::give_memory_to_runs() {
 Status ChunkWindow::begin() {
     if (messages_) messages_->begin_operation();
     oldest_chunk_ = next_chunk_ = 0;
+    operation_.given_up = false;
     taken_.renew();
     give_memory_to_runs();
     begin_chunks();
@@ -200,6 +202,13 @@ Result<bool> ChunkWindow::turn(LocalWork local) {
     if (messages_) GRADCOLL_TRY(settle_chunks());
     retire_chunks();
     return *started || *completed || *worked;
+}
+
+void ChunkWindow::give_up() {
+    parts_.lane->abandon();
+    operation_.given_up = true;
+    for (std::int64_t chunk = oldest_chunk_; chunk < next_chunk_; ++chunk)
+        run_of(chunk).finish_dropped();
 }
 
 void ChunkWindow::drop() {

@@ -37,6 +37,8 @@ class ChunkWindow {
     Operation& operation() { return operation_; }
     /// Borrows what an operation needs. Errors: out_of_memory.
     Status borrow() { return parts_.memory.borrow(); }
+    /// Whether an operation that has none of it can tell other ranks that it fails.
+    bool can_do_without() const { return !messages_ && !parts_.in_short_pieces; }
     /// The operation has ended, and nobody uses its memory any more.
     void give_back() { parts_.memory.give_back(); }
     /// Starts the operation, which has its binding and was borrowed for, with its first chunks.
@@ -45,6 +47,9 @@ class ChunkWindow {
     /// A bounded piece of what can be done now; true if there was anything. Errors: likewise.
     Result<bool> turn(LocalWork local);
     bool complete() const { return oldest_chunk_ >= plan().chunk_count; }
+    /// Of an operation that has failed: what has not come by now is not waited for any more; what
+    /// is left to be said to others is sent in turns to come. Not where a device takes part.
+    void give_up();
     /// Forgets the operation and its messages. Steps that were taken may still be running.
     void drop();
 
@@ -63,7 +68,8 @@ class ChunkWindow {
     struct Parts {
         std::shared_ptr<const Plan> plan;
         Program body, tail;
-        std::size_t places = 0;  ///< of chunks
+        std::size_t places = 0;        ///< of chunks
+        bool in_short_pieces = false;  ///< some messages go so, or are encoded on their way
         WindowMemory memory;
         std::unique_ptr<Lane> lane;
         std::unique_ptr<const PackersInUse> packers;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/hash.hpp"
 #include "compress/codec_form.hpp"
 #include "runtime/chunk_window.hpp"
 #include "runtime/operation_numbers.hpp"
@@ -26,6 +27,8 @@ constexpr int idle_turns_before_yield = 200;
 constexpr int idle_turns_before_rest = idle_turns_before_yield + 20;
 /// What else this thread lets go on stands still that long.
 constexpr std::chrono::microseconds longest_rest{200};
+/// For messages that others may not take, of an operation that has been given up.
+constexpr std::chrono::milliseconds patience_once_given_up{100};
 
 Status check_options(const Plan& plan, const Channel& channel, const Executor::Options& options) {
     if (options.chunks_in_flight < 1 || options.chunks_in_flight > max_chunks_in_flight)
@@ -80,6 +83,18 @@ Status refusal_of(const Plan& plan, const Executor::Options& options) {
                 codecs_run_by(plugin, plan.spec.type))};
 }
 
+Status leftovers() {
+    return {Code::corrupt,
+            "ranks called an earlier operation of this communicator with counts that differ, and "
+            "messages of it are left, which could be taken for others: it can only be freed"};
+}
+
+/// What has a length that others know only if it is cut.
+std::uint64_t length_of(const PlanSpec& spec) {
+    const bool is_cut = spec.chunk_elems > 0 && spec.count_elems >= spec.chunk_elems;
+    return is_cut ? static_cast<std::uint64_t>(spec.count_elems) : 0;
+}
+
 bool needs_reducer(const Schedule& schedule) {
     return std::any_of(schedule.steps.begin(), schedule.steps.end(),
                        [](const Step& step) { return step.kind == StepKind::reduce; });
@@ -106,6 +121,7 @@ struct Executor::Impl {
     Result<Progress> begin_in_turn();
     Result<Progress> advance(LocalWork local);
     Result<Progress> work(LocalWork local);
+    Result<Progress> wait_as_failed();
     Result<Progress> end_if_all_are_back();
     void abandon(Status status);
     Status end();
@@ -120,9 +136,10 @@ struct Executor::Impl {
     const std::unique_ptr<ChunkWindow> window;
     Operation& operation;
     const Plan& plan;
-    const bool reduces;          ///< the plan needs a reducer
-    std::uint32_t label = 0;     ///< of the operation in the trace
-    std::uint64_t begin_ns = 0;  ///< of the operation; only with a trace
+    const bool reduces;                ///< the plan needs a reducer
+    std::uint32_t label = 0;           ///< of the operation in the trace
+    std::uint64_t begin_ns = 0;        ///< of the operation; only with a trace
+    std::uint64_t waits_since_ns = 0;  ///< as failed; 0: it does not
 
     enum class State : std::uint8_t {
         resting,
@@ -182,8 +199,12 @@ void Executor::Impl::refuse() {
 
 Status Executor::Impl::begin() {
     state = State::running;
+    waits_since_ns = 0;
     if (operation.binding.refusal != nullptr) operation.fail(*operation.binding.refusal);
+    if (number.meets_leftovers()) operation.fail(leftovers());
     Status begun = window->borrow();
+    operation.lacks_memory = !begun.ok() && window->can_do_without();
+    if (operation.lacks_memory) operation.fail(std::exchange(begun, Status()));
     if (begun.ok()) begun = window->begin();
     if (begun.ok()) return {};
     abandon(std::move(begun));
@@ -200,7 +221,23 @@ Result<Progress> Executor::Impl::work(LocalWork local) {
     const Result<bool> turned = window->turn(local);
     if (!turned.ok()) abandon(turned.status());
     if (!turned.ok() || window->complete()) return end_if_all_are_back();
+    if (!*turned && operation.plans_may_differ()) return wait_as_failed();
     return *turned ? Progress::advanced : Progress::idle;
+}
+
+/// Ranks whose plans have other numbers of pieces wait for what nobody sends. Without a number of
+/// its own communicator the next operation would have the same tags.
+Result<Progress> Executor::Impl::wait_as_failed() {
+    if (options.device || !number.is_counted()) return Progress::idle;
+    const std::uint64_t now = now_ns();
+    if (waits_since_ns == 0) waits_since_ns = now;
+    const std::chrono::nanoseconds patience =
+        operation.given_up ? patience_once_given_up : options.patience;
+    if (now - waits_since_ns < static_cast<std::uint64_t>(patience.count())) return Progress::idle;
+    waits_since_ns = 0;
+    number.note_leftovers();
+    window->give_up();
+    return Progress::advanced;
 }
 
 Result<Progress> Executor::Impl::advance(LocalWork local) {
@@ -255,17 +292,20 @@ Status Executor::start(const Binding& binding) {
     SignatureChange change = binding.change;
     if (binding.numbers != nullptr) {
         number = binding.numbers->take();
-        change = binding.numbers->change_to(binding.signature);
+        change = binding.numbers->change_to(binding.signature, length_of(impl.plan.spec));
     }
     GRADCOLL_TRY(impl.check(binding));
     // What a device does with the messages of a plan has no notices.
     if (binding.refusal != nullptr && impl.options.device) return *binding.refusal;
+    if (number.meets_leftovers() && impl.options.device) return leftovers();
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
     impl.operation.change = change;
+    if (const std::uint64_t length = length_of(impl.plan.spec); length != 0)
+        impl.operation.binding.signature ^= scrambled(length);
     if (change != SignatureChange::none)
-        impl.operation.signature = SignatureNotice(binding.signature);
+        impl.operation.signature = SignatureNotice(impl.operation.binding.signature);
     const std::int64_t parts = std::max<std::int64_t>(impl.plan.loss_parts.together, 1);
     impl.operation.codecs.tell_tolerance(binding.tolerance / static_cast<double>(parts));
     if (binding.numbers != nullptr) impl.operation.binding.sequence = number.value();

@@ -1,6 +1,7 @@
 // runtime/executor_options.hpp - how an executor walks its plan.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct ExecutorOptions {
     /// Data on a device: allreduces only. Other ranks need not do the same.
     std::shared_ptr<DeviceSide> device = {};
     bool data_on_device = false;
+    /// How long an operation that ranks called differently waits for messages after it has failed.
+    std::chrono::milliseconds patience{5'000};
     /// Where scratch memory of the host is borrowed from for each operation; null: the executor
     /// makes a pool of its own.
     std::shared_ptr<ScratchPool> scratch = {};

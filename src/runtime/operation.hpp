@@ -30,11 +30,22 @@ struct Operation {
     Status error = {};           ///< the first one; from then on local steps are skipped
     std::uint64_t local_ns = 0;  ///< in local steps, of all operations; measured only when `timed`
     RunStats stats = {};
-    FailureNotice notice = {};                       ///< of the error, for others
+    FailureNotice notice = {};  ///< of the error, for others
+    Code cause = Code::ok;      ///< what failed first, on whichever rank
+    /// Failed for want of scratch memory: it takes messages without keeping them, and sends
+    /// notices.
+    bool lacks_memory = false;
+    /// It was given up: what is not here will not come, and receives end at once.
+    bool given_up = false;
     SignatureChange change = SignatureChange::none;  ///< if any, its signature goes ahead
     SignatureNotice signature = {};
 
     bool failed() const { return !error.ok(); }
+    /// Failed by what came in place of what was expected: some ranks may expect messages that no
+    /// other has in its plan.
+    bool plans_may_differ() const {
+        return failed() && (cause == Code::corrupt || cause == Code::invalid_argument);
+    }
     void fail(Status status) {
         const Code code = status.code();
         fail(std::move(status), code == Code::peer_failed ? Failure() : Failure{plan.rank, code});
@@ -44,6 +55,7 @@ struct Operation {
         if (failed()) return;
         error = std::move(status);
         notice = FailureNotice(first);
+        cause = first.code;
     }
     const Codec& codec(CodecId id) const { return codecs[id]; }
 };

@@ -44,6 +44,11 @@ class OperationNumber {
     inline void end();
     /// The operation has failed on this rank.
     inline void note_failure();
+    /// And has left messages behind that nobody takes.
+    inline void note_leftovers();
+    /// Whether an operation before it has: messages of this one may be mistaken for them.
+    inline bool meets_leftovers() const;
+    bool is_counted() const { return numbers_ != nullptr; }
 
   private:
     friend class OperationNumbers;
@@ -67,9 +72,11 @@ class OperationNumbers {
     OperationNumber take() { return {*this, next_++}; }
     /// Of the operation whose number was taken last. 0 is no signature, and changes nothing. If it
     /// is changed on one rank it is that or unknown on the others whose operations are the same.
-    SignatureChange change_to(std::uint64_t signature) {
+    /// `length`: of an operation in several pieces, told from the last one of these; 0: of another.
+    SignatureChange change_to(std::uint64_t signature, std::uint64_t length = 0) {
         if (signature == 0) return SignatureChange::none;
-        const bool is_same = std::exchange(last_signature_, signature) == signature;
+        bool is_same = std::exchange(last_signature_, signature) == signature;
+        if (length != 0) is_same &= std::exchange(last_length_, length) == length;
         if (has_failed_.exchange(false, std::memory_order_relaxed)) return SignatureChange::unknown;
         return is_same ? SignatureChange::none : SignatureChange::changed;
     }
@@ -82,6 +89,8 @@ class OperationNumbers {
     std::vector<std::atomic<std::uint32_t>> ended_;
     std::uint32_t next_ = 0;
     std::uint64_t last_signature_ = 0;
+    std::uint64_t last_length_ = 0;
+    std::atomic<bool> has_leftovers_ = false;
     std::atomic<bool> has_failed_ = false;  ///< an operation, since the last one had a signature
 };
 
@@ -95,6 +104,14 @@ inline bool OperationNumber::has_turn() const {
 
 inline void OperationNumber::note_failure() {
     if (numbers_ != nullptr) numbers_->has_failed_.store(true, std::memory_order_relaxed);
+}
+
+inline void OperationNumber::note_leftovers() {
+    if (numbers_ != nullptr) numbers_->has_leftovers_.store(true, std::memory_order_relaxed);
+}
+
+inline bool OperationNumber::meets_leftovers() const {
+    return numbers_ != nullptr && numbers_->has_leftovers_.load(std::memory_order_relaxed);
 }
 
 inline void OperationNumber::end() {

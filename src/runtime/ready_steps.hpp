@@ -40,6 +40,8 @@ class ReadySteps {
 
     bool all_finished() const { return unfinished_ == 0; }
     bool has_finished(std::uint32_t step) const { return waiting_for_[step] == finished; }
+    /// Nothing is missing before it, and it has not finished.
+    bool is_ready(std::uint32_t step) const { return waiting_for_[step] == 0; }
     ReadyList& messages() { return messages_; }
     ReadyList& locals() { return locals_; }
     const ReadyList& locals() const { return locals_; }

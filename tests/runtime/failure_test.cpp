@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iostream>
 
 #include "collectives/exchange/exchange.hpp"
 #include "runtime/operation_numbers.hpp"
@@ -154,7 +155,7 @@ void expect_difference_told(const std::vector<Outcome>& outcomes) {
     bool said = false;
     for (const Outcome& outcome : outcomes) {
         EXPECT_FALSE(outcome.status.ok());
-        said |= says(outcome.status, "different datatypes or operations");
+        said |= says(outcome.status, "different datatypes, operations or counts");
     }
     EXPECT_TRUE(said);
 }
@@ -195,7 +196,9 @@ std::vector<std::vector<Outcome>> run_unlike(const Scenario& shape, int differin
             outcome.output.resize(input.size());
             Binding binding = binding_of(input, outcome.output, 0);
             binding.numbers = &numbers;
-            binding.signature = differs && other.spec.down_codec == CodecId::exact ? 9 : 7;
+            const bool lacks_codec =
+                shape.spec.down_codec != CodecId::exact && other.spec.down_codec == CodecId::exact;
+            binding.signature = differs && lacks_codec ? 9 : 7;
             outcome.status = executor.start(binding);
             if (outcome.status.ok()) outcome.status = finish(executor);
         }
@@ -235,6 +238,44 @@ TEST(Failure, ARankWithAnotherCountEndsEveryRank) {
             }
 }
 
+Scenario in_pieces(std::int64_t pieces, Exchange exchange) {
+    constexpr std::int64_t piece_elems = 1024;
+    Scenario shape = scenario("((0 1) (2 3 4))", pieces * piece_elems, CodecId::exact, exchange);
+    shape.spec.chunk_elems = piece_elems;
+    shape.options.patience = std::chrono::milliseconds(50);
+    return shape;
+}
+
+/// The pieces are alike. Who has more of them gives up, and takes part in nothing later, as what it
+/// sent may still be there.
+TEST(Failure, ARankWithAnotherNumberOfPiecesEndsEveryRank) {
+    for (const char* exchange : {"direct", "ring", "recursive"})
+        for (const std::int64_t other : {3, 20})
+            for (const int differing : {0, 3}) {
+                SCOPED_TRACE(testing::Message()
+                             << exchange << ": " << other << " on rank " << differing);
+                const Exchange way = exchange_named(exchange).value();
+                const auto runs = run_unlike(in_pieces(12, way), differing, in_pieces(other, way));
+                expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 12 * 1024));
+                bool gave_up = false;
+                for (const auto& run : {runs[1], runs[2]})
+                    for (const Outcome& outcome : run) {
+                        EXPECT_FALSE(outcome.status.ok());
+                        gave_up |= says(outcome.status, "it can only be freed");
+                    }
+                EXPECT_TRUE(gave_up);
+            }
+}
+
+/// A plan of one piece that is as long as others' first.
+TEST(Failure, SignaturesOfWhatIsCutHaveTheLength) {
+    const Exchange direct = Exchange::direct;
+    const auto runs = run_unlike(in_pieces(1, direct), 2, in_pieces(2, direct));
+    expect_all_equal(runs[0], sum_of_all(sparse_input, 5, 1024));
+    for (const Outcome& outcome : runs[1]) EXPECT_FALSE(outcome.status.ok());
+    expect_difference_told(runs[1]);
+}
+
 TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
     for (const std::int64_t count : {5, 20'000}) {
         const Scenario shape = scenario("((0 1) (2 3 4))", count, CodecId::exact);
@@ -243,13 +284,18 @@ TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
     }
 }
 
+void limit_memory_in_all(rlim_t bytes) {
+    rlimit limits{};
+    if (::getrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+    limits.rlim_cur = std::min(bytes, limits.rlim_max);
+    if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+}
+
 /// This process may have only so many more bytes of address space.
 void limit_memory_to(std::size_t more_bytes) {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlim_t limit = pages * 4096 + more_bytes;
-    const rlimit limits{limit, limit};
-    if (::setrlimit(RLIMIT_AS, &limits) != 0) std::abort();
+    limit_memory_in_all(pages * 4096 + more_bytes);
 }
 
 /// Half a MiB for each of 16 chunks on each of two ranks are too much; for one they are there.
@@ -279,6 +325,58 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
         std::_Exit(ok ? 0 : 1);
     };
     EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+}
+
+/// 8 MiB of it are lacking. In a process of its own: threads of other tests leave address space.
+TEST(Failure, WhoHasNoMemoryAtAllTellsTheOthers) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
+#endif
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const auto run = [](std::uint64_t second_signature) {
+        constexpr std::size_t count = 4 << 20;
+        LoopbackWorld world(2);
+        OperationNumbers numbers[] = {
+            OperationNumbers(*TagLayout::make(world.channel(0).tag_limit(), 1)),
+            OperationNumbers(*TagLayout::make(world.channel(1).tag_limit(), 1))};
+        const Scenario shape = scenario("(0 1)", count);
+        const auto one = make_executor(shape, world.channel(0));
+        const auto other = make_executor(shape, world.channel(1));
+        Floats in(count, 1.0F), one_out(count), other_out(count);
+        const auto together = [&](std::uint64_t signature, bool short_of_memory) {
+            Binding binding = binding_of(in, one_out);
+            binding.signature = signature;
+            binding.numbers = &numbers[0];
+            const bool begun = one->start(binding).ok();
+            if (short_of_memory) limit_memory_to(1 << 20);
+            binding.output = other_out.data();
+            binding.numbers = &numbers[1];
+            std::pair<Status, Status> ended{{}, other->start(binding)};
+            if (!begun || !ended.second.ok()) return ended;
+            for (bool complete = false; !complete;) {
+                const auto a = one->advance();
+                const auto b = other->advance();
+                if (!a.ok()) ended.first = a.status();
+                if (!b.ok()) ended.second = b.status();
+                complete =
+                    (!a.ok() || *a == Progress::complete) && (!b.ok() || *b == Progress::complete);
+            }
+            return ended;
+        };
+        const auto failed = together(second_signature, true);
+        bool ok = failed.first.code() == Code::peer_failed &&
+                  failed.second.code() == Code::out_of_memory &&
+                  says(failed.first, "not enough memory");
+        limit_memory_in_all(RLIM_INFINITY);
+        const auto next = together(7, false);
+        for (const Status& status : {failed.first, failed.second, next.first, next.second})
+            std::cerr << static_cast<int>(status.code()) << ": " << status.message() << "; ";
+        ok = ok && next.first.ok() && next.second.ok() && one_out == other_out &&
+             std::ranges::all_of(one_out, [](float value) { return value == 2; });
+        std::_Exit(ok ? 0 : 1);
+    };
+    EXPECT_EXIT(run(0), testing::ExitedWithCode(0), "");  // nothing goes ahead
+    EXPECT_EXIT(run(7), testing::ExitedWithCode(0), "");
 }
 
 TEST(Failure, TransportErrorEndsTheOperationAtOnce) {

@@ -61,6 +61,25 @@ TEST(OperationNumbers, KnowWhetherTheSignatureIsAnother) {
     EXPECT_EQ(numbers.change_to(6), SignatureChange::changed);
 }
 
+TEST(OperationNumbers, KnowTheLengthOfWhatIsCutApart) {
+    OperationNumbers numbers(shortest_tags());
+    EXPECT_EQ(numbers.change_to(5, 100), SignatureChange::changed);
+    EXPECT_EQ(numbers.change_to(5, 100), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(5, 200), SignatureChange::changed);
+    EXPECT_EQ(numbers.change_to(5), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(5, 200), SignatureChange::none);
+    EXPECT_EQ(numbers.change_to(6), SignatureChange::changed);
+}
+
+TEST(OperationNumbers, ThoseAfterLeftoversMeetThem) {
+    OperationNumbers numbers(shortest_tags());
+    OperationNumber first = numbers.take();
+    EXPECT_FALSE(first.meets_leftovers());
+    first.note_leftovers();
+    EXPECT_TRUE(numbers.take().meets_leftovers());
+    EXPECT_FALSE(OperationNumber().meets_leftovers());
+}
+
 TEST(OperationNumbers, DoNotKnowTheSignatureOfOthersAfterAFailure) {
     OperationNumbers numbers(shortest_tags());
     numbers.change_to(5);

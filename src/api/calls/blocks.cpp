@@ -87,7 +87,7 @@ void refuse_blocks(const Call& call, const Status& why) {
 
 void refuse_call(const Call& call, const Status& why) {
     if (call.entry->persistent)
-        (void)agree_on_arguments(*call.context, why);
+        (void)agree_on_arguments(call, why);
     else if (call.entry->collective != Collective::allreduce)
         refuse_blocks(call, why);
     else if (call.entry->may_wait)

@@ -382,8 +382,18 @@ Call admit(const Entry& entry, const CallArguments& arguments, Status complaint)
     return call;
 }
 
-Status agree_on_arguments(const CommContext& context, const Status& mine) {
-    return agree_on(context.identity().private_comm(), {{arguments_claim, outcome_text(mine)}});
+std::vector<Claim> request_claims(const Call& call) {
+    const CallShape& shape = call.shape;
+    const std::string kind = shape.by_mpi()
+                                 ? std::to_string(shape.kind)
+                                 : fmt::format("{} of {}", name_of(shape.op), name_of(shape.type));
+    return {{"count", std::to_string(shape.count)}, {"op and datatype", kind}};
+}
+
+Status agree_on_arguments(const Call& call, const Status& mine) {
+    std::vector<Claim> claims = request_claims(call);
+    claims.push_back({arguments_claim, outcome_text(mine)});
+    return agree_on(call.context->identity().private_comm(), claims);
 }
 
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,

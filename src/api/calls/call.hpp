@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "api/comm/agreement.hpp"
 #include "api/comm/comm_context.hpp"
 #include "api/edge/request.hpp"
 #include "gradcoll/residual.h"
@@ -65,9 +67,12 @@ struct Call {
 /// input that overlaps the output, and with gc_check=collective.
 Call admit(const Entry& entry, const CallArguments& arguments, Status complaint = {});
 
-/// Whether all ranks find their arguments of a call right, of which `mine` is this one's finding.
-/// Collective. Errors, on every rank: invalid_argument, naming a rank that does not, and why.
-Status agree_on_arguments(const CommContext& context, const Status& mine);
+/// What ranks that set a request up must have alike, by what they mean: a datatype has many names.
+std::vector<Claim> request_claims(const Call& call);
+/// Whether all ranks have these alike and find the arguments of their call right, of which `mine`
+/// is this one's finding. Collective. Errors, on every rank: invalid_argument, naming a rank that
+/// differs or does not, and why.
+Status agree_on_arguments(const Call& call, const Status& mine);
 
 /// Counts a call that passes; `context` is null if its communicator has none.
 void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,

@@ -65,7 +65,7 @@ Result<Settings> request_settings(const Call& call, MPI_Info info) {
     SettingsText proposed = call.context->settings().text();
     Status complaint = call.refusal;
     if (complaint.ok()) complaint = add_info(info, proposed);
-    auto settings = call.context->settings().agree(proposed, complaint);
+    auto settings = call.context->settings().agree(proposed, complaint, request_claims(call));
     if (!call.refusal.ok()) return call.refusal;
     if (!settings) return settings;
     auto own = settings_in(info);

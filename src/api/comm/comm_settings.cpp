@@ -21,8 +21,11 @@ std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) 
 
 }  // namespace
 
-Result<Settings> CommSettings::agree(const SettingsText& proposed, const Status& complaint) const {
-    GRADCOLL_TRY(agree_on(comm_, claims_of(proposed, complaint)));
+Result<Settings> CommSettings::agree(const SettingsText& proposed, const Status& complaint,
+                                     const std::vector<Claim>& also) const {
+    std::vector<Claim> claims = claims_of(proposed, complaint);
+    claims.insert(claims.begin(), also.begin(), also.end());
+    GRADCOLL_TRY(agree_on(comm_, claims));
     if (!complaint.ok()) return complaint;
     auto settings = Settings::parse(proposed);
     if (settings) settings->tuning = tuning_;

@@ -25,8 +25,9 @@ class CommSettings {
 
     /// Collective: the proposed settings, if all ranks propose the same and they are allowed.
     /// `complaint`: what this rank found wrong with its arguments already (empty: nothing); then
-    /// all ranks fail. Changes nothing.
-    Result<Settings> agree(const SettingsText& proposed, const Status& complaint) const;
+    /// all ranks fail. `also`: what else is to be alike. Changes nothing.
+    Result<Settings> agree(const SettingsText& proposed, const Status& complaint,
+                           const std::vector<Claim>& also = {}) const;
     /// What agree() has said of `text` holds from now on.
     void take(const SettingsText& text, Settings settings);
 

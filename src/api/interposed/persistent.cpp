@@ -114,7 +114,7 @@ Status make(TokenRequest::Facts facts, MPI_Request* request) {
 
 /// `given`: as the program gave them. Sets a reason to pass the call if there is one.
 Status serve(Call& call, const CallArguments& given, MPI_Info info, MPI_Request* request) {
-    GRADCOLL_TRY(agree_on_arguments(*call.context, {}));
+    GRADCOLL_TRY(agree_on_arguments(call, {}));
     TokenRequest::Facts facts;
     facts.settings = settings_for(*call.context, info);
     call.pass_reason = fix_route(*call.context, call.arguments, call.shape, facts.settings);

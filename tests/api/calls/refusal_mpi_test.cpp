@@ -166,6 +166,53 @@ TEST(Refusal, OfPersistentCalls) {
     }
 }
 
+/// They meet when the request is set up, whatever their counts would lead to.
+TEST(Refusal, OfPersistentCallsOfOtherCounts) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
+    alarm(60);  // a call that hangs is a failure
+    for (const std::string& tree : trees_for(size_of(MPI_COMM_WORLD)))
+        for (const int other : {1, 999, 300'000}) {
+            SCOPED_TRACE(tree + ", " + std::to_string(other) + " elements");
+            const OwnComm comm(tree);
+            Floats vector(300'000, 1.0F);
+            GC_Request request = GC_REQUEST_NULL;
+            const bool differs = comm.rank() == comm.size() - 1;
+            const int code = GC_Allreduce_init(MPI_IN_PLACE, vector.data(), differs ? other : 1000,
+                                               MPI_FLOAT, MPI_SUM, comm, MPI_INFO_NULL, &request);
+            EXPECT_EQ(code, MPI_ERR_ARG) << error_text(code);
+            EXPECT_NE(error_text(code).find("count"), std::string::npos) << error_text(code);
+            EXPECT_EQ(request, GC_REQUEST_NULL);
+            expect_sum(comm, 1000);
+        }
+    alarm(0);
+}
+
+/// Ranks whose calls have the same exchange, and pieces of one size, but not as many of them.
+TEST(Refusal, OfCallsOfOtherNumbersOfPieces) {
+    if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
+    alarm(120);  // a call that hangs is a failure
+    const auto trees = trees_for(size_of(MPI_COMM_WORLD));
+    for (const std::string& tree : {trees.front(), trees.back()}) {
+        SCOPED_TRACE(tree);
+        const OwnComm comm(tree);
+        comm.set("gc_tree_min_bytes", "0");
+        comm.set("gc_chunk_bytes", "64K");
+        comm.set("gc_exchange", "direct");
+        expect_sum(comm, 100'000);
+        const bool differs = comm.rank() == comm.size() - 1;
+        Floats vector(100'000, 1.0F);
+        EXPECT_NE(GC_Allreduce(MPI_IN_PLACE, vector.data(), differs ? 50'000 : 100'000, MPI_FLOAT,
+                               MPI_SUM, comm),
+                  MPI_SUCCESS);
+        // What was sent in vain might be taken for something else.
+        EXPECT_NE(GC_Allreduce(MPI_IN_PLACE, vector.data(), 100'000, MPI_FLOAT, MPI_SUM, comm),
+                  MPI_SUCCESS);
+        const OwnComm next(tree);
+        expect_sum(next, 100'000);
+    }
+    alarm(0);
+}
+
 /// Plans and messages are the same for types of one size, and for all ops.
 TEST(Refusal, OfDatatypesAndOpsThatDiffer) {
     if (size_of(MPI_COMM_WORLD) == 1) GTEST_SKIP() << "nobody differs";
