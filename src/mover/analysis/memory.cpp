@@ -7,7 +7,7 @@
 namespace gradcoll::mover {
 namespace {
 
-std::size_t index_of(MemoryKind kind) {
+std::size_t kind_index(MemoryKind kind) {
     return static_cast<std::size_t>(kind);
 }
 
@@ -21,7 +21,7 @@ std::vector<BytesByKind> memory_of(const RankProgram& rank) {
     // What begins at an operator and what ends before it, then sums of them.
     std::vector<BytesByKind> memory(rank.operators.size() + 1);
     for (const DeviceTensor& tensor : rank.tensors) {
-        const std::size_t kind = index_of(tensor.kind);
+        const std::size_t kind = kind_index(tensor.kind);
         const std::size_t from = tensor.stays ? 0 : static_cast<std::size_t>(tensor.uses.front());
         memory[from][kind] += tensor.bytes;
         if (!tensor.stays)
@@ -32,7 +32,7 @@ std::vector<BytesByKind> memory_of(const RankProgram& rank) {
             memory[n][kind] += memory[n - 1][kind];
     memory.pop_back();
     for (std::size_t n = 0; n < memory.size(); ++n)
-        memory[n][index_of(MemoryKind::workspace)] += rank.operators[n].workspace_bytes;
+        memory[n][kind_index(MemoryKind::workspace)] += rank.operators[n].workspace_bytes;
     return memory;
 }
 
@@ -47,7 +47,7 @@ MemoryPeak peak_of(const std::vector<BytesByKind>& memory) {
 
 std::int64_t peak_of(const std::vector<BytesByKind>& memory, MemoryKind kind) {
     std::int64_t most = 0;
-    for (const BytesByKind& bytes : memory) most = std::max(most, bytes[index_of(kind)]);
+    for (const BytesByKind& bytes : memory) most = std::max(most, bytes[kind_index(kind)]);
     return most;
 }
 

@@ -91,11 +91,15 @@ TEST(InterposedPersistentAlone, OneRankIsLeft) {
     EXPECT_EQ(connected().least(GC_CALL_START), never);
 }
 
-TEST_F(InterposedPersistent, OpsThatDifferAreAnErrorOfTheFirstStart) {
+TEST_F(InterposedPersistent, OpsThatDifferAreAnErrorOfTheInit) {
     const PlainComm comm;
-    Sum wrong(comm, long_count, rank_of(comm) == 0 ? MPI_MAX : MPI_SUM);
-    start(wrong.request);
-    EXPECT_NE(MPI_Wait(&wrong.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    std::vector<float> in(long_count), out(long_count);
+    MPI_Request wrong = MPI_REQUEST_NULL;
+    const Answer answer = init(in.data(), out.data(), long_count, MPI_FLOAT,
+                               rank_of(comm) == 0 ? MPI_MAX : MPI_SUM, comm, &wrong);
+    EXPECT_TRUE(answer.served);
+    EXPECT_NE(answer.code, MPI_SUCCESS);
+    EXPECT_EQ(wrong, MPI_REQUEST_NULL);
     Sum sum(comm);
     sum.fill(1);
     start(sum.request);
