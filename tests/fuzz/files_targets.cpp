@@ -226,6 +226,8 @@ std::vector<Target> files_targets() {
         kept({kept_page()}),
         kept({probe_request_bytes({"/tmp/kept", "GC_TOPOLOGY probe", {{0, "n1"}, {4, "n2"}}}),
               probe_request_bytes({"", "GC_TOPOLOGY hwloc+probe", {{0, "a"}, {1, "b"}, {7, "c"}}}),
+              // Short, so that many mutations meet a rank.
+              probe_request_bytes({"", "", {{0, ""}, {1, ""}, {2, ""}, {7, ""}}}),
               probe_request_bytes({})})};
     return {{"tuning", tuning, seeds[0]},
             {"cache of the probe", probe_cache, seeds[1]},
