@@ -18,6 +18,7 @@
 #include "runtime/notices.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/sources/job/discovered_tree.hpp"
+#include "topology/sources/job/probe_request.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::fuzz {
@@ -102,6 +103,21 @@ bool discovery(std::string_view text) {
     const auto found = discovery_from(text);
     if (!found.ok()) return false;  // the message is the peer's own
     must(discovery_bytes(*found) == text, "there is one way to write what was found", text);
+    return true;
+}
+
+bool probe_request(std::string_view text) {
+    constexpr int ranks = 8;
+    const auto request = probe_request_from(text, ranks);
+    if (!accepted(request.status(), text)) return false;
+    int least = 0;
+    for (const ProbeHost& host : request->hosts) {
+        must(least == 0 ? host.lowest_rank == 0 : host.lowest_rank >= least,
+             "hosts follow each other from rank 0 on", text);
+        must(host.lowest_rank < ranks, "ranks that measure are there", text);
+        least = host.lowest_rank + 1;
+    }
+    must(probe_request_bytes(*request) == text, "there is one way to ask for a probe", text);
     return true;
 }
 
@@ -207,7 +223,12 @@ std::vector<Target> files_targets() {
             {discovery_bytes(kept_discovery()), discovery_bytes(Status(Code::io, "no such file"))}),
         kept({std::string(reinterpret_cast<const char*>(FailureNotice({3, Code::io}).data()), 16),
               std::string(reinterpret_cast<const char*>(SignatureNotice(99).data()), 16)}),
-        kept({kept_page()})};
+        kept({kept_page()}),
+        kept({probe_request_bytes({"/tmp/kept", "GC_TOPOLOGY probe", {{0, "n1"}, {4, "n2"}}}),
+              probe_request_bytes({"", "GC_TOPOLOGY hwloc+probe", {{0, "a"}, {1, "b"}, {7, "c"}}}),
+              // Short, so that many mutations meet a rank.
+              probe_request_bytes({"", "", {{0, ""}, {1, ""}, {2, ""}, {7, ""}}}),
+              probe_request_bytes({})})};
     return {{"tuning", tuning, seeds[0]},
             {"cache of the probe", probe_cache, seeds[1]},
             {"kept ways", kept_ways, seeds[2]},
@@ -216,7 +237,8 @@ std::vector<Target> files_targets() {
             {"what begins", verdict_records, seeds[5]},
             {"what rank 0 found", discovery, seeds[6]},
             {"notices", notices, seeds[7]},
-            {"page of counters", live_page, seeds[8]}};
+            {"page of counters", live_page, seeds[8]},
+            {"what is to be measured", probe_request, seeds[9]}};
 }
 
 }  // namespace gradcoll::fuzz

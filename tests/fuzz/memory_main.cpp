@@ -1,6 +1,6 @@
 // fuzz_memory - a rank whose host shares memory with one that writes what it likes: the rings of
-// messages, the words and slots of calls of one host, and the notes of a job's ranks. 10^7:
-// fuzz_memory --inputs 10000000.
+// messages, the words and slots of calls of one host, references to memory of its device, and the
+// notes of a job's ranks. 10^7: fuzz_memory --inputs 10000000.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -15,6 +15,7 @@
 #include "api/comm/roll_answer.hpp"
 #include "api/comm/roll_sheet.hpp"
 #include "base/descriptor.hpp"
+#include "fuzz/memory_inputs.hpp"
 #include "fuzz/mutator.hpp"
 #include "fuzz/promises.hpp"
 #include "runtime/one_host/allreduce.hpp"
@@ -45,37 +46,6 @@ class Pages {
   private:
     std::size_t size_;
     std::byte* data_;
-};
-
-std::uint64_t number(Random& random) {
-    constexpr std::uint64_t odd[] = {0,
-                                     1,
-                                     47,
-                                     48,
-                                     49,
-                                     63,
-                                     64,
-                                     255,
-                                     256,
-                                     257,
-                                     4096,
-                                     65535,
-                                     ~0U,
-                                     1U << 24,
-                                     1U << 31,
-                                     ~std::uint64_t{0},
-                                     std::uint64_t{1} << 63};
-    return random.below(3) == 0 ? odd[random.below(std::size(odd))] : random.below(300);
-}
-
-/// A few bytes here and there.
-void scribble(std::byte* bytes, std::size_t size, Random& random) {
-    for (std::size_t changes = 1 + random.below(6); changes > 0; --changes)
-        bytes[random.below(size)] = static_cast<std::byte>(random.byte());
-}
-
-struct Outcome {
-    std::uint64_t inputs = 0, borne = 0;  ///< borne: nothing was found wrong
 };
 
 // ---- rings of messages
@@ -287,11 +257,14 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
     RingInput rings;
     GroupInput group;
     SheetInput sheet;
-    Outcome of_rings, of_group, of_sheet;
+    ReferenceInput references;
+    Outcome of_rings, of_group, of_sheet, of_references;
     for (std::uint64_t i = 0; i < inputs; ++i) {
         Random random(seed, i);
         if (i % 16 == 0)
             sheet.run(random, of_sheet);
+        else if (i % 8 == 1)
+            references.run(random, of_references);
         else if (i % 2 == 0)
             group.run(random, of_group);
         else
@@ -300,6 +273,7 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
     tell("rings of messages", of_rings);
     tell("calls of one host", of_group);
     tell("notes of a job's ranks", of_sheet);
+    tell("references to a device", of_references);
     fmt::print("fuzz_memory: {} inputs of seed {}, no promise broken\n", inputs, seed);
 }
 

@@ -6,6 +6,7 @@
 
 #include "topology/random_tree.hpp"
 #include "topology/sources/job/job_tree.hpp"
+#include "topology/sources/job/probe_request.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {
@@ -90,6 +91,27 @@ TEST(Reports, MalformedBytesNameTheRank) {
     all[1].pop_back();
     EXPECT_NE(expression_or_error(tree_from("", all)).find("rank 1: "), std::string::npos);
     EXPECT_EQ(expression_or_error(tree_from("", reports({0, 9}, {0, 1}))).substr(0, 8), "rank 1: ");
+}
+
+// ---- what rank 0 wants measured
+
+Code read_back(const std::vector<ProbeHost>& hosts) {
+    const auto read = probe_request_from(probe_request_bytes({"/tmp/kept", "job", hosts}), 5);
+    if (!read.ok()) return read.status().code();
+    EXPECT_EQ(read->cache_file, "/tmp/kept");
+    EXPECT_EQ(read->job, "job");
+    EXPECT_EQ(read->hosts.size(), hosts.size());
+    return Code::ok;
+}
+
+TEST(ProbeRequest, HasHostsThatFollowEachOtherFromRank0On) {
+    EXPECT_EQ(read_back({}), Code::ok);
+    EXPECT_EQ(read_back({{0, "a"}, {3, "b"}, {4, "a"}}), Code::ok);
+    EXPECT_EQ(read_back({{1, "a"}, {3, "b"}}), Code::corrupt);
+    EXPECT_EQ(read_back({{0, "a"}, {3, "b"}, {3, "c"}}), Code::corrupt);
+    EXPECT_EQ(read_back({{0, "a"}, {3, "b"}, {1, "c"}}), Code::corrupt);
+    EXPECT_EQ(read_back({{0, "a"}, {5, "b"}}), Code::corrupt);
+    EXPECT_EQ(read_back({{-1, "a"}, {0, "b"}}), Code::corrupt);
 }
 
 }  // namespace

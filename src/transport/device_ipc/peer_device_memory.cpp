@@ -24,6 +24,11 @@ struct AllocationOrigin {
     friend bool operator==(const AllocationOrigin&, const AllocationOrigin&) = default;
 };
 
+Status corrupt(std::string_view what, std::uint64_t got, std::string_view allowed) {
+    return {Code::corrupt,
+            fmt::format("reference to a peer's device memory: {} is {}; {}", what, got, allowed)};
+}
+
 // A peer's allocation, mapped into this process.
 
 class PeerMapping;
@@ -55,27 +60,25 @@ class PeerMapping {
     const std::byte* base() const {
         return static_cast<const std::byte*>(base_.load(std::memory_order_acquire));
     }
-    std::size_t size_bytes() const { return size_bytes_; }
 
     /// Finds or makes it. Takes a lock: keep what it gives. Thread safe. Errors: those of
-    /// Device::open.
+    /// Device::open; corrupt.
     static Result<std::shared_ptr<const PeerMapping>> of(Device& device,
                                                          const AllocationOrigin& origin,
                                                          const DeviceHandle& handle) {
         Registry& known = registry();
         const std::scoped_lock lock(known.mutex);
         std::erase_if(known.mappings, [](const auto& entry) { return entry.expired(); });
+        std::vector<std::shared_ptr<PeerMapping>> outdated;
         for (const auto& entry : known.mappings) {
             const std::shared_ptr<PeerMapping> mapping = entry.lock();
             if (mapping == nullptr || &mapping->device_ != &device) continue;
             if (mapping->origin_ == origin && mapping->handle_ == handle && mapping->is_open())
                 return std::shared_ptr<const PeerMapping>(mapping);
-            // A driver may refuse to map what has come to the place of something that is still
-            // mapped.
-            if (mapping->is_outdated_by(origin)) mapping->close();
+            if (mapping->is_outdated_by(origin)) outdated.push_back(mapping);
         }
         std::shared_ptr<PeerMapping> made(new PeerMapping(device, origin, handle));
-        GRADCOLL_TRY(made->open());
+        GRADCOLL_TRY(made->open_in_place_of(outdated));
         known.mappings.push_back(made);
         return std::shared_ptr<const PeerMapping>(made);
     }
@@ -90,11 +93,27 @@ class PeerMapping {
         return overlap && origin_.process == origin.process && origin_ != origin;
     }
 
+    /// Closes what is outdated, but not for a handle that is none: copies may be under way from
+    /// there, if what the origin says is a lie.
+    Status open_in_place_of(std::span<const std::shared_ptr<PeerMapping>> outdated) {
+        Status opened = open();
+        // A driver may refuse to map what has come to the place of something that is still mapped.
+        const bool may_be_in_the_way = opened.code() == Code::unsupported && !outdated.empty();
+        if (!opened.ok() && !may_be_in_the_way) return opened;
+        for (const auto& mapping : outdated) mapping->close();
+        return opened.ok() ? opened : open();
+    }
+
+    /// The device knows how large it is, unless it does not tell.
     Status open() {
         const auto base = GRADCOLL_VALUE(device_.open(handle_));
-        base_ = base;
         const auto mapped = device_.allocation_of(base);
-        size_bytes_ = mapped.ok() ? mapped->size_bytes : origin_.size_bytes;
+        if (mapped.ok() && mapped->size_bytes < origin_.size_bytes) {
+            device_.close(base);
+            return corrupt("the size of its allocation", origin_.size_bytes,
+                           fmt::format("{} bytes are there", mapped->size_bytes));
+        }
+        base_ = base;
         return {};
     }
 
@@ -106,7 +125,6 @@ class PeerMapping {
     const AllocationOrigin origin_;
     const DeviceHandle handle_;
     std::atomic<void*> base_{nullptr};
-    std::size_t size_bytes_ = 0;  ///< as the device tells; else as the origin does
 };
 
 // References to bytes in such allocations.
@@ -141,28 +159,19 @@ auto oldest(std::vector<Entry>& entries) {
                             [](const Entry& a, const Entry& b) { return a.last_use < b.last_use; });
 }
 
-Status corrupt(std::string_view what, std::uint64_t got, std::string_view allowed) {
-    return {Code::corrupt,
-            fmt::format("reference to a peer's device memory: {} is {}; {}", what, got, allowed)};
-}
-
-/// Whether the bytes lie within an allocation of that size.
-Status check_range(const Reference& reference, std::uint64_t allocation_bytes) {
+Status check(const Reference& reference, std::size_t expected_bytes) {
+    const std::uint64_t allocation_bytes = reference.allocation.size_bytes;
+    if (reference.magic != magic)
+        return corrupt("its first word", reference.magic, fmt::format("{} was expected", magic));
+    if (reference.size_bytes != expected_bytes)
+        return corrupt("the size", reference.size_bytes,
+                       fmt::format("{} bytes were expected", expected_bytes));
     if (reference.size_bytes > allocation_bytes ||
         reference.offset_bytes > allocation_bytes - reference.size_bytes)
         return corrupt("the offset", reference.offset_bytes,
                        fmt::format("{} bytes from there must lie within an allocation of {}",
                                    reference.size_bytes, allocation_bytes));
     return {};
-}
-
-Status check(const Reference& reference, std::size_t expected_bytes) {
-    if (reference.magic != magic)
-        return corrupt("its first word", reference.magic, fmt::format("{} was expected", magic));
-    if (reference.size_bytes != expected_bytes)
-        return corrupt("the size", reference.size_bytes,
-                       fmt::format("{} bytes were expected", expected_bytes));
-    return check_range(reference, reference.allocation.size_bytes);
 }
 
 }  // namespace
@@ -205,8 +214,8 @@ Result<const PeerMapping*> PeerDeviceMemory::Impl::mapping_of(const Reference& r
         found->last_use = ++uses;
         return found->mapping.get();
     }
-    if (mappings.size() == most_mappings) mappings.erase(oldest(mappings));
     auto mapping = GRADCOLL_VALUE(PeerMapping::of(device, reference.allocation, reference.handle));
+    if (mappings.size() == most_mappings) mappings.erase(oldest(mappings));
     mappings.push_back({std::move(mapping), ++uses});
     return mappings.back().mapping.get();
 }
@@ -243,7 +252,6 @@ Result<const void*> PeerDeviceMemory::resolve(std::span<const std::byte> bytes,
     std::memcpy(&reference, bytes.data(), sizeof reference);
     GRADCOLL_TRY(check(reference, expected_bytes));
     const auto mapping = GRADCOLL_VALUE(impl_->mapping_of(reference));
-    GRADCOLL_TRY(check_range(reference, mapping->size_bytes()));
     return static_cast<const void*>(mapping->base() + reference.offset_bytes);
 }
 

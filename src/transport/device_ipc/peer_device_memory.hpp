@@ -30,7 +30,8 @@ class PeerDeviceMemory {
                  std::span<std::byte, reference_bytes> out);
 
     /// Where the bytes are that a peer's reference means; valid until `most_mappings` other
-    /// allocations were resolved. The reference is untrusted. Errors: corrupt (no reference,
+    /// allocations were resolved, or one at the same address in its process. The reference is
+    /// untrusted; one that is corrupt leaves all as it was. Errors: corrupt (no reference,
     /// another size than expected, bytes outside of the allocation), unsupported (a device that
     /// this one does not reach).
     Result<const void*> resolve(std::span<const std::byte> reference, std::size_t expected_bytes);

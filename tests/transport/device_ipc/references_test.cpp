@@ -9,7 +9,8 @@ namespace gradcoll::test {
 namespace {
 
 using Reference = std::array<std::byte, reference_bytes>;
-constexpr std::size_t offset_field = 8, size_field = 16, allocation_size_field = 40;
+constexpr std::size_t offset_field = 8, size_field = 16, allocation_size_field = 40, id_field = 48,
+                      handle_field = 56;
 
 class References : public DeviceTest {
   protected:
@@ -132,6 +133,40 @@ TEST_F(References, ToOtherBytesThanExpectedOrOutsideOfTheAllocationAreCorrupt) {
     EXPECT_EQ(received_->resolve(std::span(good).first(127), 4000).status().code(), Code::corrupt);
     EXPECT_EQ(received_->resolve({}, 4000).status().code(), Code::corrupt);
     EXPECT_EQ(refusal(Reference{}, 0), Code::corrupt);
+}
+
+TEST_F(References, ThatAreCorruptDoAwayWithNothing) {
+    std::vector<std::unique_ptr<DeviceBuffer>> buffers;
+    std::vector<Reference> good;
+    for (std::size_t i = 0; i < PeerDeviceMemory::most_mappings; ++i) {
+        buffers.push_back(std::make_unique<DeviceBuffer>(*device_, 100));
+        good.push_back(refer(buffers.back()->data(), 100));
+        EXPECT_EQ(refusal(good.back(), 100), Code::ok);
+    }
+    for (const Reference& reference : good) {
+        // Another allocation at the same address, with a handle that is none; and too large.
+        const Reference other = with(reference, id_field, 12345);
+        EXPECT_EQ(refusal(with(other, handle_field, 0), 100), Code::corrupt);
+        EXPECT_EQ(refusal(with(other, allocation_size_field, 101), 100), Code::corrupt);
+    }
+    for (const Reference& reference : good) EXPECT_EQ(refusal(reference, 100), Code::ok);
+    const auto count = static_cast<int>(buffers.size());
+    EXPECT_EQ(receiver_->opened, 2 * count);
+    EXPECT_EQ(receiver_->closed, count) << "those that were too large, and no other";
+}
+
+/// As drivers do.
+TEST_F(References, AreOpenedWhereSomethingThatWasReleasedIsInTheWay) {
+    receiver_->one_at_a_time = true;
+    void* first = nullptr;
+    for (unsigned i = 0; i < 3; ++i) {
+        const DeviceBuffer buffer(*device_, 5000 + i);
+        if (i == 0) first = buffer.data();
+        ASSERT_EQ(buffer.data(), first) << "the emulated device no longer reuses addresses";
+        fill(buffer.data(), pattern(5000, i));
+        EXPECT_EQ(read(refer(buffer.data(), 5000), 5000), pattern(5000, i));
+    }
+    EXPECT_EQ(receiver_->closed, 2);
 }
 
 TEST_F(References, OfAnyBytesAreRefusedOrMeanBytesOfADevice) {

@@ -11,7 +11,7 @@ class WatchedDevice final : public Device {
     explicit WatchedDevice(Device& device) : device_(device) {}
 
     int shared = 0, opened = 0, closed = 0;
-    bool may_share = true, may_open = true;
+    bool may_share = true, may_open = true, one_at_a_time = false;
 
     const DevicePlace& place() const override { return device_.place(); }
     Result<void*> allocate(std::size_t size_bytes) override { return device_.allocate(size_bytes); }
@@ -34,9 +34,11 @@ class WatchedDevice final : public Device {
         return device_.share(allocation);
     }
     Result<void*> open(const DeviceHandle& handle) override {
-        ++opened;
-        if (!may_open) return Status(Code::unsupported, "this device opens nothing");
-        return device_.open(handle);
+        if (!may_open || (one_at_a_time && opened > closed))
+            return Status(Code::unsupported, "this device does not open that");
+        Result<void*> memory = device_.open(handle);
+        if (memory.ok()) ++opened;
+        return memory;
     }
     void close(void* memory) override {
         ++closed;

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "topology/bytes.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
@@ -88,8 +89,8 @@ class ProbeCacheFile {
         for (const ProbeHost& host : hosts_) {
             const auto found = cached.hosts.find(host.name);
             if (found == cached.hosts.end())
-                return nothing(
-                    fmt::format("{} does not have host {}: measured anew", path_, host.name));
+                return nothing(fmt::format("{} does not have host {}: measured anew", path_,
+                                           printable(host.name)));
             tree.hosts[std::to_string(host.lowest_rank)] = found->second;
         }
         tree.switches = std::move(cached.switches);
@@ -112,7 +113,7 @@ Status check_hosts(std::span<const ProbeHost> hosts, int size, const std::string
                 Code::invalid_argument,
                 fmt::format("{}: rank {} cannot measure for host {}: ranks are from 0 to {} and "
                             "measure for one host each",
-                            job, host.lowest_rank, host.name, size - 1)};
+                            job, host.lowest_rank, printable(host.name), size - 1)};
     if (ranks.count(0) == 0)
         return {Code::invalid_argument, fmt::format("{}: no host has rank 0", job)};
     return {};

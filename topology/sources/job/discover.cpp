@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "base/options.hpp"
-#include "topology/bytes.hpp"
 #include "topology/pci_address.hpp"
 #include "topology/sources/cluster/exchange.hpp"
 #include "topology/sources/cluster/probe.hpp"
 #include "topology/sources/host/this_machine.hpp"
 #include "topology/sources/job/job_tree.hpp"
+#include "topology/sources/job/probe_request.hpp"
 #include "topology/sources/job/reports.hpp"
 #include "topology/sources/job/written.hpp"
 
@@ -56,38 +56,13 @@ Result<RankReport> own_report(MPI_Comm comm, int rank, Reports what,
     return report;
 }
 
-// ---- what rank 0 tells those that measure
-// ---------------------------------------------------------------------------------------
+// ---- the discovery
+// -------------------------------------------------------------------------------------------------
 
-/// The facts that a probe needs on all ranks; no hosts: there is nothing to measure.
-std::string probe_bytes(const ProbeOptions& options, std::span<const JobHost> hosts) {
-    ByteWriter writer;
-    writer.text(options.cache_file);
-    writer.text(options.job);
-    writer.number(static_cast<std::uint32_t>(hosts.size()));
-    for (const JobHost& host : hosts) {
-        writer.number(static_cast<std::uint32_t>(host.ranks.front().rank));
-        writer.text(host.name);
-    }
-    return writer.take();
-}
-
-bool read_probe_bytes(std::string_view bytes, std::uint32_t rank_count, ProbeOptions& options,
-                      std::vector<ProbeHost>& hosts) {
-    ByteReader reader(bytes);
-    std::uint32_t count = 0;
-    if (!reader.text(options.cache_file, bytes.size()) || !reader.text(options.job, bytes.size()) ||
-        !reader.number(count))
-        return false;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        std::uint32_t lowest_rank = 0;
-        std::string name;
-        if (!reader.number(lowest_rank) || lowest_rank >= rank_count ||
-            !reader.text(name, max_name_bytes))
-            return false;
-        hosts.push_back({static_cast<int>(lowest_rank), std::move(name)});
-    }
-    return reader.size_left() == 0;
+std::vector<ProbeHost> probe_hosts(std::span<const JobHost> hosts) {
+    std::vector<ProbeHost> all;
+    for (const JobHost& host : hosts) all.push_back({host.ranks.front().rank, host.name});
+    return all;
 }
 
 /// What rank 0 needs of all.
@@ -145,15 +120,13 @@ class Discovery {
     Status measure() {
         std::string bytes;
         if (rank_ == 0)
-            bytes = probe_bytes({.cache_file = needs_.measurement_file, .job = sources_->origin()},
-                                job_.hosts);
+            bytes = probe_request_bytes(
+                {needs_.measurement_file, sources_->origin(), probe_hosts(job_.hosts)});
         GRADCOLL_TRY(share_bytes(comm_, bytes));
-        ProbeOptions options;
-        std::vector<ProbeHost> hosts;
-        if (!read_probe_bytes(bytes, static_cast<std::uint32_t>(size_), options, hosts))
-            return {Code::corrupt, "the hosts that rank 0 sent to be measured are malformed"};
-        if (hosts.size() < 2) return {};
-        job_.measured = GRADCOLL_VALUE(probe_switches(comm_, hosts, options));
+        const ProbeRequest request = GRADCOLL_VALUE(probe_request_from(bytes, size_));
+        if (request.hosts.size() < 2) return {};
+        const ProbeOptions options{.cache_file = request.cache_file, .job = request.job};
+        job_.measured = GRADCOLL_VALUE(probe_switches(comm_, request.hosts, options));
         return {};
     }
 

@@ -1,0 +1,35 @@
+// fuzz/memory_inputs.hpp - what is written where a rank reads that shares memory with others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "fuzz/mutator.hpp"
+
+namespace gradcoll::fuzz {
+
+struct Outcome {
+    std::uint64_t inputs = 0, borne = 0;  ///< borne: nothing was found wrong
+};
+
+/// Small, or at a limit of something.
+std::uint64_t number(Random& random);
+
+/// A few bytes here and there.
+void scribble(std::byte* bytes, std::size_t size, Random& random);
+
+/// A peer sends references to memory of its device (transport/device_ipc), some of them damaged,
+/// and gives memory back in between.
+class ReferenceInput {
+  public:
+    ReferenceInput();
+    ~ReferenceInput();
+    void run(Random& random, Outcome& outcome);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gradcoll::fuzz

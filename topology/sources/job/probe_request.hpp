@@ -1,0 +1,26 @@
+// topology/sources/job/probe_request.hpp - what rank 0 tells those that measure. Calls no MPI.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "topology/sources/cluster/probe.hpp"
+
+namespace gradcoll {
+
+/// What a probe needs on all ranks.
+struct ProbeRequest {
+    std::string cache_file;        ///< as in ProbeOptions
+    std::string job;               ///< the same
+    std::vector<ProbeHost> hosts;  ///< by lowest rank, from rank 0 on; none: there is nothing to
+                                   ///< measure
+};
+
+std::string probe_request_bytes(const ProbeRequest& request);
+/// The bytes are not trusted; ranks are below `rank_count`. What is read can be measured (see
+/// probe_switches()). Errors: corrupt.
+Result<ProbeRequest> probe_request_from(std::string_view bytes, int rank_count);
+
+}  // namespace gradcoll
