@@ -67,6 +67,11 @@ Status Execution::take_memory() {
         free_ -= rank_.tensors[t].bytes;
         memory_.set_aside(rank_.tensors[t].bytes);
     }
+    return place_what_moves();
+}
+
+/// Of what stays, between steps in the device.
+Status Execution::place_what_moves() {
     for (const Move& move : moves_.moves) {
         const std::size_t t = index_of(move.tensor);
         if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));

@@ -107,6 +107,7 @@ class Execution {
     const Move* hosted_for(std::int32_t tensor, std::int32_t op) const;
     Status place(std::size_t tensor);
     Status place_zeros(std::size_t tensor);
+    Status place_what_moves();
     void remove(std::size_t tensor);
     Tick since_begin() const;
 

@@ -4,6 +4,7 @@
 #include "mover/execution/execution.hpp"
 
 namespace gradcoll::mover {
+
 Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room) {
     const std::scoped_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
@@ -40,22 +41,18 @@ Status Execution::settle_states(const std::vector<const Move*>& lived, const std
             GRADCOLL_TRY(machine_->copy(in_host(*home), tensors_[t], bytes_of(t)));
             remove(t);
         } else {
-            memory_.set_aside(-rank_.tensors[t].bytes);
+            memory_.set_aside(-bytes_of(t));
         }
-        free_ += rank_.tensors[t].bytes;
+        free_ += bytes_of(t);
     }
     for (std::size_t t = 0; t < lived.size(); ++t) {
         if (lived[t] == nullptr || lives_in_host_[t] != nullptr) continue;
-        free_ -= rank_.tensors[t].bytes;
-        memory_.set_aside(rank_.tensors[t].bytes);
+        free_ -= bytes_of(t);
+        memory_.set_aside(bytes_of(t));
         GRADCOLL_TRY(place_zeros(t));
         GRADCOLL_TRY(machine_->copy(tensors_[t], old_pool + lived[t]->host_offset, bytes_of(t)));
     }
-    for (const Move& move : moves_.moves) {
-        const std::size_t t = index_of(move.tensor);
-        if (rank_.tensors[t].stays && lives_in_host_[t] == nullptr) GRADCOLL_TRY(place_zeros(t));
-    }
-    return {};
+    return place_what_moves();
 }
 
 }  // namespace gradcoll::mover

@@ -29,11 +29,10 @@ struct PlannedStep {
 };
 
 /// Plans for times without moves, then again for those that come of it, and keeps the shortest
-/// step: where operators wait there is more time to move. If they still wait, it is tried to let
-/// a quarter, half, three quarters or all of the model states that may move live in the host (of
-/// more than 10,000 operators: all), and
-/// what rules that count would do. Errors: out_of_memory where no moves make
-/// room enough in a device, or a host's pinned memory does not hold what moves.
+/// step: where operators wait there is more time to move. If they still wait, it is tried to let a
+/// quarter, half, three quarters or all of the model states that may move live in the host (of more
+/// than 10,000 operators: all), and what rules that count would do. Errors: out_of_memory where no
+/// moves make room enough in a device, or a host's pinned memory does not hold what moves.
 Result<PlannedStep> plan_moves(const Program& program, const Rooms& rooms,
                                const MovableKinds& kinds);
 

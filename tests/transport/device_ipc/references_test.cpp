@@ -37,6 +37,17 @@ class References : public DeviceTest {
         EXPECT_EQ(plugin_->device_of(*bytes), 1);
         return content(static_cast<const std::byte*>(*bytes), size_bytes);
     }
+    /// Three allocations, one after the other, at the same place.
+    void expect_each_read_at_one_address() {
+        void* first = nullptr;
+        for (unsigned i = 0; i < 3; ++i) {
+            const DeviceBuffer buffer(*device_, 5000 + i);
+            if (i == 0) first = buffer.data();
+            ASSERT_EQ(buffer.data(), first) << "the emulated device no longer reuses addresses";
+            fill(buffer.data(), pattern(5000, i));
+            EXPECT_EQ(read(refer(buffer.data(), 5000), 5000), pattern(5000, i));
+        }
+    }
     Code refusal(Reference reference, std::size_t expected_bytes) {
         return received_->resolve(reference, expected_bytes).status().code();
     }
@@ -71,14 +82,7 @@ TEST_F(References, OfOneAllocationShareItOnceAndOpenItOnce) {
 }
 
 TEST_F(References, OfMemoryThatCameToAnOldAddressMeanTheNewMemory) {
-    void* first = nullptr;
-    for (unsigned i = 0; i < 3; ++i) {
-        const DeviceBuffer buffer(*device_, 5000 + i);
-        if (i == 0) first = buffer.data();
-        ASSERT_EQ(buffer.data(), first) << "the emulated device no longer reuses addresses";
-        fill(buffer.data(), pattern(5000, i));
-        EXPECT_EQ(read(refer(buffer.data(), 5000), 5000), pattern(5000, i));
-    }
+    expect_each_read_at_one_address();
     EXPECT_EQ(sender_->shared, 3);
     EXPECT_EQ(receiver_->opened, 3);
     EXPECT_EQ(receiver_->closed, 2) << "what was released stays open";
@@ -158,14 +162,7 @@ TEST_F(References, ThatAreCorruptDoAwayWithNothing) {
 /// As drivers do.
 TEST_F(References, AreOpenedWhereSomethingThatWasReleasedIsInTheWay) {
     receiver_->one_at_a_time = true;
-    void* first = nullptr;
-    for (unsigned i = 0; i < 3; ++i) {
-        const DeviceBuffer buffer(*device_, 5000 + i);
-        if (i == 0) first = buffer.data();
-        ASSERT_EQ(buffer.data(), first) << "the emulated device no longer reuses addresses";
-        fill(buffer.data(), pattern(5000, i));
-        EXPECT_EQ(read(refer(buffer.data(), 5000), 5000), pattern(5000, i));
-    }
+    expect_each_read_at_one_address();
     EXPECT_EQ(receiver_->closed, 2);
 }
 
