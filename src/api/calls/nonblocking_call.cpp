@@ -177,7 +177,7 @@ Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
         call.shape.size_bytes() >= least_urgent_bytes || !comm.all_ranks_see_completions();
     auto started = CallOnHost::start(call, std::move(kept), request);
     if (!started) return started.status();
-    GRADCOLL_TRY(give_to_progress_thread(std::move(started).value(), {urgent, comm.yields()}));
+    give_to_progress_thread(std::move(started).value(), {urgent, comm.yields()});
     advance_started_calls();  // the other ranks get this one's input now
     return {};
 }
@@ -213,19 +213,16 @@ Status start_nonblocking(Call& call, MPI_Request* request) {
     if (call.route.one_host) return start_on_one_host(call, request);
     auto started = CallOnTree::start(call, request);
     if (!started) return started.status();
-    return give_to_progress_thread(std::move(started).value(),
-                                   {true, call.context->identity().yields()});
+    give_to_progress_thread(std::move(started).value(), {true, call.context->identity().yields()});
+    return {};
 }
 
 void refuse_nonblocking(const Call& call, const Status& why) {
     auto refusal = start_refusal(call, why);
-    Status told = refusal.status();
-    if (told.ok())
-        told = give_to_progress_thread(std::move(refusal).value(),
-                                       {true, call.context->identity().yields()});
-    if (!told.ok())
-        log(LogLevel::warn, "{}: the other ranks could not be told: {}", call.entry->name,
-            told.message());
+    if (!refusal)
+        return log(LogLevel::warn, "{}: the other ranks could not be told: {}", call.entry->name,
+                   refusal.status().message());
+    give_to_progress_thread(std::move(refusal).value(), {true, call.context->identity().yields()});
 }
 
 }  // namespace gradcoll

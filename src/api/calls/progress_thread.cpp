@@ -63,29 +63,52 @@ class Naps {
 class ProgressThread {
   public:
     /// Starts the thread if it does not run.
-    Status give(std::shared_ptr<StartedCall> call, Giving how) {
-        if (!runs_.load(std::memory_order_acquire)) GRADCOLL_TRY(start());
+    void give(std::shared_ptr<StartedCall> call, Giving how) {
         if (how.yields) ranks_yield.store(true, std::memory_order_relaxed);
+        if (!runs_.load(std::memory_order_acquire) && !try_to_start()) return carry_out(*call);
         note_program_progress();
         add_started_call(std::move(call));
         // It says that it sleeps before it looks for the last time.
-        if (!how.urgent && !sleeps_.load()) return {};
+        if (!how.urgent && !sleeps_.load()) return;
         const std::scoped_lock lock(mutex_);
         wake_.notify_one();
-        return {};
     }
 
   private:
+    /// Not where the process may have no more threads, or has no memory for one.
+    bool try_to_start() try {
+        const Status started = start();
+        if (!started.ok()) warn(started);
+        return started.ok();
+    } catch (...) {
+        warn(status_of_current_exception());
+        return false;
+    }
+
     Status start() {
         const std::scoped_lock lock(mutex_);
         if (runs_.load(std::memory_order_relaxed)) return {};
-        GRADCOLL_TRY(at_finalize([this] { stop(); }));
+        if (!stops_) GRADCOLL_TRY(at_finalize([this] { stop(); }));
+        stops_ = true;
         int level = MPI_THREAD_SINGLE;
         PMPI_Query_thread(&level);
         mover_ = level == MPI_THREAD_MULTIPLE ? Mover::program : Mover::helper;
         thread_ = std::thread([this] { run(); });
         runs_.store(true, std::memory_order_release);
         return {};
+    }
+
+    void warn(const Status& why) {
+        if (has_warned_.exchange(true)) return;
+        log(LogLevel::warn,
+            "no thread can be started, so that what is started is waited for at once: {}",
+            why.message());
+    }
+
+    /// In the place of the thread.
+    static void carry_out(StartedCall& call) {
+        while (call.advance(Mover::program) != StartedCall::Turn::finished)
+            if (!advance_started_calls()) sched_yield();
     }
 
     /// Without MPI_THREAD_MULTIPLE nobody but the caller may end the operations.
@@ -97,7 +120,7 @@ class ProgressThread {
             stopping_ = true;
         }
         wake_.notify_one();
-        thread_.join();
+        if (thread_.joinable()) thread_.join();
     }
 
     /// False: nothing is left to do, ever. A program that has just made requests soon makes others:
@@ -134,6 +157,8 @@ class ProgressThread {
     bool stopping_ = false;  // guarded by mutex_
     std::atomic<bool> sleeps_{false};
     std::atomic<bool> runs_{false};  // set under mutex_
+    bool stops_ = false;             // MPI_Finalize ends it; guarded by mutex_
+    std::atomic<bool> has_warned_{false};
     Mover mover_ = Mover::helper;
     std::thread thread_;
 };
@@ -147,8 +172,8 @@ ProgressThread& progress_thread() {
 
 }  // namespace
 
-Status give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how) {
-    return progress_thread().give(std::move(call), how);
+void give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how) {
+    progress_thread().give(std::move(call), how);
 }
 
 bool make_progress_for_waiting_program() noexcept try {

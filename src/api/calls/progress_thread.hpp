@@ -6,18 +6,18 @@
 #include <memory>
 
 #include "api/comm/started_calls.hpp"
-#include "base/status.hpp"
 
 namespace gradcoll {
 
 /// Hands the operation, which has been started, to the thread, which is started at the first use
-/// and stopped in MPI_Finalize, after all operations. It sleeps while there is none. Only by a
-/// thread that may call MPI. Errors: transport.
+/// and stopped in MPI_Finalize, after all operations. It sleeps while there is none. Where no
+/// thread can be started, this waits for the operation's end instead. Only by a thread that may
+/// call MPI.
 struct Giving {
     bool urgent = true;   ///< it begins soon; else, if the program does not, within a millisecond
     bool yields = false;  ///< ranks outnumber cores (CommIdentity::yields())
 };
-Status give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how);
+void give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how);
 
 /// A thread of the program that waits for requests of MPI makes progress instead; the thread leaves
 /// it to that one, for where ranks are as many as cores the two would want the same. Gives the core

@@ -1,7 +1,5 @@
 #include "api/calls/token_request.hpp"
 
-#include <sched.h>
-
 #include <cstring>
 
 #include "api/calls/progress_thread.hpp"
@@ -28,12 +26,7 @@ Outcome TokenRequest::begin() {
 
 void TokenRequest::start() noexcept try {
     if (const Outcome begun = begin(); begun.mpi_code != MPI_SUCCESS) return finish(begun);
-    if (const Status given = give_to_progress_thread(
-            shared_from_this(), {true, facts_.call.context->identity().yields()});
-        given.ok())
-        return;
-    while (advance(Mover::program) != Turn::finished)
-        sched_yield();  // no thread: then here and now
+    give_to_progress_thread(shared_from_this(), {true, facts_.call.context->identity().yields()});
 } catch (...) {
     finish(status_of_current_exception());
 }

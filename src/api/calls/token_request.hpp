@@ -26,7 +26,7 @@ class TokenRequest final : public StartedCall, public std::enable_shared_from_th
     /// Makes the request; collective. Errors: transport, and of planning.
     static Result<std::shared_ptr<TokenRequest>> make(Facts facts, MPI_Request* request);
 
-    /// After MPI has started it. Never waits for other ranks.
+    /// After MPI has started it. Waits for other ranks only where no thread can be started.
     void start() noexcept;
     Turn advance(Mover mover) override;
 
