@@ -20,6 +20,7 @@
 #include "platform.hpp"
 #include "rivals.hpp"
 #include "simulation.hpp"
+#include "tools/progress/progress.hpp"
 
 namespace gradcoll::simulate {
 namespace {
@@ -153,6 +154,31 @@ void print_row(const Options& options, const Case& row, const Timing& timing) {
                row.predicted_us, row.link_us, timing.wall_s);
 }
 
+/// SimGrid's time grows with the bytes, and is not nothing for the shortest vector.
+double work_of(const Case& row) { return static_cast<double>(row.size_bytes) + (64 << 10); }
+
+/// What runs, with what is shown of it.
+struct Program {
+    std::vector<RankBody> bodies;
+    std::vector<const Case*> rows;  ///< by body
+
+    void add(const Case& row, RankBody body) {
+        bodies.push_back(std::move(body));
+        rows.push_back(&row);
+    }
+};
+
+std::vector<Timing> run_with_progress(const Scene& scene, const Program& program) {
+    double work = 0;
+    for (const Case* row : program.rows) work += work_of(*row);
+    ProgressLine progress("gc_simulate", work, ProgressLine::Shown::on_terminal);
+    return run_on(scene, program.bodies, [&](std::size_t body) {
+        if (body > 0) progress.add(work_of(*program.rows[body - 1]));
+        const Case& row = *program.rows[body];
+        progress.begin(fmt::format("{}, {} bytes", row.algorithm, row.size_bytes));
+    });
+}
+
 int simulate(const Options& options) {
     const TemporaryFile platform(platform_of(*options.tree));
     Scene scene;
@@ -167,16 +193,17 @@ int simulate(const Options& options) {
         *std::max_element(options.sizes_bytes.begin(), options.sizes_bytes.end());
     std::vector<std::int32_t> input(static_cast<std::size_t>(largest) / sizeof(std::int32_t) + 64);
     std::vector<std::int32_t> output(input.size());
-    std::vector<RankBody> bodies;
+    Program program;
     std::vector<std::size_t> timed;  ///< by row
     for (Case& row : rows) {
         // Ranks that agree know the names of gradients from a step before.
-        if (row.agreement != nullptr) bodies.push_back(body_of(options, row, input, output));
-        timed.push_back(bodies.size());
-        bodies.push_back(body_of(options, row, input, output));
-        if (row.agreement != nullptr) bodies.push_back([&](int rank) { row.agreement->end(rank); });
+        if (row.agreement != nullptr) program.add(row, body_of(options, row, input, output));
+        timed.push_back(program.bodies.size());
+        program.add(row, body_of(options, row, input, output));
+        if (row.agreement != nullptr)
+            program.add(row, [&](int rank) { row.agreement->end(rank); });
     }
-    const std::vector<Timing> timings = run_on(scene, bodies);
+    const std::vector<Timing> timings = run_with_progress(scene, program);
     fmt::print(
         "algorithm,codec,ranks,bytes,time_us,chunk_bytes,predicted_us,busiest_link_us,wall_s\n");
     bool right = true;

@@ -16,14 +16,18 @@ constexpr const char* application = "gc_simulate";
 /// Simulated; longer than ranks can drift apart in a barrier.
 constexpr double pause_s = 1;
 
+using BodyBegins = std::function<void(std::size_t)>;
+
 struct Moments {
+    bool has_begun = false;
     double begin_s = 0;  ///< simulated
     double end_s = 0;
     std::chrono::steady_clock::time_point wall_end;
 };
 
 /// All ranks live in this process and take turns, so they can meet in plain memory.
-void run_rank(const std::vector<RankBody>& bodies, std::vector<Moments>& moments) {
+void run_rank(const std::vector<RankBody>& bodies, const BodyBegins& begins,
+              std::vector<Moments>& moments) {
     MPI_Init(nullptr, nullptr);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -32,6 +36,10 @@ void run_rank(const std::vector<RankBody>& bodies, std::vector<Moments>& moments
             std::max(moments[i].begin_s, simgrid::s4u::Engine::get_clock() + pause_s);
         MPI_Barrier(MPI_COMM_WORLD);
         simgrid::s4u::this_actor::sleep_until(moments[i].begin_s);
+        if (!moments[i].has_begun) {
+            moments[i].has_begun = true;
+            begins(i);
+        }
         bodies[i](rank);
         moments[i].end_s = std::max(moments[i].end_s, simgrid::s4u::Engine::get_clock());
         moments[i].wall_end = std::chrono::steady_clock::now();
@@ -39,7 +47,7 @@ void run_rank(const std::vector<RankBody>& bodies, std::vector<Moments>& moments
     MPI_Finalize();
 }
 
-void place_ranks(const Scene& scene, const std::vector<RankBody>& bodies,
+void place_ranks(const Scene& scene, const std::vector<RankBody>& bodies, const BodyBegins& begins,
                  std::vector<Moments>& moments) {
     SMPI_app_instance_register(application, nullptr, static_cast<int>(scene.hosts.size()));
     for (std::size_t rank = 0; rank < scene.hosts.size(); ++rank) {
@@ -50,7 +58,7 @@ void place_ranks(const Scene& scene, const std::vector<RankBody>& bodies,
         const auto actor = simgrid::s4u::Actor::init(fmt::format("rank{}", rank), host);
         actor->set_property("instance_id", application);
         actor->set_property("rank", std::to_string(rank));
-        actor->start([&bodies, &moments] { run_rank(bodies, moments); });
+        actor->start([&bodies, &begins, &moments] { run_rank(bodies, begins, moments); });
     }
 }
 
@@ -66,7 +74,8 @@ const std::vector<std::string>& default_settings() {
     return settings;
 }
 
-std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies) {
+std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies,
+                           const BodyBegins& begins) {
     std::string name = application;
     std::string quiet = "--log=root.thres:critical";
     char* arguments[] = {name.data(), quiet.data(), nullptr};
@@ -77,7 +86,7 @@ std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodi
     SMPI_init();
     engine.load_platform(scene.platform_path);
     std::vector<Moments> moments(bodies.size());
-    place_ranks(scene, bodies, moments);
+    place_ranks(scene, bodies, begins, moments);
     auto wall_begin = std::chrono::steady_clock::now();
     engine.run();
     SMPI_finalize();

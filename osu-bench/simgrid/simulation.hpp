@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,8 +28,10 @@ struct Timing {
 using RankBody = std::function<void(int rank)>;
 
 /// Runs the bodies one after another, each begun by all ranks at the same simulated time. At most
-/// once in a process (SimGrid's engine is a singleton). Errors end the process, as SimGrid does;
-/// std::runtime_error for a host that the platform does not have.
-std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies);
+/// once in a process (SimGrid's engine is a singleton). `begins` is told the index of each body
+/// before its first rank runs it. Errors end the process, as SimGrid does; std::runtime_error for
+/// a host that the platform does not have.
+std::vector<Timing> run_on(const Scene& scene, const std::vector<RankBody>& bodies,
+                           const std::function<void(std::size_t body)>& begins);
 
 }  // namespace gradcoll::simulate

@@ -10,6 +10,12 @@ def time_text(seconds):
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def clear_line(stream):
+    """Nothing stays of a line of progress; what is no terminal has none."""
+    if stream.isatty():
+        print("\r\033[K", end="", file=stream, flush=True)
+
+
 class Progress:
     """One line on stderr that is written over on a terminal; elsewhere a line for each part, or none.
 
@@ -32,8 +38,7 @@ class Progress:
 
     def end(self):
         """All is over: nothing stays on the line."""
-        if self.is_terminal:
-            print("\r\033[K", end="", file=self.stream, flush=True)
+        clear_line(self.stream)
 
     def _share(self):
         counts = self.total == int(self.total) and self.number + self.total < 100_000 and self.current == 1

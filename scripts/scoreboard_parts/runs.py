@@ -12,6 +12,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from progress_parts.progress import Progress, clear_line
+
 from . import machine
 from .arithmetic import FAMILIES, read_rows
 
@@ -62,6 +64,7 @@ def benchmark_of(build):
 
 
 def say(text):
+    clear_line(sys.stderr)
     print(f"scoreboard: {text}", file=sys.stderr, flush=True)
 
 
@@ -170,11 +173,14 @@ def allreduce(board, family, path, ranks, sizes, codecs=("exact",), extra=()):
 def in_turns(board, folder, measure):
     """Every round runs every family once, in swapped order; `measure(family, path, ranks)`."""
     good = True
+    families = [family for family in FAMILIES if family in board.builds]
+    progress = Progress(2 * board.extent.rounds * len(families))
     for number in range(board.extent.rounds):
         for ranks in (2, 4):
-            families = [family for family in FAMILIES if family in board.builds]
             for family in families if number % 2 == 0 else reversed(families):
+                progress.begin(f"{folder.name}: {family}, {ranks} ranks")
                 good = measure(family, folder / f"{family}-{ranks}-{number}.csv", ranks) and good
+    progress.end()
     return good
 
 
@@ -317,7 +323,9 @@ PARTS = {"host": measure_host, "codecs": measure_codecs, "peers": measure_peers,
 def measure_parts(board, names):
     """Returns the names of the parts that failed."""
     failed = []
+    progress = Progress(len(names))
     for name in names:
+        progress.begin(name)
         start = time.monotonic()
         if not PARTS[name](board):
             failed.append(name)

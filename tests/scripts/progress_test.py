@@ -11,7 +11,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
-from progress_parts.progress import Progress, time_text  # noqa: E402
+from progress_parts.progress import Progress, clear_line, time_text  # noqa: E402
 
 
 class Clock:
@@ -42,6 +42,16 @@ class ProgressTest(unittest.TestCase):
                 text += os.read(master, 4096).decode()
         os.close(master)
         self.assertEqual(text, "\r\033[K[1/3] one\r\033[K[2/3] two, about 20 s left\r\033[K[3/3] three, about 10 s left\r\033[K")
+
+    def test_a_line_is_cleared_on_a_terminal_and_nothing_goes_to_a_file(self):
+        master, slave = pty.openpty()
+        with os.fdopen(slave, "w") as terminal:
+            clear_line(terminal)
+            self.assertEqual(os.read(master, 4096), b"\r\033[K")
+        os.close(master)
+        file = io.StringIO()
+        clear_line(file)
+        self.assertEqual(file.getvalue(), "")
 
     def test_files_have_a_line_a_part_if_they_are_to_have_any(self):
         none, some = io.StringIO(), io.StringIO()
