@@ -155,7 +155,9 @@ void print_row(const Options& options, const Case& row, const Timing& timing) {
 }
 
 /// SimGrid's time grows with the bytes, and is not nothing for the shortest vector.
-double work_of(const Case& row) { return static_cast<double>(row.size_bytes) + (64 << 10); }
+double work_of(const Case& row) {
+    return static_cast<double>(row.size_bytes) + (64 << 10);
+}
 
 /// What runs, with what is shown of it.
 struct Program {
@@ -200,8 +202,7 @@ int simulate(const Options& options) {
         if (row.agreement != nullptr) program.add(row, body_of(options, row, input, output));
         timed.push_back(program.bodies.size());
         program.add(row, body_of(options, row, input, output));
-        if (row.agreement != nullptr)
-            program.add(row, [&](int rank) { row.agreement->end(rank); });
+        if (row.agreement != nullptr) program.add(row, [&](int rank) { row.agreement->end(rank); });
     }
     const std::vector<Timing> timings = run_with_progress(scene, program);
     fmt::print(

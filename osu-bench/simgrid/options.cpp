@@ -58,7 +58,7 @@ void declare_calls(CLI::App& app, Options& options, Raw& raw) {
     options.algorithms = {"ours"};
     app.add_option("-m,--message-size", options.sizes_bytes, "bytes, with K, M; a list")
         ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false))
+        ->transform(CLI::AsSizeValue(false).description(""))
         ->check(CLI::Range(std::int64_t{4}, max_vector_bytes));
     app.add_option("--algorithm", options.algorithms, "list of " + known_algorithms())
         ->delimiter(',');

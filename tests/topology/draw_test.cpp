@@ -109,6 +109,11 @@ TEST(Words, NumbersAreRangesAndSteps) {
     EXPECT_EQ(list({3, 2, 1, 0}), "3, 2, 1, 0");
 }
 
+TEST(DrawText, LinkFiguresHaveNoExponentWhereTheyAreLarge) {
+    EXPECT_EQ(link_figures_text({23950, 0.0012}, ", "), "23950 GB/s, 0.0012 us");
+    EXPECT_EQ(link_figures_text({12.5, 12345.6}, ", "), "12.5 GB/s, 12346 us");
+}
+
 TEST(Words, BytesAndTimesHaveThreeDigits) {
     EXPECT_EQ(bytes_words(0), "0 B");
     EXPECT_EQ(bytes_words(999), "999 B");

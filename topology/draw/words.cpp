@@ -116,6 +116,11 @@ std::string number_range(const std::vector<std::string_view>& numbers) {
     return text;
 }
 
+/// Four digits that count, and all that stand before the point: no exponent for what is large.
+std::string four_digits(double value) {
+    return value >= 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
 /// Three digits that count.
 std::string three_digits(double value) {
     return value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
@@ -183,10 +188,9 @@ std::string number_list(std::span<const int> numbers) {
 
 std::string link_figures_text(const Uplink& link, std::string_view separator) {
     std::string out;
-    if (link.bandwidth_gbytes_per_s > 0)
-        out += fmt::format("{:.4g} GB/s", link.bandwidth_gbytes_per_s);
+    if (link.bandwidth_gbytes_per_s > 0) out += four_digits(link.bandwidth_gbytes_per_s) + " GB/s";
     if (link.latency_us > 0)
-        out += fmt::format("{}{:.4g} us", out.empty() ? "" : separator, link.latency_us);
+        out += fmt::format("{}{} us", out.empty() ? "" : separator, four_digits(link.latency_us));
     return out;
 }
 

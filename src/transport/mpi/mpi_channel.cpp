@@ -19,8 +19,8 @@ Result<int> tag_limit_of_library() {
 }
 
 /// Open MPI sends up to 64 KiB, its header included, at once (btl_tcp_eager_limit). UCX, below
-/// MPICH, goes by what it thinks of the network: 16 KiB were sent at once, 64 KiB were not. All ranks
-/// run one library.
+/// MPICH, goes by what it thinks of the network: 16 KiB were sent at once, 64 KiB were not. All
+/// ranks run one library.
 std::size_t unasked_bytes_of_library() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
     int length = 0;
