@@ -74,3 +74,12 @@ for wrong in "--algorithm nonsense" "--codec 3:4" "--codec bound" "-m 2" "--tree
     "$gc_simulate" --tree "(0 1)" $wrong >/dev/null 2>&1 || status=$?
     [ "$status" -eq 2 ] || fail "$wrong: exit status $status instead of 2"
 done
+
+echo "a terminal shows how far it is, a file does not"
+shown=$(python3 - "$gc_simulate" --tree "(0 1)" -m 4K,1M <<'END'
+import pty, sys
+pty.spawn(sys.argv[1:])
+END
+)
+grep -q 'gc_simulate: ours, 1048576 bytes; ' <<<"$shown" || fail "no progress on a terminal: $shown"
+[ -z "$("$gc_simulate" --tree "(0 1)" -m 4K,1M 2>&1 >/dev/null)" ] || fail "progress in a file"
