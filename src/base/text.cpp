@@ -99,10 +99,14 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
     }
 }
 
-std::string printable(std::string_view text) {
-    std::string result(text.substr(0, longest_printed));
-    for (char& c : result)
+std::string with_plain_characters(std::string text) {
+    for (char& c : text)
         if (c < ' ' || c > '~') c = '?';
+    return text;
+}
+
+std::string printable(std::string_view text) {
+    std::string result = with_plain_characters(std::string(text.substr(0, longest_printed)));
     return text.size() > longest_printed ? result + "..." : result;
 }
 

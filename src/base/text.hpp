@@ -33,6 +33,9 @@ bool natural_less(std::string_view a, std::string_view b);
 /// word.
 std::vector<std::string_view> split_at_commas(std::string_view text);
 
+/// Unprintable bytes, and those of characters beyond ASCII, become '?'.
+std::string with_plain_characters(std::string text);
+
 /// Text from outside made fit for a message: cut after 80 bytes, unprintable bytes become '?'.
 std::string printable(std::string_view text);
 

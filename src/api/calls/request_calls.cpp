@@ -87,11 +87,21 @@ Status init(const CallArguments& arguments, MPI_Info info, GC_Request* request) 
     Settings settings;
     if (call.refusal.ok()) GRADCOLL_TRY(call.error);
     if (call.context != nullptr) GRADCOLL_TRY(take(settings, request_settings(call, info)));
-    auto persistent = PersistentCall::make(call, settings);
-    if (!persistent) return persistent.status();
-    const auto residual = (*persistent)->residual();
-    *request = new GC_Request_s{std::move(persistent).value(),
-                                {call.context, residual, "GC_Request_free"}};
+    std::unique_ptr<GC_Request_s> made;
+    const auto make = [&] {
+        auto persistent = GRADCOLL_VALUE(PersistentCall::make(call, settings));
+        const auto residual = persistent->residual();
+        made.reset(
+            new GC_Request_s{std::move(persistent), {call.context, residual, "GC_Request_free"}});
+        return Status();
+    };
+    if (call.context != nullptr && call.context->identity().rank_count() > 1)
+        // Who starts a request that another rank does not have would wait for it.
+        GRADCOLL_TRY(
+            done_on_all(call.context->identity().private_comm(), "set up the request", make));
+    else
+        GRADCOLL_TRY(make());
+    *request = made.release();
     return {};
 }
 

@@ -7,15 +7,30 @@
 namespace gradcoll {
 
 Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Request* request) {
-    std::shared_ptr<TokenRequest> made(new TokenRequest);
-    const auto number = facts.call.context->plans().next_channel_number();
-    if (!number) return number.status();
-    GRADCOLL_TRY(take(made->call_, PersistentCall::make(facts.call, facts.settings, *number)));
-    made->facts_ = std::move(facts);
-    made->token_ = Token(number->channel->comm(), number->channel->channel().rank(),
-                         static_cast<int>(number->number));
-    GRADCOLL_TRY(made->token_.receive_persistent(request));
-    return made;
+    const auto context = facts.call.context;
+    std::shared_ptr<TokenRequest> made;
+    MPI_Request receive = MPI_REQUEST_NULL;
+    // Who starts a request that another rank does not have would wait for it.
+    const Status all_have_it =
+        done_on_all(context->identity().private_comm(), "set up the request", [&] {
+            made.reset(new TokenRequest);
+            return made->set_up(std::move(facts), &receive);
+        });
+    if (all_have_it.ok()) {
+        *request = receive;
+        return made;
+    }
+    if (receive != MPI_REQUEST_NULL) PMPI_Request_free(&receive);
+    return all_have_it;
+}
+
+Status TokenRequest::set_up(Facts facts, MPI_Request* request) {
+    const auto number = GRADCOLL_VALUE(facts.call.context->plans().next_channel_number());
+    GRADCOLL_TRY(take(call_, PersistentCall::make(facts.call, facts.settings, number)));
+    facts_ = std::move(facts);
+    token_ = Token(number.channel->comm(), number.channel->channel().rank(),
+                   static_cast<int>(number.number));
+    return token_.receive_persistent(request);
 }
 
 Outcome TokenRequest::begin() {

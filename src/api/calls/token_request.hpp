@@ -23,7 +23,8 @@ class TokenRequest final : public StartedCall, public std::enable_shared_from_th
         /// Called before the request completes with an error, by any thread.
         std::function<void(const TokenRequest&)> on_failure;
     };
-    /// Makes the request; collective. Errors: transport, and of planning.
+    /// Makes the request, on all ranks or on none; collective. Errors: transport, and of planning;
+    /// peer_failed.
     static Result<std::shared_ptr<TokenRequest>> make(Facts facts, MPI_Request* request);
 
     /// After MPI has started it. Waits for other ranks only where no thread can be started.
@@ -32,6 +33,7 @@ class TokenRequest final : public StartedCall, public std::enable_shared_from_th
 
   private:
     TokenRequest() = default;
+    Status set_up(Facts facts, MPI_Request* request);
     Outcome begin();
     void finish(const Outcome& outcome) noexcept;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/edge/boundary.hpp"
 #include "base/hash.hpp"
 
 namespace gradcoll {
@@ -77,6 +78,10 @@ Status describe_difference(MPI_Comm comm, const Claim& claim, std::uint64_t hash
                         ranks->size() == 1 ? "rank" : "ranks", list_of(*ranks))};
 }
 
+Status status_of(const std::function<Status()>& work) try { return work(); } catch (...) {
+    return status_of_current_exception();
+}
+
 }  // namespace
 
 Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims) {
@@ -98,6 +103,14 @@ Result<bool> all_ranks(MPI_Comm comm, bool mine) {
 Status agreed(MPI_Comm comm, const Status& mine) {
     const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
     return all_good || !mine.ok() ? mine : Status(Code::io, "another rank could not");
+}
+
+Status done_on_all(MPI_Comm comm, std::string_view what, const std::function<Status()>& work) {
+    const Status mine = status_of(work);
+    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
+    return all_good || !mine.ok()
+               ? mine
+               : Status(Code::peer_failed, fmt::format("another rank could not {}", what));
 }
 
 }  // namespace gradcoll

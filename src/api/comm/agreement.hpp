@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,9 @@ Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims);
 Result<bool> all_ranks(MPI_Comm comm, bool mine);
 /// Ok on all ranks, or on none: on those where `mine` is, io. Collective. Errors: transport.
 Status agreed(MPI_Comm comm, const Status& mine);
+/// `work` is done on all ranks, or counts as done on none. What it throws is a failure, too. Where
+/// it went well the others' failure is peer_failed: "another rank could not" and `what`.
+/// Collective. Errors: those of `work`; transport.
+Status done_on_all(MPI_Comm comm, std::string_view what, const std::function<Status()>& work);
 
 }  // namespace gradcoll

@@ -15,6 +15,7 @@
 #include "base/interposer_handle.hpp"
 #include "base/log.hpp"
 #include "base/small_stack.hpp"
+#include "base/spare_memory.hpp"
 
 namespace gradcoll {
 namespace {
@@ -181,6 +182,7 @@ Result<std::shared_ptr<CommContext>> attach_here(MPI_Comm comm, const SettingsWi
 /// To look at the machine and to agree takes more of a stack than some threads have. Where other
 /// threads than the main one may call MPI, one may do it in the place of this one, which waits.
 Result<std::shared_ptr<CommContext>> attach(MPI_Comm comm, const SettingsWish& wish, Parts parts) {
+    free_spare_memory();
     GRADCOLL_TRY(make_keyval());
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);

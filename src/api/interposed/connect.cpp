@@ -8,6 +8,7 @@
 #include "api/observe/observe.hpp"
 #include "base/log.hpp"
 #include "base/mpi/fortran_handles.hpp"
+#include "base/spare_memory.hpp"
 #include "memory/space.hpp"
 
 namespace gradcoll {
@@ -76,6 +77,7 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     roll_call_has_begun();
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
+    set_spare_memory_aside();
     // What takes long the first time: here, not in the program's first call.
     space_of(gate);
     this_host();

@@ -6,13 +6,16 @@
 #include <utility>
 
 #include "base/status.hpp"
+#include "base/text.hpp"
 #include "mover/program/move_plan.hpp"
 
 namespace gradcoll::mover {
 
+/// Names in it are from files.
 template <class... Values>
 Status broken(fmt::format_string<Values...> what, Values&&... values) {
-    return {Code::invalid_argument, fmt::format(what, std::forward<Values>(values)...)};
+    return {Code::invalid_argument,
+            with_plain_characters(fmt::format(what, std::forward<Values>(values)...))};
 }
 
 /// Numbers are within what the other rules can add up.
