@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/log.hpp"
 #include "device/devices.hpp"
+#include "topology/sources/cluster/exchange.hpp"
 
 namespace gradcoll {
 namespace {
@@ -73,7 +74,7 @@ Result<std::string> text_of(MPI_Comm comm, const char* path) {
 Status create_mover(MPI_Comm comm, const char* path, int pipeline_rank, GC_Mover* out,
                     MakeMachine make_machine, void* stream) {
     GRADCOLL_TRY(check_intracomm(comm));
-    const std::string text = GRADCOLL_VALUE(from_rank_0(comm, text_of(comm, path)));
+    const std::string text = GRADCOLL_VALUE(share_result(comm, text_of(comm, path)));
     if (out == nullptr) return {Code::invalid_argument, "mover is a null pointer"};
     auto made = GRADCOLL_VALUE(make_mover(text, pipeline_rank, make_machine, stream));
     made->comm = comm;

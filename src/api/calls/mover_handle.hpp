@@ -25,9 +25,6 @@ struct GC_Mover_s {
 
 namespace gradcoll {
 
-/// What rank 0 has, on all ranks: a text, or its failure. Collective.
-Result<std::string> from_rank_0(MPI_Comm comm, Result<std::string> of_rank_0);
-
 /// A plan's text, read and checked.
 struct ReadPlan {
     mover::Inputs inputs;

@@ -3,16 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "api/calls/mover_handle.hpp"
 #include "api/edge/boundary.hpp"
-#include "base/files.hpp"
 #include "base/log.hpp"
 #include "mover/check/check.hpp"
 #include "mover/files/plan_file.hpp"
 #include "mover/plan/planner.hpp"
+#include "topology/bytes.hpp"
+#include "topology/sources/cluster/exchange.hpp"
 
 namespace gradcoll {
 namespace {
@@ -54,53 +57,54 @@ double drift_of_moves(const Execution& execution) {
            1;
 }
 
-/// A row of a rank's figures for rank 0: its pipeline rank, its rate, its operators' times.
-std::vector<long long> figures_for_rank_0(const GC_Mover_s& mover) {
+/// A rank's figures for rank 0: its pipeline rank, its rate, its operators' times.
+std::string figures_for_rank_0(const GC_Mover_s& mover) {
     const Execution& execution = *mover.execution;
-    std::vector<long long> row = {mover.pipeline_rank, measured_rate(execution)};
+    ByteWriter writer;
+    writer.number(static_cast<std::int32_t>(mover.pipeline_rank));
+    writer.number(measured_rate(execution));
     for (std::size_t n = 0; n < execution.rank().operators.size(); ++n)
-        row.push_back(measured_ticks(execution, n));
-    return row;
+        writer.number(static_cast<std::int64_t>(measured_ticks(execution, n)));
+    return writer.take();
 }
 
-/// On rank 0 the rows of all ranks, one after the other.
-Result<std::vector<long long>> gathered(MPI_Comm comm, const std::vector<long long>& row) {
-    int rank = 0, size = 0;
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
-    GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
-    const int count = static_cast<int>(row.size());
-    std::vector<int> counts(static_cast<std::size_t>(size)), offsets(counts.size());
-    GRADCOLL_TRY(from_mpi(PMPI_Gather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm),
-                          "MPI_Gather"));
-    std::int64_t total = 0;
-    for (std::size_t r = 0; r < counts.size(); ++r) {
-        offsets[r] = static_cast<int>(total);
-        total += counts[r];
+/// Adds what figures_for_rank_0() says to the sums; the slowest link of a rank is the one to plan
+/// for.
+Status add_figures(std::string_view figures, mover::Measured& sums,
+                   std::vector<std::int64_t>& devices) {
+    ByteReader reader(figures);
+    std::int32_t rank = 0;
+    std::int64_t rate = 0;
+    if (!reader.number(rank) || !reader.number(rate) || rate < 1 || rank < 0 ||
+        std::cmp_greater_equal(rank, devices.size()))
+        return {Code::corrupt, "the figures of a rank are not of one that the plan has"};
+    const auto r = static_cast<std::size_t>(rank);
+    if (reader.size_left() != sums.durations[r].size() * sizeof(std::int64_t))
+        return {Code::corrupt,
+                fmt::format("the figures of pipeline rank {} are not of its {} operators", rank,
+                            sums.durations[r].size())};
+    for (Tick& sum : sums.durations[r]) {
+        std::int64_t ticks = 0;
+        if (!reader.number(ticks) || ticks < 0 || ticks >= mover::longest_ticks)
+            return {Code::corrupt,
+                    fmt::format("pipeline rank {} tells of {} ticks of an operator", rank, ticks)};
+        sum += ticks;
     }
-    std::vector<long long> rows(static_cast<std::size_t>(rank == 0 ? total : 0));
-    GRADCOLL_TRY(from_mpi(PMPI_Gatherv(row.data(), count, MPI_LONG_LONG, rows.data(), counts.data(),
-                                       offsets.data(), MPI_LONG_LONG, 0, comm),
-                          "MPI_Gatherv"));
-    return rows;
+    sums.bytes_per_second[r] = std::min<std::int64_t>(sums.bytes_per_second[r], rate);
+    ++devices[r];
+    return {};
 }
 
 /// Means over the devices of each pipeline rank; what no device of this job runs is as planned.
-mover::Measured means_of(const mover::Scene& scene, const std::vector<long long>& rows) {
+Result<mover::Measured> means_of(const mover::Scene& scene,
+                                 const std::vector<std::string>& figures) {
     mover::Measured out;
     std::vector<std::int64_t> devices(scene.program.ranks.size(), 0);
     for (const mover::RankProgram& rank : scene.program.ranks)
         out.durations.emplace_back(rank.operators.size(), Tick{0});
     for (const mover::RankRoom& room : scene.rooms.ranks)
         out.bytes_per_second.push_back(room.lane.bytes_per_second);
-    for (std::size_t at = 0; at < rows.size();) {
-        const auto r = static_cast<std::size_t>(rows[at]);
-        // The slowest link of a rank is the one to plan for.
-        out.bytes_per_second[r] = std::min<std::int64_t>(out.bytes_per_second[r], rows[at + 1]);
-        for (std::size_t n = 0; n < out.durations[r].size(); ++n)
-            out.durations[r][n] += rows[at + 2 + n];
-        at += 2 + out.durations[r].size();
-        ++devices[r];
-    }
+    for (const std::string& of_rank : figures) GRADCOLL_TRY(add_figures(of_rank, out, devices));
     for (std::size_t r = 0; r < devices.size(); ++r)
         for (std::size_t n = 0; n < out.durations[r].size(); ++n)
             if (devices[r] > 0)
@@ -110,10 +114,11 @@ mover::Measured means_of(const mover::Scene& scene, const std::vector<long long>
     return out;
 }
 
-/// On rank 0: a plan's text, for what `rows` say.
-Result<std::string> new_plan(const mover::Inputs& old, const std::vector<long long>& rows) {
+/// On rank 0: a plan's text, for what all ranks tell.
+Result<std::string> new_plan(const mover::Inputs& old, const std::vector<std::string>& figures) {
     mover::Inputs inputs = old;
-    inputs.measured = means_of(GRADCOLL_VALUE(mover::scene_of(old)), rows);
+    const mover::Scene planned = GRADCOLL_VALUE(mover::scene_of(old));
+    inputs.measured = GRADCOLL_VALUE(means_of(planned, figures));
     const mover::Scene scene = GRADCOLL_VALUE(mover::scene_of(inputs));
     const auto step = GRADCOLL_VALUE(mover::plan_moves(scene.program, scene.rooms, inputs.kinds));
     return mover::json_of(inputs, scene.program, step.plan);
@@ -133,25 +138,6 @@ Status take_plan(GC_Mover_s& mover, const std::string& text) {
 }
 
 }  // namespace
-
-Result<std::string> from_rank_0(MPI_Comm comm, Result<std::string> of_rank_0) {
-    std::string text = of_rank_0.ok() ? *of_rank_0 : of_rank_0.status().message();
-    long long head[2] = {
-        static_cast<long long>(of_rank_0.ok() ? Code::ok : of_rank_0.status().code()),
-        static_cast<long long>(text.size())};
-    GRADCOLL_TRY(from_mpi(PMPI_Bcast(head, 2, MPI_LONG_LONG, 0, comm), "MPI_Bcast"));
-    if (head[1] < 0 || std::cmp_greater(head[1], largest_file_bytes))
-        return Status(Code::corrupt, fmt::format("rank 0 sends a plan of {} bytes", head[1]));
-    text.resize(static_cast<std::size_t>(head[1]));
-    constexpr std::size_t most_at_once = std::size_t{1} << 30U;
-    for (std::size_t done = 0; done < text.size(); done += most_at_once) {
-        const std::size_t now = std::min(most_at_once, text.size() - done);
-        GRADCOLL_TRY(from_mpi(
-            PMPI_Bcast(text.data() + done, static_cast<int>(now), MPI_CHAR, 0, comm), "MPI_Bcast"));
-    }
-    const auto code = static_cast<Code>(head[0]);
-    return code == Code::ok ? Result<std::string>(std::move(text)) : Status(code, std::move(text));
-}
 
 Result<ReadPlan> read_plan(const std::string& text) {
     const auto document = GRADCOLL_VALUE(mover::document_of_text("plan", text));
@@ -174,11 +160,12 @@ Status plan_again(GC_Mover_s& mover) {
     GRADCOLL_TRY(from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &drift, 1, MPI_DOUBLE, MPI_MAX, mover.comm),
                           "MPI_Allreduce"));
     if (drift <= mover.drift_share) return {};
-    const auto rows = GRADCOLL_VALUE(gathered(mover.comm, figures_for_rank_0(mover)));
+    std::vector<std::string> figures;
+    GRADCOLL_TRY(gather_bytes(mover.comm, figures_for_rank_0(mover), figures));
     int rank = 0;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(mover.comm, &rank), "MPI_Comm_rank"));
-    const auto text = from_rank_0(
-        mover.comm, rank == 0 ? new_plan(mover.inputs, rows) : Result<std::string>(std::string()));
+    const auto text = share_result(mover.comm, rank == 0 ? new_plan(mover.inputs, figures)
+                                                         : Result<std::string>(std::string()));
     const double before = static_cast<double>(mover.planned_step) / 1e6;
     if (!text.ok()) {
         if (rank == 0)

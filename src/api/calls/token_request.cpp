@@ -8,13 +8,14 @@ namespace gradcoll {
 
 Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Request* request) {
     const auto context = facts.call.context;
+    const ChannelNumber number = GRADCOLL_VALUE(context->plans().next_channel_number());
     std::shared_ptr<TokenRequest> made;
     MPI_Request receive = MPI_REQUEST_NULL;
     // Who starts a request that another rank does not have would wait for it.
     const Status all_have_it =
         done_on_all(context->identity().private_comm(), "set up the request", [&] {
             made.reset(new TokenRequest);
-            return made->set_up(std::move(facts), &receive);
+            return made->set_up(std::move(facts), number, &receive);
         });
     if (all_have_it.ok()) {
         *request = receive;
@@ -24,8 +25,7 @@ Result<std::shared_ptr<TokenRequest>> TokenRequest::make(Facts facts, MPI_Reques
     return all_have_it;
 }
 
-Status TokenRequest::set_up(Facts facts, MPI_Request* request) {
-    const auto number = GRADCOLL_VALUE(facts.call.context->plans().next_channel_number());
+Status TokenRequest::set_up(Facts facts, ChannelNumber number, MPI_Request* request) {
     GRADCOLL_TRY(take(call_, PersistentCall::make(facts.call, facts.settings, number)));
     facts_ = std::move(facts);
     token_ = Token(number.channel->comm(), number.channel->channel().rank(),

@@ -33,7 +33,7 @@ class TokenRequest final : public StartedCall, public std::enable_shared_from_th
 
   private:
     TokenRequest() = default;
-    Status set_up(Facts facts, MPI_Request* request);
+    Status set_up(Facts facts, ChannelNumber number, MPI_Request* request);
     Outcome begin();
     void finish(const Outcome& outcome) noexcept;
 

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string_view>
+
+#include "topology/bytes.hpp"
 
 namespace gradcoll {
 
@@ -17,7 +20,26 @@ constexpr std::int64_t most_mpi_bytes = std::numeric_limits<int>::max();  // MPI
 Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
     if (bytes >= 0 && bytes <= most_mpi_bytes) return {};
-    return {Code::unsupported, fmt::format("a topology of {} bytes is too large to send", bytes)};
+    return {Code::unsupported, fmt::format("{} bytes are too many to send at once", bytes)};
+}
+
+std::string bytes_of(const Result<std::string>& result) {
+    ByteWriter writer;
+    writer.number(static_cast<std::uint8_t>(result.ok() ? Code::ok : result.status().code()));
+    writer.text(result.ok() ? *result : result.status().message());
+    return writer.take();
+}
+
+Result<std::string> result_from(std::string_view bytes) {
+    ByteReader reader(bytes);
+    std::uint8_t code = 0;
+    std::string text;
+    if (!reader.number(code) || code > static_cast<std::uint8_t>(Code::internal) ||
+        !reader.text(text, bytes.size()) || reader.size_left() != 0)
+        return Status(Code::corrupt, "what rank 0 sent is malformed");
+    if (static_cast<Code>(code) != Code::ok)
+        return Status(static_cast<Code>(code), std::move(text));
+    return text;
 }
 
 }  // namespace
@@ -51,6 +73,12 @@ Status share_bytes(MPI_Comm comm, std::string& bytes) {
     bytes.resize(static_cast<std::size_t>(size_bytes));
     return from_mpi(PMPI_Bcast(bytes.data(), static_cast<int>(size_bytes), MPI_BYTE, 0, comm),
                     "MPI_Bcast");
+}
+
+Result<std::string> share_result(MPI_Comm comm, const Result<std::string>& of_rank_0) {
+    std::string bytes = bytes_of(of_rank_0);
+    GRADCOLL_TRY(share_bytes(comm, bytes));
+    return result_from(bytes);  // also on rank 0: everybody reads the same
 }
 
 Status find_first_on_host(MPI_Comm comm, int rank, std::uint32_t& first) {

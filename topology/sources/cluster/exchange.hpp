@@ -17,6 +17,10 @@ Status gather_bytes(MPI_Comm comm, const std::string& mine, std::vector<std::str
 /// Collective. `bytes` of rank 0 on all ranks. Errors: as above.
 Status share_bytes(MPI_Comm comm, std::string& bytes);
 
+/// Collective. What rank 0 has, or why it has nothing, on all ranks; `of_rank_0` of others is not
+/// looked at. Errors: as above; rank 0's.
+Result<std::string> share_result(MPI_Comm comm, const Result<std::string>& of_rank_0);
+
 /// Collective. The lowest rank of `comm` that shares memory with the caller: it stands for the
 /// host, as names may repeat (containers, cloned machines).
 Status find_first_on_host(MPI_Comm comm, int rank, std::uint32_t& first);

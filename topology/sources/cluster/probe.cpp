@@ -14,7 +14,6 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "topology/bytes.hpp"
 #include "topology/probe/cache.hpp"
 #include "topology/probe/measured_switches.hpp"
 #include "topology/sources/cluster/exchange.hpp"
@@ -125,17 +124,16 @@ class Probe {
         : comm_(comm), hosts_(hosts), options_(options) {}
 
     Result<SwitchTree> run(int rank) {
-        std::string bytes;
+        Result<std::string> text = std::string();
         if (rank == 0)
-            bytes = encoded(on_rank_0());
+            text = text_of(on_rank_0());
         else if (measures(rank))
             GRADCOLL_TRY(obey_probe(comm_, options_.effort));
         // The others must not take the core from those that measure.
         MPI_Request all_done = MPI_REQUEST_NULL;
         GRADCOLL_TRY(from_mpi(PMPI_Ibarrier(comm_, &all_done), "MPI_Ibarrier"));
         GRADCOLL_TRY(wait_gently(all_done));
-        GRADCOLL_TRY(share_bytes(comm_, bytes));
-        return decoded(bytes);
+        return switches_from_probe_cache(GRADCOLL_VALUE(share_result(comm_, text)));
     }
 
   private:
@@ -176,24 +174,10 @@ class Probe {
         return tree;
     }
 
-    std::string encoded(const Result<SwitchTree>& tree) const {
-        ByteWriter writer;
-        writer.number(static_cast<std::uint8_t>(tree.ok() ? Code::ok : tree.status().code()));
-        writer.text(tree.ok() ? probe_cache_text(*tree)
-                              : fmt::format("{}: {}", options_.job, tree.status().message()));
-        return writer.take();
-    }
-
-    /// Everybody, rank 0 too, reads the same bytes.
-    static Result<SwitchTree> decoded(std::string_view bytes) {
-        ByteReader reader(bytes);
-        std::uint8_t code = 0;
-        std::string text;
-        if (!reader.number(code) || code > static_cast<std::uint8_t>(Code::internal) ||
-            !reader.text(text, bytes.size()) || reader.size_left() != 0)
-            return Status(Code::corrupt, "the measured tree that rank 0 sent is malformed");
-        if (static_cast<Code>(code) != Code::ok) return Status(static_cast<Code>(code), text);
-        return switches_from_probe_cache(text);
+    Result<std::string> text_of(const Result<SwitchTree>& tree) const {
+        if (tree.ok()) return probe_cache_text(*tree);
+        return Status(tree.status().code(),
+                      fmt::format("{}: {}", options_.job, tree.status().message()));
     }
 
     MPI_Comm comm_;
