@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "api/edge/boundary.hpp"
 #include "base/hash.hpp"
@@ -82,6 +83,12 @@ Status status_of(const std::function<Status()>& work) try { return work(); } cat
     return status_of_current_exception();
 }
 
+/// `others`: what those say where it went well, if it did not everywhere.
+Status ok_on_all(MPI_Comm comm, const Status& mine, Status others) {
+    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
+    return all_good || !mine.ok() ? mine : std::move(others);
+}
+
 }  // namespace
 
 Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims) {
@@ -101,16 +108,12 @@ Result<bool> all_ranks(MPI_Comm comm, bool mine) {
 }
 
 Status agreed(MPI_Comm comm, const Status& mine) {
-    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
-    return all_good || !mine.ok() ? mine : Status(Code::io, "another rank could not");
+    return ok_on_all(comm, mine, Status(Code::io, "another rank could not"));
 }
 
 Status done_on_all(MPI_Comm comm, std::string_view what, const std::function<Status()>& work) {
-    const Status mine = status_of(work);
-    const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
-    return all_good || !mine.ok()
-               ? mine
-               : Status(Code::peer_failed, fmt::format("another rank could not {}", what));
+    return ok_on_all(comm, status_of(work),
+                     Status(Code::peer_failed, fmt::format("another rank could not {}", what)));
 }
 
 }  // namespace gradcoll
