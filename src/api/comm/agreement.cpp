@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "api/edge/boundary.hpp"
 #include "base/hash.hpp"
@@ -84,9 +83,9 @@ Status status_of(const std::function<Status()>& work) try { return work(); } cat
 }
 
 /// `others`: what those say where it went well, if it did not everywhere.
-Status ok_on_all(MPI_Comm comm, const Status& mine, Status others) {
+Status ok_on_all(MPI_Comm comm, const Status& mine, const Status& others) {
     const bool all_good = GRADCOLL_VALUE(all_ranks(comm, mine.ok()));
-    return all_good || !mine.ok() ? mine : std::move(others);
+    return all_good || !mine.ok() ? mine : others;
 }
 
 }  // namespace
