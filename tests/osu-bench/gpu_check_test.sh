@@ -27,6 +27,7 @@ expect "no number" 2 "--seconds soon" "$scripts/gpu-check" --seconds soon
 expect "a folder that --fetch did not make" 2 "--packages $folder" "$scripts/gpu-check" --packages "$folder"
 touch "$folder/something"
 expect "fetching into a folder that is in use" 1 "is not empty" "$scripts/gpu-check" --fetch "$folder"
+expect "a build folder with nothing in it" 1 "look at build  *FAIL" "$scripts/gpu-check" --no-build --build "$folder/empty" --out "$folder/out"
 
 # As gpu_codec does.
 cat >"$folder/with_device" <<'END'
