@@ -40,33 +40,39 @@ Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
     return copy;
 }
 
-/// Of a refused call: nobody reads what is in the vector.
+/// Of a refused call: nobody reads what is in the vector. `asked`: where vectors are.
 Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
-                        const CallShape& shape, const KeptTolerance& kept, const Status& why) {
+                        const CallShape& shape, const KeptTolerance& kept, const Status& why,
+                        bool asked) {
     if (kept.route.agents)
         return context.agent_sums().allreduce(context.tree(), arguments, shape, kept.route.key,
                                               &why);
     if (kept.route.hosts)
         return context.several_hosts().allreduce(arguments, shape, kept.route.key,
                                                  kept.for_encodings, &why);
-    context.one_host().refuse(Collective::allreduce, shape, why.code());
+    context.one_host().refuse(Collective::allreduce, shape, why.code(), asked);
     return why;
 }
 
 /// Through the memory of one host or of several, or of agents: of the host, or by a copy there.
 Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                      const KeptTolerance& kept, const BlockingExtras& extras) {
-    if (extras.refusal != nullptr)
-        return refuse_in_memory(context, arguments, shape, kept, *extras.refusal);
     DeviceSide* const device = extras.device.get();
+    const bool asked = device != nullptr;
+    if (extras.refusal != nullptr)
+        return refuse_in_memory(context, arguments, shape, kept, *extras.refusal, asked);
     const auto run = [&](const CallArguments& there) {
         if (kept.route.agents)
             return context.agent_sums().allreduce(context.tree(), there, shape, kept.route.key);
-        return kept.route.hosts ? context.several_hosts().allreduce(there, shape, kept.route.key,
-                                                                    kept.for_encodings)
-                                : context.one_host().allreduce(binding_of(there, shape), shape);
+        return kept.route.hosts
+                   ? context.several_hosts().allreduce(there, shape, kept.route.key,
+                                                       kept.for_encodings)
+                   : context.one_host().allreduce(binding_of(there, shape), shape, asked);
     };
-    return device != nullptr ? run_on_copy(arguments, shape, *device, run) : run(arguments);
+    if (device == nullptr) return run(arguments);
+    return run_on_copy(arguments, shape, *device, run, [&](const Status& why) {
+        (void)refuse_in_memory(context, arguments, shape, kept, why, asked);
+    });
 }
 
 /// By the MPI library, as a call that passes.
@@ -113,39 +119,78 @@ Status run_measured(CommContext& context, const CallArguments& arguments, const 
                          result->data());
 }
 
-}  // namespace
-
-Status run_allreduce(const Call& call) {
-    CommContext& context = *call.context;
-    if (call.alone)
-        return reduce_alone(context, call.entry->kind, call.arguments, call.shape, call.memory);
-    if (call.shape.has_gaps) return run_gapped(call);
-    const auto placed = place_call(context, call.arguments, call.shape, call.memory);
-    if (!placed) {
-        refuse_allreduce(call, placed.status());
-        return placed.status();
-    }
-    Route settled = call.route;
-    settled.key.in_place = is_in_place(placed->arguments);
-    const auto kept =
-        keep_tolerance(context, placed->arguments, call.shape, settled, placed->device == nullptr);
-    if (!kept) return kept.status();
-    Residual* const residual =
-        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
-    return run_measured(context, placed->arguments, call.shape, *kept, {residual, placed->device});
-}
-
-void refuse_allreduce(const Call& call, const Status& why) {
+/// Of a rank that takes no part: the buffers are room for what arrives.
+void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
     const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
     if (room == nullptr) return;
     CallArguments arguments = call.arguments;
     arguments.sendbuf = MPI_IN_PLACE;
     arguments.recvbuf = room.get();
+    kept.route.key.in_place = true;
+    (void)run_measured(*call.context, arguments, call.shape, kept, {.refusal = &why});
+}
+
+/// Whether all ranks of a call over the tree ask each other where their vectors are.
+bool all_ask_where(CommContext& context, const Route& route) {
+    return route.needs_tree() && !route.key.feedback && context.one_host().is_open();
+}
+
+/// Whether vectors are on devices, and stay there, is asked where ranks share memory: by all of a
+/// call over the tree, and by those who have one there and would go through that memory.
+Status settle_place(CommContext& context, const CallShape& shape, bool on_device, Route& route) {
+    if (route.one_host ? !on_device : !all_ask_where(context, route)) return {};
+    GRADCOLL_TRY(take(route.key.on_devices, stays_on_devices(context, shape, on_device)));
+    if (route.key.on_devices) route.one_host = false;
+    return {};
+}
+
+/// Over the tree, what the other ranks see of a short vector is the same wherever it is.
+bool goes_by_copy(const CommContext& context, const CallShape& shape, const Route& route) {
+    return route.needs_tree() && shape.size_bytes() < context.least_device_bytes();
+}
+
+}  // namespace
+
+Status run_allreduce(const Call& call) {
+    CommContext& context = *call.context;
+    const CallShape& shape = call.shape;
+    if (call.alone)
+        return reduce_alone(context, call.entry->kind, call.arguments, shape, call.memory);
+    if (shape.has_gaps) return run_gapped(call);
+    const auto placed = place_call(context, call.arguments, shape, call.memory);
+    if (!placed) {
+        refuse_allreduce(call, placed.status());
+        return placed.status();
+    }
+    const std::shared_ptr<DeviceSide>& device = placed->device;
+    Route settled = call.route;
+    settled.key.in_place = is_in_place(placed->arguments);
+    auto kept = keep_tolerance(context, placed->arguments, shape, settled, device == nullptr);
+    if (!kept) return kept.status();
+    GRADCOLL_TRY(settle_place(context, shape, device != nullptr, kept->route));
+    Residual* const residual =
+        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
+    if (device == nullptr || !goes_by_copy(context, shape, kept->route))
+        return run_measured(context, placed->arguments, shape, *kept, {residual, device});
+    kept->route.key.in_place = true;
+    return run_on_copy(
+        placed->arguments, shape, *device,
+        [&](const CallArguments& there) {
+            return run_measured(context, there, shape, *kept, {residual, nullptr});
+        },
+        [&](const Status& why) { refuse_kept(call, *kept, why); });
+}
+
+void refuse_allreduce(const Call& call, const Status& why) {
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
     Route settled = call.route;
     settled.key.in_place = true;
-    const auto kept =
-        keep_tolerance(*call.context, arguments, call.shape, settled, /*on_host=*/false);
-    if (kept) (void)run_measured(*call.context, arguments, call.shape, *kept, {.refusal = &why});
+    auto kept = keep_tolerance(*call.context, arguments, call.shape, settled, /*on_host=*/false);
+    if (!kept) return;
+    const bool is_told = all_ask_where(*call.context, kept->route) &&
+                         call.context->one_host().answers_with_refusal(call.shape, why.code());
+    if (!is_told) refuse_kept(call, *kept, why);
 }
 
 }  // namespace gradcoll

@@ -152,16 +152,28 @@ Result<PlacedCall> place_call(CommContext& context, const CallArguments& argumen
 }
 
 Status run_on_copy(const CallArguments& arguments, const CallShape& shape, DeviceSide& side,
-                   const std::function<Status(const CallArguments&)>& run) {
-    const auto copy = side.staging(shape.size_bytes());
-    if (!copy) return copy.status();
+                   const std::function<Status(const CallArguments&)>& run,
+                   const std::function<void(const Status&)>& refuse) {
     const Binding binding = binding_of(arguments, shape);
-    GRADCOLL_TRY(copy_and_finish(side, *copy, binding.input, shape.size_bytes()));
+    const auto copy = side.staging(shape.size_bytes());
+    const Status copied =
+        copy ? copy_and_finish(side, *copy, binding.input, shape.size_bytes()) : copy.status();
+    if (!copied.ok()) {
+        refuse(copied);
+        return copied;
+    }
     CallArguments there = arguments;
     there.sendbuf = MPI_IN_PLACE;
     there.recvbuf = *copy;
     GRADCOLL_TRY(run(there));
     return copy_and_finish(side, binding.output, *copy, shape.size_bytes());
+}
+
+Result<bool> stays_on_devices(CommContext& context, const CallShape& shape, bool on_device) {
+    if (!GRADCOLL_VALUE(context.one_host().all_on_devices(shape, on_device))) return false;
+    // A tree that cannot be made is an error that all ranks have; memory of the host does without.
+    return context.prepare_tree().ok() && context.devices().all_share() &&
+           shape.size_bytes() >= context.least_device_bytes();
 }
 
 }  // namespace gradcoll

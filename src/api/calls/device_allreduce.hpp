@@ -76,9 +76,17 @@ struct PlacedCall {
 Result<PlacedCall> place_call(CommContext& context, const CallArguments& arguments,
                               const CallShape& shape, const CallMemory& memory);
 
-/// What `run` does with host memory, with a copy of the device's: in place there.
+/// What `run` does with host memory, with a copy of the device's: in place there. `refuse`: tells
+/// the other ranks where there can be no copy.
 Status run_on_copy(const CallArguments& arguments, const CallShape& shape, DeviceSide& side,
-                   const std::function<Status(const CallArguments&)>& run);
+                   const std::function<Status(const CallArguments&)>& run,
+                   const std::function<void(const Status&)>& refuse);
+
+/// Whether a blocking call whose route rests on one host is one whose vectors are on devices of all
+/// ranks, and long enough to stay there: then it goes over the tree, which there is from now on.
+/// Collective with the calls of other ranks, wherever their vectors are. Errors: those of
+/// OneHost::all_on_devices().
+Result<bool> stays_on_devices(CommContext& context, const CallShape& shape, bool on_device);
 
 /// Between memory of the device and the host's, either way; waits for it.
 Status copy_and_finish(DeviceSide& side, void* to, const void* from, std::size_t size_bytes);

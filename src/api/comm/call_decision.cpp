@@ -9,6 +9,10 @@ CodecId supported(CodecId codec, ElementType type) {
     return codec_supports(codec, type) ? codec : CodecId::exact;
 }
 
+/// Between devices that read each other there is nothing to overlap with: chunks only bound the
+/// scratch memory.
+constexpr std::int64_t device_chunk_bytes = 64 << 20;
+
 /// With nothing that the element type cannot have.
 HopCodecs codecs_of(const Settings& settings, const CallKey& key) {
     const HopCodecs wished = settings.schedule.empty() ? settings.codecs() : HopCodecs{key.phase};
@@ -29,6 +33,8 @@ PolicyOptions options_of(const Settings& settings, const CallKey& key) {
         if (key.feedback) wish = wish.value_or(Exchange::direct);
     if (settings.chunk_bytes)
         options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
+    else if (key.on_devices)
+        options.chunk_bytes = device_chunk_bytes;
     if (!key.compress) return options;
     options.codecs = codecs_of(settings, key);
     if (settings.down_codec) options.down_codec = supported(*settings.down_codec, key.type);

@@ -20,6 +20,8 @@ struct CallKey {
     bool in_place = false;
     bool feedback = false;
     bool compress = false;  ///< use the settings' codecs; else all exact
+    /// All vectors are in memory of devices that read each other.
+    bool on_devices = false;
     std::uint32_t elem_bytes = 0;
     std::int64_t count = 0;  ///< elements of the whole vector
     friend bool operator==(const CallKey&, const CallKey&) = default;

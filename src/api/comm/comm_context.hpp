@@ -71,6 +71,10 @@ class CommContext : public std::enable_shared_from_this<CommContext> {
     CommPlans& plans() { return plans_; }
     const CommPlans& plans() const { return plans_; }
     CommDevices& devices() { return devices_; }
+    /// Shorter vectors in memory of devices are reduced in the host's, by a copy there.
+    std::uint64_t least_device_bytes() const {
+        return settings_.current().device_min_bytes.value_or(devices_.least_bytes());
+    }
     OneHost& one_host() { return one_host_; }
     const OneHost& one_host() const { return one_host_; }
     SeveralHosts& several_hosts() { return several_hosts_; }

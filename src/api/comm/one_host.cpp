@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <bit>
+
+#include "api/comm/comm_devices.hpp"
 #include "api/comm/route.hpp"
 #include "api/observe/observe.hpp"
 #include "base/clock.hpp"
@@ -93,13 +96,43 @@ double OneHost::predicted_us(const Told& call) const {
         .total_us;
 }
 
-Status OneHost::allreduce(const Binding& binding, const CallShape& shape) {
+/// Until devices are known to be used, before every power of two of the calls that would matter.
+bool OneHost::asks_where(const CallShape& shape) {
+    const Settings& settings = settings_.current();
+    const std::uint64_t least = settings.device_min_bytes.value_or(CommDevices::least_auto_bytes);
+    // The tree adds in another order.
+    if (shape.by_mpi() || settings.reproducible || shape.size_bytes() < least) return false;
+    return std::has_single_bit(++calls_to_ask_of_) || devices_are_used_;
+}
+
+Result<bool> OneHost::all_on_devices(const CallShape& shape, bool mine) {
+    constexpr std::uint64_t on_device = 1, no_device_in_use = 2;
+    if (!asks_where(shape)) return false;
+    if (!turns_.all_are_over()) wait_for_turn();
+    const bool in_use = mine || device_in_use() != nullptr;
+    const std::uint64_t common = GRADCOLL_VALUE(
+        engine_->common_bits((mine ? on_device : 0) | (in_use ? 0 : no_device_in_use), shape));
+    devices_are_used_ = (common & no_device_in_use) == 0;
+    return (common & on_device) != 0;
+}
+
+Status OneHost::allreduce(const Binding& binding, const CallShape& shape, bool asked) {
+    if (!asked) GRADCOLL_TRY(all_on_devices(shape, false).status());
     return counted(
         {CallKind::allreduce, shape, shape.size_bytes(), binding.input == binding.output},
         [&] { return engine_->allreduce(binding, shape); });
 }
 
-void OneHost::refuse(Collective collective, const CallShape& shape, Code reason) {
+bool OneHost::answers_with_refusal(const CallShape& shape, Code reason) {
+    if (!asks_where(shape)) return false;
+    if (!turns_.all_are_over()) wait_for_turn();
+    engine_->refuse_common_bits(reason);
+    return true;
+}
+
+void OneHost::refuse(Collective collective, const CallShape& shape, Code reason, bool asked) {
+    if (collective == Collective::allreduce && !asked && answers_with_refusal(shape, reason))
+        return;
     if (!turns_.all_are_over()) wait_for_turn();
     engine_->refuse(collective, shape, reason);
 }

@@ -40,12 +40,21 @@ class OneHost {
     /// Whether there is room for those of the call. The same on all ranks.
     bool takes(const CallShape& shape) const { return shape.elem_bytes <= most_element_bytes_; }
 
-    /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
+    /// Whether the vectors of all ranks are in memory of devices; nothing is counted. Only if
+    /// open(). Collective with the other ranks' allreduce() of that shape, which says that a vector
+    /// is in the host's: so rank by rank who has his on a device asks first, and calls allreduce()
+    /// with `asked` if the answer is no. Where no rank uses devices hardly anything is asked.
     /// Errors: invalid_argument, on every rank, if ranks made different calls.
-    Status allreduce(const Binding& binding, const CallShape& shape);
+    Result<bool> all_on_devices(const CallShape& shape, bool mine);
+    /// By a rank that cannot take part in the call: if the others ask, they get that, with
+    /// peer_failed. Whether they do.
+    bool answers_with_refusal(const CallShape& shape, Code reason);
+    /// Only if open() and it takes the call. Collective; counts the call. Allocates nothing.
+    /// `asked`: all_on_devices() has been, for this call. Errors: as all_on_devices().
+    Status allreduce(const Binding& binding, const CallShape& shape, bool asked = false);
     /// By a rank that cannot take part in one (`shape`: of the whole vector): the others' call ends
-    /// with peer_failed, naming the reason.
-    void refuse(Collective collective, const CallShape& shape, Code reason);
+    /// with peer_failed, naming the reason. `asked`: as of allreduce().
+    void refuse(Collective collective, const CallShape& shape, Code reason, bool asked = false);
     /// The same of a broadcast or reduction: those that wait for this rank get the error.
     void refuse(CallKind kind, const CallShape& shape, Code reason);
     /// One that nobody waits for here. Begun by the thread whose turn it is to make calls; then
@@ -104,12 +113,15 @@ class OneHost {
     Status observed(const Told& call, Run& run);
     double predicted_us(const Told& call) const;
     void wait_for_turn();
+    bool asks_where(const CallShape& shape);
     void count_begun(const CallShape& shape, CallKind kind);
 
     const CommIdentity& comm_;
     const CommSettings& settings_;
     CommStatistics& statistics_;
     bool may_open_ = false;
+    bool devices_are_used_ = false;      ///< by some rank's program
+    std::uint64_t calls_to_ask_of_ = 0;  ///< so far
     std::size_t most_element_bytes_ = 0;
     PooledEngine engine_;
     HostTurns turns_;  ///< of operations that nobody waits for here

@@ -52,6 +52,9 @@ constexpr std::size_t moved_bytes_a_byte = 32;
 /// Of the call in which ranks agree on larger blocks.
 constexpr std::uint64_t growth_signature = 0x6772'6f77'0000'0000;
 
+/// Of the call in which ranks compare what only each of them knows.
+constexpr std::uint64_t common_bits_signature = 0x6269'7473'0000'0000;
+
 std::size_t sum_of(const SegmentGroup::BlockExtents& extents) {
     std::size_t bytes = 0;
     for (const auto& extent : extents) bytes += extent.size_bytes;
@@ -131,6 +134,14 @@ Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) 
         GRADCOLL_TRY(have_blocks_for(bytes, useful_block_bytes(bytes)));
     return allreduce_.run({binding.input, binding.output, static_cast<std::size_t>(shape.count),
                            binding.reducer, signature, shape.by_mpi()});
+}
+
+Result<std::uint64_t> OneHostEngine::common_bits(std::uint64_t mine, const CallShape& shape) {
+    std::uint64_t common = 0;
+    GRADCOLL_TRY(allreduce_.run({&mine, &common, 1,
+                                 reducer_for(ReduceOp::band, ElementType::u64),
+                                 common_bits_signature ^ signature_of(shape)}));
+    return common;
 }
 
 std::size_t OneHostEngine::useful_block_bytes(std::size_t vector_bytes) const {

@@ -77,6 +77,12 @@ class OneHostEngine {
     std::uint64_t state() const;
 
     Status allreduce(const Binding& binding, const CallShape& shape);
+    /// What all ranks have in common of their bits, before a call of that shape.
+    Result<std::uint64_t> common_bits(std::uint64_t mine, const CallShape& shape);
+    /// By a rank that refuses that call: the others' common_bits() ends with peer_failed.
+    void refuse_common_bits(Code reason) {
+        (void)run_empty(SegmentGroup::refusal_signature(reason));
+    }
     /// Progress of MPI, of what has started and of what is beside; true if there was any.
     bool let_others_go_on() const;
     /// Begins one that nobody waits for, on all ranks: advance_started() until it is complete or

@@ -118,6 +118,8 @@ struct Settings {
     bool reproducible = false;
     std::uint64_t shm_bytes = 0;  ///< shared memory a rank; 0: none
     TransportChoice transports;   ///< what may carry messages
+    /// Shorter vectors on devices are reduced on the host; none: by what devices take.
+    std::optional<std::uint64_t> device_min_bytes;
     NicChoice nic = {};
     CodecSchedule schedule;            ///< if not empty: instead of `codec` and `level_codecs`
     std::uint64_t calls_per_step = 0;  ///< 0: calls do not advance the schedule

@@ -30,15 +30,18 @@ std::vector<std::byte> reduced_on_host(MPI_Comm comm, int count, MPI_Op op = MPI
     return reduced(comm, count, {false, false, false}, op);
 }
 
-/// With a written tree, an exchange of messages; without, through the memory of the host.
+/// With a written tree, an exchange of messages on the device, however short; without, through the
+/// memory of the host, however long.
 std::vector<std::unique_ptr<OwnComm>> comms_to_try() {
     std::vector<std::unique_ptr<OwnComm>> comms;
     comms.push_back(std::make_unique<OwnComm>());
+    comms.back()->set("gc_device_min_bytes", "1G");
     for (const char* codec : {"exact", "2:4", "bf16", "2:4+int8", "int8/seed=3", "int8/abs=1e-2"})
         for (const std::string& tree : {trees_for(size_of(MPI_COMM_WORLD)).front(),
                                         trees_for(size_of(MPI_COMM_WORLD)).back()}) {
             comms.push_back(std::make_unique<OwnComm>(tree));
             comms.back()->set("gc_codec", codec);
+            comms.back()->set("gc_device_min_bytes", "0");
         }
     return comms;
 }
@@ -249,6 +252,7 @@ TEST(DeviceAllreduce, CodecsWithoutKernelsAreNamedOnEveryRankWithDeviceMemory) {
     for (const char* codec : {"int8+zstd", "bound/abs=0.001"}) {
         comm.set("gc_codec", codec);
         comm.set("gc_compress_if", "always");
+        comm.set("gc_device_min_bytes", "0");
         for (const bool on_device : {true, comm.rank() % 2 == 0}) {
             const std::vector<float> input = input_of(comm.rank(), 100000);
             Buffer send(on_device, input), receive(on_device, input);

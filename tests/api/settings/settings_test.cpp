@@ -208,7 +208,7 @@ TEST(Settings, EveryBadValueNamesItsKey) {
         {OptionId::shm_bytes, "1K"},        {OptionId::compress_if, "maybe"},
         {OptionId::compress_comms, "a,,b"}, {OptionId::step_every, "calls:0"},
         {OptionId::compress_calls, "3/2"},  {OptionId::transports, "mpi,carrier_pigeon"},
-        {OptionId::builder, "nobody"}};
+        {OptionId::builder, "nobody"},      {OptionId::device_min_bytes, "1X"}};
     for (const auto& [id, value] : bad) {
         SettingsText text = SettingsText::defaults();
         text.set(id, value);

@@ -107,6 +107,16 @@ OptionInfo shm_bytes_option_row() {
                 "much again for messages inside hosts; 0: none"};
 }
 
+OptionInfo device_min_bytes_option_row() {
+    return {.variable = "GC_DEVICE_MIN_BYTES",
+            .info_key = "gc_device_min_bytes",
+            .default_value = "auto",
+            .allowed = "auto, or bytes with K, M or G",
+            .help =
+                "shorter vectors in device memory are reduced in host memory, by a copy there; "
+                "auto: as long as the device takes for the first byte"};
+}
+
 OptionInfo transports_option_row() {
     return {.variable = "GC_TRANSPORTS",
             .default_value = "auto",

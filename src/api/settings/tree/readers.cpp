@@ -91,6 +91,12 @@ SettingRow shm_bytes_setting_row() {
     }};
 }
 
+SettingRow device_min_bytes_setting_row() {
+    return {.read = [](std::string_view text, Settings& out) {
+        return take(out.device_min_bytes, parse_bytes_or("auto", text));
+    }};
+}
+
 SettingRow transports_setting_row() {
     return {.read = [](std::string_view text, Settings& out) {
         return take(out.transports, TransportChoice::parse(text));
