@@ -20,7 +20,7 @@ constexpr int measured_rounds = 9;
 /// A call takes a few launches one after the other, in which the host would have added so much.
 constexpr double host_bytes_a_launch_us = 4.0 * 3072;
 /// Whatever was measured beside other work.
-constexpr std::uint64_t most_auto_bytes = 4 << 20;
+constexpr std::uint64_t most_auto_bytes = 5 << 19;
 
 /// A kernel over a few elements, until the host knows that it has ended. Where several processes
 /// have one device, it waits for their turns, as each step of an allreduce does.

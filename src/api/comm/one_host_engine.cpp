@@ -138,8 +138,7 @@ Status OneHostEngine::allreduce(const Binding& binding, const CallShape& shape) 
 
 Result<std::uint64_t> OneHostEngine::common_bits(std::uint64_t mine, const CallShape& shape) {
     std::uint64_t common = 0;
-    GRADCOLL_TRY(allreduce_.run({&mine, &common, 1,
-                                 reducer_for(ReduceOp::band, ElementType::u64),
+    GRADCOLL_TRY(allreduce_.run({&mine, &common, 1, reducer_for(ReduceOp::band, ElementType::u64),
                                  common_bits_signature ^ signature_of(shape)}));
     return common;
 }

@@ -91,9 +91,8 @@ TEST(DevicePlaces, ShortVectorsAreEncodedByTheHost) {
                 continue;
             }
             ASSERT_EQ(code, MPI_SUCCESS) << error_text(code);
-            ASSERT_EQ(
-                GC_Allreduce(input.data(), expected.data(), count, MPI_FLOAT, MPI_SUM, comm),
-                MPI_SUCCESS);
+            ASSERT_EQ(GC_Allreduce(input.data(), expected.data(), count, MPI_FLOAT, MPI_SUM, comm),
+                      MPI_SUCCESS);
             EXPECT_TRUE(receive.content() == Buffer::bytes_of(expected));
         }
 }
@@ -114,9 +113,9 @@ TEST(DevicePlaces, AWrongBufferIsAnErrorOfAllRanksWhereverVectorsAre) {
                                    MPI_FLOAT, MPI_SUM, comm),
                       MPI_SUCCESS)
                 << codec;
-            EXPECT_EQ(GC_Allreduce(send.data(), receive.data(), long_count, MPI_FLOAT, MPI_SUM,
-                                   comm),
-                      MPI_SUCCESS)
+            EXPECT_EQ(
+                GC_Allreduce(send.data(), receive.data(), long_count, MPI_FLOAT, MPI_SUM, comm),
+                MPI_SUCCESS)
                 << codec;
         }
     }
