@@ -105,7 +105,7 @@ Status CommDevices::measure(const CommIdentity& comm) {
     const double median_us = took_us[measured_rounds / 2];
     least_bytes_ = std::clamp(static_cast<std::uint64_t>(median_us * host_bytes_a_launch_us),
                               least_auto_bytes, most_auto_bytes);
-    log(LogLevel::info,
+    log(comm.rank() == 0 ? LogLevel::info : LogLevel::debug,
         "communicator '{}': the shortest work takes devices {:.1f} us: vectors from {} on stay "
         "there",
         comm.name(), median_us, bytes_text(least_bytes_));

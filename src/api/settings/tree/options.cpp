@@ -114,7 +114,7 @@ OptionInfo device_min_bytes_option_row() {
             .allowed = "auto, or bytes with K, M or G",
             .help =
                 "shorter vectors in device memory are reduced in host memory, by a copy there; "
-                "auto: as long as the device takes for the first byte"};
+                "auto: those that the host reduces sooner, as devices take to begin"};
 }
 
 OptionInfo transports_option_row() {
