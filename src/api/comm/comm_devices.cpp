@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/comm/agreement.hpp"
 #include "api/edge/mpi_reach.hpp"
 #include "base/clock.hpp"
 #include "base/log.hpp"
@@ -58,29 +59,17 @@ Device* device_in_use() {
 }
 
 Status CommDevices::share(const CommIdentity& comm) {
-    int in_use = device_in_use() != nullptr ? 1 : 0;
-    GRADCOLL_TRY(
-        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &in_use, 1, MPI_INT, MPI_LOR, comm.private_comm()),
-                 "MPI_Allreduce"));
-    any_in_use_ = in_use != 0;
+    any_in_use_ = !GRADCOLL_VALUE(all_ranks(comm.private_comm(), device_in_use() == nullptr));
     GRADCOLL_TRY(take(shares_, peers_that_share(comm.private_comm(), device_in_use())));
     if (any_in_use_) {
-        GRADCOLL_TRY(agree_on_sharing(comm));
+        const auto others = static_cast<std::ptrdiff_t>(shares_.size()) - 1;
+        const bool with_all = std::count(shares_.begin(), shares_.end(), true) == others;
+        GRADCOLL_TRY(take(all_share_, all_ranks(comm.private_comm(), with_all)));
         GRADCOLL_TRY(measure(comm));
     }
     if (std::find(shares_.begin(), shares_.end(), true) == shares_.end()) return {};
     const DevicePlugin& plugin = *Devices::of_process().plugin();
     return take(reader_, side(plugin, plugin.current_device()));
-}
-
-Status CommDevices::agree_on_sharing(const CommIdentity& comm) {
-    const auto others = static_cast<std::ptrdiff_t>(shares_.size()) - 1;
-    int all_share = std::count(shares_.begin(), shares_.end(), true) == others ? 1 : 0;
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Allreduce(MPI_IN_PLACE, &all_share, 1, MPI_INT, MPI_LAND, comm.private_comm()),
-        "MPI_Allreduce"));
-    all_share_ = all_share != 0;
-    return {};
 }
 
 Status CommDevices::measure(const CommIdentity& comm) {

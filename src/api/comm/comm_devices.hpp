@@ -40,7 +40,6 @@ class CommDevices {
     const std::shared_ptr<DeviceSide>& reader() const { return reader_; }
 
   private:
-    Status agree_on_sharing(const CommIdentity& comm);
     Status measure(const CommIdentity& comm);
 
     bool any_in_use_ = false;
