@@ -37,8 +37,8 @@ def check_ranks(comm: MPI.Comm, process_group: Any) -> None:
 def check_device(gradients: torch.Tensor) -> None:
     if gradients.device.type != "cpu":
         raise TypeError(
-            f"gradients are on {gradients.device}; allowed is the CPU: the collectives of this version "
-            "do not reach device memory, and a copy through the host is not made unasked"
+            f"gradients are on {gradients.device}; allowed is the CPU: this module hands over host memory only (GC_ calls "
+            "of C also take device memory), and a copy through the host is not made unasked"
         )
 
 

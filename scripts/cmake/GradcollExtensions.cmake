@@ -24,8 +24,16 @@ function(gradcoll_extension kind name)
   endif()
 endfunction()
 
+# gradcoll_write_rows(KIND PART NAME...): the file KIND_PART.inc, a line GRADCOLL_ROW(NAME) for each.
+function(gradcoll_write_rows kind part)
+  list(TRANSFORM ARGN REPLACE "(.+)" "GRADCOLL_ROW(\\1)\n" OUTPUT_VARIABLE rows)
+  list(JOIN rows "" rows)
+  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/${kind}/${kind}_${part}.inc" CONTENT "${rows}" @ONLY)
+endfunction()
+
 # gradcoll_table(KIND folders...): the table of a kind, in this order, then those of GRADCOLL_EXTEND. Sets KIND_sources,
-# and writes the file KIND_table.inc, a line GRADCOLL_ROW(NAME) for each, for modules that name the table under TABLES.
+# and writes the rows into KIND_table.inc, for modules that name the table under TABLES; and those of the project and of
+# GRADCOLL_EXTEND apart into KIND_built_in.inc and KIND_outside.inc.
 # The property gradcoll_KIND_built_in_count says how many rows are the project's own: tests hold only these to its pages.
 function(gradcoll_table kind)
   set(gradcoll_table_kind ${kind})
@@ -34,8 +42,9 @@ function(gradcoll_table kind)
   foreach(gradcoll_extension_folder IN LISTS folders)
     include("${gradcoll_extension_folder}/extension.cmake")
   endforeach()
-  get_property(names GLOBAL PROPERTY gradcoll_${kind}_names)
-  list(LENGTH names built_in_count)
+  get_property(built_in GLOBAL PROPERTY gradcoll_${kind}_names)
+  list(LENGTH built_in built_in_count)
+  gradcoll_write_rows(${kind} built_in ${built_in})
   set_property(GLOBAL PROPERTY gradcoll_${kind}_built_in_count ${built_in_count})
   foreach(gradcoll_extension_folder IN LISTS GRADCOLL_EXTEND)
     if(NOT IS_ABSOLUTE "${gradcoll_extension_folder}" OR NOT EXISTS "${gradcoll_extension_folder}/extension.cmake")
@@ -45,9 +54,9 @@ function(gradcoll_table kind)
     include("${gradcoll_extension_folder}/extension.cmake")
   endforeach()
   get_property(names GLOBAL PROPERTY gradcoll_${kind}_names)
-  list(TRANSFORM names REPLACE "(.+)" "GRADCOLL_ROW(\\1)\n" OUTPUT_VARIABLE rows)
-  list(JOIN rows "" rows)
-  file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tables/${kind}/${kind}_table.inc" CONTENT "${rows}" @ONLY)
+  gradcoll_write_rows(${kind} table ${names})
+  list(REMOVE_ITEM names ${built_in})
+  gradcoll_write_rows(${kind} outside ${names})
   get_property(sources GLOBAL PROPERTY gradcoll_${kind}_sources)
   set(${kind}_sources ${sources} PARENT_SCOPE)
 endfunction()

@@ -72,10 +72,9 @@ class OptionSet {
     void take_variable(std::string_view name, std::string_view text);
     void settle();
 
-    static constexpr std::size_t options = static_cast<std::size_t>(OptionId::count);
-    using Layer = std::array<std::optional<OptionValue>, options>;
+    using Layer = std::array<std::optional<OptionValue>, most_options>;
     Layer environment_, file_;
-    std::array<OptionValue, options> values_;  ///< what holds
+    std::array<OptionValue, most_options> values_;  ///< what holds
     std::vector<OptionComplaint> complaints_;
 };
 

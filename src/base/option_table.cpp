@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.hpp"
@@ -15,20 +16,22 @@ namespace gradcoll {
 
 namespace {
 
-OptionInfo with_id(OptionId id, OptionInfo row) {
-    row.id = id;
-    return row;
+auto numbered_rows() {
+    auto rows = std::to_array<OptionInfo>({
+#define GRADCOLL_ROW(name) name##_option_row(),
+#include "option_table.inc"
+#undef GRADCOLL_ROW
+    });
+    static_assert(rows.size() <= most_options, "OptionSet and SettingsText have room for no more");
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i].id = static_cast<OptionId>(i);
+    return rows;
 }
 
 }  // namespace
 
 /// Never destroyed: calls may still come while the process leaves.
 std::span<const OptionInfo> option_table() {
-#define GRADCOLL_ROW(name) with_id(OptionId::name, name##_option_row()),
-    static const auto& table = *new std::vector<OptionInfo>{
-#include "option_table.inc"
-    };
-#undef GRADCOLL_ROW
+    static const auto& table = *new auto(numbered_rows());
     return table;
 }
 

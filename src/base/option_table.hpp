@@ -13,13 +13,16 @@
 
 namespace gradcoll {
 
-/// In the order of the table; those from outside the project come last.
+/// The project's own, in the order of the table. Those from outside follow:
+/// base/outside_options.hpp.
 enum class OptionId : std::uint8_t {
 #define GRADCOLL_ROW(name) name,
-#include "option_table.inc"
+#include "option_built_in.inc"
 #undef GRADCOLL_ROW
-    count
+    built_in_count
 };
+/// No table is longer, so that an option from outside changes no type.
+inline constexpr std::size_t most_options = 64;
 
 /// Of the settings that all say the codec, those that a stronger source says put out those of a
 /// weaker one; within one source gc_schedule is stronger than gc_level_codecs, that than gc_codec.

@@ -284,6 +284,12 @@ TEST(Failure, SignaturesThatChangeOnAllRanksAreInOrder) {
     }
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool sanitized = true;
+#else
+constexpr bool sanitized = false;
+#endif
+
 void limit_memory_in_all(rlim_t bytes) {
     rlimit limits{};
     if (::getrlimit(RLIMIT_AS, &limits) != 0) std::abort();
@@ -300,9 +306,7 @@ void limit_memory_to(std::size_t more_bytes) {
 
 /// Half a MiB for each of 16 chunks on each of two ranks are too much; for one they are there.
 TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
-#endif
+    if (sanitized) GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
     const auto run = [] {
         Scenario shape = scenario("(0 1)", 4 << 20);
         shape.spec.chunk_elems = 256 << 10;
@@ -329,9 +333,7 @@ TEST(Failure, WhereMemoryIsShortOneChunkIsUnderWayAtATime) {
 
 /// 8 MiB of it are lacking. In a process of its own: threads of other tests leave address space.
 TEST(Failure, WhoHasNoMemoryAtAllTellsTheOthers) {
-#ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
-#endif
+    if (sanitized) GTEST_SKIP() << "the sanitizer's own memory knows no such limit";
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const auto run = [](std::uint64_t second_signature) {
         constexpr std::size_t count = 4 << 20;

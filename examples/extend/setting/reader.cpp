@@ -3,6 +3,7 @@
 #include "api/settings/read_text.hpp"
 #include "api/settings/setting_table.hpp"
 #include "api/settings/settings.hpp"
+#include "base/outside_options.hpp"
 
 namespace gradcoll {
 namespace {
@@ -27,8 +28,8 @@ Status set_shared_memory(std::uint64_t bytes, Settings& out) {
 
 Status read_profile(std::string_view text, Settings& out) {
     constexpr std::string_view names[] = {"default", "latency", "bandwidth"};
-    const Profile profile =
-        GRADCOLL_VALUE(one_of<Profile>(text, names, info_of(OptionId::profile).allowed));
+    const Profile profile = GRADCOLL_VALUE(
+        one_of<Profile>(text, names, info_of(id_of(OutsideOption::profile)).allowed));
     if (profile == Profile::standard) return {};
     const bool large = profile == Profile::bandwidth;
     GRADCOLL_TRY(set_exchange(large ? "ring" : "single", out));

@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-static_assert(static_cast<std::size_t>(OptionId::count) <= 64, "one bit a setting");
+static_assert(most_options <= 64, "one bit a setting");
 
 /// What one info object says: the settings it names, and keys that are none.
 struct InfoKeys {

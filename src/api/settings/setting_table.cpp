@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/outside_options.hpp"
+
 namespace gradcoll {
 
 #define GRADCOLL_ROW(name) SettingRow name##_setting_row();
@@ -11,11 +13,13 @@ namespace gradcoll {
 
 namespace {
 
-using Table = std::array<SettingRow, static_cast<std::size_t>(OptionId::count)>;
+using Table = std::array<SettingRow, most_options>;
 
 Table make_table() {
+    using enum OptionId;
+    using enum OutsideOption;
     Table table;
-#define GRADCOLL_ROW(name) table[static_cast<std::size_t>(OptionId::name)] = name##_setting_row();
+#define GRADCOLL_ROW(name) table[static_cast<std::size_t>(name)] = name##_setting_row();
 #include "setting_table.inc"
 #undef GRADCOLL_ROW
     return table;

@@ -40,7 +40,7 @@ class SettingsText {
   private:
     static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
 
-    std::array<std::string, static_cast<std::size_t>(OptionId::count)> texts_;
+    std::array<std::string, most_options> texts_;
 };
 
 /// Whether a text is a value of the option, any option, as far as the text alone tells (a file that
