@@ -36,17 +36,26 @@ class ThreadRanks {
         memory.least_bytes = 50'000;
         if (reading == Reading::forbidden) memory.read = forbid;
         for (int rank = 0; rank < ranks; ++rank)
-            channels_.push_back(
-                ShmChannel::make({memory_, bytes_a_rank_, rank, ranks}, {}, memory).value());
+            traffics_.push_back(
+                ShmTraffic::make({memory_, bytes_a_rank_, rank, ranks}, {}, memory).value());
+        channels_ = channels_of(0);
     }
     ~ThreadRanks() {
         channels_.clear();
+        traffics_.clear();
         std::free(memory_);
     }
     ThreadRanks(const ThreadRanks&) = delete;
     ThreadRanks& operator=(const ThreadRanks&) = delete;
 
     Channel& channel(int rank) { return *channels_[static_cast<std::size_t>(rank)]; }
+    /// One for each rank, in the same memory.
+    std::vector<std::unique_ptr<ShmChannel>> channels_of(std::uint16_t group) const {
+        std::vector<std::unique_ptr<ShmChannel>> channels;
+        for (const auto& traffic : traffics_)
+            channels.push_back(ShmChannel::make_beside(traffic, group));
+        return channels;
+    }
     ShmLayout layout() const { return *ShmLayout::make(memory_, ranks_, bytes_a_rank_); }
 
     void run(const std::function<void(Channel&)>& body) {
@@ -59,6 +68,7 @@ class ThreadRanks {
     int ranks_;
     std::size_t bytes_a_rank_;
     std::byte* memory_;
+    std::vector<std::shared_ptr<ShmTraffic>> traffics_;
     std::vector<std::unique_ptr<ShmChannel>> channels_;
 };
 
@@ -242,6 +252,80 @@ TEST(Shm, AbandonedReceiveIsNotWrittenByThePiecesStillUnderWay) {
     ASSERT_EQ(*receiver->poll({&done, 1}), 1U);
     EXPECT_EQ(got, 7);
     EXPECT_EQ(in, before);
+}
+
+// ---- several channels in one memory
+
+TEST(ShmBeside, EqualTagsOfTwoChannelsDoNotMeet) {
+    ThreadRanks ranks(2, little, Reading::never);
+    const auto second = ranks.channels_of(65'535);
+    for (const std::size_t size : {std::size_t{4}, std::size_t{700}, std::size_t{100'000}}) {
+        const auto first_sends = ranks.channel(0).open_lane(1), sends = second[0]->open_lane(1);
+        const auto first_gets = ranks.channel(1).open_lane(1), gets = second[1]->open_lane(1);
+        const Bytes of_first = pattern(size, 1), of_second = pattern(size, 2);
+        Bytes in_first(size), in_second(size);
+        ASSERT_TRUE(first_sends->start_send(1, 7, of_first.data(), size, 0).ok());
+        ASSERT_TRUE(sends->start_send(1, 7, of_second.data(), size, 0).ok());
+        ASSERT_TRUE(gets->start_recv(0, 7, in_second.data(), size, 0).ok());
+        std::thread other([&, &lane = *sends] { drain(lane); });
+        drain(*gets);
+        other.join();
+        ASSERT_TRUE(first_gets->start_recv(0, 7, in_first.data(), size, 0).ok());
+        std::thread another([&, &lane = *first_sends] { drain(lane); });
+        drain(*first_gets);
+        another.join();
+        EXPECT_EQ(in_first, of_first);
+        EXPECT_EQ(in_second, of_second);
+    }
+}
+
+TEST(ShmBeside, ManyThreadsHaveAChannelEach) {
+    ThreadRanks ranks(3, little, Reading::permitted);
+    std::vector<std::vector<std::unique_ptr<ShmChannel>>> channels;
+    for (std::uint16_t group = 1; group <= 4; ++group) channels.push_back(ranks.channels_of(group));
+    std::vector<std::thread> threads;
+    for (auto& of_group : channels)
+        for (auto& channel : of_group)
+            threads.emplace_back([&] { exchange_at_random(*channel, 5); });
+    for (std::thread& thread : threads) thread.join();
+}
+
+/// More than may wait for their receives in an open one; their senders are told, and cells are
+/// free again.
+TEST(ShmBeside, WhatComesForAChannelThatIsClosedIsDropped) {
+    ThreadRanks ranks(2, little, Reading::never);
+    auto closed = ranks.channels_of(1);
+    const Bytes out = pattern(100'000, 3);
+    const auto send_many = [&](Lane& lane, int messages) {
+        constexpr std::size_t sizes[] = {0, 4, 48, 700, 3000, 100'000};
+        for (int i = 0; i < messages; ++i)
+            ASSERT_TRUE(lane.start_send(1, i % 5, out.data(), sizes[i % 6], 0).ok());
+    };
+    const auto receiver = ranks.channel(1).open_lane(1);
+    Bytes in(4);
+    std::vector<Completion> some(64);
+    const auto early = closed[0]->open_lane(600);
+    send_many(*early, 600);
+    ASSERT_TRUE(receiver->start_recv(0, 0, in.data(), 4, 0).ok());
+    for (int turn = 0; turn < 100; ++turn) {
+        ASSERT_TRUE(early->poll(some).ok());
+        ASSERT_TRUE(receiver->poll(some).ok());
+    }
+    EXPECT_GT(early->in_flight(), 0U) << "these wait for their receives";
+    closed[1].reset();
+    const auto late = closed[0]->open_lane(20'000);
+    send_many(*late, 20'000);
+    for (int turn = 0; turn < 100'000 && late->in_flight() + early->in_flight() > 0; ++turn) {
+        ASSERT_TRUE(late->poll(some).ok());
+        ASSERT_TRUE(early->poll(some).ok());
+        ASSERT_TRUE(receiver->poll(some).ok());
+    }
+    EXPECT_EQ(early->in_flight(), 0U);
+    EXPECT_EQ(late->in_flight(), 0U);
+    const auto sender = ranks.channel(0).open_lane(1);
+    ASSERT_TRUE(sender->start_send(1, 0, out.data(), 4, 0).ok());
+    drain(*receiver);
+    EXPECT_TRUE(std::equal(in.begin(), in.end(), out.begin()));
 }
 
 /// What rank 1 says after rank 0 wrote something wrong.

@@ -22,8 +22,14 @@ std::optional<RecordBody> EarlyMessages::take_first(int peer, Fits fits) {
     return message;
 }
 
-std::optional<RecordBody> EarlyMessages::take(int peer, int tag) {
-    return take_first(peer, [&](const RecordBody& message) { return message.tag == tag; });
+std::optional<RecordBody> EarlyMessages::take(int peer, std::uint16_t group, int tag) {
+    return take_first(peer, [&](const RecordBody& message) {
+        return message.group == group && message.tag == tag;
+    });
+}
+
+std::optional<RecordBody> EarlyMessages::take_any(int peer, std::uint16_t group) {
+    return take_first(peer, [&](const RecordBody& message) { return message.group == group; });
 }
 
 std::optional<RecordBody> EarlyMessages::take_announced(int peer, std::uint64_t sender_id) {

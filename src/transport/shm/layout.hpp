@@ -37,6 +37,7 @@ struct RecordBody {
 
     RecordKind kind = RecordKind::inlined;
     std::uint8_t inline_bytes = 0;
+    std::uint16_t group = 0;  ///< of messages: whose receives they may meet
     std::int32_t tag = 0;
     std::array<std::byte, inline_limit> payload = {};  ///< the bytes, or a MessageNote
 

@@ -15,6 +15,12 @@ namespace {
 /// Between two looks at everything else.
 constexpr std::size_t read_piece_bytes = 512 * 1024;
 
+/// The send of an announced message that left whole has ended already. An empty one is announced
+/// without cells when too many inlined ones are unmatched, so its sender learns of its end from us.
+bool waits_for_answer(const MessageNote& note) {
+    return note.size_bytes == 0 || note.run_bytes != note.size_bytes;
+}
+
 }  // namespace
 
 ReceiveSide::ReceiveSide(const ShmLayout& layout, std::vector<PairWire>& wires,
@@ -31,13 +37,26 @@ bool ReceiveSide::is_busy(int peer) const {
     return !state.posted.empty() || !state.met.empty() || !state.answers.empty();
 }
 
-// A message and its receive meet: whichever of the two is there second finds the other. Both keep
-// the order of their starts, so that messages of one pair and tag cannot overtake one another.
+void ReceiveSide::open(std::uint16_t group) {
+    if (open_.size() <= group) open_.resize(std::size_t{group} + 1);
+    open_[group] = true;
+}
 
-void ReceiveSide::start(const RecvRequest& request) {
+void ReceiveSide::close(std::uint16_t group) {
+    open_[group] = false;
+    for (int peer = 0; peer < layout_.rank_count(); ++peer)
+        while (const auto early = early_.take_any(peer, group)) drop(peer, *early);
+}
+
+// A message and its receive meet: whichever of the two is there second finds the other. Both keep
+// the order of their starts, so that messages of one pair, group and tag cannot overtake one
+// another.
+
+void ReceiveSide::start(const RecvRequest& request, std::uint16_t group) {
     const std::uint32_t index = pool_.take();
     pool_[index].request = request;
-    const auto early = early_.take(request.peer, request.tag);
+    pool_[index].group = group;
+    const auto early = early_.take(request.peer, group, request.tag);
     if (early)
         meet(index, *early);
     else
@@ -45,12 +64,22 @@ void ReceiveSide::start(const RecvRequest& request) {
 }
 
 void ReceiveSide::on_message(int peer, const RecordBody& body) {
-    const std::uint32_t index = pool_.remove_first(
-        of(peer).posted, [&](const Incoming& receive) { return receive.request.tag == body.tag; });
+    if (!is_open(body.group)) return drop(peer, body);
+    const std::uint32_t index = pool_.remove_first(of(peer).posted, [&](const Incoming& receive) {
+        return receive.group == body.group && receive.request.tag == body.tag;
+    });
     if (index != no_entry)
         meet(index, body);
     else
         early_.keep(peer, body);
+}
+
+/// Its sender is told whatever it waits for.
+void ReceiveSide::drop(int peer, const RecordBody& body) {
+    if (body.kind == RecordKind::inlined) return wire(peer).count_inlined_match();
+    const MessageNote note = body.note();
+    release_run(peer, note);
+    if (waits_for_answer(note)) reply(peer, {RecordKind::done, note.sender_id, 0, no_entry});
 }
 
 void ReceiveSide::meet(std::uint32_t index, const RecordBody& body) {
@@ -108,17 +137,14 @@ void ReceiveSide::meet_announced(std::uint32_t index, const MessageNote& note) {
     Incoming& receive = pool_[index];
     const RecvRequest& request = receive.request;
     receive.note = note;
-    const bool all_here = note.run_bytes == note.size_bytes;
-    // The send of a message that left whole has ended already. An empty one is announced without
-    // cells when too many inlined ones are unmatched, so its sender learns of its end from us.
-    const bool sender_waits = note.size_bytes == 0 || !all_here;
+    const bool sender_waits = waits_for_answer(note);
     if (note.size_bytes > request.size_bytes) {
         receive.outcome = too_long_for(request, note.size_bytes);
         release_run(request.peer, note);
         return end(index, sender_waits);
     }
     take_run(receive, note);
-    if (all_here) return end(index, sender_waits);
+    if (note.run_bytes == note.size_bytes) return end(index, sender_waits);
     receive.reads = may_read_ && note.address != 0 && note.run_bytes == 0;
     pool_.push_back(of(request.peer).met, index);
     if (!receive.reads) pull(index);

@@ -23,7 +23,12 @@ class ReceiveSide {
     ReceiveSide(const ShmLayout& layout, std::vector<PairWire>& wires, const PeerMemory& memory);
 
     void reserve(std::size_t receives) { pool_.reserve(receives); }
-    void start(const RecvRequest& request);
+    /// From now on messages of the group are kept for their receives; those of others are dropped,
+    /// for nobody here will receive them.
+    void open(std::uint16_t group);
+    /// None of its receives may be under way.
+    void close(std::uint16_t group);
+    void start(const RecvRequest& request, std::uint16_t group);
     /// A record of the kinds that senders write. What is wrong with it becomes the wire's fault.
     void on_record(int peer, const RecordBody& body);
     /// Answers senders, and reads some from them.
@@ -39,6 +44,7 @@ class ReceiveSide {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         RecvRequest request;
+        std::uint16_t group = 0;
         MessageNote note;  ///< of the message that it met
         std::size_t got_bytes = 0;
         bool reads = false;  ///< from the sender's memory
@@ -62,6 +68,8 @@ class ReceiveSide {
 
     bool is_sound(int peer, const RecordBody& body);
     void on_message(int peer, const RecordBody& body);
+    void drop(int peer, const RecordBody& body);
+    bool is_open(std::uint16_t group) const { return group < open_.size() && open_[group]; }
     void on_piece(int peer, const MessageNote& note);
     bool was_pulled(int peer, std::uint32_t index, const MessageNote& note);
     void on_retract(int peer, const MessageNote& note);
@@ -90,6 +98,7 @@ class ReceiveSide {
     EntryPool<Incoming> pool_;
     EarlyMessages early_;
     std::vector<Peer> peers_;
+    std::vector<bool> open_;  ///< by group; as long as the highest that was open
     std::size_t copied_bytes_ = 0;
 };
 

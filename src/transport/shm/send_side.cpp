@@ -33,9 +33,10 @@ bool SendSide::is_busy(int peer) const {
            !state.waiting.empty() || !state.retracts.empty();
 }
 
-void SendSide::start(const SendRequest& request) {
+void SendSide::start(const SendRequest& request, std::uint16_t group) {
     const std::uint32_t index = pool_.take();
     pool_[index].request = request;
+    pool_[index].group = group;
     Peer& peer = of(request.peer);
     // Behind those that wait: messages of one pair and tag must not overtake one another.
     if (peer.waiting.empty() && wire(request.peer).has_room())
@@ -72,6 +73,7 @@ void SendSide::send_inlined(std::uint32_t index) {
     const SendRequest& request = pool_[index].request;
     RecordBody body;
     body.kind = RecordKind::inlined;
+    body.group = pool_[index].group;
     body.tag = request.tag;
     body.inline_bytes = static_cast<std::uint8_t>(request.size_bytes);
     if (request.size_bytes > 0) std::memcpy(body.payload.data(), request.data, request.size_bytes);
@@ -96,7 +98,9 @@ void SendSide::announce(std::uint32_t index) {
     } else if (request.size_bytes > 0) {
         send_along(note, message);
     }
-    wire(request.peer).push(RecordBody::of(RecordKind::announce, request.tag, note));
+    RecordBody body = RecordBody::of(RecordKind::announce, request.tag, note);
+    body.group = message.group;
+    wire(request.peer).push(body);
     const bool left_whole = note.run_bytes > 0 && message.sent_bytes == request.size_bytes;
     if (left_whole)
         finish(index);

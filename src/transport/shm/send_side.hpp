@@ -23,7 +23,7 @@ class SendSide {
              const PeerMemory& memory);
 
     void reserve(std::size_t messages) { pool_.reserve(messages); }
-    void start(const SendRequest& request);
+    void start(const SendRequest& request, std::uint16_t group);
     /// Sends what has found room.
     void progress(int peer);
     void on_pull(int peer, const MessageNote& note);
@@ -37,6 +37,7 @@ class SendSide {
         std::uint64_t id = 0;
         std::uint32_t next = no_entry;
         SendRequest request;
+        std::uint16_t group = 0;
         std::size_t sent_bytes = 0;  ///< copied into cells
         std::uint64_t receiver_id = 0;
         bool offered = false;  ///< the peer may read it where it is

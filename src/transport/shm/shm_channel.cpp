@@ -1,30 +1,30 @@
 #include "transport/shm/shm_channel.hpp"
 
-#include <numeric>
 #include <utility>
 
 #include "transport/traffic_lane.hpp"
 
 namespace gradcoll {
-ShmChannel::ShmChannel(const ShmPlace& place, const ShmLayout& layout,
-                       const std::vector<int>& rank_names, PeerMemory memory)
-    : place_(place), traffic_(layout, place.rank, rank_names, std::move(memory)) {}
+
+ShmChannel::ShmChannel(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group)
+    : messages_(std::move(traffic), group) {
+    messages_.traffic().open_group(group);
+}
 
 Result<std::unique_ptr<ShmChannel>> ShmChannel::make(const ShmPlace& place,
                                                      std::vector<int> rank_names,
                                                      PeerMemory memory) {
-    const auto layout =
-        GRADCOLL_VALUE(ShmLayout::make(place.memory, place.rank_count, place.bytes_a_rank));
-    if (rank_names.empty()) {
-        rank_names.resize(static_cast<std::size_t>(place.rank_count));
-        std::iota(rank_names.begin(), rank_names.end(), 0);
-    }
-    return std::unique_ptr<ShmChannel>(
-        new ShmChannel(place, layout, rank_names, std::move(memory)));
+    return make_beside(
+        GRADCOLL_VALUE(ShmTraffic::make(place, std::move(rank_names), std::move(memory))), 0);
+}
+
+std::unique_ptr<ShmChannel> ShmChannel::make_beside(std::shared_ptr<ShmTraffic> traffic,
+                                                    std::uint16_t group) {
+    return std::unique_ptr<ShmChannel>(new ShmChannel(std::move(traffic), group));
 }
 
 std::unique_ptr<Lane> ShmChannel::open_lane(std::size_t capacity) {
-    return std::make_unique<TrafficLane<ShmTraffic>>(traffic_, *this, capacity);
+    return std::make_unique<TrafficLane<Messages>>(messages_, *this, capacity);
 }
 
 }  // namespace gradcoll

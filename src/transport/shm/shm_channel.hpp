@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "transport/channel.hpp"
-#include "transport/shm/peer_memory.hpp"
 #include "transport/shm/traffic.hpp"
 
 namespace gradcoll {
@@ -16,38 +18,61 @@ namespace gradcoll {
 /// Where GC_TRANSPORTS does not allow it, the library shares no memory for other purposes either.
 inline constexpr std::string_view shm_transport_name = "shm";
 
-/// Where the ranks meet: zeros at first, one part of `bytes_a_rank` for each rank, in rank order.
-/// How the memory came to be shared does not matter. Not owned.
-struct ShmPlace {
-    std::byte* memory = nullptr;  ///< aligned to a page
-    std::size_t bytes_a_rank = 0;
-    int rank = 0;
-    int rank_count = 1;
-};
-
 /// Lanes of several threads at a time are allowed. abandon() takes announced messages back: their
 /// receivers get a transport error, or nothing if they had not met them. A message that left in
 /// cells arrives nevertheless. Wrong words of a peer end the whole channel with an error that names
-/// the peer.
+/// the peer, and all channels of the same memory with it.
 class ShmChannel final : public Channel {
   public:
-    /// `rank_names`: what messages call the ranks (empty: by their numbers here). Errors:
-    /// invalid_argument for a place that is too small.
+    /// The only channel of its memory so far. `rank_names`: what messages call the ranks (empty: by
+    /// their numbers here). Errors: invalid_argument for a place that is too small.
     static Result<std::unique_ptr<ShmChannel>> make(const ShmPlace& place,
                                                     std::vector<int> rank_names = {},
                                                     PeerMemory memory = {});
+    /// One more channel of that memory: messages of one never meet receives of another. `group`:
+    /// its number, the same on all ranks, at least 1, and never used before. All ranks make it
+    /// before one of them sends.
+    static std::unique_ptr<ShmChannel> make_beside(std::shared_ptr<ShmTraffic> traffic,
+                                                   std::uint16_t group);
+    ~ShmChannel() override { messages_.traffic().close_group(messages_.group()); }
+    ShmChannel(const ShmChannel&) = delete;
+    ShmChannel& operator=(const ShmChannel&) = delete;
 
-    int rank() const override { return place_.rank; }
-    int rank_count() const override { return place_.rank_count; }
+    int rank() const override { return messages_.traffic().rank(); }
+    int rank_count() const override { return messages_.traffic().rank_count(); }
     int tag_limit() const override { return 0x7fffffff; }
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
 
   private:
-    ShmChannel(const ShmPlace& place, const ShmLayout& layout, const std::vector<int>& rank_names,
-               PeerMemory memory);
+    /// Those of this channel, as its lanes want them (TrafficLane).
+    class Messages {
+      public:
+        Messages(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group)
+            : traffic_(std::move(traffic)), group_(group) {}
+        ShmTraffic& traffic() const { return *traffic_; }
+        std::uint16_t group() const { return group_; }
 
-    ShmPlace place_;
-    ShmTraffic traffic_;
+        void lane_opened(std::size_t capacity) { traffic_->lane_opened(capacity); }
+        void lane_closed(std::size_t capacity) { traffic_->lane_closed(capacity); }
+        Status start_send(const SendRequest& request) {
+            return traffic_->start_send(request, group_);
+        }
+        Status start_recv(const RecvRequest& request) {
+            return traffic_->start_recv(request, group_);
+        }
+        Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out) {
+            return traffic_->poll(lane, out);
+        }
+        void abandon(FinishedMessages& lane) { traffic_->abandon(lane); }
+
+      private:
+        std::shared_ptr<ShmTraffic> traffic_;
+        std::uint16_t group_;
+    };
+
+    ShmChannel(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group);
+
+    Messages messages_;
 };
 
 }  // namespace gradcoll

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 namespace gradcoll {
@@ -20,13 +21,37 @@ std::vector<PairWire> wires_of(const ShmLayout& layout, int rank, const std::vec
 
 }  // namespace
 
+Result<std::shared_ptr<ShmTraffic>> ShmTraffic::make(const ShmPlace& place,
+                                                     std::vector<int> rank_names,
+                                                     PeerMemory memory) {
+    const auto layout =
+        GRADCOLL_VALUE(ShmLayout::make(place.memory, place.rank_count, place.bytes_a_rank));
+    if (rank_names.empty()) {
+        rank_names.resize(static_cast<std::size_t>(place.rank_count));
+        std::iota(rank_names.begin(), rank_names.end(), 0);
+    }
+    return std::shared_ptr<ShmTraffic>(
+        new ShmTraffic(layout, place.rank, rank_names, std::move(memory)));
+}
+
 ShmTraffic::ShmTraffic(const ShmLayout& layout, int rank, const std::vector<int>& rank_names,
                        PeerMemory memory)
     : layout_(layout),
+      rank_(rank),
       memory_(std::move(memory)),
       wires_(wires_of(layout_, rank, rank_names)),
       sends_(layout_, rank, wires_, memory_),
       receives_(layout_, wires_, memory_) {}
+
+void ShmTraffic::open_group(std::uint16_t group) {
+    const std::lock_guard guard(lock_);
+    receives_.open(group);
+}
+
+void ShmTraffic::close_group(std::uint16_t group) {
+    const std::lock_guard guard(lock_);
+    receives_.close(group);
+}
 
 void ShmTraffic::lane_opened(std::size_t capacity) {
     const std::lock_guard guard(lock_);
@@ -40,15 +65,15 @@ void ShmTraffic::lane_closed(std::size_t capacity) {
     capacity_ -= capacity;
 }
 
-Status ShmTraffic::start_send(const SendRequest& request) {
+Status ShmTraffic::start_send(const SendRequest& request, std::uint16_t group) {
     const std::lock_guard guard(lock_);
-    if (fault_.ok()) sends_.start(request);
+    if (fault_.ok()) sends_.start(request, group);
     return fault_;
 }
 
-Status ShmTraffic::start_recv(const RecvRequest& request) {
+Status ShmTraffic::start_recv(const RecvRequest& request, std::uint16_t group) {
     const std::lock_guard guard(lock_);
-    if (fault_.ok()) receives_.start(request);
+    if (fault_.ok()) receives_.start(request, group);
     return fault_;
 }
 

@@ -114,6 +114,20 @@ TEST_F(HostWay, ManyCommunicatorsTakeTurns) {
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
 }
 
+/// Memory for messages is shared; blocks are small where there are many.
+TEST_F(HostWay, HundredsOfCommunicatorsTakeLittleMemory) {
+    constexpr int many = 400;
+    const long before = shared_kib();
+    const auto kib_of_one = [&] { return (shared_kib() - before) / ranks_ / many; };
+    std::vector<MPI_Comm> comms(many);
+    for (MPI_Comm& comm : comms) MPI_Comm_dup(comm_, &comm);
+    for (MPI_Comm comm : comms) ASSERT_EQ(sum_of_ones(comm, 1), ranks_);
+    EXPECT_LT(kib_of_one(), 150);
+    for (MPI_Comm comm : comms) ASSERT_EQ(sum_of_ones(comm, 1 << 16), ranks_);
+    EXPECT_LT(kib_of_one(), 600);
+    for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
+}
+
 TEST_F(HostWay, RanksOfAReversedCommunicatorSumInItsOrder) {
     MPI_Comm reversed = MPI_COMM_NULL;
     MPI_Comm_split(comm_, 0, -rank_, &reversed);

@@ -1,0 +1,184 @@
+#include "transport/shm/meetings.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "transport/shm/segment.hpp"
+#include "transport/shm/shm_channel.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::uint64_t random_number() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+}
+
+/// Where a rank keeps a number that only it knows.
+struct Secret {
+    std::int64_t process = 0;
+    std::uint64_t address = 0;
+    std::uint64_t value = 0;
+};
+
+/// The lowest answer of all ranks of the host.
+Result<bool> all_say(const HostComm& host, bool mine) {
+    int answer = mine ? 1 : 0;
+    GRADCOLL_TRY(
+        from_mpi(PMPI_Allreduce(MPI_IN_PLACE, &answer, 1, MPI_INT, MPI_MIN, host.comm.handle),
+                 "MPI_Allreduce"));
+    return answer == 1;
+}
+
+/// Who may be read, if every rank can read its neighbour: the number tells that it is the right
+/// process. Collective over the host.
+Result<PeerMemory> probe_reading(const HostComm& host, std::size_t least_read_bytes) {
+    const std::uint64_t number = random_number();
+    const Secret mine{getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
+    std::vector<Secret> all(static_cast<std::size_t>(host.size));
+    GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
+                                         MPI_BYTE, host.comm.handle),
+                          "MPI_Allgather"));
+    const Secret& next = all[static_cast<std::size_t>((host.rank + 1) % host.size)];
+    std::uint64_t found = ~next.value;
+    const ssize_t count =
+        read_process(static_cast<pid_t>(next.process), next.address, &found, sizeof found);
+    const auto permitted =
+        GRADCOLL_VALUE(all_say(host, count == sizeof found && found == next.value));
+    PeerMemory memory;
+    memory.least_bytes = least_read_bytes;
+    if (!permitted) return memory;
+    for (const Secret& secret : all) memory.processes.push_back(static_cast<pid_t>(secret.process));
+    return memory;
+}
+
+/// Memory, and the messages through it.
+struct Meeting {
+    std::unique_ptr<SharedSegment> segment;
+    std::shared_ptr<ShmTraffic> traffic;
+};
+
+Result<std::shared_ptr<ShmTraffic>> new_meeting(const HostComm& host, const MeetingChoice& choice) {
+    auto meeting = std::make_shared<Meeting>();
+    meeting->segment = GRADCOLL_VALUE(
+        SharedSegment::make(host.comm.handle, choice.bytes_a_rank, choice.bytes_a_rank));
+    PeerMemory memory;
+    if (choice.least_read_bytes > 0)
+        memory = GRADCOLL_VALUE(probe_reading(host, choice.least_read_bytes));
+    meeting->traffic = GRADCOLL_VALUE(
+        ShmTraffic::make({meeting->segment->data(), choice.bytes_a_rank, host.rank, host.size},
+                         host.ranks, std::move(memory)));
+    return std::shared_ptr<ShmTraffic>(meeting, meeting->traffic.get());
+}
+
+/// Whose messages go through one memory.
+struct MeetingKey {
+    std::vector<std::int64_t> processes;  ///< known to rank 0 of the host alone
+    std::vector<int> rank_names;
+    MeetingChoice choice;
+
+    bool operator==(const MeetingKey&) const = default;
+};
+
+/// As rank 0 of the host sends it.
+struct Proposal {
+    std::uint64_t meeting = 0;  ///< 0: a new one
+    std::uint64_t next = 0;     ///< what a new one is called
+    std::uint64_t group = 0;    ///< in the one that is there
+};
+
+/// All meetings of this process, by names that no two of a host have.
+class Meetings {
+  public:
+    Proposal propose(const MeetingKey& key) {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(known_, [](const Known& known) { return known.traffic.expired(); });
+        Known* best = nullptr;
+        std::size_t alike = 0;
+        for (Known& known : known_) {
+            if (known.key != key) continue;
+            ++alike;
+            if (known.last_group == std::numeric_limits<std::uint16_t>::max()) continue;
+            if (best == nullptr || known.traffic.use_count() < best->traffic.use_count())
+                best = &known;
+        }
+        Proposal proposal{.next = random_number()};
+        if (alike >= own_meetings && best != nullptr) {
+            proposal.meeting = best->name;
+            proposal.group = ++best->last_group;
+        }
+        return proposal;
+    }
+    /// Null: this process has it no more, or never had it.
+    std::shared_ptr<ShmTraffic> find(std::uint64_t name) {
+        const std::scoped_lock lock(mutex_);
+        for (const Known& known : known_)
+            if (known.name == name) return known.traffic.lock();
+        return nullptr;
+    }
+    void add(std::uint64_t name, MeetingKey key, const std::shared_ptr<ShmTraffic>& traffic) {
+        const std::scoped_lock lock(mutex_);
+        known_.push_back({name, std::move(key), traffic, 0});
+    }
+
+  private:
+    struct Known {
+        std::uint64_t name = 0;
+        MeetingKey key;
+        std::weak_ptr<ShmTraffic> traffic;
+        std::uint16_t last_group = 0;  ///< that was used; dealt by rank 0
+    };
+
+    std::mutex mutex_;
+    std::vector<Known> known_;
+};
+
+/// Never destroyed: calls may still come while the process leaves.
+Meetings& meetings() {
+    static Meetings& meetings = *new Meetings;
+    return meetings;
+}
+
+Result<std::vector<std::int64_t>> processes_on_rank_0(const HostComm& host) {
+    const std::int64_t mine = getpid();
+    std::vector<std::int64_t> all(host.rank == 0 ? static_cast<std::size_t>(host.size) : 0);
+    GRADCOLL_TRY(from_mpi(
+        PMPI_Gather(&mine, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, 0, host.comm.handle),
+        "MPI_Gather"));
+    return all;
+}
+
+/// In the proposed meeting. Null, on every rank: one of them does not have it as the others do.
+Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& proposal) {
+    std::unique_ptr<Channel> channel;
+    const auto traffic = meetings().find(proposal.meeting);
+    if (traffic != nullptr && traffic->rank() == host.rank && traffic->rank_count() == host.size)
+        channel = ShmChannel::make_beside(traffic, static_cast<std::uint16_t>(proposal.group));
+    // Also tells everybody that all have made it, before anybody sends.
+    if (!GRADCOLL_VALUE(all_say(host, channel != nullptr))) channel.reset();
+    return channel;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Channel>> meet(const HostComm& host, const MeetingChoice& choice) {
+    MeetingKey key{GRADCOLL_VALUE(processes_on_rank_0(host)), host.ranks, choice};
+    Proposal proposal;
+    if (host.rank == 0) proposal = meetings().propose(key);
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, host.comm.handle),
+                          "MPI_Bcast"));
+    if (proposal.meeting != 0)
+        if (auto channel = GRADCOLL_VALUE(join(host, proposal)); channel != nullptr) return channel;
+    const auto traffic = GRADCOLL_VALUE(new_meeting(host, choice));
+    meetings().add(proposal.next, std::move(key), traffic);
+    return std::unique_ptr<Channel>(ShmChannel::make_beside(traffic, 0));
+}
+
+}  // namespace gradcoll
