@@ -137,6 +137,7 @@ class RingInput {
         record.body = RecordBody::of(static_cast<RecordKind>(random.below(8)),
                                      static_cast<int>(random.below(3)), note);
         record.body.inline_bytes = static_cast<std::uint8_t>(random.below(60));
+        if (random.below(4) == 0) record.body.group = static_cast<std::uint16_t>(number(random));
         record.turn.store(random.below(8) == 0 ? number(random) : at + 1);
     }
 

@@ -49,6 +49,7 @@ class ThreadRanks {
     ThreadRanks& operator=(const ThreadRanks&) = delete;
 
     Channel& channel(int rank) { return *channels_[static_cast<std::size_t>(rank)]; }
+    ShmTraffic& traffic(int rank) { return *traffics_[static_cast<std::size_t>(rank)]; }
     /// One for each rank, in the same memory.
     std::vector<std::unique_ptr<ShmChannel>> channels_of(std::uint16_t group) const {
         std::vector<std::unique_ptr<ShmChannel>> channels;
@@ -344,6 +345,8 @@ class Nonsense : public testing::Test {
         EXPECT_FALSE(count.ok()) << "nobody noticed";
         if (count.ok()) return "";
         EXPECT_EQ(count.status().code(), Code::transport);
+        EXPECT_TRUE(ranks_.traffic(1).has_failed());
+        EXPECT_FALSE(ranks_.traffic(0).has_failed());
         EXPECT_FALSE(lane->start_recv(0, 1, in.data(), in.size(), 0).ok());
         return count.status().message();
     }

@@ -103,7 +103,7 @@ class Meetings {
         Known* best = nullptr;
         std::size_t alike = 0;
         for (Known& known : known_) {
-            if (known.key != key) continue;
+            if (known.key != key || !is_sound(known)) continue;
             ++alike;
             if (known.last_group == std::numeric_limits<std::uint16_t>::max()) continue;
             if (best == nullptr || known.traffic.use_count() < best->traffic.use_count())
@@ -116,11 +116,11 @@ class Meetings {
         }
         return proposal;
     }
-    /// Null: this process has it no more, or never had it.
+    /// Null: this process has it no more, or never had it, or it has failed.
     std::shared_ptr<ShmTraffic> find(std::uint64_t name) {
         const std::scoped_lock lock(mutex_);
         for (const Known& known : known_)
-            if (known.name == name) return known.traffic.lock();
+            if (known.name == name && is_sound(known)) return known.traffic.lock();
         return nullptr;
     }
     void add(std::uint64_t name, MeetingKey key, const std::shared_ptr<ShmTraffic>& traffic) {
@@ -135,6 +135,11 @@ class Meetings {
         std::weak_ptr<ShmTraffic> traffic;
         std::uint16_t last_group = 0;  ///< that was used; dealt by rank 0
     };
+
+    static bool is_sound(const Known& known) {
+        const auto traffic = known.traffic.lock();
+        return traffic != nullptr && !traffic->has_failed();
+    }
 
     std::mutex mutex_;
     std::vector<Known> known_;

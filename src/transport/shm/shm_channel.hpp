@@ -29,8 +29,8 @@ class ShmChannel final : public Channel {
     static Result<std::unique_ptr<ShmChannel>> make(const ShmPlace& place,
                                                     std::vector<int> rank_names = {},
                                                     PeerMemory memory = {});
-    /// One more channel of that memory: messages of one never meet receives of another. `group`:
-    /// its number, the same on all ranks, at least 1, and never used before. All ranks make it
+    /// One of several in a memory: messages of one never meet receives of another. `group`: its
+    /// number, the same on all ranks, and never used before in this memory. All ranks make it
     /// before one of them sends.
     static std::unique_ptr<ShmChannel> make_beside(std::shared_ptr<ShmTraffic> traffic,
                                                    std::uint16_t group);

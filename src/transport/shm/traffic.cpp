@@ -43,6 +43,11 @@ ShmTraffic::ShmTraffic(const ShmLayout& layout, int rank, const std::vector<int>
       sends_(layout_, rank, wires_, memory_),
       receives_(layout_, wires_, memory_) {}
 
+bool ShmTraffic::has_failed() {
+    const std::lock_guard guard(lock_);
+    return !fault_.ok();
+}
+
 void ShmTraffic::open_group(std::uint16_t group) {
     const std::lock_guard guard(lock_);
     receives_.open(group);

@@ -34,6 +34,8 @@ class ShmTraffic {
 
     int rank() const { return rank_; }
     int rank_count() const { return layout_.rank_count(); }
+    /// Whether a peer wrote what cannot be.
+    bool has_failed();
     /// Groups have numbers that all ranks know them by, and are never opened again. Messages that
     /// come for a group which is not open are dropped, so every rank opens it before any sends.
     void open_group(std::uint16_t group);
