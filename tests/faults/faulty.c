@@ -1,7 +1,9 @@
 /* tests/faults/faulty.c - a plain MPI program whose last rank has a fault at one of its calls; each
  * rank that gets to the end says in a line how its calls ended. Knows nothing of Gradcoll.
- * Arguments: PATH FAULT CALL: one of `calls_of`; one of `faults`; 0 to 5. */
+ * Arguments: PATH FAULT CALL: one of `calls_of`; one of `faults`; 0 to 5. Where FAULTY_VECTORS
+ * names the library of device_vectors.cpp, calls have their vectors in a device's memory. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,10 +30,21 @@ static int rank, ranks;
 /* One call, as its rank makes it. */
 struct call {
     const void* in;
+    void* out;
     int count;
     MPI_Datatype type;
     MPI_Op op;
 };
+
+/* From one to the other, wherever they are; set where vectors are in a device's memory. */
+static void (*device_copy)(void* to, const void* from, size_t size);
+
+static void copy(void* to, const void* from) {
+    if (device_copy != NULL)
+        device_copy(to, from, sizeof in);
+    else
+        memcpy(to, from, sizeof in);
+}
 
 static void limit(int what, rlim_t most) {
     const struct rlimit limits = {most, most};
@@ -93,8 +106,8 @@ static void null_input(struct call* call) {
 }
 /* It holds the input: who takes it for a call in place is right, too. */
 static void output_as_input(struct call* call) {
-    memcpy(out, in, sizeof out);
-    call->in = out;
+    copy(call->out, call->in);
+    call->in = call->out;
 }
 static void fewer(struct call* call) {
     call->count = longest / 2;
@@ -194,24 +207,26 @@ static int complete(MPI_Request* request, int code) {
 }
 
 static int blocking(const struct call* c, MPI_Comm comm) {
-    return MPI_Allreduce(c->in, out, c->count, c->type, c->op, comm);
+    return MPI_Allreduce(c->in, c->out, c->count, c->type, c->op, comm);
 }
 static int nonblocking(const struct call* c, MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
-    return complete(&request, MPI_Iallreduce(c->in, out, c->count, c->type, c->op, comm, &request));
+    return complete(&request,
+                    MPI_Iallreduce(c->in, c->out, c->count, c->type, c->op, comm, &request));
 }
 static int persistent(const struct call* c, MPI_Comm comm) {
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = INIT(c->in, out, c->count, c->type, c->op, comm, MPI_INFO_NULL, &request);
+    int code = INIT(c->in, c->out, c->count, c->type, c->op, comm, MPI_INFO_NULL, &request);
     if (code == MPI_SUCCESS) code = complete(&request, MPI_Start(&request));
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
     return code;
 }
 static int scatter(const struct call* c, MPI_Comm comm) {
-    return MPI_Reduce_scatter_block(c->in, out, c->count / ranks, c->type, c->op, comm);
+    return MPI_Reduce_scatter_block(c->in, c->out, c->count / ranks, c->type, c->op, comm);
 }
 static int gather(const struct call* c, MPI_Comm comm) {
-    return MPI_Allgather(c->in, c->count / ranks, c->type, out, longest / ranks, MPI_FLOAT, comm);
+    return MPI_Allgather(c->in, c->count / ranks, c->type, c->out, longest / ranks, MPI_FLOAT,
+                         comm);
 }
 
 /* No codec loses anything of it. */
@@ -258,6 +273,23 @@ static const struct path* find_path(const char* name) {
     exit(2);
 }
 
+/* Two vectors on the device; false if they are to be on the host. */
+static int find_device(float** device_in, float** device_out) {
+    const char* const path = getenv("FAULTY_VECTORS");
+    if (path == NULL) return 0;
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) {
+        fprintf(stderr, "faulty: %s\n", dlerror());
+        exit(2);
+    }
+    void* (*device_vector)(size_t size) = NULL;
+    *(void**)&device_vector = dlsym(library, "device_vector");
+    *(void**)&device_copy = dlsym(library, "device_copy");
+    *device_in = device_vector(sizeof in);
+    *device_out = device_vector(sizeof out);
+    return 1;
+}
+
 int main(int argc, char** argv) {
     if (argc != 4) return 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* launchers do not end ranks that are stopped */
@@ -276,11 +308,15 @@ int main(int argc, char** argv) {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     /* Connections are made when they are needed first: all are here before anything happens. */
     MPI_Alltoall(in, longest / ranks, MPI_FLOAT, out, longest / ranks, MPI_FLOAT, comm);
+    float *call_in = in, *call_out = out;
+    const int on_device = find_device(&call_in, &call_out);
     for (int number = 0; number < calls; ++number) {
-        struct call call = {in, longest, MPI_FLOAT, MPI_SUM};
+        struct call call = {call_in, call_out, longest, MPI_FLOAT, MPI_SUM};
         for (int i = 0; i < longest; ++i) in[i] = sparse(i, rank + 1), out[i] = -1;
+        if (on_device) copy(call_in, in), copy(call_out, out);
         if (rank == ranks - 1 && number == struck) strike(&call);
         const int code = path->make(&call, comm);
+        if (on_device) copy(out, call_out);
         const int is_right = path->is_right();
         if (code != MPI_SUCCESS && errors++ == 0) MPI_Error_string(code, first, &length);
         if (code == MPI_SUCCESS) ++*(is_right ? &right : &wrong);

@@ -61,6 +61,7 @@ Device* device_in_use() {
 Status CommDevices::share(const CommIdentity& comm) {
     any_in_use_ = !GRADCOLL_VALUE(all_ranks(comm.private_comm(), device_in_use() == nullptr));
     GRADCOLL_TRY(take(shares_, peers_that_share(comm.private_comm(), device_in_use())));
+    for (const auto& side : sides_) side->set_shares(shares_);
     if (any_in_use_) {
         const auto others = static_cast<std::ptrdiff_t>(shares_.size()) - 1;
         const bool with_all = std::count(shares_.begin(), shares_.end(), true) == others;

@@ -21,6 +21,7 @@ class DeviceSide {
     /// How device memory gets to other ranks but through the host's.
     struct Ways {
         /// By rank of the communicator: whose device memory is read in place (peers_that_share()).
+        /// Empty: nobody's.
         std::vector<bool> shares;
         bool mpi_takes_it = false;  ///< the MPI library sends from it and receives to it
     };
@@ -36,7 +37,12 @@ class DeviceSide {
     DeviceStream& out() { return *out_; }    ///< device to host
     DeviceStream& in() { return *in_; }      ///< host, or a peer's device, to device
 
-    bool shares_with(int rank) const { return ways_.shares[static_cast<std::size_t>(rank)]; }
+    bool shares_with(int rank) const {
+        const auto index = static_cast<std::size_t>(rank);
+        return index < ways_.shares.size() && ways_.shares[index];
+    }
+    /// Learnt after copies by way of the host had been made here, and before any operation.
+    void set_shares(const std::vector<bool>& shares) { ways_.shares = shares; }
     bool mpi_takes_device_memory() const { return ways_.mpi_takes_it; }
     PeerDeviceMemory& peers() { return peers_; }
 
