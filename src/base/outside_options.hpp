@@ -14,6 +14,7 @@ enum class OutsideOption : std::uint8_t {
 #define GRADCOLL_ROW(name) name,
 #include "option_outside.inc"
 #undef GRADCOLL_ROW
+    after_the_last
 };
 
 constexpr OptionId id_of(OutsideOption option) {

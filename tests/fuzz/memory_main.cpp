@@ -56,9 +56,9 @@ class RingInput {
   public:
     void run(Random& random, Outcome& outcome) {
         memory_.clear();
-        auto honest = ShmChannel::make({memory_.data(), part_, 0, 2}).value();
-        auto victim = ShmChannel::make({memory_.data(), part_, 1, 2}).value();
-        const auto theirs = honest->open_lane(messages), ours = victim->open_lane(messages);
+        ShmChannel honest(ShmTraffic::make({memory_.data(), part_, 0, 2}).value(), 0);
+        ShmChannel victim(ShmTraffic::make({memory_.data(), part_, 1, 2}).value(), 0);
+        const auto theirs = honest.open_lane(messages), ours = victim.open_lane(messages);
         start(*theirs, 1, out_, random);
         start(*ours, 0, in_, random);
         ++outcome.inputs;

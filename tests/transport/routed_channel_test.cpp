@@ -61,10 +61,10 @@ class PairMemory {
         const int low = std::min(rank_, peer_);
         const int high = std::max(rank_, peer_);
         Way way{name, nullptr, std::vector<int>(static_cast<std::size_t>(size_), -1)};
-        auto shm = ShmChannel::make(
+        auto shm = ShmTraffic::make(
             {segment_->data(), segment_->bytes_a_rank(), is_second ? 1 : 0, 2}, {low, high});
         EXPECT_TRUE(shm.ok()) << shm.status().message();
-        way.channel = std::move(shm).value();
+        way.channel = std::make_unique<ShmChannel>(std::move(shm).value(), std::uint16_t{0});
         way.places[static_cast<std::size_t>(low)] = 0;
         way.places[static_cast<std::size_t>(high)] = 1;
         return way;

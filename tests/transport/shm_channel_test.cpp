@@ -54,7 +54,7 @@ class ThreadRanks {
     std::vector<std::unique_ptr<ShmChannel>> channels_of(std::uint16_t group) const {
         std::vector<std::unique_ptr<ShmChannel>> channels;
         for (const auto& traffic : traffics_)
-            channels.push_back(ShmChannel::make_beside(traffic, group));
+            channels.push_back(std::make_unique<ShmChannel>(traffic, group));
         return channels;
     }
     ShmLayout layout() const { return *ShmLayout::make(memory_, ranks_, bytes_a_rank_); }

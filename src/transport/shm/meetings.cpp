@@ -37,15 +37,19 @@ Result<bool> all_say(const HostComm& host, bool mine) {
     return answer == 1;
 }
 
-/// Who may be read, if every rank can read its neighbour: the number tells that it is the right
-/// process. Collective over the host.
-Result<PeerMemory> probe_reading(const HostComm& host, std::size_t least_read_bytes) {
-    const std::uint64_t number = random_number();
-    const Secret mine{getpid(), reinterpret_cast<std::uintptr_t>(&number), number};
+/// Of all ranks of the host.
+Result<std::vector<Secret>> secrets_of(const HostComm& host, const Secret& mine) {
     std::vector<Secret> all(static_cast<std::size_t>(host.size));
     GRADCOLL_TRY(from_mpi(PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine,
                                          MPI_BYTE, host.comm.handle),
                           "MPI_Allgather"));
+    return all;
+}
+
+/// Who may be read, if every rank can read its neighbour: the number tells that it is the right
+/// process. Collective over the host; numbers stay where they are meanwhile.
+Result<PeerMemory> probe_reading(const HostComm& host, const std::vector<Secret>& all,
+                                 std::size_t least_read_bytes) {
     const Secret& next = all[static_cast<std::size_t>((host.rank + 1) % host.size)];
     std::uint64_t found = ~next.value;
     const ssize_t count =
@@ -65,13 +69,15 @@ struct Meeting {
     std::shared_ptr<ShmTraffic> traffic;
 };
 
-Result<std::shared_ptr<ShmTraffic>> new_meeting(const HostComm& host, const MeetingChoice& choice) {
+Result<std::shared_ptr<ShmTraffic>> new_meeting(const HostComm& host,
+                                                const std::vector<Secret>& secrets,
+                                                const MeetingChoice& choice) {
     auto meeting = std::make_shared<Meeting>();
     meeting->segment = GRADCOLL_VALUE(
         SharedSegment::make(host.comm.handle, choice.bytes_a_rank, choice.bytes_a_rank));
     PeerMemory memory;
     if (choice.least_read_bytes > 0)
-        memory = GRADCOLL_VALUE(probe_reading(host, choice.least_read_bytes));
+        memory = GRADCOLL_VALUE(probe_reading(host, secrets, choice.least_read_bytes));
     meeting->traffic = GRADCOLL_VALUE(
         ShmTraffic::make({meeting->segment->data(), choice.bytes_a_rank, host.rank, host.size},
                          host.ranks, std::move(memory)));
@@ -80,7 +86,7 @@ Result<std::shared_ptr<ShmTraffic>> new_meeting(const HostComm& host, const Meet
 
 /// Whose messages go through one memory.
 struct MeetingKey {
-    std::vector<std::int64_t> processes;  ///< known to rank 0 of the host alone
+    std::vector<std::int64_t> processes;
     std::vector<int> rank_names;
     MeetingChoice choice;
 
@@ -151,21 +157,12 @@ Meetings& meetings() {
     return meetings;
 }
 
-Result<std::vector<std::int64_t>> processes_on_rank_0(const HostComm& host) {
-    const std::int64_t mine = getpid();
-    std::vector<std::int64_t> all(host.rank == 0 ? static_cast<std::size_t>(host.size) : 0);
-    GRADCOLL_TRY(from_mpi(
-        PMPI_Gather(&mine, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, 0, host.comm.handle),
-        "MPI_Gather"));
-    return all;
-}
-
 /// In the proposed meeting. Null, on every rank: one of them does not have it as the others do.
 Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& proposal) {
     std::unique_ptr<Channel> channel;
     const auto traffic = meetings().find(proposal.meeting);
     if (traffic != nullptr && traffic->rank() == host.rank && traffic->rank_count() == host.size)
-        channel = ShmChannel::make_beside(traffic, static_cast<std::uint16_t>(proposal.group));
+        channel = std::make_unique<ShmChannel>(traffic, static_cast<std::uint16_t>(proposal.group));
     // Also tells everybody that all have made it, before anybody sends.
     if (!GRADCOLL_VALUE(all_say(host, channel != nullptr))) channel.reset();
     return channel;
@@ -174,16 +171,20 @@ Result<std::unique_ptr<Channel>> join(const HostComm& host, const Proposal& prop
 }  // namespace
 
 Result<std::unique_ptr<Channel>> meet(const HostComm& host, const MeetingChoice& choice) {
-    MeetingKey key{GRADCOLL_VALUE(processes_on_rank_0(host)), host.ranks, choice};
+    const std::uint64_t number = random_number();
+    const auto secrets = GRADCOLL_VALUE(
+        secrets_of(host, {getpid(), reinterpret_cast<std::uintptr_t>(&number), number}));
+    MeetingKey key{{}, host.ranks, choice};
+    for (const Secret& secret : secrets) key.processes.push_back(secret.process);
     Proposal proposal;
     if (host.rank == 0) proposal = meetings().propose(key);
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, host.comm.handle),
                           "MPI_Bcast"));
     if (proposal.meeting != 0)
         if (auto channel = GRADCOLL_VALUE(join(host, proposal)); channel != nullptr) return channel;
-    const auto traffic = GRADCOLL_VALUE(new_meeting(host, choice));
+    const auto traffic = GRADCOLL_VALUE(new_meeting(host, secrets, choice));
     meetings().add(proposal.next, std::move(key), traffic);
-    return std::unique_ptr<Channel>(ShmChannel::make_beside(traffic, 0));
+    return std::unique_ptr<Channel>(std::make_unique<ShmChannel>(traffic, std::uint16_t{0}));
 }
 
 }  // namespace gradcoll

@@ -24,16 +24,10 @@ inline constexpr std::string_view shm_transport_name = "shm";
 /// the peer, and all channels of the same memory with it.
 class ShmChannel final : public Channel {
   public:
-    /// The only channel of its memory so far. `rank_names`: what messages call the ranks (empty: by
-    /// their numbers here). Errors: invalid_argument for a place that is too small.
-    static Result<std::unique_ptr<ShmChannel>> make(const ShmPlace& place,
-                                                    std::vector<int> rank_names = {},
-                                                    PeerMemory memory = {});
-    /// One of several in a memory: messages of one never meet receives of another. `group`: its
-    /// number, the same on all ranks, and never used before in this memory. All ranks make it
+    /// There may be several in a memory: messages of one never meet receives of another. `group`:
+    /// its number, the same on all ranks, and never used before in this memory. All ranks make it
     /// before one of them sends.
-    static std::unique_ptr<ShmChannel> make_beside(std::shared_ptr<ShmTraffic> traffic,
-                                                   std::uint16_t group);
+    ShmChannel(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group);
     ~ShmChannel() override { messages_.traffic().close_group(messages_.group()); }
     ShmChannel(const ShmChannel&) = delete;
     ShmChannel& operator=(const ShmChannel&) = delete;
@@ -69,8 +63,6 @@ class ShmChannel final : public Channel {
         std::shared_ptr<ShmTraffic> traffic_;
         std::uint16_t group_;
     };
-
-    ShmChannel(std::shared_ptr<ShmTraffic> traffic, std::uint16_t group);
 
     Messages messages_;
 };

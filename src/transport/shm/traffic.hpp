@@ -30,7 +30,8 @@ class ShmTraffic {
     /// `rank_names`: what messages call the ranks (empty: by their numbers here). Errors:
     /// invalid_argument for a place that is too small.
     static Result<std::shared_ptr<ShmTraffic>> make(const ShmPlace& place,
-                                                    std::vector<int> rank_names, PeerMemory memory);
+                                                    std::vector<int> rank_names = {},
+                                                    PeerMemory memory = {});
 
     int rank() const { return rank_; }
     int rank_count() const { return layout_.rank_count(); }

@@ -1,7 +1,6 @@
 // Buffers in memory of a device (the emulated one, which the CPU cannot touch).
 #pragma once
 
-#include <dlfcn.h>
 #include <sched.h>
 
 #include <cmath>
@@ -9,22 +8,9 @@
 #include <memory>
 
 #include "api/api_support.hpp"
-#include "device/plugin.hpp"
+#include "support/device_of_plugin.hpp"
 
 namespace gradcoll::test {
-
-/// The plug-in that the library uses, too: there is one of a path in a process.
-inline Device& device() {
-    static Device* const found = [] {
-        void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr) throw std::runtime_error(dlerror());
-        const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, device_plugin_entry));
-        const DevicePlugin* plugin = entry();
-        if (!plugin->start().ok()) throw std::runtime_error("the plug-in does not start");
-        return plugin->device(plugin->current_device()).value();
-    }();
-    return *found;
-}
 
 /// Bytes in device memory, moved by a stream of their own.
 class OnDevice {

@@ -1,0 +1,27 @@
+// tests/support/device_of_plugin.hpp - the device that the library uses, for memory of a test's own
+// there.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+#include "device/plugin.hpp"
+
+namespace gradcoll::test {
+
+/// Of the plug-in that GC_DEVICE names: there is one of a path in a process. Throws.
+inline Device& device() {
+    static Device* const found = [] {
+        void* library = dlopen(std::getenv("GC_DEVICE"), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr) throw std::runtime_error(dlerror());
+        const auto entry = reinterpret_cast<DevicePluginEntry>(dlsym(library, device_plugin_entry));
+        const DevicePlugin* plugin = entry();
+        if (!plugin->start().ok()) throw std::runtime_error("the plug-in does not start");
+        return plugin->device(plugin->current_device()).value();
+    }();
+    return *found;
+}
+
+}  // namespace gradcoll::test
