@@ -94,6 +94,12 @@ int Devices::device_of(const void* pointer) {
     return active != nullptr ? active->device_of(pointer) : unserved_device;
 }
 
+bool Devices::may_meet_devices() const {
+    if (plugin() != nullptr) return true;
+    if (mode_ == Mode::off || looked_.load(std::memory_order_acquire)) return false;
+    return mode_ == Mode::path || (build_facts::cuda_kernels != 0 && device_driver_is_there());
+}
+
 const DevicePlugin* Devices::plugin_if_in_use() {
     const bool reason =
         mode_ == Mode::path || (mode_ == Mode::automatic &&

@@ -33,6 +33,9 @@ class Devices {
     /// calls a device's, with a path at the first pointer. No lock, no allocation, no system call
     /// on the warm path.
     int device_of(const void* pointer);
+    /// Whether a pointer may be one that device_of() knows, now or later. As cheap, but for the
+    /// first time.
+    bool may_meet_devices() const;
     /// The plug-in that is in use. Null if there is none: why_inactive() says why. As cheap.
     const DevicePlugin* plugin() const { return plugin_.load(std::memory_order_acquire); }
     /// The plug-in if it is loaded, or if there is reason to load it now: the program has

@@ -14,6 +14,10 @@ enum class MemorySpace : std::uint8_t { host, device };
 /// made. Thread safe. Never fails.
 MemorySpace space_of(const void* pointer);
 
+/// Whether there is a driver of GPUs, so that pointers to devices may come one day. Loads it, but
+/// initialises nothing. Thread safe. Cheap from the second time on.
+bool device_driver_is_there();
+
 /// Whether this process has initialised the CUDA driver, so that pointers to devices may come.
 /// Initialises and loads nothing. Thread safe. Costs a look through the loaded libraries.
 bool device_driver_in_use();

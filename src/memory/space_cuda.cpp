@@ -29,10 +29,19 @@ int is_driver(dl_phdr_info* loaded, std::size_t, void*) {
     return std::strstr(loaded->dlpi_name, driver_library) != nullptr ? 1 : 0;
 }
 
+GetAttributes known_get_attributes() {
+    static const GetAttributes get_attributes = find_get_attributes();
+    return get_attributes;
+}
+
 }  // namespace
 
+bool device_driver_is_there() {
+    return known_get_attributes() != nullptr;
+}
+
 MemorySpace space_of(const void* pointer) {
-    static const GetAttributes get_attributes = find_get_attributes();
+    const GetAttributes get_attributes = known_get_attributes();
     if (get_attributes == nullptr || pointer == nullptr) return MemorySpace::host;
     unsigned memory_type = 0;
     unsigned is_managed = 0;

@@ -7,6 +7,10 @@ MemorySpace space_of(const void*) {
     return MemorySpace::host;
 }
 
+bool device_driver_is_there() {
+    return false;
+}
+
 bool device_driver_in_use() {
     return false;
 }

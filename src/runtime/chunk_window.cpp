@@ -50,8 +50,8 @@ bool has_short_messages(const Plan& plan, const Channel& channel) {
 std::vector<int> peers_that_are_coded_for(const Plan& plan, const Channel& channel,
                                           const ExecutorOptions& options) {
     std::vector<int> peers;
-    if (options.device || plan.spec.feedback || plan.spec.builder != Builder::flexreduce ||
-        has_short_messages(plan, channel))
+    if (options.device || options.among_devices || plan.spec.feedback ||
+        plan.spec.builder != Builder::flexreduce || has_short_messages(plan, channel))
         return peers;
     for (int peer = 0; peer < channel.rank_count(); ++peer)
         if (channel.capabilities(peer).encodes_by_itself) peers.push_back(peer);

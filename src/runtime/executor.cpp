@@ -301,9 +301,10 @@ Status Executor::start(const Binding& binding) {
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;
-    impl.operation.change = change;
     if (const std::uint64_t length = length_of(impl.plan.spec); length != 0)
         impl.operation.binding.signature ^= scrambled(length);
+    if (impl.options.among_devices) change = SignatureChange::none;
+    impl.operation.change = change;
     if (change != SignatureChange::none)
         impl.operation.signature = SignatureNotice(impl.operation.binding.signature);
     const std::int64_t parts = std::max<std::int64_t>(impl.plan.loss_parts.together, 1);

@@ -34,6 +34,9 @@ struct ExecutorOptions {
     /// Data on a device: allreduces only. Other ranks need not do the same.
     std::shared_ptr<DeviceSide> device = {};
     bool data_on_device = false;
+    /// Data of other ranks may be on devices, whose messages come neither coded on the way nor with
+    /// a signature ahead. The same on all ranks.
+    bool among_devices = false;
     /// How long an operation that ranks called differently waits for messages after it has failed.
     std::chrono::milliseconds patience{5'000};
     /// Where scratch memory of the host is borrowed from for each operation; null: the executor

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
@@ -17,15 +18,38 @@ Status add_residual(Binding& binding, const PlannedCall& call, const BlockingExt
     return take(binding.residual, extras.residual->data_for(extras.device));
 }
 
+Status run_leased(CommContext& context, Lease lease, Binding binding,
+                  const BlockingExtras& extras) {
+    const Status fits = add_residual(binding, *lease.call, extras);
+    binding.refusal = fits.ok() ? extras.refusal : &fits;
+    return context.plans().run(std::move(lease), binding);
+}
+
+/// What is on the device, in memory of the host: the other ranks see no difference.
+Status run_leased_on_copy(CommContext& context, Lease lease, Binding binding,
+                          BlockingExtras extras) {
+    const CallKey& key = lease.call->key();
+    const auto size_bytes = static_cast<std::size_t>(key.count) * key.elem_bytes;
+    DeviceSide& side = *std::exchange(extras.device, nullptr);
+    std::byte* const input = GRADCOLL_VALUE(side.staging(2 * size_bytes));
+    GRADCOLL_TRY(copy_and_finish(side, input, binding.input, size_bytes));
+    std::byte* const output = binding.input == binding.output ? input : input + size_bytes;
+    void* const result = std::exchange(binding.output, output);
+    binding.input = input;
+    GRADCOLL_TRY(run_leased(context, std::move(lease), binding, extras));
+    return copy_and_finish(side, result, output, size_bytes);
+}
+
 }  // namespace
 
 Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
                     const BlockingExtras& extras) {
-    auto lease = context.plans().begin(kind, key, {.waited = true, .data_device = extras.device});
+    const ExecutorUse use{.waited = true, .data_device = extras.device, .host_will_do = true};
+    auto lease = context.plans().begin(kind, key, use);
     if (!lease) return lease.status();
-    const Status fits = add_residual(binding, *lease->call, extras);
-    binding.refusal = fits.ok() ? extras.refusal : &fits;
-    return context.plans().run(std::move(lease).value(), binding);
+    const bool is_elsewhere = extras.device != nullptr && lease->executor->data_device() == nullptr;
+    return is_elsewhere ? run_leased_on_copy(context, std::move(*lease), binding, extras)
+                        : run_leased(context, std::move(*lease), binding, extras);
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "api/comm/attachments.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/route.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "api/edge/signature.hpp"
 #include "api/edge/type_mark.hpp"
 
@@ -107,7 +108,7 @@ class Admission {
     void decide();
     void refuse();
     void find_way();
-    void copy_input();
+    Status copy_input();
 
     Call& call_;
     Status complaint_;  ///< about this rank's arguments
@@ -152,8 +153,8 @@ Status Admission::check_memory(int blocks) {
     else
         GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
     // Of derived types the memory matters only to who passes them on himself.
-    if (shape_reason_ != PassReason::none && !entry().offered &&
-        entry().reach == Reach::host_and_devices)
+    if (shape_reason_ != PassReason::none && entry().reach == Reach::host_and_devices &&
+        (!entry().offered || may_have_memory_that_mpi_refuses()))
         call_.memory = memory_of(call_.arguments);
     // One may lie in the gaps of the other.
     if (call_.shape.has_gaps && buffers.send.data != buffers.receive.data) return {};
@@ -365,13 +366,22 @@ void Admission::find_way() {
         call_.pass_reason = call_.route.pass_reason;
     }
     if (!call_.passes() && call_.route.needs_tree()) call_.pass_reason = way_out_of_tree();
-    if (!call_.passes() && copied_bytes_ > 0) copy_input();
+    if (call_.passes() || copied_bytes_ == 0) return;
+    call_.refusal = copy_input();
+    call_.error = call_.refusal;
 }
 
-void Admission::copy_input() {
+Status Admission::copy_input() {
     call_.copy.reset(new std::byte[copied_bytes_]);
-    std::memcpy(call_.copy.get(), call_.arguments.sendbuf, copied_bytes_);
-    call_.arguments.sendbuf = call_.copy.get();
+    const void* const input = std::exchange(call_.arguments.sendbuf, call_.copy.get());
+    const int memory = std::exchange(call_.memory.send, host_memory);
+    if (memory != host_memory) {
+        std::shared_ptr<DeviceSide> side;
+        GRADCOLL_TRY(take(side, side_of(call_.context.get(), memory)));
+        return copy_and_finish(*side, call_.copy.get(), input, copied_bytes_);
+    }
+    std::memcpy(call_.copy.get(), input, copied_bytes_);
+    return {};
 }
 
 }  // namespace

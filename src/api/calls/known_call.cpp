@@ -5,11 +5,13 @@
 
 #include "api/calls/blocking.hpp"
 #include "api/calls/call_kinds.hpp"
+#include "api/calls/device_allreduce.hpp"
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/calls/nonblocking_call.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/roll_call.hpp"
 #include "api/comm/route.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "api/observe/comm_statistics.hpp"
 
 namespace gradcoll {
@@ -70,16 +72,24 @@ bool passes_now(const Entry& entry, const CallArguments& arguments, Prospect& pr
            !is_paid_on_all(arguments.comm, prospect) && prospect.passes(arguments.count, kind);
 }
 
+/// Where the MPI library refuses memory of devices.
+bool is_passed_by_copies(const Entry& entry, const CallArguments& arguments) {
+    return entry.reach == Reach::host_and_devices && memory_of(arguments).any_device();
+}
+
 /// Whether the account of a communicator that is not attached lets the call of a program pass.
 /// Calls of ours attach their communicator.
 bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prospect* prospect,
                        GC_Passed_call* passed) {
     const KindOfCall* const kind =
         entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
-    if (kind == nullptr || !passes_now(entry, arguments, *prospect, *kind)) return false;
+    if (kind == nullptr) return false;
+    const bool needs_look = may_have_memory_that_mpi_refuses();
+    if (needs_look && is_passed_by_copies(entry, arguments)) return false;
+    if (!passes_now(entry, arguments, *prospect, *kind)) return false;
     if (unattached_calls_are_told())
         count_passed(nullptr, entry, arguments, prospect->pass_reason());
-    else if (passed != nullptr && (prospect->has_met() || !meetings_are_wanted()))
+    else if (passed != nullptr && !needs_look && (prospect->has_met() || !meetings_are_wanted()))
         *passed = passed_call(arguments, *prospect, *kind);
     return true;
 }

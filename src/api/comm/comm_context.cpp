@@ -106,7 +106,7 @@ Status CommContext::make_tree() {
     if (!tree) return tree.status();
     GRADCOLL_TRY(plans_.open_channel(settings_.current()));
     GRADCOLL_TRY(devices_.share(identity_));
-    plans_.read_devices_with(devices_.reader());
+    plans_.know_devices(devices_);
     GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
     GRADCOLL_TRY(take_tree(std::move(tree).value()));
     several_hosts_.open();

@@ -115,8 +115,12 @@ Result<std::shared_ptr<PlannedCall>> CommPlans::plan_apart(const Tree& tree,
                                                            const CallKey& key,
                                                            NumberedChannel* channel) const {
     Channel& over = channel != nullptr ? channel->channel() : *channel_;
-    return PlannedCall::make({tree, comm_.rank(), over, comm_.yields(), reader_, scratch_},
-                             settings, key);
+    PlanningFacts facts{tree, comm_.rank(), over, comm_.yields(), scratch_};
+    if (devices_ != nullptr) {
+        facts.reader = devices_->reader();
+        facts.among_devices = devices_->any_in_use();
+    }
+    return PlannedCall::make(facts, settings, key);
 }
 
 void CommPlans::make_room_in_cache() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "api/comm/comm_devices.hpp"
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/planned_call.hpp"
 #include "api/observe/comm_statistics.hpp"
@@ -85,8 +86,8 @@ class CommPlans {
     /// Collective. Messages go by the transports that the settings allow. Errors: those of
     /// make_channel().
     Status open_channel(const Settings& settings);
-    /// Devices of this host are read by `reader`; null: none is.
-    void read_devices_with(std::shared_ptr<DeviceSide> reader) { reader_ = std::move(reader); }
+    /// The communicator's, which must outlive the plans.
+    void know_devices(const CommDevices& devices) { devices_ = &devices; }
     /// Calls are planned for these from now on; what was planned is forgotten. `settings` must
     /// outlive the plans.
     void plan_for(std::shared_ptr<const DiscoveredTree> tree, const Settings& settings);
@@ -139,7 +140,7 @@ class CommPlans {
     CommStatistics* statistics_;
     NumberedChannels numbered_channels_;
     std::unique_ptr<Channel> channel_;
-    std::shared_ptr<DeviceSide> reader_;
+    const CommDevices* devices_ = nullptr;  ///< null: none is used
     std::shared_ptr<const DiscoveredTree> tree_;
     const Settings* settings_ = nullptr;
     std::uint64_t uses_ = 0;

@@ -89,6 +89,7 @@ Result<std::shared_ptr<PlannedCall>> PlannedCall::make(const PlanningFacts& fact
     call->executor_options_.plain_peers = peers_on_own_host(facts.tree, *call->plan_);
     call->executor_options_.yield_always = facts.yield_always;
     call->executor_options_.device = facts.reader;
+    call->executor_options_.among_devices = facts.among_devices;
     call->executor_options_.scratch = facts.scratch;
     call->executor_options_.timed = observing_calls();
     call->executor_options_.trace = process_trace();
@@ -121,7 +122,9 @@ Result<std::unique_ptr<Executor>> PlannedCall::make_executor(const ExecutorUse& 
     Executor::Options options = executor_options_;
     options.data_on_device = use.data_device != nullptr;
     if (options.data_on_device) options.device = use.data_device;
-    return Executor::make(plan_, *channel_, options);
+    auto executor = Executor::make(plan_, *channel_, options);
+    if (executor || !options.data_on_device || !use.host_will_do) return executor;
+    return Executor::make(plan_, *channel_, executor_options_);
 }
 
 void PlannedCall::give_back(std::unique_ptr<Executor> executor, bool waited) {

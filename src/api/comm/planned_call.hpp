@@ -21,10 +21,11 @@ struct PlanningFacts {
     int rank = 0;
     Channel& channel;
     bool yield_always = false;
-    /// Reads what ranks of this host have on devices; null if none shares any.
-    std::shared_ptr<DeviceSide> reader = {};
     /// Of all executors of the communicator.
     std::shared_ptr<ScratchPool> scratch = {};
+    /// Reads what ranks of this host have on devices; null if none shares any.
+    std::shared_ptr<DeviceSide> reader = {};
+    bool among_devices = false;  ///< CommDevices::any_in_use()
 };
 
 /// Who will use an executor.
@@ -33,6 +34,8 @@ struct ExecutorUse {
     /// is needed.
     bool waited = false;
     std::shared_ptr<DeviceSide> data_device = {};  ///< where the data are; null: on the host
+    /// Where the device has no room for it, one for data on the host is as good.
+    bool host_will_do = false;
 };
 
 /// Used by one thread at a time, but for the executors of operations that nobody waits in.

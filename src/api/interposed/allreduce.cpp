@@ -1,6 +1,10 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
+#include <optional>
+
 #include "api/calls/blocking.hpp"
+#include "api/calls/device_allreduce.hpp"
 #include "api/calls/nonblocking_call.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
 
@@ -18,6 +22,20 @@ constexpr Entry nonblocking{.kind = CallKind::iallreduce,
                             .may_wait = false,
                             .mpi_takes_aliased = false};
 
+/// What is wrong with the arguments the MPI library finds without a look into the vectors.
+bool is_for_mpi_to_refuse(const Call& call) {
+    return call.pass_reason == PassReason::wrong_arguments ||
+           call.pass_reason == PassReason::unusable_buffer ||
+           call.arguments.sendbuf == call.arguments.recvbuf;
+}
+
+/// A program whose vectors are on devices has to run whichever way its calls go.
+std::optional<Outcome> pass_by_copies(const Call& call) {
+    if (!call.memory.any_device() || is_for_mpi_to_refuse(call)) return {};
+    if (!mpi_refuses_memory_of(*Devices::of_process().plugin())) return {};
+    return pass_device_allreduce(call.context.get(), call.arguments, call.memory);
+}
+
 }  // namespace
 
 int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* code) noexcept {
@@ -27,7 +45,7 @@ int offer_allreduce(const GC_Reduce_call* call, GC_Passed_call* passed, int* cod
         return run_known(blocking, arguments, status, passed);
     });
     if (known != Known::no) return known == Known::served ? 1 : 0;
-    return at_offer(blocking, arguments, {}, code, run_allreduce);
+    return at_offer(blocking, arguments, {}, code, run_allreduce, pass_by_copies);
 }
 
 int offer_iallreduce(const GC_Reduce_call* call, GC_Passed_call* passed, void* request,

@@ -12,6 +12,7 @@
 #include "api/comm/roll_call.hpp"
 #include "api/comm/started_calls.hpp"
 #include "api/edge/boundary.hpp"
+#include "api/edge/mpi_reach.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/settings.hpp"
 #include "base/text.hpp"
@@ -86,6 +87,7 @@ std::int64_t gate_for_serving(int call) {
     if (intercepted && process_settings().check == CheckLevel::collective) return always;
     if (report_is_wanted()) return 0;  // all calls are counted
     if (!intercepted) return never;
+    if (call == GC_CALL_ALLREDUCE && may_have_memory_that_mpi_refuses()) return shortest;
     return least_count(call, least_served_bytes());
 }
 

@@ -2,6 +2,7 @@
 // passed to the MPI library, with a reason that all ranks share.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "api/calls/blocks.hpp"
@@ -42,12 +43,18 @@ Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexc
     }
 }
 
+/// What passes is the program's to do.
+inline std::optional<Outcome> leave_to_program(const Call&) {
+    return {};
+}
+
 /// Admits the call and lets `serve` (taking Call&, returning Outcome) do it; that may still find a
-/// reason to pass it. Returns 1 and the code if the call was served, with the error handler called
-/// where it failed; else 0.
-template <class Serve>
+/// reason to pass it. `pass` (taking const Call&, returning std::optional<Outcome>) may do what
+/// passes in the program's stead. Returns 1 and the code if the call was served, with the error
+/// handler called where it failed; else 0.
+template <class Serve, class Pass = decltype(&leave_to_program)>
 int at_offer(const Entry& entry, const CallArguments& arguments, Status complaint, int* code,
-             Serve&& serve) noexcept {
+             Serve&& serve, Pass&& pass = leave_to_program) noexcept {
     try {
         if (!mpi_is_running()) return 0;
         Call call = admit_offer(entry, arguments, std::move(complaint));
@@ -57,7 +64,9 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
         if (call.error.ok() && !call.passes()) outcome = serve(call);
         if (call.error.ok() && call.passes()) {
             count_passed(call);
-            return 0;
+            const std::optional<Outcome> passed = pass(call);
+            if (!passed) return 0;
+            outcome = *passed;
         }
         *code = outcome.status.ok() ? outcome.mpi_code
                                     : raise_error_of_mpi_call(arguments.comm, entry.name, outcome);

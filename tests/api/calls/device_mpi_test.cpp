@@ -99,6 +99,16 @@ TEST(DeviceAllreduce, TakesEachBufferWhereItIs) {
         }
 }
 
+TEST(DeviceAllreduce, OpsMayFollowEachOtherWhereverVectorsAre) {
+    for (const auto& comm : comms_to_try())
+        for (MPI_Op op : {MPI_SUM, MPI_MAX, MPI_MAX, MPI_SUM, MPI_MIN})
+            for (const bool odd_on_device : {false, true}) {
+                const bool on_device = odd_on_device == (comm->rank() % 2 == 1);
+                const auto mixed = reduced(*comm, 70001, {on_device, on_device, false}, op);
+                ASSERT_EQ(mixed, reduced_on_host(*comm, 70001, op));
+            }
+}
+
 /// On one host and on a tree, which knows nothing of the op.
 void expect_bits_of_host_memory(MPI_Datatype type, MPI_Op op, int elements) {
     const PlainComm one_host;

@@ -91,15 +91,15 @@ void EmulatedDevice::release_pinned(void* memory) {
 }
 
 Result<std::unique_ptr<DeviceStream>> EmulatedDevice::make_stream() {
-    return std::unique_ptr<DeviceStream>(std::make_unique<EmulatedStream>(make_queue()));
+    auto queue = make_queue();
+    if (!queue) return queue.status();
+    return std::unique_ptr<DeviceStream>(std::make_unique<EmulatedStream>(std::move(*queue)));
 }
 
 Result<std::unique_ptr<DeviceStream>> EmulatedDevice::adopt_stream(void* native) {
-    std::shared_ptr<Queue> queue = native == nullptr ? default_queue() : queue_of(native);
-    if (queue == nullptr)
-        return Status(Code::transport,
-                      fmt::format("{} is no stream of an emulated device", native));
-    return std::unique_ptr<DeviceStream>(std::make_unique<EmulatedStream>(std::move(queue)));
+    auto queue = queue_behind(native);
+    if (!queue) return queue.status();
+    return std::unique_ptr<DeviceStream>(std::make_unique<EmulatedStream>(std::move(*queue)));
 }
 
 Result<std::unique_ptr<DeviceMark>> EmulatedDevice::make_mark() {
@@ -122,10 +122,19 @@ void EmulatedDevice::close(void* opened) {
     release(opened);
 }
 
-std::shared_ptr<Queue> EmulatedDevice::default_queue() {
+Result<std::shared_ptr<Queue>> EmulatedDevice::default_queue() {
     const std::scoped_lock lock(mutex_);
-    if (default_queue_ == nullptr) default_queue_ = make_queue();
+    if (default_queue_ == nullptr) GRADCOLL_TRY(take(default_queue_, make_queue()));
     return default_queue_;
+}
+
+Result<std::shared_ptr<Queue>> EmulatedDevice::queue_behind(void* native_stream) {
+    if (native_stream == nullptr) return default_queue();
+    auto queue = queue_of(native_stream);
+    if (queue == nullptr)
+        return Status(Code::transport,
+                      fmt::format("{} is no stream of an emulated device", native_stream));
+    return queue;
 }
 
 /// Never destroyed: the default streams' workers wait for work until the process ends.

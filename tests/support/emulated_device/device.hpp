@@ -30,10 +30,14 @@ class EmulatedDevice final : public Device {
     Result<void*> open(const DeviceHandle& handle) override;
     void close(void* opened) override;
 
-    /// Made at the first call.
-    std::shared_ptr<Queue> default_queue();
+    /// Of a stream's native handle; null: the default stream. Errors: those of make_queue();
+    /// transport if there is no such stream (any more).
+    Result<std::shared_ptr<Queue>> queue_behind(void* native_stream);
 
   private:
+    /// Made at the first call.
+    Result<std::shared_ptr<Queue>> default_queue();
+
     const int number_;
     DevicePlace place_;
     std::mutex mutex_;

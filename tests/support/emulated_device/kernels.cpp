@@ -21,15 +21,6 @@ Status reach(Pointer& pointer, std::size_t size_bytes, std::size_t alignment) {
     return {};
 }
 
-Result<std::shared_ptr<Queue>> queue_for(void* stream) {
-    auto queue = stream != nullptr ? queue_of(stream)
-                                   : device_of_process(settings().current).default_queue();
-    if (queue == nullptr)
-        return Status(Code::transport,
-                      fmt::format("{} is no stream of an emulated device", stream));
-    return queue;
-}
-
 std::size_t block_count(const CodecLaunch& launch, const CodecJob& job) {
     const std::size_t most = codec_block_elems(launch.codec, launch.parameters);
     return (job.count + most - 1) / most;
@@ -95,7 +86,7 @@ template <class Launch, class Job, class Fill>
 Status enqueue(const Launch& launch, std::span<const Job> jobs, std::vector<Job> Task::*field,
                Fill fill) {
     if (!counts_are_sane(jobs)) return {Code::invalid_buffer, "a count is beyond all memory"};
-    const auto queue = queue_for(launch.stream);
+    const auto queue = device_of_process(settings().current).queue_behind(launch.stream);
     if (!queue.ok()) return queue.status();
     Status status;
     const auto check = [&](const Job& job) {

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -235,13 +236,15 @@ LiveQueues& live_queues() {
 
 }  // namespace
 
-std::shared_ptr<Queue> make_queue() {
+Result<std::shared_ptr<Queue>> make_queue() try {
     std::shared_ptr<Queue> queue = std::make_shared<Queue>();
     LiveQueues& live = live_queues();
     const std::scoped_lock lock(live.mutex);
     std::erase_if(live.queues, [](const auto& entry) { return entry.second.expired(); });
     live.queues[queue.get()] = queue;
     return queue;
+} catch (const std::system_error& error) {
+    return Status(Code::out_of_memory, error.what());
 }
 
 std::shared_ptr<Queue> queue_of(void* native) {

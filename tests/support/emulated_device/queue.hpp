@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/status.hpp"
 #include "compress/block_move.hpp"
 #include "compress/codec.hpp"
 #include "compress/device_codec.hpp"
@@ -87,7 +88,8 @@ class Queue {
 };
 
 /// All queues of this process that still live; a stream's native handle is its queue.
-std::shared_ptr<Queue> make_queue();
+/// Errors: out_of_memory, where there is no room for a thread.
+Result<std::shared_ptr<Queue>> make_queue();
 /// Null if there is no such queue (any more).
 std::shared_ptr<Queue> queue_of(void* native);
 void drain_all_queues();
