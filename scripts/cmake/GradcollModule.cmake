@@ -56,17 +56,30 @@ function(gradcoll_test name)
   set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300)
 endfunction()
 
-# gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...])
-# A GoogleTest program under mpirun, one CTest entry for each rank count; its main is tests/support/mpi_main.cpp. Builds
-# with GRADCOLL_TESTS=mpi take up to three ranks: what more of them add does not depend on the MPI.
+# gradcoll_rank_counts(OUT counts...): those of a test's rank counts, ascending, that this build tries. Where it tries one,
+# that is 3, or else the next larger, or the largest.
+function(gradcoll_rank_counts out)
+  set(chosen ${ARGN})
+  if(GRADCOLL_RANKS STREQUAL "few" OR GRADCOLL_TESTS STREQUAL "mpi")
+    foreach(ranks IN LISTS ARGN)
+      set(chosen ${ranks})
+      if(NOT ranks LESS 3)
+        break()
+      endif()
+    endforeach()
+  endif()
+  set(${out} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [CORE])
+# A GoogleTest program under mpirun, one CTest entry for each rank count (gradcoll_rank_counts()); its main is
+# tests/support/mpi_main.cpp. CORE: all others rest on what it tests, so all counts are tried, if not for a second MPI.
 function(gradcoll_mpi_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "CORE" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS" ${ARGN})
   gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS}
     LINK ${arg_LINK} gradcoll_test_support_mpi GTest::gtest)
-  set(few ${arg_RANKS})
-  list(FILTER few INCLUDE REGEX "^[123]$")
-  if(few AND GRADCOLL_TESTS STREQUAL "mpi")
-    set(arg_RANKS ${few})
+  if(NOT arg_CORE OR GRADCOLL_TESTS STREQUAL "mpi")
+    gradcoll_rank_counts(arg_RANKS ${arg_RANKS})
   endif()
   foreach(ranks IN LISTS arg_RANKS)
     gradcoll_add_mpirun_test(${name}.np${ranks} RANKS ${ranks} ENV ${arg_ENV} LABELS ${arg_LABELS}
@@ -108,7 +121,7 @@ function(gradcoll_test_program name)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE GRADCOLL_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
-  gradcoll_optimise_little(${name}) # what is tested is optimised
+  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O0>) # what is tested is optimised
   if(arg_LINK MATCHES "GTest::")
     gradcoll_use_header_set(${name} tests)
   endif()
