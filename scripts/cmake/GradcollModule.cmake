@@ -121,7 +121,8 @@ function(gradcoll_test_program name)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE GRADCOLL_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
-  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O0>) # what is tested is optimised
+  # What is tested is optimised; a test runs for less time than optimising it would take.
+  target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O0>)
   if(arg_LINK MATCHES "GTest::")
     gradcoll_use_header_set(${name} tests)
   endif()
