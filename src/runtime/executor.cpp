@@ -295,9 +295,6 @@ Status Executor::start(const Binding& binding) {
         change = binding.numbers->change_to(binding.signature, length_of(impl.plan.spec));
     }
     GRADCOLL_TRY(impl.check(binding));
-    // What a device does with the messages of a plan has no notices.
-    if (binding.refusal != nullptr && impl.options.device) return *binding.refusal;
-    if (number.meets_leftovers() && impl.options.device) return leftovers();
     const auto lock = impl.lock_device();
     if (impl.options.data_on_device) GRADCOLL_TRY(impl.options.device->follow_user());
     impl.operation.binding = binding;

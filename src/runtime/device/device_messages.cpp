@@ -60,10 +60,12 @@ Status DeviceMessages::start(const DeviceMessage& message, Operation& operation)
     ++open_[message.place];
     entry.message = message;
     entry.by_reference = false;
+    entry.answers = 1;
     if (!message.is_send()) return start_receive(entry);
     ++operation.stats.messages_sent;
     if (!message.blocks) operation.stats.bytes_sent += message.size_bytes;
-    return start_send(entry);
+    return stands_for_failure(message, operation) ? leave_notice(entry, operation)
+                                                  : start_send(entry);
 }
 
 /// What the entry waited for has come: every transition but the first.
@@ -200,6 +202,11 @@ bool DeviceMessages::is_direct(const DeviceMessage& message) const {
 bool DeviceMessages::may_refer(const DeviceMessage& message) const {
     return message.size_bytes >= least_referred_bytes && side_.shares_with(message.step->peer) &&
            has_fixed_rate(message.step->codec) && packing_of(message.step->codec) == Packing::none;
+}
+
+/// Plain elements have no header that would tell.
+bool DeviceMessages::stands_for_failure(const DeviceMessage& message, const Operation& operation) {
+    return operation.failed() && message.header_bytes() == 0 && !message.blocks;
 }
 
 std::uint32_t DeviceMessages::index_of(const Entry& entry) const {

@@ -153,7 +153,9 @@ class DeviceMessages {
     Status join_blocks(Entry& entry, Operation& operation);
     Result<bool> join_once(const DeviceMessage& message);
     Status leave_void(Entry& entry, Operation& operation);
+    Status leave_notice(Entry& entry, const Operation& operation);
     Status leave_by_reference(Entry& entry, Operation& operation);
+    Status await_acknowledgement(Entry& entry);
     Status leave_directly(Entry& entry, Operation& operation);
     Status leave(Entry& entry, const std::byte* bytes, std::size_t size_bytes);
     Status take_answer(Entry& entry);
@@ -166,6 +168,7 @@ class DeviceMessages {
     Status take_arrival(Entry& entry, Operation& operation);
     Status take_reference(Entry& entry, Operation& operation);
     Result<const void*> referred_bytes(const Entry& entry);
+    Status take_notice(Entry& entry, const Failure& failure, Operation& operation);
     Status take_copy(Entry& entry);
     Status fetch_header(Entry& entry);
     Status take_header(Entry& entry);
@@ -175,6 +178,7 @@ class DeviceMessages {
 
     bool is_direct(const DeviceMessage& message) const;
     bool may_refer(const DeviceMessage& message) const;
+    static bool stands_for_failure(const DeviceMessage& message, const Operation& operation);
     std::byte* arrived_at(const Entry& entry) const;
     std::uint32_t index_of(const Entry& entry) const;
     void check_invalid(Operation& operation);

@@ -72,6 +72,10 @@ Result<const void*> DeviceMessages::referred_bytes(const Entry& entry) {
 /// take_copy() makes.
 Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
     const DeviceMessage& message = entry.message;
+    if (message.header_bytes() == 0)
+        if (const auto failure = FailureNotice::instead_of(message.size_bytes, arrived_at(entry),
+                                                           entry.received_bytes))
+            return take_notice(entry, *failure, operation);
     const auto peers_bytes = referred_bytes(entry);
     if (peers_bytes.ok()) {
         // The payload comes behind the header now.
@@ -84,6 +88,13 @@ Status DeviceMessages::take_reference(Entry& entry, Operation& operation) {
                           fmt::format("message from rank {} at level {}: {}", message.step->peer,
                                       message.step->level, peers_bytes.status().message())));
     report(entry, message.size_bytes);
+    return acknowledge(entry);
+}
+
+/// Its sender waits for the acknowledgement, too.
+Status DeviceMessages::take_notice(Entry& entry, const Failure& failure, Operation& operation) {
+    operation.fail(of_message(*entry.message.step, told(failure)), failure);
+    report(entry, entry.message.size_bytes);
     return acknowledge(entry);
 }
 

@@ -54,6 +54,7 @@ Status DeviceMessages::leave_when_made(Entry& entry, Operation& operation) {
     const bool has_header = message.header_bytes() > 0;
     check_invalid(operation);
     if (message.blocks) return join_blocks(entry, operation);
+    if (stands_for_failure(message, operation)) return leave_notice(entry, operation);
     if (entry.by_reference) return leave_by_reference(entry, operation);
     if (is_direct(message))
         return has_header ? place_header(entry, operation) : leave_directly(entry, operation);
@@ -109,6 +110,18 @@ Status DeviceMessages::leave_void(Entry& entry, Operation& operation) {
     return leave(entry, bytes.data, bytes.size_bytes);
 }
 
+/// Of a rank that has failed, in place of plain elements. Who might have got a reference
+/// acknowledges whatever is as short.
+Status DeviceMessages::leave_notice(Entry& entry, const Operation& operation) {
+    const DeviceMessage& message = entry.message;
+    const std::size_t size_bytes = FailureNotice::size_for(message.size_bytes);
+    std::copy_n(operation.notice.data(), size_bytes, entry.note.data());
+    entry.state = State::leaving;
+    if (may_refer(message)) GRADCOLL_TRY(await_acknowledgement(entry));
+    return lane_.start_short_send(message.step->peer, message.tag, entry.note.data(), size_bytes,
+                                  message.size_bytes, index_of(entry));
+}
+
 /// Through the mirror, which is pinned. Other sends of the slot follow the first one's copy.
 Status DeviceMessages::place_header(Entry& entry, const Operation& operation) {
     const DeviceMessage& message = entry.message;
@@ -139,15 +152,18 @@ Status DeviceMessages::leave_by_reference(Entry& entry, Operation& operation) {
         set_reference_flag(entry.note.data(), true);
     }
     ++operation.stats.sent_by_reference;
-    GRADCOLL_TRY(lane_.start_recv(message.step->peer, message.acknowledge_tag,
-                                  &entry.acknowledgement, 1,
-                                  index_of(entry) | acknowledgement_bit));
+    GRADCOLL_TRY(await_acknowledgement(entry));
     return leave(entry, entry.note.data(), header + reference_bytes);
+}
+
+Status DeviceMessages::await_acknowledgement(Entry& entry) {
+    ++entry.answers;
+    return lane_.start_recv(entry.message.step->peer, entry.message.acknowledge_tag,
+                            &entry.acknowledgement, 1, index_of(entry) | acknowledgement_bit);
 }
 
 Status DeviceMessages::leave(Entry& entry, const std::byte* bytes, std::size_t size_bytes) {
     entry.state = State::leaving;
-    entry.answers = entry.by_reference ? 2 : 1;
     return lane_.start_send(entry.message.step->peer, entry.message.tag, bytes, size_bytes,
                             index_of(entry));
 }

@@ -134,6 +134,70 @@ TEST(DeviceExecutor, WhatTheLaneTakesLeavesTheDeviceAsItLies) {
     }
 }
 
+/// A call in place of a rank whose data are on the device, or on the host.
+Outcome run_in_place(Executor& executor, DeviceSide& side, const Floats& values,
+                     std::uint32_t call) {
+    Floats on_host = values;
+    DeviceFloats on_device(side, values);
+    Binding binding = binding_of(on_host, on_host, call);
+    const bool is_there = executor.data_device() != nullptr;
+    if (is_there) binding.input = binding.output = on_device.data();
+    Outcome outcome;
+    outcome.status = executor.start(binding);
+    if (outcome.status.ok()) outcome.status = finish(executor);
+    outcome.output = is_there ? on_device.content() : on_host;
+    return outcome;
+}
+
+/// Rank 3, whose data are on the host, cannot take part in the first of two operations of ranks
+/// whose data are on devices.
+struct TwoOutcomes {
+    std::vector<Outcome> first = std::vector<Outcome>(5), second = std::vector<Outcome>(5);
+};
+
+TwoOutcomes with_refusal_of_rank_3(const Scenario& scenario, bool share, const Status& why) {
+    LoopbackWorld world(5);
+    TwoOutcomes outcomes;
+    on_all_ranks(world, 5, [&](Channel& channel) {
+        const auto at = static_cast<std::size_t>(channel.rank());
+        const auto side = make_side(5, share);
+        Scenario mine = scenario;
+        mine.options.data_on_device = at != 3;
+        if (share || at != 3) mine.options.device = side;
+        const auto executor = make_executor(mine, channel);
+        const Floats values = dense_input(channel.rank(), scenario.spec.count_elems);
+        if (at == 3) {
+            Floats room(values.size());
+            Binding binding = binding_of(room, room, 0);
+            binding.refusal = &why;
+            outcomes.first[at].status = executor->start(binding);
+            if (outcomes.first[at].status.ok()) outcomes.first[at].status = finish(*executor);
+        } else {
+            outcomes.first[at] = run_in_place(*executor, *side, values, 0);
+        }
+        outcomes.second[at] = run_in_place(*executor, *side, values, 1);
+    });
+    return outcomes;
+}
+
+TEST(DeviceExecutor, WhoRefusesIsNamedOnEveryRankAndTheNextOperationIsRight) {
+    const Status why(Code::out_of_memory, "no room");
+    for (const CodecId codec : {CodecId::exact, CodecId::nm_2_4})
+        for (const bool share : {true, false}) {
+            const Scenario scenario =
+                scenario_of({"((0 1) (2 3 4))", 150000, codec, Exchange::direct, 16384, true});
+            const TwoOutcomes got = with_refusal_of_rank_3(scenario, share, why);
+            const std::vector<Outcome> expected = allreduce(scenario, dense_input);
+            for (std::size_t rank = 0; rank < 5; ++rank) {
+                const Status& status = got.first[rank].status;
+                EXPECT_EQ(status.code(), rank == 3 ? Code::out_of_memory : Code::peer_failed)
+                    << rank << status.message();
+                ASSERT_TRUE(got.second[rank].status.ok()) << got.second[rank].status.message();
+                EXPECT_EQ(got.second[rank].output, expected[rank].output) << rank;
+            }
+        }
+}
+
 /// What each rank says when the first message from rank 3 to rank 2 was spoiled.
 std::vector<DeviceOutcome> spoiled(const DeviceRanks& ranks, Spoil spoil) {
     Scenario scenario = scenario_of(long_messages);
