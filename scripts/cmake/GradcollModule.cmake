@@ -121,12 +121,9 @@ function(gradcoll_test_program name)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE GRADCOLL_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE gradcoll_flags ${arg_LINK})
+  gradcoll_optimise_little(${name}) # what is tested is optimised
   if(arg_LINK MATCHES "GTest::")
-    # What is tested is optimised; a test runs for less time than optimising it would take.
-    target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:C,CXX>>:-O0>)
     gradcoll_use_header_set(${name} tests)
-  else()
-    gradcoll_optimise_little(${name}) # fuzzers and the like may run for hours
   endif()
   # GCC 12 reports overlaps and overruns that cannot be inside its own std::string, and under a sanitizer values that its
   # own std::regex had not set.
