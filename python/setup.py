@@ -55,10 +55,12 @@ def built_now(build_folder):
         sys.exit(f"gradcoll: the wheel is built from a checkout; {SOURCES} has no CMakeLists.txt")
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DGRADCOLL_CUDA=OFF", "-DGRADCOLL_TESTS=none", "-DGRADCOLL_DEV=OFF", "-DGRADCOLL_FORTRAN=OFF",
                "-DGRADCOLL_PYTHON_DIR=OFF", f"-DMPI_C_COMPILER={mpi_compiler()}"]
-    subprocess.run(["cmake", "-S", str(SOURCES), "-B", str(build_folder), *options], check=True)
+    # The folder may have been another MPI's, whose place CMake remembers; and the stage may have its files.
+    subprocess.run(["cmake", "--fresh", "-S", str(SOURCES), "-B", str(build_folder), *options], check=True)
     subprocess.run(["cmake", "--build", str(build_folder), "--parallel", str(os.cpu_count() or 1),
                     "--target", "gradcoll", "gradcoll_pmpi"], check=True)
     stage = build_folder / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
     for component in ("lib", "shim"):
         subprocess.run(["cmake", "--install", str(build_folder), "--prefix", str(stage), "--component", component], check=True)
     return stage

@@ -7,12 +7,12 @@ namespace gradcoll {
 namespace {
 
 template <class Format>
-using Block = bound::VectorBlock<Avx2Lanes<Format>, Avx2>;
+using BoundBlock = bound::VectorBlock<Avx2Lanes<Format>, Avx2>;
 
 }  // namespace
 
 Kernels bound_kernels_avx2(ElementType type) {
-    return bound::kernels_for<Block>(type);
+    return bound::kernels_for<BoundBlock>(type);
 }
 
 }  // namespace gradcoll

@@ -7,12 +7,12 @@ namespace gradcoll {
 namespace {
 
 template <class Format>
-using Block = bound::VectorBlock<Avx512Lanes<Format>, Avx512>;
+using BoundBlock = bound::VectorBlock<Avx512Lanes<Format>, Avx512>;
 
 }  // namespace
 
 Kernels bound_kernels_avx512(ElementType type) {
-    return bound::kernels_for<Block>(type);
+    return bound::kernels_for<BoundBlock>(type);
 }
 
 }  // namespace gradcoll

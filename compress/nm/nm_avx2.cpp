@@ -7,13 +7,13 @@ namespace gradcoll {
 namespace {
 
 template <class Shape, class Format>
-using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx2Packer<typename Format::Bits>>,
-                              Avx2Lanes<Format>>;
+using NmBlock = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx2Packer<typename Format::Bits>>,
+                                Avx2Lanes<Format>>;
 
 }  // namespace
 
 Kernels nm_kernels_avx2(int keep, int group, ElementType type) {
-    return nm::kernels_for<Block>(keep, group, type);
+    return nm::kernels_for<NmBlock>(keep, group, type);
 }
 
 }  // namespace gradcoll

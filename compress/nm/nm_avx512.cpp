@@ -7,13 +7,13 @@ namespace gradcoll {
 namespace {
 
 template <class Shape, class Format>
-using Block = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx512Packer<typename Format::Bits>>,
-                              Avx512Lanes<Format>>;
+using NmBlock = nm::VectorBlock<Shape, nm::VectorWindow<nm::Avx512Packer<typename Format::Bits>>,
+                                Avx512Lanes<Format>>;
 
 }  // namespace
 
 Kernels nm_kernels_avx512(int keep, int group, ElementType type) {
-    return nm::kernels_for<Block>(keep, group, type);
+    return nm::kernels_for<NmBlock>(keep, group, type);
 }
 
 }  // namespace gradcoll

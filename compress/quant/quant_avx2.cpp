@@ -9,15 +9,15 @@ namespace gradcoll {
 namespace {
 
 template <class W, class Format>
-using Block = quant::VectorBlock<W, Avx2Lanes<Format>, quant::QuantAvx2>;
+using QuantBlock = quant::VectorBlock<W, Avx2Lanes<Format>, quant::QuantAvx2>;
 
 }  // namespace
 
 Kernels quant_kernels_avx2(int bits, ElementType type) {
-    return quant::kernels_by_type<quant::RoundedToNearest<Block>>(bits, type);
+    return quant::kernels_by_type<quant::RoundedToNearest<QuantBlock>>(bits, type);
 }
 Kernels dither_kernels_avx2(int bits, ElementType type) {
-    return quant::kernels_by_type<quant::RoundedByChance<Block>>(bits, type);
+    return quant::kernels_by_type<quant::RoundedByChance<QuantBlock>>(bits, type);
 }
 
 }  // namespace gradcoll

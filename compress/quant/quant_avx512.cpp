@@ -9,15 +9,15 @@ namespace gradcoll {
 namespace {
 
 template <class W, class Format>
-using Block = quant::VectorBlock<W, Avx512Lanes<Format>, quant::QuantAvx512>;
+using QuantBlock = quant::VectorBlock<W, Avx512Lanes<Format>, quant::QuantAvx512>;
 
 }  // namespace
 
 Kernels quant_kernels_avx512(int bits, ElementType type) {
-    return quant::kernels_by_type<quant::RoundedToNearest<Block>>(bits, type);
+    return quant::kernels_by_type<quant::RoundedToNearest<QuantBlock>>(bits, type);
 }
 Kernels dither_kernels_avx512(int bits, ElementType type) {
-    return quant::kernels_by_type<quant::RoundedByChance<Block>>(bits, type);
+    return quant::kernels_by_type<quant::RoundedByChance<QuantBlock>>(bits, type);
 }
 
 }  // namespace gradcoll

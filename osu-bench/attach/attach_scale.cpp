@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 #include <malloc.h>
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"
@@ -120,14 +119,15 @@ namespace {
 
 int body(int argc, char** argv) {
     Options options;
-    CLI::App app("What finding the tree costs among ranks that are not there", "attach_scale");
-    app.add_option("--hosts", options.hosts)->capture_default_str()->check(CLI::Range(1, 1 << 17));
+    gradcoll::OptionParser app("What finding the tree costs among ranks that are not there",
+                               "attach_scale");
+    app.add_option("--hosts", options.hosts)->capture_default_str()->in_range(1, 1 << 17);
     app.add_option("--ranks-per-host", options.ranks_per_host)
         ->capture_default_str()
-        ->check(CLI::Range(1, 1024));
+        ->in_range(1, 1024);
     app.add_flag("--slurm", options.slurm, "hosts tell SLURM's switches");
     Ending line;
-    parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     if (!line.run) {
         print(line);
         return line.exit_status;

@@ -6,7 +6,6 @@
 #include <gradcoll.h>
 #include <time.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,7 +15,7 @@
 #include "models.hpp"
 #include "setting.hpp"
 #include "summary.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace {
 
@@ -36,13 +35,13 @@ struct Options {
 gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
     gradcoll::CommandLine<Options> line;
     Options& options = line.options;
-    CLI::App app{"Times a training step's sums through an engine beside blocking calls",
-                 "gc_engine"};
+    gradcoll::OptionParser app{
+        "Times a training step's sums through an engine beside blocking calls", "gc_engine"};
     app.add_option("--model", options.model, "whose gradients")
-        ->check(CLI::IsMember({"resnet50", "bert-base"}))
+        ->one_of({"resnet50", "bert-base"})
         ->capture_default_str();
     app.add_option("--divide", options.divide, "every gradient's elements by this, rounded up")
-        ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20))
+        ->in_range(std::size_t{1}, std::size_t{1} << 20)
         ->capture_default_str();
     app.add_option("--codec", options.codec, "as GC_CODEC, for all but MPI_Allreduce")
         ->capture_default_str();
@@ -57,19 +56,17 @@ gradcoll::CommandLine<Options> parse(int argc, const char* const* argv) {
            "--wire-gbits", options.wire_gbits,
            "rate of a rank's link in Gbit/s: prints how long its bytes take there; one rank a "
            "host")
-        ->check(CLI::NonNegativeNumber);
+        ->not_negative();
     app.add_option("--backward-ms", options.backward_ms,
                    "time of the backward pass, in which the host sleeps; a gradient's part follows "
                    "its size")
-        ->check(CLI::NonNegativeNumber)
+        ->not_negative()
         ->capture_default_str();
-    app.add_option("--repeats", options.repeats, "turns")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
+    app.add_option("--repeats", options.repeats, "turns")->in_range(1, 1000)->capture_default_str();
     app.add_option("--warmup", options.warmup, "turns that are not counted")
-        ->check(CLI::Range(0, 1000))
+        ->in_range(0, 1000)
         ->capture_default_str();
-    parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     return line;
 }
 

@@ -96,10 +96,10 @@ const Element* find_element(std::string_view name) {
     return nullptr;
 }
 
-std::vector<std::string_view> element_names() {
-    std::vector<std::string_view> names;
+std::vector<std::string> element_names() {
+    std::vector<std::string> names;
     for (const Element& each : elements) {
-        names.push_back(each.name);
+        names.emplace_back(each.name);
     }
     return names;
 }

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,6 @@ struct Element {
 
 /// Null if there is no such type.
 const Element* find_element(std::string_view name);
-std::vector<std::string_view> element_names();
+std::vector<std::string> element_names();
 
 }  // namespace gradcoll::bench

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -14,6 +13,7 @@
 #include "peers/peer.hpp"
 #include "setting.hpp"
 #include "sizes.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -38,31 +38,29 @@ std::string sync_help() {
     return text;
 }
 
-void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
+void declare_measurement(OptionParser& app, Options& options, Raw& raw) {
     app.add_option("-m,--message-size", raw.sizes,
                    "bytes, with K, M, G: min:max (doubling), max, or a list a,b,c")
         ->capture_default_str();
     app.add_option("-i,--iterations", raw.iterations,
                    "timed calls a repeat (default: 1000 to 8K, 100 to 256K, 20 to 4M, 5 above)")
-        ->check(CLI::Range(1, 1000000000));
+        ->in_range(1, 1000000000);
     app.add_option("-x,--warmup", raw.warmup,
                    "calls before them that are not timed (default: a tenth)")
-        ->check(CLI::Range(0, 1000000000));
+        ->in_range(0, 1000000000);
     app.add_option("--batch", raw.batch,
                    "calls of one side before the other's turn (default: a tenth of the iterations)")
-        ->check(CLI::Range(1, 1000000000));
+        ->in_range(1, 1000000000);
     app.add_option("--repeats", options.repeats,
                    "times that all this is done, the order swapped each time; medians are printed")
-        ->check(CLI::Range(1, 1000000000))
+        ->in_range(1, 1000000000)
         ->capture_default_str();
-    app.add_option("--sync", raw.sync, sync_help())
-        ->check(CLI::IsMember(sync_names()))
-        ->capture_default_str();
+    app.add_option("--sync", raw.sync, sync_help())->one_of(sync_names())->capture_default_str();
     app.add_option("--peer", options.peer, "what is measured beside: " + peers_of_this_build())
         ->capture_default_str();
     app.add_option("--peer-error-bound", options.peer_error_bound,
                    "absolute error of one compression, for peers that compress (zccl)")
-        ->check(CLI::PositiveNumber)
+        ->positive()
         ->capture_default_str();
     app.add_option("-d,--device", options.device,
                    "where the vectors lie: host, cuda (each rank takes a device of its host, round "
@@ -78,13 +76,11 @@ void declare_measurement(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--json", options.json_path, "write everything to this file");
 }
 
-void declare_workload(CLI::App& app, Options& options, Raw& raw) {
+void declare_workload(OptionParser& app, Options& options, Raw& raw) {
     app.add_option("-T,--type", raw.element, "element type")
-        ->check(CLI::IsMember(element_names()))
+        ->one_of(element_names())
         ->capture_default_str();
-    app.add_option("--op", options.op, "reduction")
-        ->check(CLI::IsMember(op_names()))
-        ->capture_default_str();
+    app.add_option("--op", options.op, "reduction")->one_of(op_names())->capture_default_str();
     app.add_option("--codec", options.codecs, "codecs, comma separated; a table each")
         ->delimiter(',')
         ->capture_default_str();
@@ -145,7 +141,7 @@ Problem problem_with_peer(const Options& options) {
 }
 
 // What is wrong with the values as a whole, or nothing.
-Problem resolve(const CLI::App& app, const Raw& raw, Options& options) {
+Problem resolve(const OptionParser& app, const Raw& raw, Options& options) {
     options.element = find_element(raw.element);
     if (app.count("--iterations") > 0) {
         options.iterations = raw.iterations;
@@ -212,13 +208,13 @@ double Options::work_of(std::size_t size_bytes) const {
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    CLI::App app("GC_Allreduce beside MPI_Allreduce or another peer, in turns in one process",
-                 "gc_allreduce");
+    OptionParser app("GC_Allreduce beside MPI_Allreduce or another peer, in turns in one process",
+                     "gc_allreduce");
     CommandLine line;
     Raw raw;
     declare_measurement(app, line.options, raw);
     declare_workload(app, line.options, raw);
-    parse_into(line, app, argc, argv, [&] { return resolve(app, raw, line.options); });
+    app.parse_into(line, argc, argv, [&] { return resolve(app, raw, line.options); });
     return line;
 }
 

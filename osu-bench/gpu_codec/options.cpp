@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <optional>
 
 #include "sizes.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -24,7 +24,7 @@ struct Raw {
     std::vector<std::string> works{"encode", "encode+residual", "decode", "decode+sum"};
 };
 
-void declare(CLI::App& app, GpuOptions& options, Raw& raw) {
+void declare(OptionParser& app, GpuOptions& options, Raw& raw) {
     app.add_option("-m,--size", raw.sizes,
                    "bytes of plain values, with K, M, G: min:max (doubling) or a list a,b,c")
         ->capture_default_str();
@@ -36,10 +36,10 @@ void declare(CLI::App& app, GpuOptions& options, Raw& raw) {
         ->capture_default_str();
     app.add_option("--repeats", options.repeats,
                    "turns of kernel and copy, the order swapped each time; medians are printed")
-        ->check(CLI::Range(1, 1000000))
+        ->in_range(1, 1000000)
         ->capture_default_str();
     app.add_option("--device", options.device, "number of the CUDA device")
-        ->check(CLI::Range(0, 1023))
+        ->in_range(0, 1023)
         ->capture_default_str();
     app.add_option("--seed", options.seed, "seed of the random values")->capture_default_str();
     app.add_option("--csv", options.csv_path, "append a row a measurement to this file");
@@ -115,12 +115,13 @@ Problem resolve(const Raw& raw, GpuOptions& options) {
 }  // namespace
 
 GpuCommandLine parse_gpu_command_line(int argc, const char* const* argv) {
-    CLI::App app("Codec kernels on a GPU beside a copy of as many bytes, in turns in one process",
-                 "gpu_codec");
+    OptionParser app(
+        "Codec kernels on a GPU beside a copy of as many bytes, in turns in one process",
+        "gpu_codec");
     GpuCommandLine line;
     Raw raw;
     declare(app, line.options, raw);
-    parse_into(line, app, argc, argv, [&] { return resolve(raw, line.options); });
+    app.parse_into(line, argc, argv, [&] { return resolve(raw, line.options); });
     return line;
 }
 

@@ -6,12 +6,11 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "kernel_runs.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {
@@ -118,7 +117,7 @@ namespace {
 int body(int argc, char** argv) {
     using namespace gradcoll::bench;
     benchmark::Initialize(&argc, argv);
-    CLI::App app{"Codec kernels against memcpy", "gc_kernels"};
+    gradcoll::OptionParser app{"Codec kernels against memcpy", "gc_kernels"};
     Selection selection;
     bool table = false;
     app.add_flag("--table", table, "print a Markdown table");
@@ -135,9 +134,9 @@ int body(int argc, char** argv) {
     app.add_option("--call", selection.call_elems,
                    "elements a call, 0: all; a runtime calls codecs of variable rate with 512");
     app.add_option("--repetitions", selection.repetitions, "turns of kernel and memcpy")
-        ->check(CLI::Range(1, 1000));
+        ->in_range(1, 1000);
     gradcoll::Ending line;
-    gradcoll::parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     if (!line.run) {
         gradcoll::print(line);
         return line.exit_status;

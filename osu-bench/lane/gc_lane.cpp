@@ -2,7 +2,6 @@
 // shared memory, and with large messages read from their senders: in turns, in one run.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +17,7 @@
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
 #include "summary.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "topology/text.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/routed/make_channel.hpp"
@@ -180,15 +179,15 @@ namespace {
 
 int body(int argc, char** argv) {
     gradcoll::Settings settings;
-    CLI::App app("The executor on a flat tree: MPI's messages against shared memory, in turns",
-                 "gc_lane");
+    gradcoll::OptionParser app(
+        "The executor on a flat tree: MPI's messages against shared memory, in turns", "gc_lane");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
     app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
     app.add_option("--seconds", settings.seconds, "of every row, about");
     MPI_Init(&argc, &argv);
     gradcoll::Ending line;
-    gradcoll::parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!line.run && rank == 0) gradcoll::print(line);

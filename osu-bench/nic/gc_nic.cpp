@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -25,6 +24,7 @@
 #include "reduce/reducer.hpp"
 #include "runtime/executor.hpp"
 #include "summary.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "topology/text.hpp"
 #include "transport/mpi/mpi_channel.hpp"
 #include "transport/nic/nic_meeting.hpp"
@@ -446,7 +446,7 @@ void run_all(const Settings& settings) {
 
 int run_command_line(int argc, char** argv) {
     Settings settings;
-    CLI::App app("Plans over NIC agents and over MPI's messages, in turns.", "gc_nic");
+    OptionParser app("Plans over NIC agents and over MPI's messages, in turns.", "gc_nic");
     app.add_option("--sizes", settings.sizes_bytes, "bytes of the vector (float)")->delimiter(',');
     app.add_option("--codecs", settings.codecs, "codec names")->delimiter(',');
     app.add_option("--chunk", settings.chunk_bytes, "bytes of a chunk; 0: one");
@@ -456,16 +456,17 @@ int run_command_line(int argc, char** argv) {
     app.add_option("--short", settings.short_bytes,
                    "bytes: plans with shorter messages go directly, as they do by default of the "
                    "library; 0: none");
-    CLI::Option* const overlaps =
+    OptionParser::Option* const overlaps =
         app.add_flag("--overlap", settings.overlaps,
                      "also steps of a computation and an allreduce that take equally long");
     app.add_flag("--sum", settings.adds, "agents add whole vectors (GC_NIC=on+sum)")
         ->excludes(overlaps);
     app.add_option("--seconds", settings.seconds, "of every row, about");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error);
+    Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        print(line);
+        return line.exit_status;
     }
     run_all(settings);
     return 0;

@@ -8,7 +8,6 @@
 // what it is told) is told twice as much as long as its largest error is within the tolerance.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -20,7 +19,7 @@
 #include "packers.hpp"
 #include "packing_table.hpp"
 #include "reduce/extent.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "values.hpp"
 
 namespace gradcoll::bench {
@@ -119,20 +118,19 @@ namespace {
 
 int body(int argc, char** argv) {
     using namespace gradcoll::bench;
-    CLI::App app{"Bits a value at an equal largest error", "gc_ratio"};
+    gradcoll::OptionParser app{"Bits a value at an equal largest error", "gc_ratio"};
     Selection selection;
     app.add_option("--data", selection.data, data_names())->delimiter(',');
     app.add_option("--range", selection.ranges, "tolerances, as parts of the data's range")
         ->delimiter(',')
-        ->check(CLI::PositiveNumber);
-    app.add_option("--count", selection.count, "values")->check(CLI::PositiveNumber);
-    app.add_option("--repetitions", selection.repetitions, "the fastest counts")
-        ->check(CLI::PositiveNumber);
+        ->positive();
+    app.add_option("--count", selection.count, "values")->positive();
+    app.add_option("--repetitions", selection.repetitions, "the fastest counts")->positive();
     app.add_option("--packing", selection.packed_codecs,
                    "of these codecs instead: what zstd and lz4 take off messages of 65536 values")
         ->delimiter(',');
     gradcoll::Ending line;
-    gradcoll::parse_into(line, app, argc, argv, [&]() -> gradcoll::Problem {
+    app.parse_into(line, argc, argv, [&]() -> gradcoll::Problem {
         for (const std::string& data : selection.data)
             if (!is_data_name(data))
                 return fmt::format("--data {}: must be one of {}", data, data_names());

@@ -7,7 +7,6 @@
 // option.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -23,7 +22,7 @@
 #include "sizes.hpp"
 #include "summary.hpp"
 #include "timing.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "variant.hpp"
 
 namespace gradcoll::bench {
@@ -66,7 +65,7 @@ Problem read_plan(const std::string& sizes, const std::vector<std::string>& comm
 }
 
 gradcoll::CommandLine<Plan> parse(int argc, const char* const* argv) {
-    CLI::App app("What GC_Allreduce chooses, beside the other ways that it has", "gc_regret");
+    OptionParser app("What GC_Allreduce chooses, beside the other ways that it has", "gc_regret");
     gradcoll::CommandLine<Plan> line;
     std::string sizes = "4:4M";
     std::vector<std::string> common;
@@ -82,19 +81,19 @@ gradcoll::CommandLine<Plan> parse(int argc, const char* const* argv) {
         ->allow_extra_args(false)
         ->required();
     app.add_option("--finalists", line.options.finalists, "ways that are timed a second time")
-        ->check(CLI::Range(1, 1000))
+        ->in_range(1, 1000)
         ->capture_default_str();
     app.add_option("--repeats", line.options.repeats,
                    "comparisons of the best one with what is chosen; medians are printed")
-        ->check(CLI::Range(1, 1000000))
+        ->in_range(1, 1000000)
         ->capture_default_str();
     app.add_option("--batch-seconds", line.options.batch_s,
                    "about how long one of them calls before the other's turn")
-        ->check(CLI::PositiveNumber)
+        ->positive()
         ->capture_default_str();
     app.add_option("--csv", line.options.csv_path, "append a row a size to this file");
-    parse_into(line, app, argc, argv,
-               [&] { return read_plan(sizes, common, variants, line.options); });
+    app.parse_into(line, argc, argv,
+                   [&] { return read_plan(sizes, common, variants, line.options); });
     return line;
 }
 

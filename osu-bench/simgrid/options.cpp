@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -12,6 +11,7 @@
 #include "collectives/predict/model.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::simulate {
@@ -38,53 +38,53 @@ std::string known_algorithms() {
     return text;
 }
 
-void declare_scene(CLI::App& app, Options& options, Raw& raw) {
+void declare_scene(OptionParser& app, Options& options, Raw& raw) {
     app.add_option("--tree", raw.tree, "expression, JSON, or a file that holds one of them")
         ->required();
     app.add_option("--platform", options.platform_path,
                    "SimGrid platform file (default: made from the tree)")
-        ->check(CLI::ExistingFile);
+        ->existing_file();
     app.add_option("--hosts", raw.hosts_path,
                    "file with a host a line, by rank (default: r0, r1, ...)")
-        ->check(CLI::ExistingFile);
+        ->existing_file();
     app.add_flag("--platform-of", raw.print_platform, "print the tree's platform file");
     app.add_flag("--hosts-of", raw.print_hosts, "print the tree's host file");
     app.add_option("--set", options.settings, "KEY:VALUE, a setting of SimGrid; repeatable")
         ->allow_extra_args(false);
 }
 
-void declare_calls(CLI::App& app, Options& options, Raw& raw) {
+void declare_calls(OptionParser& app, Options& options, Raw& raw) {
     options.sizes_bytes = {std::int64_t{1} << 20};
     options.algorithms = {"ours"};
     app.add_option("-m,--message-size", options.sizes_bytes, "bytes, with K, M; a list")
         ->delimiter(',')
-        ->transform(CLI::AsSizeValue(false).description(""))
-        ->check(CLI::Range(std::int64_t{4}, max_vector_bytes));
+        ->size_in_bytes()
+        ->in_range(std::int64_t{4}, max_vector_bytes);
     app.add_option("--algorithm", options.algorithms, "list of " + known_algorithms())
         ->delimiter(',');
     app.add_option("--codec", options.codec_text, "codecs by level, as GC_CODEC")
         ->capture_default_str();
     app.add_option("--compress-if", raw.compress_if, "as GC_COMPRESS_IF")
-        ->check(CLI::IsMember({"always", "pays"}))
+        ->one_of({"always", "pays"})
         ->capture_default_str();
     app.add_option("--exchange", raw.exchange, allowed_exchanges() + ", or a list by level")
         ->capture_default_str();
     app.add_option("--chunk-bytes", raw.chunk_bytes, "0: whole (default: the library's choice)");
     app.add_option("--chunks-in-flight", options.way.chunks_in_flight, "window of the executor")
-        ->check(CLI::Range(1, 16))
+        ->in_range(1, 16)
         ->capture_default_str();
     app.add_option("--paced", raw.paced, "auto (if the tree knows its links), on or off")
-        ->check(CLI::IsMember({"auto", "on", "off"}))
+        ->one_of({"auto", "on", "off"})
         ->capture_default_str();
     app.add_flag("--verify", options.verify, "prove all ranks' plans first");
     app.add_flag("--explain", options.explain,
                  "say to stderr why the plan is as it is, and what each link carries");
 }
 
-void declare_speeds(CLI::App& app, StepSpeeds& speeds) {
+void declare_speeds(OptionParser& app, StepSpeeds& speeds) {
     const auto speed = [&](const char* name, double& value) {
         app.add_option(name, value, "GB/s of plain elements; 0: takes no time")
-            ->check(CLI::NonNegativeNumber)
+            ->not_negative()
             ->capture_default_str();
     };
     speed("--encode-speed", speeds.encode);
@@ -164,14 +164,14 @@ Status resolve(const Raw& raw, Options& options) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    CLI::App app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms",
-                 "gc_simulate"};
+    OptionParser app{"Replays our allreduce plans in SimGrid, beside SimGrid's own algorithms",
+                     "gc_simulate"};
     CommandLine line;
     Raw raw;
     declare_scene(app, line.options, raw);
     declare_calls(app, line.options, raw);
     declare_speeds(app, line.options.speeds);
-    parse_into(line, app, argc, argv, [&] {
+    app.parse_into(line, argc, argv, [&] {
         const Status status = resolve(raw, line.options);
         return status.ok() ? Problem() : Problem(status.message());
     });

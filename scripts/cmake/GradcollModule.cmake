@@ -56,31 +56,47 @@ function(gradcoll_test name)
   set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300)
 endfunction()
 
-# gradcoll_rank_counts(OUT counts...): those of a test's rank counts, ascending, that this build tries. Where it tries one,
-# that is 3, or else the next larger, or the largest.
+# gradcoll_rank_counts(OUT counts... [CORE]): those of a test's rank counts, ascending, that this build tries. Where it
+# tries one, that is 3, or else the next larger, or the largest. Of a CORE test it tries those up to 3 and the largest, if
+# not for a second MPI.
 function(gradcoll_rank_counts out)
-  set(chosen ${ARGN})
-  if(GRADCOLL_RANKS STREQUAL "few" OR GRADCOLL_TESTS STREQUAL "mpi")
-    foreach(ranks IN LISTS ARGN)
+  cmake_parse_arguments(arg "CORE" "" "" ${ARGN})
+  set(counts ${arg_UNPARSED_ARGUMENTS})
+  set(chosen ${counts})
+  if(GRADCOLL_TESTS STREQUAL "mpi" OR (GRADCOLL_RANKS STREQUAL "few" AND NOT arg_CORE))
+    foreach(ranks IN LISTS counts)
       set(chosen ${ranks})
       if(NOT ranks LESS 3)
         break()
       endif()
     endforeach()
+  elseif(GRADCOLL_RANKS STREQUAL "few")
+    list(POP_BACK counts largest)
+    list(FILTER counts INCLUDE REGEX "^[123]$")
+    set(chosen ${counts} ${largest})
   endif()
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [CORE])
+# gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [NEEDS ...]
+#                   [CORE] [ONE_MPI])
 # A GoogleTest program under mpirun, one CTest entry for each rank count (gradcoll_rank_counts()); its main is
-# tests/support/mpi_main.cpp. CORE: all others rest on what it tests, so all counts are tried, if not for a second MPI.
+# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests. ONE_MPI: the MPI does no more than start its ranks, so a second one leaves it out.
 function(gradcoll_mpi_test name)
-  cmake_parse_arguments(arg "CORE" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "CORE;ONE_MPI" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS;NEEDS" ${ARGN})
+  if(arg_ONE_MPI AND GRADCOLL_TESTS STREQUAL "mpi")
+    return()
+  endif()
   gradcoll_test_program(${name} SOURCES ${arg_SOURCES} DEPS ${arg_DEPS}
     LINK ${arg_LINK} gradcoll_test_support_mpi GTest::gtest)
-  if(NOT arg_CORE OR GRADCOLL_TESTS STREQUAL "mpi")
-    gradcoll_rank_counts(arg_RANKS ${arg_RANKS})
+  if(arg_NEEDS)
+    add_dependencies(${name} ${arg_NEEDS})
   endif()
+  set(core "")
+  if(arg_CORE)
+    set(core CORE)
+  endif()
+  gradcoll_rank_counts(arg_RANKS ${arg_RANKS} ${core})
   foreach(ranks IN LISTS arg_RANKS)
     gradcoll_add_mpirun_test(${name}.np${ranks} RANKS ${ranks} ENV ${arg_ENV} LABELS ${arg_LABELS}
       COMMAND $<TARGET_FILE:${name}> ${arg_ARGS})

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "nic/control.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll {
 
 CommandLine<NicdOptions> parse_nicd_command_line(int argc, const char* const* argv) {
     CommandLine<NicdOptions> line;
-    CLI::App app("Carries the messages of this host's ranks to other hosts, for GC_NIC", "gc_nicd");
+    OptionParser app("Carries the messages of this host's ranks to other hosts, for GC_NIC",
+                     "gc_nicd");
     NicdOptions& options = line.options;
     app.add_option("--directory", options.directory, "folder of the socket, instead of GC_NIC_DIR")
         ->type_name("FOLDER");
@@ -20,7 +20,7 @@ CommandLine<NicdOptions> parse_nicd_command_line(int argc, const char* const* ar
     app.add_option("--idle-exit", idle_exit_s,
                    "end when no rank has been here for so many seconds; 0: never")
         ->type_name("SECONDS")
-        ->check(CLI::Range(0, 1000000));
+        ->in_range(0, 1000000);
     app.add_flag("--background", options.background,
                  "return when it is ready, and go on in the background; nothing to do if there is "
                  "an agent already");
@@ -29,7 +29,7 @@ CommandLine<NicdOptions> parse_nicd_command_line(int argc, const char* const* ar
         "It speaks version {} of its protocol. docs/nic.md says how it is run, and what "
         "it promises.",
         nic_version));
-    parse_into(line, app, argc, argv, [&]() -> Problem {
+    app.parse_into(line, argc, argv, [&]() -> Problem {
         if (options.status && options.background)
             return "--status and --background exclude each other";
         options.agent.idle_exit = std::chrono::seconds(idle_exit_s);

@@ -4,13 +4,13 @@
 // far; whoever does not come back hangs the test.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <memory>
 
 #include "compress/codec_cases.hpp"
 #include "compress/frame.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::test {
 namespace {
@@ -100,11 +100,17 @@ void feed_all(std::uint64_t inputs_a_decoder, std::uint64_t seed, Outcome& outco
 }  // namespace gradcoll::test
 
 int main(int argc, char** argv) {
-    CLI::App app("Feeds every decoder messages that were changed by chance");
+    gradcoll::OptionParser app("Feeds every decoder messages that were changed by chance",
+                               "fuzz_codecs");
     std::uint64_t inputs = 1000, seed = 1;
-    app.add_option("--inputs", inputs, "how many each decoder gets")->check(CLI::PositiveNumber);
-    app.add_option("--seed", seed, "of chance")->check(CLI::PositiveNumber);
-    CLI11_PARSE(app, argc, argv);
+    app.add_option("--inputs", inputs, "how many each decoder gets")->positive();
+    app.add_option("--seed", seed, "of chance")->positive();
+    gradcoll::Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     gradcoll::test::Outcome outcome;
     gradcoll::test::feed_all(inputs, seed, outcome);
     fmt::print("{} messages, {} of them decoded\n", outcome.inputs, outcome.taken);

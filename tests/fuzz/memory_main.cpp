@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "fuzz/promises.hpp"
 #include "runtime/one_host/allreduce.hpp"
 #include "runtime/one_host/segment_group.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/shm_channel.hpp"
 
@@ -283,10 +283,16 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
     std::uint64_t inputs = 40'000, seed = 1;
-    CLI::App app("Feeds a rank memory that another one of its host has damaged.", "fuzz_memory");
+    gradcoll::OptionParser app("Feeds a rank memory that another one of its host has damaged.",
+                               "fuzz_memory");
     app.add_option("--inputs", inputs, "in all");
     app.add_option("--seed", seed, "of chance");
-    CLI11_PARSE(app, argc, argv);
+    gradcoll::Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     gradcoll::fuzz::run(inputs, seed);
     return 0;
 }

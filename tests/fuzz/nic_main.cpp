@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cstring>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "fuzz/nic_sums_input.hpp"
 #include "nic/coded_frame.hpp"
 #include "nicd/link.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll {
 namespace {
@@ -258,10 +258,15 @@ void run(std::uint64_t inputs, std::uint64_t seed) {
 
 int main(int argc, char** argv) {
     std::uint64_t inputs = 40'000, seed = 1;
-    CLI::App app("Made-up ranks, agents and processes for an NIC agent.", "fuzz_nic");
+    gradcoll::OptionParser app("Made-up ranks, agents and processes for an NIC agent.", "fuzz_nic");
     app.add_option("--inputs", inputs, "in all");
     app.add_option("--seed", seed, "of chance");
-    CLI11_PARSE(app, argc, argv);
+    gradcoll::Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     try {
         gradcoll::run(inputs, seed);
     } catch (const std::exception& error) {

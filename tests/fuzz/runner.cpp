@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <numeric>
 #include <vector>
+
+#include "tools/command_line/option_parser.hpp"
 
 extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 
@@ -96,13 +97,18 @@ bool print(const Fuzz& fuzz, const std::vector<Counts>& counts) {
 int run_fuzz(int argc, char** argv, const Fuzz& fuzz) {
     Options options;
     options.inputs = fuzz.inputs;
-    CLI::App app(fuzz.description);
+    OptionParser app(fuzz.description, fuzz.name);
     app.add_option("--inputs", options.inputs, "how many texts")->capture_default_str();
     app.add_option("--seed", options.seed, "which texts")->capture_default_str();
     app.add_option("--first", options.first, "number of the first text")->capture_default_str();
     app.add_option("--target", options.only, "only the texts of this one");
     app.add_option("--limit", options.limit_s, "seconds for a text")->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
+    Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        print(line);
+        return line.exit_status;
+    }
     std::signal(SIGABRT, name_the_failed);
     if (__sanitizer_set_death_callback)
         __sanitizer_set_death_callback(name_the_input);

@@ -5,11 +5,11 @@
 #include <gradcoll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "soak/call.hpp"
 #include "soak/messages.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::soak {
 namespace {
@@ -160,11 +160,16 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
     gradcoll::soak::Options options;
-    CLI::App app("Random collective calls, each compared with a reference");
+    gradcoll::OptionParser app("Random collective calls, each compared with a reference", "soak");
     app.add_option("--calls", options.calls, "how many")->capture_default_str();
     app.add_option("--seed", options.seed, "what is rolled")->capture_default_str();
     app.add_option("--codec", options.codec, "of all communicators")->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
+    gradcoll::Ending line;
+    app.parse_into(line, argc, argv);
+    if (!line.run) {
+        gradcoll::print(line);
+        return line.exit_status;
+    }
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     const int code = gradcoll::soak::run(options);

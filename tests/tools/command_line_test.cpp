@@ -1,13 +1,13 @@
 // What every program's command line has in common: how it ends where there is nothing to run.
-#include "tools/command_line/command_line.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "tools/command_line/forms.hpp"
@@ -21,10 +21,10 @@ struct Numbers {
 
 CommandLine<Numbers> parse(std::vector<const char*> words) {
     words.insert(words.begin(), "elsewhere/prog");
-    CLI::App app("Counts.", "prog");
+    OptionParser app("Counts.", "prog");
     CommandLine<Numbers> line;
-    app.add_option("--number", line.options.number, "how many")->check(CLI::Range(1, 9));
-    parse_into(line, app, static_cast<int>(words.size()), words.data(), [&] {
+    app.add_option("--number", line.options.number, "how many")->in_range(1, 9);
+    app.parse_into(line, static_cast<int>(words.size()), words.data(), [&] {
         return line.options.number == 4 ? Problem("--number 4: allowed are others") : Problem();
     });
     return line;
@@ -85,6 +85,65 @@ TEST(CommandLine, WhatABodyThrowsEndsTheProgramWithItsName) {
             "prog", [](int, char**) -> int { throw std::invalid_argument("no sofa"); }, 0, nullptr),
         1);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "prog: no sofa\n");
+}
+
+struct Paints {
+    std::string colour = "red";
+    std::vector<std::string> rooms;
+    double litres = 1;
+    std::uint64_t bytes = 0;
+    bool twice = false;
+};
+
+CommandLine<Paints> parse_paints(std::vector<const char*> words) {
+    words.insert(words.begin(), "prog");
+    OptionParser app("Paints.", "prog");
+    CommandLine<Paints> line;
+    Paints& paints = line.options;
+    auto* colour = app.add_option("-c,--colour", paints.colour, "of the walls")
+                       ->one_of({"red", "green"})
+                       ->capture_default_str();
+    app.add_option("--rooms", paints.rooms)->delimiter(',')->check([](const std::string& room) {
+        return room == "hall" ? "the hall is done" : "";
+    });
+    auto* litres = app.add_option("--litres", paints.litres)->positive()->needs(colour);
+    app.add_option("--bytes", paints.bytes)->size_in_bytes()->excludes(litres);
+    app.add_flag("--twice", paints.twice, "two coats")->excludes("--bytes");
+    app.parse_into(line, static_cast<int>(words.size()), words.data(),
+                   [&] { return app.count("--colour") > 1 ? Problem("one colour") : Problem(); });
+    return line;
+}
+
+TEST(OptionParser, WhatIsSaidArrives) {
+    const auto line =
+        parse_paints({"-c", "green", "--rooms", "attic,cellar", "--litres", "2.5", "--twice"});
+    ASSERT_TRUE(line.run) << line.text;
+    EXPECT_EQ(line.options.colour, "green");
+    EXPECT_EQ(line.options.rooms, (std::vector<std::string>{"attic", "cellar"}));
+    EXPECT_EQ(line.options.litres, 2.5);
+    EXPECT_TRUE(line.options.twice);
+    EXPECT_EQ(parse_paints({"--bytes", "64K"}).options.bytes, 65536u);
+}
+
+TEST(OptionParser, WhatIsWrongIsNamed) {
+    const std::pair<std::vector<const char*>, const char*> wrong[] = {
+        {{"--colour", "blue"}, "--colour: blue not in {red,green}"},
+        {{"--rooms", "attic,hall"}, "--rooms: the hall is done"},
+        {{"-c", "red", "--litres", "0"}, "--litres: 0 must be a number above 0;"},
+        {{"--litres", "1"}, "--litres requires --colour"},
+        {{"--bytes", "1", "--twice"}, "--bytes excludes --twice"},
+        {{"--bytes", "much"}, "--bytes"}};
+    for (const auto& [words, said] : wrong) {
+        const auto line = parse_paints(words);
+        EXPECT_EQ(line.exit_status, usage_error);
+        EXPECT_NE(line.text.find(said), std::string::npos) << said << ": " << line.text;
+    }
+}
+
+TEST(OptionParser, HelpTellsDefaults) {
+    const auto line = parse_paints({"--help"});
+    EXPECT_EQ(line.exit_status, 0);
+    EXPECT_NE(line.text.find("-c,--colour TEXT:{red,green}=red"), std::string::npos) << line.text;
 }
 
 TEST(CommandLine, FilesAreWrittenOrTheOptionIsNamed) {

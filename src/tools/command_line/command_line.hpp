@@ -1,15 +1,10 @@
-// tools/command_line/command_line.hpp - how the command line of a program is read, and how the
-// program ends where there is nothing to run: the same for all tools and benchmarks.
+// tools/command_line/command_line.hpp - what the command line of a program has become, and how the
+// program ends: the same for all tools and benchmarks.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-
-namespace CLI {
-class App;
-}
 
 namespace gradcoll {
 
@@ -31,12 +26,6 @@ template <class Options>
 struct CommandLine : Ending {
     Options options;
 };
-
-/// Parses what was declared, then looks at it with `read`. Errors go by the name of the app. Adds
-/// --version. Local and the same on every rank: the caller prints the text on one of them.
-void parse_into(
-    Ending& line, CLI::App& app, int argc, const char* const* argv,
-    const std::function<Problem()>& read = [] { return Problem(); });
 
 /// The text goes to stdout, or where it tells an error to stderr.
 void print(const Ending& ending);

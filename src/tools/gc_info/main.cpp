@@ -155,11 +155,7 @@ int run_without_mpi(const Options& options, const Launched& launched) {
     return answer.exit_status;
 }
 
-}  // namespace
-}  // namespace gc_info
-
-int main(int argc, char** argv) {
-    using namespace gc_info;
+int body(int argc, char** argv) {
     const Launched self = launched();
     const CommandLine line = parse_command_line(argc, argv);
     if (!line.run) {
@@ -168,4 +164,11 @@ int main(int argc, char** argv) {
     }
     return needs_mpi(line.options) ? run_with_mpi(line.options, self)
                                    : run_without_mpi(line.options, self);
+}
+
+}  // namespace
+}  // namespace gc_info
+
+int main(int argc, char** argv) {
+    return gradcoll::guarded("gc_info", gc_info::body, argc, argv);
 }

@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <vector>
 
 #include "base/text.hpp"
 #include "tools/command_line/forms.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gc_info {
 namespace {
 
+using gradcoll::OptionParser;
 using gradcoll::Problem;
 
 constexpr int most_ranks = 1 << 20;
@@ -43,21 +44,22 @@ struct Raw {
     std::vector<std::string> call;
 };
 
-void declare_drawing(CLI::App& app, CLI::Option& topology, Options& options, Raw& raw) {
+void declare_drawing(OptionParser& app, OptionParser::Option* topology, Options& options,
+                     Raw& raw) {
     app.add_option("--format", raw.named_format, "the same as FORM behind --topology")
-        ->needs(&topology)
+        ->needs(topology)
         ->type_name("FORM");
     auto* plan = app.add_option("--plan", raw.count,
                                 "with --topology: the plan of an allreduce of COUNT elements "
                                 "(K, M, G: times 2^10, 2^20, 2^30) on the tree: text, json or dot");
-    plan->needs(&topology)->type_name("COUNT");
+    plan->needs(topology)->type_name("COUNT");
     app.add_option("--type", raw.type, "with --plan: of the elements (default: float)")
         ->needs(plan)
         ->type_name("TYPE");
     app.add_option("-o,--output", options.output_file, "write into a file")->type_name("FILE");
 }
 
-void declare(CLI::App& app, Options& options, Raw& raw) {
+void declare(OptionParser& app, Options& options, Raw& raw) {
     auto* settings = app.add_option("--settings", raw.pattern,
                                     "settings by name; * and ? stand for letters (default: all)");
     settings->expected(0, 1)->type_name("[NAME]");
@@ -71,11 +73,11 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     app.add_option(
            "--ranks", options.ranks,
            "with --topology and --explain: so many ranks on this host, which need not be there")
-        ->check(CLI::Range(1, most_ranks))
+        ->in_range(1, most_ranks)
         ->type_name("N");
     app.add_option("--codec", options.codec, "with --explain and --plan: instead of GC_CODEC")
         ->type_name("CODEC");
-    declare_drawing(app, *topology, options, raw);
+    declare_drawing(app, topology, options, raw);
     app.add_flag("--json", options.json, "write JSON");
     app.footer(examples);
 }
@@ -88,7 +90,7 @@ constexpr gradcoll::Forms<GC_Plan_format, 3> plan_forms = {
     {{"text", GC_PLAN_TEXT}, {"json", GC_PLAN_JSON}, {"dot", GC_PLAN_DOT}}};
 
 /// The form that was said in one of three ways.
-Problem read_format(const CLI::App& app, const Raw& raw, Options& options) {
+Problem read_format(const OptionParser& app, const Raw& raw, Options& options) {
     const bool named = app.count("--format") > 0;
     const std::string option = named ? "--format" : "--topology";
     std::string form = named ? raw.named_format : raw.format;
@@ -156,7 +158,7 @@ Problem read_plan(const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-Problem read(const CLI::App& app, Raw& raw, Options& options) {
+Problem read(const OptionParser& app, Raw& raw, Options& options) {
     if (app.count("--settings") > 0) options.mode = Mode::settings;
     if (app.count("--topology") > 0) options.mode = Mode::topology;
     if (app.count("--explain") > 0) options.mode = Mode::explain;
@@ -179,12 +181,12 @@ Problem read(const CLI::App& app, Raw& raw, Options& options) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    CLI::App app("What Gradcoll is, can do, is set to, and would do with a call, and why.",
-                 "gc_info");
+    OptionParser app("What Gradcoll is, can do, is set to, and would do with a call, and why.",
+                     "gc_info");
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
-    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
+    app.parse_into(line, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 

@@ -88,14 +88,17 @@ int run(const Options& options) {
     return 0;
 }
 
+int body(int argc, char** argv) {
+    if (argc > 1 && std::string_view(argv[1]) == "move") return move::run(argc - 1, argv + 1);
+    const CommandLine line = parse_command_line(argc, argv);
+    if (line.run) return run(line.options);
+    print(line);
+    return line.exit_status;
+}
+
 }  // namespace
 }  // namespace gc_plan
 
 int main(int argc, char** argv) {
-    if (argc > 1 && std::string_view(argv[1]) == "move")
-        return gc_plan::move::run(argc - 1, argv + 1);
-    const gc_plan::CommandLine line = gc_plan::parse_command_line(argc, argv);
-    if (line.run) return gc_plan::run(line.options);
-    print(line);
-    return line.exit_status;
+    return gradcoll::guarded("gc_plan", gc_plan::body, argc, argv);
 }

@@ -3,18 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "collectives/build/builder.hpp"
 #include "tools/command_line/forms.hpp"
+#include "tools/command_line/option_parser.hpp"
 #include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {
 namespace {
 
 using gradcoll::ElementType;
+using gradcoll::OptionParser;
 using gradcoll::Problem;
 
 constexpr std::int64_t largest_count = std::int64_t{1} << 50;
@@ -48,14 +48,14 @@ struct Raw {
     bool what_if = false;
 };
 
-void declare_tree(CLI::App& app, Options& options, Raw& raw) {
+void declare_tree(OptionParser& app, Options& options, Raw& raw) {
     app.add_option("--tree", options.tree,
                    "the tree: an expression, a file, or any other value of GC_TOPOLOGY")
         ->type_name("TREE");
     auto* ranks = app.add_option("--ranks", options.ranks,
                                  "number of ranks (default: those that the tree names; of a "
                                  "described host one a core)")
-                      ->check(CLI::Range(1, gradcoll::max_tree_ranks))
+                      ->in_range(1, gradcoll::max_tree_ranks)
                       ->type_name("N");
     auto* hosts = app.add_option("--hosts", raw.hosts,
                                  "a job on these hosts (n[1-8],login) instead of this one; all: "
@@ -65,17 +65,17 @@ void declare_tree(CLI::App& app, Options& options, Raw& raw) {
     app.add_option("--ranks-per-host", raw.ranks_per_host,
                    "with --hosts (default: one a core, or one a GPU)")
         ->needs(hosts)
-        ->check(CLI::Range(1, gradcoll::max_tree_ranks))
+        ->in_range(1, gradcoll::max_tree_ranks)
         ->type_name("N");
     app.add_option("--shuffle", raw.shuffle, "with --hosts: deal the ranks to all hosts by chance")
         ->needs(hosts)
         ->type_name("SEED");
 }
 
-void declare(CLI::App& app, Options& options, Raw& raw) {
+void declare(OptionParser& app, Options& options, Raw& raw) {
     declare_tree(app, options, raw);
     auto* count = app.add_option("--count", raw.count, "elements of the vector")
-                      ->check(CLI::Range(std::int64_t{0}, largest_count))
+                      ->in_range(std::int64_t{0}, largest_count)
                       ->type_name("N");
     app.add_option("--bytes", raw.bytes, "bytes of the vector (default: 64M)")
         ->excludes(count)
@@ -100,7 +100,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
         ->type_name("SIZE");
     auto* check = app.add_option("--check-ranks", options.check_ranks,
                                  "plan and check so many ranks (default: 16)");
-    check->check(CLI::Range(1, gradcoll::max_tree_ranks))->type_name("K");
+    check->in_range(1, gradcoll::max_tree_ranks)->type_name("K");
     auto* verify = app.add_flag("--verify", options.verify,
                                 "prove all ranks' plans together (always done up to 512 ranks)");
     auto* seed =
@@ -116,19 +116,18 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
     draw->excludes(links)->excludes(text)->excludes(what_if);
     links->excludes(text)->excludes(what_if);
     text->excludes(what_if);
-    for (auto* only_check :
-         {static_cast<CLI::Option*>(check), static_cast<CLI::Option*>(verify), seed})
+    for (auto* only_check : {check, verify, seed})
         only_check->excludes(draw)->excludes(links)->excludes(text)->excludes(what_if);
     app.add_option("--tuning", options.tuning,
                    "a tuning file, as scripts/tune writes it, instead of the shipped figures")
         ->type_name("FILE");
     app.add_option("--chunks-in-flight", options.policy.chunks_in_flight,
                    "that predictions count on (default: 4)")
-        ->check(CLI::Range(1, 16))
+        ->in_range(1, 16)
         ->type_name("N");
     app.add_option("--top", options.top, "with --what-if: so many rows (default: all)")
         ->needs(what_if)
-        ->check(CLI::Range(1, 10000))
+        ->in_range(1, 10000)
         ->type_name("N");
     app.add_option("--format", raw.format, "text or json (default: text)")->type_name("FORM");
     app.add_flag("--json", options.json, "the same as --format json");
@@ -156,7 +155,7 @@ Problem read_type(const Raw& raw, gradcoll::PlanSpec& call) {
     return fmt::format("--type {}: allowed are {}", gradcoll::printable(raw.type), names);
 }
 
-Problem read_size(const CLI::App& app, const Raw& raw, gradcoll::PlanSpec& call) {
+Problem read_size(const OptionParser& app, const Raw& raw, gradcoll::PlanSpec& call) {
     if (app.count("--count") > 0) {
         call.count_elems = raw.count;
         return std::nullopt;
@@ -211,7 +210,7 @@ Problem read_policy(const Raw& raw, gradcoll::PolicyOptions& policy) {
     return std::nullopt;
 }
 
-Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
+Problem read_cluster(const OptionParser& app, const Raw& raw, Options& options) {
     if (app.count("--hosts") == 0) return std::nullopt;
     gradcoll::ClusterSpec& cluster = options.cluster.emplace();
     cluster.ranks_per_host = raw.ranks_per_host;
@@ -224,7 +223,7 @@ Problem read_cluster(const CLI::App& app, const Raw& raw, Options& options) {
     return std::nullopt;
 }
 
-Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+Problem read(const OptionParser& app, const Raw& raw, Options& options) {
     if (raw.links) options.mode = Mode::links;
     if (app.count("--text") > 0) options.mode = Mode::text;
     if (raw.what_if) options.mode = Mode::what_if;
@@ -257,14 +256,14 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-    CLI::App app(
+    OptionParser app(
         "Plans collectives for trees that need not be there: checks the plans, counts bytes on "
         "links, predicts times.",
         "gc_plan");
     CommandLine line;
     Raw raw;
     declare(app, line.options, raw);
-    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
+    app.parse_into(line, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 

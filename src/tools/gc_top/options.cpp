@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/option_parser.hpp"
 
 namespace gc_top {
 
@@ -11,22 +11,23 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine line;
     Options& options = line.options;
     bool once = false;
-    CLI::App app("Shows what the ranks on this host do that run with GC_TOP=on", "gc_top");
+    gradcoll::OptionParser app("Shows what the ranks on this host do that run with GC_TOP=on",
+                               "gc_top");
     app.add_option("--folder", options.folder, "where they count: what GC_TOP names")
         ->type_name("FOLDER")
         ->capture_default_str();
     app.add_option("--interval", options.interval_s, "seconds between two screens")
-        ->check(CLI::Range(least_interval_s, most_interval_s))
+        ->in_range(least_interval_s, most_interval_s)
         ->capture_default_str();
-    auto* screens = app.add_option("--screens", options.screens, "end after so many")
-                        ->check(CLI::Range(1, most));
+    auto* screens =
+        app.add_option("--screens", options.screens, "end after so many")->in_range(1, most);
     app.add_flag("--once", once, "one screen, after one interval; nothing is cleared")
         ->excludes(screens);
     app.add_option("--ranks", options.most_ranks, "ranks of a job that have a line of their own")
-        ->check(CLI::Range(0, most))
+        ->in_range(0, most)
         ->capture_default_str();
     app.footer("Start the job with GC_TOP=on, then gc_top on each host that you want to see.");
-    parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     if (once) options.screens = 1;
     return line;
 }

@@ -1,13 +1,14 @@
 // gc_tune/options.cpp - the command line.
 #include "options.hpp"
 
-#include <CLI/CLI.hpp>
+#include "tools/command_line/option_parser.hpp"
 
 namespace gc_tune {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
     CommandLine line;
-    CLI::App app("Measures codecs, sums, links and shared memory, for GC_TUNING_FILE", "gc_tune");
+    gradcoll::OptionParser app("Measures codecs, sums, links and shared memory, for GC_TUNING_FILE",
+                               "gc_tune");
     app.add_option("-o,--out", line.options.out, "write the tuning into this file")
         ->type_name("FILE");
     app.add_flag("--quick", line.options.quick,
@@ -15,7 +16,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     app.add_flag("--progress", line.options.progress,
                  "say how far it is even if stderr is no terminal, as under most launchers");
     app.footer("Start it with one rank a core or more: mpirun -n 4 gc_tune --out tuning.json");
-    parse_into(line, app, argc, argv);
+    app.parse_into(line, argc, argv);
     return line;
 }
 

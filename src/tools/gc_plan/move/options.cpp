@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "mover/program/ticks.hpp"
+#include "tools/command_line/option_parser.hpp"
 
 namespace gc_plan::move {
 namespace {
 
+using gradcoll::OptionParser;
 using gradcoll::Problem;
 
 constexpr const char* examples = R"help(Examples:
@@ -37,7 +38,7 @@ struct Raw {
     bool validate = false, smallest = false;
 };
 
-void declare(CLI::App& app, Options& options, Raw& raw) {
+void declare(OptionParser& app, Options& options, Raw& raw) {
     auto* model = app.add_option("--model", options.model, "the model to train")->type_name("FILE");
     auto* parallel =
         app.add_option("--parallel", options.parallel, "how it is spread: a file, or key=value,...")
@@ -71,7 +72,7 @@ void declare(CLI::App& app, Options& options, Raw& raw) {
                    "how many layers or modules of a rank te or megatron move (default: what is "
                    "best, all are tried)")
         ->needs("--rule")
-        ->check(CLI::NonNegativeNumber)
+        ->not_negative()
         ->type_name("N");
     app.add_option("--out", options.out, "write the plan to FILE: .json, or .csv for tables")
         ->needs(model)
@@ -136,7 +137,7 @@ Problem read_kinds(const std::string& list, gradcoll::mover::MovableKinds& out) 
     return std::nullopt;
 }
 
-Problem read_rules(const CLI::App& app, const std::string& list, Options& options) {
+Problem read_rules(const OptionParser& app, const std::string& list, Options& options) {
     using gradcoll::mover::Rule;
     for (const std::string_view name : gradcoll::split_at_commas(list)) {
         const auto known = [&](Rule rule) { return name_of(rule) == name; };
@@ -161,7 +162,7 @@ Problem read_rules(const CLI::App& app, const std::string& list, Options& option
     return std::nullopt;
 }
 
-Problem read(const CLI::App& app, const Raw& raw, Options& options) {
+Problem read(const OptionParser& app, const Raw& raw, Options& options) {
     if (raw.validate) options.mode = Mode::validate;
     if (app.count("--check") > 0) options.mode = Mode::check;
     if (options.mode != Mode::plan) return std::nullopt;
@@ -185,14 +186,14 @@ Problem read(const CLI::App& app, const Raw& raw, Options& options) {
 }  // namespace
 
 gradcoll::CommandLine<Options> parse_command_line(int argc, const char* const* argv) {
-    CLI::App app(
+    OptionParser app(
         "Plans which tensors leave the device during a training step and when they come back, "
         "and proves it.",
         "gc_plan move");
     gradcoll::CommandLine<Options> line;
     Raw raw;
     declare(app, line.options, raw);
-    parse_into(line, app, argc, argv, [&] { return read(app, raw, line.options); });
+    app.parse_into(line, argc, argv, [&] { return read(app, raw, line.options); });
     return line;
 }
 
