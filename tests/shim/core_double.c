@@ -140,23 +140,30 @@ static void pcontrol(int level) {
     pcontrols += level;
 }
 
+#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#define OF_NUMBER(Kind, number) PMPI_##Kind##_fromint(number)
+#define NUMBER_OF(Kind, handle) PMPI_##Kind##_toint(handle)
+#else
+#define OF_NUMBER(Kind, number) PMPI_##Kind##_f2c(number)
+#define NUMBER_OF(Kind, handle) PMPI_##Kind##_c2f(handle)
+#endif
 static GC_Mpi_handle comm_of_fortran(int handle) {
-    return (GC_Mpi_handle)PMPI_Comm_f2c(handle);
+    return (GC_Mpi_handle)OF_NUMBER(Comm, handle);
 }
 static GC_Mpi_handle datatype_of_fortran(int handle) {
-    return (GC_Mpi_handle)PMPI_Type_f2c(handle);
+    return (GC_Mpi_handle)OF_NUMBER(Type, handle);
 }
 static GC_Mpi_handle op_of_fortran(int handle) {
-    return (GC_Mpi_handle)PMPI_Op_f2c(handle);
+    return (GC_Mpi_handle)OF_NUMBER(Op, handle);
 }
 static GC_Mpi_handle info_of_fortran(int handle) {
-    return (GC_Mpi_handle)PMPI_Info_f2c(handle);
+    return (GC_Mpi_handle)OF_NUMBER(Info, handle);
 }
 static GC_Mpi_handle request_of_fortran(int handle) {
-    return (GC_Mpi_handle)PMPI_Request_f2c(handle);
+    return (GC_Mpi_handle)OF_NUMBER(Request, handle);
 }
 static int request_to_fortran(const void* request) {
-    return PMPI_Request_c2f(*(const MPI_Request*)request);
+    return NUMBER_OF(Request, *(const MPI_Request*)request);
 }
 
 static void report(void) {

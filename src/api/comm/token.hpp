@@ -38,7 +38,14 @@ class Token {
     int tag_ = 0;
 };
 
-/// MPI_ERRORS_RETURN for a private communicator, but for what send() says of failures.
+/// MPI_ERRORS_RETURN for a private communicator, but for what send() says of failures. Where codes
+/// do not pass handlers, a failure's handler is set when it is sent, and a user who has
+/// MPI_ERRORS_RETURN gets the code, with MPI's text.
 Status return_errors(MPI_Comm comm);
+
+/// Whether a call of MPI returns the code of an error that a handler of the program's has seen:
+/// MPICH 5.0 returns MPI_SUCCESS. Asked once a process, with a message to itself over `comm`, which
+/// has such a handler then.
+bool codes_pass_handlers(MPI_Comm comm);
 
 }  // namespace gradcoll

@@ -18,11 +18,7 @@ thread_local LastError last_error;
 /// MPI's default handlers end the program with little more than the class, so the message has to be
 /// on stderr before; a program that asked for return codes gets the text from GC_Error_string.
 LogLevel level_for(MPI_Comm comm) {
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return LogLevel::error;
-    const bool returns = handler == MPI_ERRORS_RETURN;
-    PMPI_Errhandler_free(&handler);
-    return returns ? LogLevel::debug : LogLevel::error;
+    return returns_errors(comm) ? LogLevel::debug : LogLevel::error;
 }
 
 std::string text_of(const char* call, const Status& failure) {
@@ -32,6 +28,14 @@ std::string text_of(const char* call, const Status& failure) {
 }  // namespace
 
 std::atomic<bool> mpi_surely_runs{false};
+
+bool returns_errors(MPI_Comm comm) {
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+    const bool returns = handler == MPI_ERRORS_RETURN;
+    PMPI_Errhandler_free(&handler);
+    return returns;
+}
 
 int mpi_class_of(Code code) {
     switch (code) {

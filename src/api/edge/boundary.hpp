@@ -16,6 +16,9 @@ namespace gradcoll {
 
 int mpi_class_of(Code code);
 
+/// Whether errors on the communicator come back as codes (MPI_ERRORS_RETURN).
+bool returns_errors(MPI_Comm comm);
+
 /// How a body ended: our own Status (and the MPI error class it becomes), or the code of an MPI
 /// call that served the whole operation and has called the error handler itself.
 struct Outcome {
