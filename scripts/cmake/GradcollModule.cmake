@@ -81,7 +81,8 @@ endfunction()
 # gradcoll_mpi_test(module.noun RANKS 1 2 3 ... SOURCES ... [DEPS ...] [LINK ...] [ARGS ...] [ENV a=b ...] [NEEDS ...]
 #                   [CORE] [ONE_MPI])
 # A GoogleTest program under mpirun, one CTest entry for each rank count (gradcoll_rank_counts()); its main is
-# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests. ONE_MPI: the MPI does no more than start its ranks, so a second one leaves it out.
+# tests/support/mpi_main.cpp. NEEDS: targets that it starts or loads. CORE: all others rest on what it tests. ONE_MPI: the
+# MPI does no more than start its ranks, so a second one leaves it out.
 function(gradcoll_mpi_test name)
   cmake_parse_arguments(arg "CORE;ONE_MPI" "" "SOURCES;DEPS;LINK;RANKS;ARGS;ENV;LABELS;NEEDS" ${ARGN})
   if(arg_ONE_MPI AND GRADCOLL_TESTS STREQUAL "mpi")
