@@ -63,8 +63,8 @@ class OptionParser {
     OptionParser(const std::string& description, const std::string& name);
     ~OptionParser();
 
-    /// `names` such as "-o,--out". The variable keeps its value where nothing is said. Of
-    /// std::string, int, unsigned, std::int64_t, std::uint64_t, double or a vector of one of these.
+    /// `names` such as "-o,--out". The variable keeps its value where nothing is said. Of the types
+    /// that option_parser.cpp lists: std::string, integers, double, and vectors of some of these.
     template <class Value>
     Option* add_option(const std::string& names, Value& value, const std::string& help = "");
     Option* add_flag(const std::string& names, bool& value, const std::string& help);
