@@ -17,6 +17,7 @@
 #endif
 
 #include "base/interposer_table.h"
+#include "support/fortran_numbers.h"
 
 static atomic_int connects, allreduces, iallreduces, inits, blocks, scatters, gathers;
 static atomic_int barriers, bcasts, reduces;
@@ -140,13 +141,6 @@ static void pcontrol(int level) {
     pcontrols += level;
 }
 
-#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
-#define OF_NUMBER(Kind, number) PMPI_##Kind##_fromint(number)
-#define NUMBER_OF(Kind, handle) PMPI_##Kind##_toint(handle)
-#else
-#define OF_NUMBER(Kind, number) PMPI_##Kind##_f2c(number)
-#define NUMBER_OF(Kind, handle) PMPI_##Kind##_c2f(handle)
-#endif
 static GC_Mpi_handle comm_of_fortran(int handle) {
     return (GC_Mpi_handle)OF_NUMBER(Comm, handle);
 }

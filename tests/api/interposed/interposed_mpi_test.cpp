@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "api/interposed/support.hpp"
+#include "support/fortran_numbers.h"
 
 namespace gradcoll::test {
 namespace {
@@ -409,13 +410,6 @@ TEST(Interposed, ThousandsOfCommunicatorsWithShortCallsStayUnattached) {
 }
 
 // ---- Fortran
-
-#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
-// The standard ABI has no handles of Fortran in its header, but the same numbers.
-#define NUMBER_OF(Kind, handle) MPI_##Kind##_toint(handle)
-#else
-#define NUMBER_OF(Kind, handle) MPI_##Kind##_c2f(handle)
-#endif
 
 TEST(Interposed, HandlesOfFortranBecomeThoseOfC) {
     const Table& table = connected();
