@@ -126,12 +126,7 @@ int body(int argc, char** argv) {
         ->capture_default_str()
         ->in_range(1, 1024);
     app.add_flag("--slurm", options.slurm, "hosts tell SLURM's switches");
-    Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     const Status status = run(options);
     if (status.ok()) return 0;
     fmt::print(stderr, "attach_scale: {}\n", status.message());

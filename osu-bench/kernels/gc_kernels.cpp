@@ -135,12 +135,7 @@ int body(int argc, char** argv) {
                    "elements a call, 0: all; a runtime calls codecs of variable rate with 512");
     app.add_option("--repetitions", selection.repetitions, "turns of kernel and memcpy")
         ->in_range(1, 1000);
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     if (table) {
         print_table(selection);
     } else {

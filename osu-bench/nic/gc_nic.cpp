@@ -462,12 +462,7 @@ int run_command_line(int argc, char** argv) {
     app.add_flag("--sum", settings.adds, "agents add whole vectors (GC_NIC=on+sum)")
         ->excludes(overlaps);
     app.add_option("--seconds", settings.seconds, "of every row, about");
-    Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     run_all(settings);
     return 0;
 }

@@ -129,17 +129,13 @@ int body(int argc, char** argv) {
     app.add_option("--packing", selection.packed_codecs,
                    "of these codecs instead: what zstd and lz4 take off messages of 65536 values")
         ->delimiter(',');
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv, [&]() -> gradcoll::Problem {
+    const auto status = app.exit_status(argc, argv, [&]() -> gradcoll::Problem {
         for (const std::string& data : selection.data)
             if (!is_data_name(data))
                 return fmt::format("--data {}: must be one of {}", data, data_names());
         return std::nullopt;
     });
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (status) return *status;
     print(selection);
     return 0;
 }

@@ -105,12 +105,7 @@ int main(int argc, char** argv) {
     std::uint64_t inputs = 1000, seed = 1;
     app.add_option("--inputs", inputs, "how many each decoder gets")->positive();
     app.add_option("--seed", seed, "of chance")->positive();
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     gradcoll::test::Outcome outcome;
     gradcoll::test::feed_all(inputs, seed, outcome);
     fmt::print("{} messages, {} of them decoded\n", outcome.inputs, outcome.taken);

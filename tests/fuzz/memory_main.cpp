@@ -287,12 +287,7 @@ int main(int argc, char** argv) {
                                "fuzz_memory");
     app.add_option("--inputs", inputs, "in all");
     app.add_option("--seed", seed, "of chance");
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     gradcoll::fuzz::run(inputs, seed);
     return 0;
 }

@@ -261,12 +261,7 @@ int main(int argc, char** argv) {
     gradcoll::OptionParser app("Made-up ranks, agents and processes for an NIC agent.", "fuzz_nic");
     app.add_option("--inputs", inputs, "in all");
     app.add_option("--seed", seed, "of chance");
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     try {
         gradcoll::run(inputs, seed);
     } catch (const std::exception& error) {

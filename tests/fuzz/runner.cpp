@@ -103,12 +103,7 @@ int run_fuzz(int argc, char** argv, const Fuzz& fuzz) {
     app.add_option("--first", options.first, "number of the first text")->capture_default_str();
     app.add_option("--target", options.only, "only the texts of this one");
     app.add_option("--limit", options.limit_s, "seconds for a text")->capture_default_str();
-    Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     std::signal(SIGABRT, name_the_failed);
     if (__sanitizer_set_death_callback)
         __sanitizer_set_death_callback(name_the_input);

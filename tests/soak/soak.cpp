@@ -164,12 +164,7 @@ int main(int argc, char** argv) {
     app.add_option("--calls", options.calls, "how many")->capture_default_str();
     app.add_option("--seed", options.seed, "what is rolled")->capture_default_str();
     app.add_option("--codec", options.codec, "of all communicators")->capture_default_str();
-    gradcoll::Ending line;
-    app.parse_into(line, argc, argv);
-    if (!line.run) {
-        gradcoll::print(line);
-        return line.exit_status;
-    }
+    if (const auto status = app.exit_status(argc, argv)) return *status;
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     const int code = gradcoll::soak::run(options);

@@ -185,4 +185,12 @@ void OptionParser::parse_into(Ending& line, int argc, const char* const* argv,
     line = ending_of(argc, argv, look);
 }
 
+std::optional<int> OptionParser::exit_status(int argc, const char* const* argv,
+                                             const std::function<Problem()>& look) {
+    const Ending ending = ending_of(argc, argv, look);
+    if (ending.run) return std::nullopt;
+    print(ending);
+    return ending.exit_status;
+}
+
 }  // namespace gradcoll

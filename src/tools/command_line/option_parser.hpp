@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,11 @@ class OptionParser {
     /// on one of them.
     void parse_into(
         Ending& line, int argc, const char* const* argv,
+        const std::function<Problem()>& look = [] { return Problem(); });
+    /// The same, and prints what there is to say, each process for itself. The exit status to leave
+    /// with; nothing if the program is to run.
+    std::optional<int> exit_status(
+        int argc, const char* const* argv,
         const std::function<Problem()>& look = [] { return Problem(); });
 
   private:
