@@ -8,6 +8,7 @@
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/gapped_allreduce.hpp"
 #include "api/calls/tolerance.hpp"
+#include "api/calls/wide_sum.hpp"
 
 namespace gradcoll {
 namespace {
@@ -73,7 +74,7 @@ Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
                                               &why);
     if (kept.route.hosts)
         return context.several_hosts().allreduce(arguments, shape, kept.route.key,
-                                                 kept.for_encodings, &why);
+                                                 kept.for_encodings(), &why);
     context.one_host().refuse(Collective::allreduce, shape, why.code(), asked);
     return why;
 }
@@ -90,7 +91,7 @@ Status run_in_memory(CommContext& context, const CallArguments& arguments, const
             return context.agent_sums().allreduce(context.tree(), there, shape, kept.route.key);
         return kept.route.hosts
                    ? context.several_hosts().allreduce(there, shape, kept.route.key,
-                                                       kept.for_encodings)
+                                                       kept.for_encodings())
                    : context.one_host().allreduce(binding_of(there, shape), shape, asked);
     };
     if (device == nullptr) return run(arguments);
@@ -121,9 +122,24 @@ Status run_routed(CommContext& context, const CallArguments& arguments, const Ca
     return run_timed(context, shape, route.key, [&] {
         if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras);
         Binding binding = binding_of(arguments, shape);
-        binding.tolerance = kept.for_encodings;
+        binding.tolerance = kept.for_encodings();
         return run_blocking(context, CallKind::allreduce, route.key, binding, extras);
     });
+}
+
+/// So that it keeps its tolerance; a rank that refuses takes no part in that.
+Status run_settled(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                   const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Binding binding = binding_of(arguments, shape);
+    const SumBuffers buffers{binding.input, binding.output, static_cast<std::size_t>(shape.count)};
+    return run_kept(context, shape, kept, buffers,
+                    [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+                        const CallArguments there =
+                            arguments_in(wide, arguments, added.type, added.count);
+                        BlockingExtras beside = extras;
+                        if (wide != nullptr) beside.residual = nullptr;
+                        return run_routed(context, there, added, how, beside);
+                    });
 }
 
 /// Also measures the error of a compressed call, if it is its turn.
@@ -131,16 +147,16 @@ Status run_measured(CommContext& context, const CallArguments& arguments, const 
                     const KeptTolerance& kept, const BlockingExtras& extras) {
     const Route& route = kept.route;
     if (!route.key.compress || route.key.feedback || !context.error_sampling().takes_next())
-        return run_routed(context, arguments, shape, kept, extras);
+        return run_settled(context, arguments, shape, kept, extras);
     const Binding binding = binding_of(arguments, shape);
     DeviceSide* const side = extras.device.get();
     const auto input = host_copy(side, binding.input, shape.size_bytes());
     if (!input) return input.status();
-    GRADCOLL_TRY(run_routed(context, arguments, shape, kept, extras));
+    GRADCOLL_TRY(run_settled(context, arguments, shape, kept, extras));
     const auto result = host_copy(side, binding.output, shape.size_bytes());
     if (!result) return result.status();
-    return measure_error(context.identity().private_comm(), shape, kept.promised, input->data(),
-                         result->data());
+    return measure_error(context.identity().private_comm(), shape, kept.budget.tolerance,
+                         input->data(), result->data());
 }
 
 /// Of a rank that takes no part: the buffers are room for what arrives.
@@ -175,6 +191,35 @@ bool goes_by_copy(const CommContext& context, const CallShape& shape, const Rout
 
 }  // namespace
 
+namespace {
+
+/// Of a vector in host memory, or on `device`.
+Status run_placed(const Call& call, const CallArguments& arguments,
+                  const std::shared_ptr<DeviceSide>& device) {
+    CommContext& context = *call.context;
+    const CallShape& shape = call.shape;
+    Route settled = call.route;
+    settled.key.in_place = is_in_place(arguments);
+    auto kept = keep_tolerance(context, arguments, shape, settled, device == nullptr);
+    if (!kept) return kept.status();
+    GRADCOLL_TRY(settle_place(context, shape, device != nullptr, kept->route));
+    Residual* const residual =
+        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
+    if (device == nullptr || !goes_by_copy(context, shape, kept->route))
+        return run_measured(context, arguments, shape, *kept, {residual, device});
+    kept->route.key.in_place = true;
+    return run_on_copy(
+        arguments, shape, *device,
+        [&](const CallArguments& there) {
+            return run_measured(context, there, shape, *kept, {residual, nullptr});
+        },
+        [&](const Status& why) { refuse_kept(call, *kept, why); });
+}
+
+}  // namespace
+
+/// Where a tolerance is kept the host looks at inputs and results, and has a copy of what is on a
+/// device.
 Status run_allreduce(const Call& call) {
     CommContext& context = *call.context;
     const CallShape& shape = call.shape;
@@ -186,23 +231,13 @@ Status run_allreduce(const Call& call) {
         refuse_allreduce(call, placed.status());
         return placed.status();
     }
-    const std::shared_ptr<DeviceSide>& device = placed->device;
-    Route settled = call.route;
-    settled.key.in_place = is_in_place(placed->arguments);
-    auto kept = keep_tolerance(context, placed->arguments, shape, settled, device == nullptr);
-    if (!kept) return kept.status();
-    GRADCOLL_TRY(settle_place(context, shape, device != nullptr, kept->route));
-    Residual* const residual =
-        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
-    if (device == nullptr || !goes_by_copy(context, shape, kept->route))
-        return run_measured(context, placed->arguments, shape, *kept, {residual, device});
-    kept->route.key.in_place = true;
+    const bool looks = keeps_tolerance(context.settings().current(), shape);
+    if (placed->device == nullptr || !looks)
+        return run_placed(call, placed->arguments, placed->device);
     return run_on_copy(
-        placed->arguments, shape, *device,
-        [&](const CallArguments& there) {
-            return run_measured(context, there, shape, *kept, {residual, nullptr});
-        },
-        [&](const Status& why) { refuse_kept(call, *kept, why); });
+        placed->arguments, shape, *placed->device,
+        [&](const CallArguments& there) { return run_placed(call, there, nullptr); },
+        [&](const Status& why) { refuse_allreduce(call, why); });
 }
 
 void refuse_allreduce(const Call& call, const Status& why) {

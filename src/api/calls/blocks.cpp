@@ -8,6 +8,7 @@
 #include "api/calls/host_buffer.hpp"
 #include "api/calls/nonblocking_call.hpp"
 #include "api/calls/tolerance.hpp"
+#include "api/calls/wide_sum.hpp"
 
 namespace gradcoll {
 namespace {
@@ -40,24 +41,69 @@ class GatherBuffers {
 };
 
 /// In place the result is the first of as many blocks as there are ranks.
-Status reduce_scatter_on_one_host(const Call& call) {
-    const CallArguments& a = call.arguments;
+Status reduce_scatter_on_one_host(const Call& call, const CallArguments& a,
+                                  const CallShape& shape) {
     CommContext& context = *call.context;
     const MPI_Count blocks = context.identity().rank_count();
     HostBuffer in(context, is_in_place(a) ? a.recvbuf : a.sendbuf, a.count * blocks, a.datatype);
     HostBuffer out(context, a.recvbuf, a.count, a.datatype);
     GRADCOLL_TRY(in.fill());
-    Binding binding = binding_of(a, call.shape);
+    Binding binding = binding_of(a, shape);
     binding.input = in.data();
     binding.output = out.data();
-    GRADCOLL_TRY(context.one_host().reduce_scatter(call.entry->kind, binding, call.shape));
+    GRADCOLL_TRY(context.one_host().reduce_scatter(call.entry->kind, binding, shape));
     return out.drain();
 }
 
 /// Exact and too short for the tree, as the ranks found out together.
-Status reduce_scatter_by_mpi(const Call& call, PassReason reason) {
-    call.context->statistics().count_passed(call.entry->kind, call.shape.size_bytes(), reason);
-    return pass_reduce_scatter(call.arguments).as_status("MPI_Reduce_scatter_block");
+Status reduce_scatter_by_mpi(const Call& call, const CallArguments& arguments,
+                             const CallShape& shape, PassReason reason) {
+    call.context->statistics().count_passed(call.entry->kind, shape.size_bytes(), reason);
+    return pass_reduce_scatter(arguments).as_status("MPI_Reduce_scatter_block");
+}
+
+Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
+                            const CallShape& shape, const KeptTolerance& kept) {
+    const Route& route = kept.route;
+    if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
+    if (route.one_host) return reduce_scatter_on_one_host(call, arguments, shape);
+    Binding binding = binding_of(arguments, shape);
+    binding.tolerance = kept.for_encodings();
+    return run_blocking(*call.context, call.entry->kind, route.key, binding);
+}
+
+/// `arguments`: of the call, or of copies in host memory. What a rank gets is a block of it.
+Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
+    const auto kept = keep_tolerance(*call.context, arguments, call.shape, call.route, true);
+    if (!kept) return kept.status();
+    const Binding binding = binding_of(arguments, call.shape);
+    const MPI_Count block_elems = call.shape.count / call.context->identity().rank_count();
+    return run_kept(*call.context, call.shape, *kept,
+                    {binding.input, binding.output, static_cast<std::size_t>(block_elems), false},
+                    [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+                        const CallArguments there =
+                            arguments_in(wide, arguments, added.type, block_elems);
+                        return reduce_scatter_along(call, there, added, how);
+                    });
+}
+
+/// The same with copies of what is on a device, where the host has to look at it.
+Status reduce_scatter_looking(const Call& call) {
+    if (!call.memory.any_device()) return reduce_scatter_kept(call, call.arguments);
+    CommContext& context = *call.context;
+    CallArguments there = call.arguments;
+    const MPI_Count whole = there.count * context.identity().rank_count();
+    HostBuffer in(context, is_in_place(there) ? there.recvbuf : there.sendbuf, whole,
+                  there.datatype);
+    HostBuffer out(context, there.recvbuf, there.count, there.datatype);
+    if (const Status filled = in.fill(); !filled.ok()) {
+        refuse_call(call, filled);
+        return filled;
+    }
+    there.sendbuf = in.data();
+    there.recvbuf = out.data();
+    GRADCOLL_TRY(reduce_scatter_kept(call, there));
+    return out.drain();
 }
 
 /// In place, in memory that nobody reads.
@@ -75,7 +121,7 @@ void refuse_blocks(const Call& call, const Status& why) {
             keep_tolerance(*call.context, arguments, call.shape, route, /*on_host=*/false);
         if (!kept || kept->route.passes()) return;
         route = kept->route;
-        binding.tolerance = kept->for_encodings;
+        binding.tolerance = kept->for_encodings();
     }
     if (route.one_host)
         call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
@@ -100,14 +146,9 @@ Status run_reduce_scatter(const Call& call) {
     if (call.alone)
         return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
                             call.memory);
-    const auto kept = keep_tolerance(*call.context, call.arguments, call.shape, call.route,
-                                     !call.memory.any_device());
-    if (!kept) return kept.status();
-    if (kept->route.passes()) return reduce_scatter_by_mpi(call, kept->route.pass_reason);
-    if (kept->route.one_host) return reduce_scatter_on_one_host(call);
-    Binding binding = binding_of(call.arguments, call.shape);
-    binding.tolerance = kept->for_encodings;
-    return run_blocking(*call.context, call.entry->kind, kept->route.key, binding);
+    if (keeps_tolerance(call.context->settings().current(), call.shape))
+        return reduce_scatter_looking(call);
+    return reduce_scatter_along(call, call.arguments, call.shape, {call.route});
 }
 
 Status run_allgather(const Call& call) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "api/edge/mpi_reach.hpp"
 #include "api/edge/signature.hpp"
 #include "api/edge/type_mark.hpp"
+#include "base/log.hpp"
 
 namespace gradcoll {
 namespace {
@@ -103,6 +105,8 @@ class Admission {
     std::vector<Claim> claims() const;
     bool is_about_own_buffers() const;
     bool may_be_reached_by_mpi() const;
+    bool is_kept() const;
+    void keep();
     PassReason way_out() const;
     PassReason way_out_of_tree() const;
     void decide();
@@ -363,12 +367,32 @@ void Admission::find_way() {
                                  {.feedback = entry().with_residual,
                                   .blocking = entry().may_wait,
                                   .always_exact = gathers() && entry().offered});
-        call_.pass_reason = call_.route.pass_reason;
+        if (is_kept())
+            keep();
+        else
+            call_.pass_reason = call_.route.pass_reason;
     }
     if (!call_.passes() && call_.route.needs_tree()) call_.pass_reason = way_out_of_tree();
     if (call_.passes() || copied_bytes_ == 0) return;
     call_.refusal = copy_input();
     call_.error = call_.refusal;
+}
+
+/// Whether gc_tolerance holds for it.
+bool Admission::is_kept() const {
+    return !gathers() && keeps_tolerance(call_.context->settings().current(), call_.shape);
+}
+
+/// Calls of ours stay, however short: who waits in one looks at the inputs before the MPI library
+/// adds them, and who does not looks over the tree, where short ones go, too.
+void Admission::keep() {
+    if (entry().may_wait) {
+        if (entry().offered) call_.pass_reason = call_.route.pass_reason;
+        return;
+    }
+    call_.route.one_host = false;
+    if (!entry().offered) call_.route.pass_reason = PassReason::none;
+    call_.pass_reason = call_.route.pass_reason;
 }
 
 Status Admission::copy_input() {
@@ -424,8 +448,32 @@ void count_passed(CommContext* context, const Entry& entry, const CallArguments&
         count_unattached(arguments.comm, entry.kind, bytes, reason);
 }
 
+namespace {
+
+/// Said once by each process that is rank 0 of a communicator on which it happens.
+void tell_that_tolerance_is_not_kept(const Call& call) {
+    static std::atomic_flag is_told;
+    const bool has_context = call.context != nullptr;
+    const Settings& settings =
+        has_context ? call.context->settings().current() : process_settings();
+    if (call.entry->collective == Collective::allgather ||
+        call.pass_reason == PassReason::wrong_arguments ||
+        call.pass_reason == PassReason::single_rank || !keeps_tolerance(settings, call.shape))
+        return;
+    int rank = 0;
+    PMPI_Comm_rank(call.arguments.comm, &rank);
+    if (rank != 0 || is_told.test_and_set()) return;
+    log(LogLevel::warn,
+        "{}: {} bytes pass to the MPI library ({}), whose additions are not held to gc_tolerance; "
+        "other such calls are not told of",
+        call.entry->name, call.shape.size_bytes(), text_of(call.pass_reason));
+}
+
+}  // namespace
+
 void count_passed(const Call& call) {
     if (call.arguments.comm == MPI_COMM_NULL) return;
+    tell_that_tolerance_is_not_kept(call);
     count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
 }
 

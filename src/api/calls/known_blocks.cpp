@@ -29,15 +29,16 @@ Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int
     return {shape_of_bytes(static_cast<std::uint64_t>(a.count * ranks) * bytes), PassReason::none};
 }
 
-bool is_lossy_kind(const Settings& settings, const Entry& entry, const CallShape& shape) {
-    return !gathers(entry) && may_be_lossy(settings, shape);
+/// What needs more than to be added.
+bool may_be_lossy_or_kept(const Settings& settings, const Entry& entry, const CallShape& shape) {
+    return !gathers(entry) && (may_be_lossy(settings, shape) || keeps_tolerance(settings, shape));
 }
 
 /// What is not worth a tree, either.
 bool passes_for_now(Prospect& prospect, const Entry& entry, const CallShape& shape) {
     const Settings& settings = process_settings();
     const bool for_tree = !entry.needs_one_host && (shape.size_bytes() >= settings.tree_min_bytes ||
-                                                    is_lossy_kind(settings, entry, shape));
+                                                    may_be_lossy_or_kept(settings, entry, shape));
     return !for_tree && prospect.passes(shape.size_bytes());
 }
 
@@ -68,7 +69,7 @@ Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Statu
         return Known::passes;
     }
     if (!context->one_host().is_open() || context->settings().checks_calls() ||
-        is_lossy_kind(context->settings().current(), entry, known.shape) ||
+        may_be_lossy_or_kept(context->settings().current(), entry, known.shape) ||
         !are_plain_and_apart(arguments, known.shape.size_bytes()))
         return Known::no;
     status = run_on(*context, entry, arguments, known.shape);

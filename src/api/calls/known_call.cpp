@@ -197,6 +197,7 @@ void learn_way_of(const Call& call) {
     // Other reasons to pass than the route's are found before it is asked.
     if (call.pass_reason != call.route.pass_reason) return;
     if (call.context->settings().checks_calls()) return;
+    if (keeps_tolerance(call.context->settings().current(), call.shape)) return;
     if (call.route.agents) return;  // until one fails
     KnownWay way;
     way.datatype = call.arguments.datatype;

@@ -2,12 +2,14 @@
 
 #include <new>
 #include <optional>
+#include <utility>
 
 #include "api/calls/call_request.hpp"
 #include "api/calls/device_allreduce.hpp"
 #include "api/calls/progress_thread.hpp"
 #include "api/calls/tolerant_run.hpp"
 #include "base/log.hpp"
+#include "reduce/widen.hpp"
 
 namespace gradcoll {
 namespace {
@@ -61,7 +63,7 @@ class CallOnTree final : public StartedCall {
         const auto progress = looks() ? tolerant_.advance() : lease_.executor->advance();
         if (progress.ok() && *progress != Progress::complete)
             return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-        if (looks() && progress.ok()) look_.call->give_back(std::move(look_.executor), false);
+        if (looks() && progress.ok()) give_back_what_was_beside();
         context_->plans().end(std::move(lease_), progress.status());
         request_.complete(progress.status());
         return Turn::finished;
@@ -70,12 +72,21 @@ class CallOnTree final : public StartedCall {
   private:
     bool looks() const { return look_.call != nullptr; }
 
+    /// Afterwards `lease_` is that of the sum.
+    void give_back_what_was_beside() {
+        if (tolerant_.is_wide()) std::swap(lease_, wide_);
+        for (Lease* const beside : {&look_, &wide_})
+            if (beside->call != nullptr)
+                beside->call->give_back(std::move(beside->executor), /*waited=*/false);
+    }
+
     Status begin(const Call& call, const PlacedCall& placed) {
         context_ = call.context;
         CallKey key = call.route.key;
         key.in_place = is_in_place(placed.arguments);
-        const bool looks = key.compress && context_->settings().current().tolerance.has_value();
-        return looks ? start_with_look(call, key, placed) : start_at_once(call, key, placed);
+        return keeps_tolerance(context_->settings().current(), call.shape)
+                   ? start_with_look(call, key, placed)
+                   : start_at_once(call, key, placed);
     }
 
     Status start_at_once(const Call& call, const CallKey& key, const PlacedCall& placed) {
@@ -93,23 +104,24 @@ class CallOnTree final : public StartedCall {
         CommPlans& plans = context_->plans();
         const bool on_host = placed.device == nullptr && refusal_.ok();
         if (on_host) GRADCOLL_TRY(take(lease_, plans.begin(call.entry->kind, key, {})));
+        if (on_host && has_wider_type(key.type))
+            GRADCOLL_TRY(
+                take(wide_, plans.begin(call.entry->kind, TolerantRun::wide_key(key), {})));
         GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
         Binding binding = binding_of(placed.arguments, call.shape);
-        const InputReport mine = report_of(call.shape, on_host ? binding.input : nullptr);
-        LossTerms terms{*context_->settings().current().tolerance,
-                        {},
-                        call.shape.type,
-                        call.shape.size_bytes()};
-        if (on_host) terms.parts = lease_.call->plan().loss_parts;
         OperationNumber number = plans.numbers().take();
         binding.sequence = number.value();
-        return tolerant_.start({look_.executor.get(), lease_.executor.get()}, context_,
-                               context_->tree_handle(), terms, mine, binding, std::move(number));
+        return tolerant_.start(
+            {look_.executor.get(), lease_.executor.get(), wide_.executor.get()},
+            {context_, context_->tree_handle(), *context_->settings().current().tolerance,
+             call.shape, key.compress},
+            binding, std::move(number));
     }
 
     std::shared_ptr<CommContext> context_;
     Lease lease_;
     Lease look_;  ///< none, if the call goes on at once
+    Lease wide_;  ///< of the same sum in a wider type, if there is one
     TolerantRun tolerant_;
     std::unique_ptr<std::byte[]> copy_;
     Status refusal_;  ///< as in a Binding, if this rank takes no part

@@ -6,6 +6,7 @@
 
 #include "api/comm/route.hpp"
 #include "api/edge/mpi_reach.hpp"
+#include "reduce/widen.hpp"
 
 namespace gradcoll {
 
@@ -76,7 +77,11 @@ Result<PersistentCall::Phase*> PersistentCall::phase_of(const CallKey& key) {
 }
 
 Route PersistentCall::route_of_start() {
-    if (number_.channel == nullptr) return context_->route(settings_, shape_, question_at(step_));
+    if (number_.channel == nullptr) {
+        Route route = context_->route(settings_, shape_, question_at(step_));
+        if (keeps_tolerance(settings_, shape_)) route.pass_reason = PassReason::none;
+        return route;
+    }
     RouteQuestion question = question_at(step_);
     question.comm_may_be_lossy = settings_.compress_comms.allows(context_->identity().name());
     Route route = route_of(settings_, shape_, question);
@@ -118,11 +123,14 @@ Status PersistentCall::prepare(CallKey key, Binding& binding) {
     if (!placed) return placed.status();
     device_ = placed->device;
     key.in_place = is_in_place(placed->arguments);
-    is_tolerant_ = key.compress && settings_.tolerance.has_value();
-    running_ = nullptr;
+    is_tolerant_ = keeps_tolerance(settings_, shape_);
+    running_ = wide_ = nullptr;
     if (!is_tolerant_ || device_ == nullptr) GRADCOLL_TRY(take(running_, phase_of(key)));
+    if (is_tolerant_ && running_ != nullptr && has_wider_type(key.type))
+        GRADCOLL_TRY(take(wide_, phase_of(TolerantRun::wide_key(key))));
     if (is_tolerant_ && !look_) GRADCOLL_TRY(take(look_, plan(TolerantRun::look_key(), nullptr)));
     if (running_ != nullptr) before_ = running_->executor->stats();
+    if (wide_ != nullptr) wide_before_ = wide_->executor->stats();
     binding = binding_of(placed->arguments, shape_);
     return residual_ != nullptr ? take(binding.residual, residual_->data_for(device_)) : Status();
 }
@@ -154,13 +162,13 @@ Status PersistentCall::start_with_look(Binding binding) {
         number = context_->plans().numbers().take();
         binding.sequence = number.value();
     }
-    const bool on_host = running_ != nullptr;
-    const LossTerms terms{*settings_.tolerance,
-                          on_host ? running_->executor->plan().loss_parts : LossParts(),
-                          shape_.type, shape_.size_bytes()};
-    return tolerant_.start(
-        {look_->executor.get(), on_host ? running_->executor.get() : nullptr}, context_, tree_,
-        terms, report_of(shape_, on_host ? binding.input : nullptr), binding, std::move(number));
+    const auto executor_of = [](const Phase* phase) {
+        return phase != nullptr ? phase->executor.get() : nullptr;
+    };
+    return tolerant_.start({look_->executor.get(), executor_of(running_), executor_of(wide_)},
+                           {context_, tree_, *settings_.tolerance, shape_,
+                            running_ != nullptr && running_->call->key().compress},
+                           binding, std::move(number));
 }
 
 StartedCall::Turn PersistentCall::advance(Mover mover) {
@@ -168,9 +176,13 @@ StartedCall::Turn PersistentCall::advance(Mover mover) {
     const auto progress = is_tolerant_ ? tolerant_.advance() : running_->executor->advance();
     if (progress.ok() && *progress != Progress::complete)
         return *progress == Progress::idle ? Turn::idle : Turn::advanced;
-    if (progress.ok())
-        count_tree_call(context_->statistics(), {CallKind::persistent, false, *running_->call,
-                                                 before_, running_->executor->stats(), 0});
+    if (progress.ok()) {
+        const bool is_wide = is_tolerant_ && tolerant_.is_wide();
+        const Phase& ran = is_wide ? *wide_ : *running_;
+        count_tree_call(context_->statistics(),
+                        {CallKind::persistent, false, *ran.call, is_wide ? wide_before_ : before_,
+                         ran.executor->stats(), 0});
+    }
     status_ = progress.status();
     complete_.store(true, std::memory_order_release);
     return Turn::finished;

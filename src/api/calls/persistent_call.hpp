@@ -81,10 +81,11 @@ class PersistentCall final : public StartedCall {
     std::optional<HostTwin> twin_;                ///< what passed in place of memory of a device
     DeviceArea twin_room_;
     Phase* running_ = nullptr;   ///< null where only the look is running
+    Phase* wide_ = nullptr;      ///< of the same sum in a wider type
     std::optional<Phase> look_;  ///< goes before a start that keeps gc_tolerance; made by the first
     TolerantRun tolerant_;
     bool is_tolerant_ = false;  ///< the start that is running
-    RunStats before_;
+    RunStats before_, wide_before_;
     Status status_;  ///< of the operation; written before complete_ is set
     std::atomic<bool> complete_{true};
 };

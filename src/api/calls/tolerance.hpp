@@ -1,5 +1,6 @@
-// api/calls/tolerance.hpp - how one compressed call keeps gc_tolerance: its ranks look at their
-// inputs first, and agree. Of a call that nobody waits in: tolerant_run.hpp.
+// api/calls/tolerance.hpp - how a sum keeps gc_tolerance, before it runs: its ranks look at their
+// inputs, and agree on the type to add in and on what encodings may lose. Of a call that nobody
+// waits in: tolerant_run.hpp.
 #pragma once
 
 #include <array>
@@ -21,25 +22,42 @@ Result<Extent> inputs_of(const InputReport& all);
 /// What a call may lose besides what its inputs say.
 struct LossTerms {
     ResultTolerance tolerance;
-    LossParts parts;  ///< of the plan
-    ElementType type = ElementType::f32;
+    LossParts parts = {};  ///< of the plan; of an exact one none
+    SumFacts sum;
     std::uint64_t size_bytes = 0;
+    bool compress = false;  ///< the call would be
 };
 /// Nothing for encodings if that is too little for codecs to be worth it; the log says so.
-LossBudget settle(const CommIdentity& comm, const Tree& tree, const LossTerms& terms,
-                  const Extent& inputs);
+LossBudget settle(const CommIdentity& comm, const LossTerms& terms, const Extent& inputs);
+
+/// Whether only a look at the digits of the inputs can show that additions are exact enough; then
+/// each rank tells of its input again, in the first number.
+inline bool needs_digits(const LossBudget& budget) {
+    return !budget.allows(budget.additions);
+}
+InputReport digits_report_of(const CallShape& shape, const void* values);
+/// Of all ranks' reports.
+LossBudget settle_digits(LossBudget budget, const LossTerms& terms, const Extent& inputs,
+                         const InputReport& all);
 
 /// What holds of a call.
 struct KeptTolerance {
-    Route route;               ///< an exact one if the tolerance leaves codecs too little
-    double promised = 0;       ///< no element of the result is further off; 0: nothing is said
-    double for_encodings = 0;  ///< Binding::tolerance
+    Route route;             ///< an exact one if the tolerance leaves codecs too little
+    LossBudget budget = {};  ///< no tolerance: nothing is promised
+    bool is_kept = false;    ///< there is a promise, and `budget` says how it is kept
+
+    /// What the executor is told: Binding::tolerance.
+    double for_encodings() const { return budget.for_encodings; }
 };
 
-/// Of an allreduce or reduce-scatter that would take `route`. Collective, one short allreduce, if
-/// it would be compressed and there is a gc_tolerance. `arguments`: buffers in host memory if
-/// `on_host`. Errors: unsupported, on every rank, if that of some rank is not; transport.
+/// Of an allreduce or reduce-scatter that would take `route`. Collective, one short allreduce or
+/// two, if keeps_tolerance(). `arguments`: buffers in host memory if `on_host`. Errors:
+/// unsupported, on every rank, if that of some rank is not; transport.
 Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& arguments,
                                      const CallShape& shape, const Route& route, bool on_host);
+
+/// The error of a call whose result, which is there, is off by up to `off`: more than promised.
+Status not_kept(const LossBudget& budget, const ResultTolerance& tolerance, const CallShape& shape,
+                double off);
 
 }  // namespace gradcoll

@@ -73,6 +73,11 @@ inline bool may_be_lossy(const Settings& settings, const CallShape& shape) {
     return shape.sums() && settings.ever_compresses(shape.type);
 }
 
+/// Whether gc_tolerance promises something of the call's result, exact or not.
+inline bool keeps_tolerance(const Settings& settings, const CallShape& shape) {
+    return settings.tolerance && shape.sums() && is_floating(shape.type) && shape.count > 0;
+}
+
 /// Whether the call would be compressed if gc_compress_calls allowed all: such calls of a
 /// communicator are numbered.
 bool is_compressible(const Settings& settings, const CallShape& shape,

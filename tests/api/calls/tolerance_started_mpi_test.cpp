@@ -12,6 +12,7 @@ namespace {
 /// With a codec wherever ranks differ.
 struct Kept {
     explicit Kept(const std::string& tree, const char* codec = "bound") : comm(tree) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of waiting
         comm.set("gc_tolerance", "abs=1");
         EXPECT_EQ(GC_Comm_set_codec(comm, codec), MPI_SUCCESS);
     }
@@ -24,7 +25,6 @@ template <class T>
 void expect_within(const OwnComm& comm, const std::vector<T>& values, const Whole<T>& whole,
                    long double promised) {
     EXPECT_TRUE(same_on_all_ranks(values, comm));
-    promised = std::max(promised, whole.additions_lose());  // such calls lose nothing else
     for (std::size_t i = 0; i < values.size(); ++i)
         ASSERT_LE(std::abs(static_cast<long double>(values[i]) - whole.sums[i]), promised)
             << "element " << i << " of " << values.size();
@@ -41,22 +41,30 @@ void expect_started_kept(const Kept& kept, Value value, std::size_t count, bool 
     ASSERT_EQ(GC_Iallreduce(in.data(), out.data(), static_cast<int>(count), datatype<T>(), MPI_SUM,
                             kept.comm, &started),
               MPI_SUCCESS);
-    ASSERT_EQ(MPI_Wait(&started, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    const int code = MPI_Wait(&started, MPI_STATUS_IGNORE);
     const long double said = std::stold(std::to_string(tolerance));
-    expect_within(kept.comm, out, whole, by_range ? whole.range * said : said);
+    const long double promised = by_range ? whole.range * said : said;
+    const long double at_best = whole.at_best() * 1.001L;
+    if (code != MPI_SUCCESS) {
+        EXPECT_GT(at_best, promised);
+    }
+    expect_within(kept.comm, out, whole, code == MPI_SUCCESS ? promised : at_best);
 }
 
 void expect_every_started_kept(const std::string& tree, const char* codec,
                                const std::vector<bool>& by_range_or_not) {
     SCOPED_TRACE(tree + " " + codec);
     const Kept kept(tree, codec);
-    for (const Value value : distributions)
-        for (const std::size_t count : lengths)
-            for (const double tolerance : {0.5, 0.01, 0.00001})
-                for (const bool by_range : by_range_or_not) {
-                    expect_started_kept<float>(kept, value, count, by_range, tolerance);
-                    expect_started_kept<double>(kept, value, count, by_range, tolerance);
-                }
+    const auto expect_kept = [&](Value value, std::size_t count, double tolerance) {
+        for (const bool by_range : by_range_or_not) {
+            expect_started_kept<float>(kept, value, count, by_range, tolerance);
+            expect_started_kept<double>(kept, value, count, by_range, tolerance);
+        }
+    };
+    for (const double tolerance : {0.5, 0.01, 0.00001})
+        for (const Value value : distributions)
+            for (const std::size_t count : lengths) expect_kept(value, count, tolerance);
+    for (const Value value : hard) expect_kept(value, 5000, 0.01);
     if (kept.comm.size() > 1) {
         EXPECT_GT(kept.comm.stats().calls_compressed, 0U);
         EXPECT_LT(kept.comm.stats().bytes_sent, kept.comm.stats().bytes_sent_exact);
@@ -98,8 +106,8 @@ TEST(ToleranceStarted, WhatLeavesCodecsTooLittleLosesNothing) {
     ASSERT_EQ(
         GC_Iallreduce(MPI_IN_PLACE, values.data(), 50'000, MPI_FLOAT, MPI_SUM, kept.comm, &started),
         MPI_SUCCESS);
-    ASSERT_EQ(MPI_Wait(&started, MPI_STATUS_IGNORE), MPI_SUCCESS);
-    expect_within(kept.comm, values, whole, 1e-9L);
+    EXPECT_EQ(MPI_Wait(&started, MPI_STATUS_IGNORE) == MPI_SUCCESS, kept.comm.size() == 1);
+    expect_within(kept.comm, values, whole, whole.at_best());
     const GC_Stats stats = kept.comm.stats();
     EXPECT_LE(stats.bytes_sent, stats.bytes_sent_exact + 64 * stats.messages_sent);
 }

@@ -64,6 +64,31 @@ struct Whole {
     long double additions_lose() const {
         return (ranks - 1) * magnitudes * std::numeric_limits<T>::epsilon() / 2;
     }
+    /// The least that a result of the type is off, in elements from `first` to `end`: a wider type
+    /// adds fp32, fp64 has none.
+    long double at_best(std::size_t first, std::size_t end) const {
+        if (std::is_same_v<T, double>) return additions_lose();
+        long double farthest = 0;
+        for (std::size_t i = first; i < end; ++i)
+            farthest = std::max(farthest, std::abs(static_cast<T>(sums[i]) - sums[i]));
+        return farthest;
+    }
+    long double at_best() const { return at_best(0, sums.size()); }
 };
+
+/// Values that add up to little, or lie far apart, or are the same everywhere.
+inline double cancelling(int rank, std::size_t index) {
+    return (rank % 2 == 0 ? 1 : -1) * 1e4 * (1 + value_at(rank / 2, index));
+}
+inline double with_one_far_out(int rank, std::size_t index) {
+    return rank == 0 && index == 7 ? 1000 : value_at(rank, index);
+}
+inline double far_apart(int rank, std::size_t index) {
+    return value_at(rank, index) * std::pow(10.0, static_cast<double>(index % 13) - 6);
+}
+inline double seven(int, std::size_t) {
+    return 7;
+}
+inline constexpr Value hard[] = {cancelling, with_one_far_out, far_apart, seven, constant};
 
 }  // namespace gradcoll::test
