@@ -20,7 +20,8 @@ extern "C" {
  * two reals. Floating-point sums are added in tree order, the same on every call of one shape
  * on one communicator. Errors: MPI_ERR_COUNT, MPI_ERR_BUFFER (null with count > 0, or overlapping
  * buffers), MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_COMM, MPI_ERR_OTHER (a peer's message did not check
- * out). Source: FlexReduce (Lee et al., DAC 2020). */
+ * out), MPI_ERR_UNSUPPORTED_OPERATION on every rank where gc_tolerance cannot be kept: recvbuf then
+ * has the sum as near as its type can. Source: FlexReduce (Lee et al., DAC 2020). */
 int GC_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  MPI_Comm comm);
 /* The same for counts beyond 2^31 - 1. */
@@ -45,8 +46,8 @@ int GC_Allreduce_residual(const void* sendbuf, void* recvbuf, MPI_Count count,
  * Errors of the call: those of GC_Allreduce, but for what is found out later; MPI_ERR_REQUEST if
  * `request` is null; MPI_ERR_BUFFER for device memory if the call passes to an MPI library that
  * cannot read it. `*request` is then not set. What fails later (MPI_ERR_OTHER: a message did not
- * check out) is returned by the call that completes the request, after the communicator's error
- * handler. */
+ * check out; MPI_ERR_UNSUPPORTED_OPERATION: gc_tolerance cannot be kept) is returned by the call
+ * that completes the request, after the communicator's error handler. */
 int GC_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                   MPI_Comm comm, MPI_Request* request);
 /* The same for counts beyond 2^31 - 1. */

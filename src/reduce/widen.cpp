@@ -180,8 +180,8 @@ double narrow(ElementType to, const void* in, std::size_t count, double off, voi
 
 int lowest_bit_of(ElementType type, const void* data, std::size_t count, int none) {
     if (type == ElementType::f64) return lowest_bit<AsF64>(data, count, none);
-    return by_format(
-        type, [&](auto format) { return lowest_bit<decltype(format)>(data, count, none); });
+    return by_format(type,
+                     [&](auto format) { return lowest_bit<decltype(format)>(data, count, none); });
 }
 
 }  // namespace gradcoll

@@ -212,8 +212,8 @@ class ToleranceSoak {
                                            comm_);
         if (form_ == 2) {
             MPI_Request request = MPI_REQUEST_NULL;
-            const int code = GC_Iallreduce(input_.data(), output_.data(), count, type, MPI_SUM,
-                                           comm_, &request);
+            const int code =
+                GC_Iallreduce(input_.data(), output_.data(), count, type, MPI_SUM, comm_, &request);
             return code != MPI_SUCCESS ? code : MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
         if (form_ == 1) {

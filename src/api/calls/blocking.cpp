@@ -136,9 +136,7 @@ Status run_settled(CommContext& context, const CallArguments& arguments, const C
                     [&](void* wide, const CallShape& added, const KeptTolerance& how) {
                         const CallArguments there =
                             arguments_in(wide, arguments, added.type, added.count);
-                        BlockingExtras beside = extras;
-                        if (wide != nullptr) beside.residual = nullptr;
-                        return run_routed(context, there, added, how, beside);
+                        return run_routed(context, there, added, how, extras);
                     });
 }
 
@@ -231,7 +229,8 @@ Status run_allreduce(const Call& call) {
         refuse_allreduce(call, placed.status());
         return placed.status();
     }
-    const bool looks = keeps_tolerance(context.settings().current(), shape);
+    const bool looks =
+        keeps_tolerance(context.settings().current(), shape) && !call.entry->with_residual;
     if (placed->device == nullptr || !looks)
         return run_placed(call, placed->arguments, placed->device);
     return run_on_copy(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -22,6 +23,15 @@ void tell_that_it_stays_exact(const CommIdentity& comm, const LossTerms& terms,
         "{} parts of values from {:.3g} to {:.3g}",
         comm.name(), terms.size_bytes, budget.tolerance, budget.for_encodings, terms.parts.together,
         inputs.lowest, inputs.highest);
+}
+
+/// Once a process, and once a job where all use one communicator.
+void tell_of_residual(const CommIdentity& comm) {
+    static std::atomic_flag is_told;
+    if (comm.rank() != 0 || is_told.test_and_set()) return;
+    log(LogLevel::warn,
+        "gc_tolerance promises nothing of calls with a residual: they are exact but for the "
+        "additions of their type, and add what it holds of earlier calls; said once");
 }
 
 /// The least tolerance of two digits that is not below `off`.
@@ -82,6 +92,10 @@ Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& 
     const Settings& settings = context.settings().current();
     KeptTolerance kept{route};
     if (!keeps_tolerance(settings, shape)) return kept;
+    if (route.key.feedback) {
+        tell_of_residual(context.identity());
+        return kept;
+    }
     const MPI_Comm comm = context.identity().private_comm();
     const auto of_all = [&](InputReport& report) {
         return allreduce_going_on(report.data(), static_cast<int>(report.size()), MPI_DOUBLE,

@@ -26,8 +26,8 @@ class WideSum {
           run_(run) {}
 
     Status run() {
-        GRADCOLL_TRY(take(wide_, WideVector::make(shape_.type,
-                                                  static_cast<std::size_t>(shape_.count))));
+        GRADCOLL_TRY(
+            take(wide_, WideVector::make(shape_.type, static_cast<std::size_t>(shape_.count))));
         GRADCOLL_TRY(run_once());
         if (kept_.budget.is_sure) return finish();
         double off = GRADCOLL_VALUE(look());
@@ -37,9 +37,8 @@ class WideSum {
             off = GRADCOLL_VALUE(look());
         }
         GRADCOLL_TRY(finish());
-        return kept_.budget.allows(off)
-                   ? Status()
-                   : not_kept(kept_.budget, *settings_.tolerance, shape_, off);
+        return kept_.budget.allows(off) ? Status()
+                                        : not_kept(kept_.budget, *settings_.tolerance, shape_, off);
     }
 
   private:
@@ -109,10 +108,9 @@ CallArguments arguments_in(void* wide, const CallArguments& arguments, ElementTy
 KeptTolerance kept_in(const Settings& settings, const CallShape& shape, const KeptTolerance& kept) {
     RouteQuestion question = kept.route.question;
     question.in_place = true;
-    question.feedback = false;
     question.agents = question.agents_if_lossy = false;
-    question.left_out = kept.budget.for_encodings > 0 ? ExactReason::none
-                                                      : ExactReason::tolerance_too_small;
+    question.left_out =
+        kept.budget.for_encodings > 0 ? ExactReason::none : ExactReason::tolerance_too_small;
     KeptTolerance wide = kept;
     wide.route = route_of(settings, shape, question);
     return wide;

@@ -38,7 +38,7 @@ CallShape shape_of_adding(const CallShape& shape, const LossBudget& budget);
 /// arguments themselves if `wide` is null.
 CallArguments arguments_in(void* wide, const CallArguments& arguments, ElementType type,
                            MPI_Count elems);
-/// How it goes: through no agents, without a residual, and without codecs where nothing is left for them.
+/// How it goes: through no agents, and without codecs where nothing is left for them.
 KeptTolerance kept_in(const Settings& settings, const CallShape& shape, const KeptTolerance& kept);
 
 /// Where the vectors of a sum are, in host memory.
