@@ -33,7 +33,9 @@ typedef struct {
     unsigned long long calls_passed;     /* operations given to the MPI library */
     unsigned long long bytes_reduced;    /* vector bytes of the operations that were served */
     unsigned long long bytes_sent;       /* what this rank sent for them: messages with their frame
-                                            headers, or the vector that it put into shared memory */
+                                            headers, or the vector that it put into shared memory,
+                                            or handed to NIC agents that add. What agents encode
+                                            counts as they sent it */
     unsigned long long bytes_sent_exact; /* what it would have sent with the exact codec */
     unsigned long long messages_sent;
     double seconds_total; /* inside blocking GC_ calls, GC_Start, GC_Test and GC_Wait; of repeated

@@ -23,7 +23,7 @@
 namespace gradcoll {
 
 /// Of all that agents and ranks say, to each other and among agents.
-inline constexpr std::uint32_t nic_version = 4;
+inline constexpr std::uint32_t nic_version = 5;
 inline constexpr std::uint64_t nic_magic = 0x6463'696e'2d63'67;
 
 /// Which communicator of which job; known to its ranks and to their agents.

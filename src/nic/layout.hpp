@@ -69,6 +69,9 @@ enum class NicPeerState : std::uint64_t {
 struct alignas(64) NicPeerWords {
     NicCounter delivered{0};  ///< frames to the peer that are in the memory that it shares
     NicCounter state{0};      ///< a NicPeerState
+    /// Of coded frames to the peer, as they travelled, headers of the link left out; counted before
+    /// they are delivered.
+    NicCounter coded_bytes{0};
 };
 
 /// An agent that has ranks shows that it works once in nic_beat. Ranks, and agents of other hosts,

@@ -131,6 +131,7 @@ void Link::add_coded(LinkFrame frame, const std::shared_ptr<NicMember>& member) 
     ++counters.frames_encoded;
     counters.bytes_before_encoding += plain.size();
     counters.bytes_encoded += coded->size();
+    member->coded(frame.target, coded->size());
     frame.size_bytes = static_cast<std::uint32_t>(coded->size());
     has_coded_ = true;
     add_to_batch(frame, *coded, member);

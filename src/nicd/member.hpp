@@ -61,6 +61,11 @@ class NicMember {
     /// Its bytes, which the rank does not touch until it is delivered, if it keeps to the rules.
     std::span<const std::byte> bytes_of(const LinkFrame& frame) const;
 
+    /// A coded frame to the peer is so long on its way.
+    void coded(std::uint32_t peer, std::size_t size_bytes) {
+        region_.layout().peer(peer).coded_bytes.fetch_add(size_bytes, std::memory_order_relaxed);
+    }
+
     /// Where the bytes of a frame for the rank belong. Errors: corrupt if it is not the next one,
     /// or there is no room for it; out_of_memory.
     Result<std::byte*> room_for(const LinkFrame& frame);

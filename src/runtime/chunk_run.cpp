@@ -198,8 +198,8 @@ std::span<const ElementRun> ChunkRun::runs_of(std::uint32_t send) {
     return runs;
 }
 
-/// What the way makes of it counts as what the plan says: its encoded form at most. A rank that has
-/// failed sends a notice, as in place of plain elements.
+/// What the way has made of it is counted when it has left (Completion::coded_bytes). A rank that
+/// has failed sends a notice, as in place of plain elements.
 Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
     const Step& message = step(index);
     const int tag = first_tag_ + message.stage;
@@ -211,7 +211,6 @@ Status ChunkRun::start_coded(std::uint32_t index, Operation& operation) {
     if (operation.failed())
         return start_notice(message, plain.size_bytes, tag, cookie_of(index), operation);
     ++operation.stats.messages_sent;
-    operation.stats.bytes_sent += program().schedule().slots[message.from.index].size_bytes;
     return operation.lane.start_coded_send(message.peer, tag, runs_of(index), codec,
                                            cookie_of(index));
 }

@@ -35,13 +35,35 @@ std::vector<bool> direct_peers(const Channel& channel, const DeviceSide& side) {
     return direct;
 }
 
+std::size_t bytes_of(const PlanSpec& spec, std::int64_t elems) {
+    return static_cast<std::size_t>(elems) * spec.elem_bytes;
+}
+
+std::size_t chunk_bytes_of(const PlanSpec& spec) {
+    return bytes_of(spec, spec.chunk_elems > 0 ? std::min(spec.chunk_elems, spec.count_elems)
+                                               : spec.count_elems);
+}
+
+/// Of a chunk whose messages are long.
+std::size_t least_long_bytes(const Plan& plan, const Channel& channel) {
+    return channel.short_bytes() * static_cast<std::size_t>(plan.rank_count);
+}
+
 /// Of a message's elements, about: what all ranks know of all of them.
 bool has_short_messages(const Plan& plan, const Channel& channel) {
-    const PlanSpec& spec = plan.spec;
-    const std::int64_t chunk_elems =
-        spec.chunk_elems > 0 ? std::min(spec.chunk_elems, spec.count_elems) : spec.count_elems;
-    return static_cast<std::size_t>(chunk_elems) * spec.elem_bytes <
-           channel.short_bytes() * static_cast<std::size_t>(plan.rank_count);
+    return chunk_bytes_of(plan.spec) < least_long_bytes(plan, channel);
+}
+
+/// Who has asked for the way of long messages expects it to carry a vector that is long enough as a
+/// whole.
+void tell_that_chunks_are_short(const Plan& plan, Channel& channel) {
+    const std::size_t vector_bytes = bytes_of(plan.spec, plan.spec.count_elems);
+    const std::size_t least = least_long_bytes(plan, channel);
+    if (vector_bytes >= least)
+        channel.tell_unused(
+            fmt::format("{} bytes go in chunks of {} bytes, whose messages are short; "
+                        "GC_CHUNK_BYTES={} makes them long enough",
+                        vector_bytes, chunk_bytes_of(plan.spec), least));
 }
 
 /// Ascending. The same at both ends, and of a plan in which both ends can hand over the same
@@ -110,8 +132,9 @@ Result<ChunkWindow::Parts> ChunkWindow::parts_for(std::shared_ptr<const Plan> pl
     parts.packers =
         std::make_unique<const PackersInUse>(GRADCOLL_VALUE(PackersInUse::of(*parts.plan)));
     const std::size_t messages = places * parts.messages() * messages_a_step(options);
-    parts.lane = has_short_messages(*parts.plan, channel) ? channel.open_short_lane(messages)
-                                                          : channel.open_lane(messages);
+    const bool is_short = has_short_messages(*parts.plan, channel);
+    if (is_short) tell_that_chunks_are_short(*parts.plan, channel);
+    parts.lane = is_short ? channel.open_short_lane(messages) : channel.open_lane(messages);
     if (!options.cut_peers.empty())
         parts.lane->cut_messages(options.cut_peers, length_depends_on_data(parts.plan->spec)
                                                         ? CutEnd::by_short_piece
@@ -252,6 +275,7 @@ Result<bool> ChunkWindow::take_completions() {
     if (!count.ok()) return count.status();
     for (std::size_t i = 0; i < *count; ++i) {
         Completion& done = completions_[i];
+        operation_.stats.bytes_sent += done.coded_bytes;
         ChunkRun& run = runs_[ChunkRun::place_of(done.cookie)];
         const std::uint32_t step = ChunkRun::step_of(done.cookie);
         // What does not fit is of another call than this rank's. With a device nobody is told.

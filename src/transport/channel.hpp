@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/status.hpp"
@@ -29,6 +30,9 @@ struct Completion {
     /// Errors: transport; corrupt if a longer message than asked for has come: it is gone, the
     /// buffer may have been written, and the lane goes on.
     Status status;
+    /// For coded sends: bytes that the way has made of them, or of others of the same pair that are
+    /// under way; each counts once.
+    std::size_t coded_bytes = 0;
 };
 
 /// How a receiver knows the last piece of a message that goes in pieces.
@@ -117,6 +121,8 @@ class Channel {
     /// Operations whose messages have fewer bytes of elements are better off with a lane of the
     /// second kind. 0: there is one kind. The same on all ranks.
     virtual std::size_t short_bytes() const { return 0; }
+    /// Says why messages do not go the way of long ones, once a job.
+    virtual void tell_unused(const std::string&) const {}
     /// Both ends of a message use the same kind. One of this kind encodes nothing on its way.
     virtual std::unique_ptr<Lane> open_short_lane(std::size_t capacity) {
         return open_lane(capacity);

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 #include <random>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "nicd/proof.hpp"
 
@@ -28,6 +32,38 @@ TEST(LinkFrame, HasTheChecksumOfItsHeadAndBytes) {
             std::byte{static_cast<unsigned char>(1U << (random() % 8))};
         EXPECT_NE(crc_of(zeros, damaged), of_all);
     }
+}
+
+/// The first hexadecimal block of a page: two digits a byte, and words behind them.
+std::vector<std::byte> bytes_shown_in(const std::string& page) {
+    std::vector<std::byte> bytes;
+    std::ifstream file(page);
+    bool is_inside = false;
+    for (std::string line; std::getline(file, line) && (bytes.empty() || is_inside);) {
+        if (line == "```") is_inside = !is_inside;
+        std::istringstream words(line);
+        for (std::string word; is_inside && words >> word && word.size() == 2 &&
+                               word.find_first_not_of("0123456789abcdef") == std::string::npos;)
+            bytes.push_back(static_cast<std::byte>(std::stoi(word, nullptr, 16)));
+    }
+    return bytes;
+}
+
+TEST(LinkFrame, IsOnItsPageByteForByte) {
+    const std::vector<std::byte> shown = bytes_shown_in(GRADCOLL_TESTS_DIR "/../docs/nic.md");
+    const float values[] = {1, 2};
+    LinkFrame frame;
+    frame.target = 2;
+    frame.number = 1;
+    frame.size_bytes = sizeof values;
+    frame.note.kind = 1;  // FrameSays::whole, of the layer above
+    frame.note.tag = 7;
+    frame.note.id = 1;
+    frame.note.size_bytes = sizeof values;
+    frame.crc = crc_of(frame, std::as_bytes(std::span(values)));
+    ASSERT_EQ(shown.size(), sizeof frame + sizeof values);
+    EXPECT_EQ(std::memcmp(shown.data(), &frame, sizeof frame), 0);
+    EXPECT_EQ(std::memcmp(shown.data() + sizeof frame, values, sizeof values), 0);
 }
 
 TEST(LinkFrame, IsRefusedWithAWrongMagicKindOrSize) {

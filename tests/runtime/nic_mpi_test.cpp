@@ -191,6 +191,32 @@ TEST_F(NicExecutor, AnyExchangeGivesTheBitsOfTheDirectWay) {
         }
 }
 
+/// By all agents, since they began.
+std::uint64_t bytes_on_the_link() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::uint64_t bytes = 0;
+    for (int host = 0; host < std::min(2, size_of_world()); ++host)
+        bytes += status_of(host)["bytes_sent"].get<std::uint64_t>();
+    MPI_Barrier(MPI_COMM_WORLD);
+    return bytes;
+}
+
+/// How short agents make elements depends on data, and no rank sees it.
+TEST_F(NicExecutor, BytesSentAreThoseThatCrossTheLink) {
+    if (size_of_world() != 2) GTEST_SKIP() << "with two ranks all messages leave a host";
+    for (const char* codec : {"exact", "int8", "bound/abs=0.01", "bound/abs=0.01+zstd"}) {
+        SCOPED_TRACE(codec);
+        const auto executor = make_executor(
+            scenario(tree_of_hosts(), 300'007, codec_from_name(codec).value()), *nic_);
+        const std::uint64_t before = bytes_on_the_link();
+        for (int round = 0; round < 3; ++round)
+            ASSERT_TRUE(run_once(*executor, dense_input, sequence_++).status.ok());
+        std::uint64_t sent = executor->stats().bytes_sent;
+        MPI_Allreduce(MPI_IN_PLACE, &sent, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+        EXPECT_EQ(sent, bytes_on_the_link() - before);
+    }
+}
+
 /// Residuals need what is encoded: with feedback ranks do it themselves.
 TEST_F(NicExecutor, WithFeedbackRanksEncode) {
     const AgentsWork work;

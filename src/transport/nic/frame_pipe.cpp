@@ -86,8 +86,10 @@ void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const
 Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame,
                                   const std::byte* bytes) {
     std::span<const std::byte> sent{bytes, frame.size_bytes};
-    if (frame.coding != NicCoding::none)
+    if (frame.coding != NicCoding::none) {
         GRADCOLL_TRY(take(sent, coder_.encode(sent, frame.coding)));
+        pairs_[peer].coded_round += sent.size();
+    }
     NicCounters::of_process().count_detoured(sent.size());
     return detour_.send(peer, frame, sent);
 }
@@ -124,6 +126,14 @@ void FramePipe::lose(std::uint32_t peer, bool has_left) {
     say_that_agents_are_lost(peer, has_left);
     for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
         send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
+}
+
+/// What the agent says can be wrong, but not less than before.
+std::size_t FramePipe::take_coded_bytes(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    const std::uint64_t by_agent = layout_.peer(peer).coded_bytes.load(std::memory_order_relaxed);
+    const std::uint64_t all = std::max(by_agent + pair.coded_round, pair.coded_told);
+    return all - std::exchange(pair.coded_told, all);
 }
 
 // ---- in

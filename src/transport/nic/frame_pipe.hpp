@@ -50,6 +50,9 @@ class FramePipe {
     std::uint64_t posted(std::uint32_t peer) const { return pairs_[peer].posted; }
     /// Frames that the peer will find, whatever becomes of this process, as of the last look.
     std::uint64_t delivered(std::uint32_t peer) const { return pairs_[peer].delivered; }
+    /// Bytes of coded frames to the peer as they travelled, as far as they are delivered, since
+    /// this was last asked.
+    std::size_t take_coded_bytes(std::uint32_t peer);
 
     // ---- in
     /// The oldest frame that has not been taken; its bytes stay until it is. Null if there is none.
@@ -80,6 +83,8 @@ class FramePipe {
         std::uint64_t delivered = 0;
         std::vector<OutgoingFrame> kept;  ///< by number modulo slots, until they are delivered
         bool has_memory = false;
+        std::uint64_t coded_round = 0;  ///< bytes of coded frames that took the detour
+        std::uint64_t coded_told = 0;   ///< that take_coded_bytes() has told of
         // In.
         std::uint64_t arrived_number = 0;
         std::uint64_t taken = 0;

@@ -135,7 +135,10 @@ void NicSends::finish_delivered(std::uint32_t peer) {
 
 void NicSends::finish(std::uint32_t index) {
     const SendRequest& request = pool_[index].request;
-    request.lane->add({request.cookie, 0, {}});
+    const auto peer = static_cast<std::uint32_t>(request.peer);
+    const std::size_t coded_bytes =
+        request.codec != nullptr ? wires_.frames().take_coded_bytes(peer) : 0;
+    request.lane->add({request.cookie, 0, {}, coded_bytes});
     pool_.give_back(index);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -108,7 +109,7 @@ class Offers {
         Result<Offer> offer = row.offer({comm_, wanted_, options});
         if (offer.ok() && !offer->channel) offer->places.assign(wanted_.size(), -1);
         const Judgement all = GRADCOLL_VALUE(judgement_of_all(comm_, judgement_of(offer)));
-        if (all.refusing > 0) return tell_refusal(row, offer.status());
+        if (all.refusing > 0) return tell_refusal(row, offer.status(), options);
         if (all.one_sided != 0) {
             log(rank_ == 0 ? LogLevel::warn : LogLevel::debug,
                 "messages do not go by {}: it reaches some ranks from one side only", row.name);
@@ -176,11 +177,15 @@ class Offers {
             {row.name, std::move(offer.channel), std::move(offer.places), row.short_bytes});
     }
 
-    /// By one rank that refused.
-    Status tell_refusal(const Transport& row, const Status& mine) const {
+    /// By one rank that refused; once a process where somebody has named it.
+    Status tell_refusal(const Transport& row, const Status& mine,
+                        const ChannelOptions& options) const {
+        static std::atomic<bool> is_told{false};
         const auto teller = GRADCOLL_VALUE(smallest_of_all(comm_, mine.ok() ? rank_count_ : rank_));
-        if (teller == rank_)
-            log(LogLevel::info, "messages do not go by {}: {}", row.name, mine.message());
+        if (teller != rank_) return {};
+        const bool warns = !options.transports.allows_all() && !is_told.exchange(true);
+        log(warns ? LogLevel::warn : LogLevel::info, "messages do not go by {}: {}", row.name,
+            mine.message());
         return {};
     }
 
@@ -205,7 +210,21 @@ Result<std::unique_ptr<Channel>> make_channel_of(MPI_Comm comm,
     return std::move(offers).channel();
 }
 
+namespace {
+
+/// Once a job.
+void tell_if_agents_are_left_out(const ChannelOptions& options) {
+    static std::atomic<bool> is_told{false};
+    if (options.nic.use == NicUse::off || options.transports.allows("nic")) return;
+    log(is_told.exchange(true) ? LogLevel::debug : warn_once_a_job(),
+        "GC_NIC: messages go directly: GC_TRANSPORTS={} does not name nic",
+        options.transports.text());
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Channel>> make_channel(MPI_Comm comm, const ChannelOptions& options) {
+    tell_if_agents_are_left_out(options);
     std::vector<const Transport*> allowed;
     for (const Transport* row : transport_table())
         if (options.transports.allows(row->name) && (!row->is_wanted || row->is_wanted(options)))

@@ -191,7 +191,31 @@ RoutedChannel::RoutedChannel(MPI_Comm comm, std::vector<Way> ways, int tag_limit
     for (const Way& way : ways_) short_bytes_ = std::max(short_bytes_, way.short_bytes);
 }
 
+/// In every process once; what was carried later, and had nothing to complain of, does not count.
+void RoutedChannel::tell_unused(const std::string& why) const {
+    static std::atomic<bool> is_told{false};
+    for (const Way& way : ways_)
+        if (way.short_bytes > 0 && !is_told.exchange(true))
+            log(warn_once_a_job(), "messages do not go by {}: {}", way.name, why);
+}
+
+/// One that was asked for, takes no short messages, and has had no others, here or before. It may
+/// also have added vectors.
+void RoutedChannel::tell_of_unused_ways() {
+    static std::atomic<bool> any_used{false};
+    const bool any_sent =
+        std::any_of(sums_.begin(), sums_.end(), [](const Sums& sums) { return sums.messages > 0; });
+    for (std::size_t way = 0; way < ways_.size(); ++way)
+        if (ways_[way].short_bytes > 0 && sums_[way].messages > 0) any_used = true;
+    if (any_sent && !any_used && vector_sums() == nullptr)
+        tell_unused(
+            fmt::format("all of a communicator of {} ranks had less than {} bytes of "
+                        "elements",
+                        rank_count(), short_bytes_));
+}
+
 RoutedChannel::~RoutedChannel() {
+    if (short_bytes_ > 0) tell_of_unused_ways();
     for (std::size_t way = 0; way < ways_.size(); ++way)
         log(LogLevel::debug, "rank {} sent by {}: {} messages, {} bytes", rank_, ways_[way].name,
             sums_[way].messages.load(), sums_[way].bytes.load());

@@ -49,6 +49,7 @@ class RoutedChannel final : public Channel {
     Capabilities capabilities(int peer) const override;
     std::unique_ptr<Lane> open_lane(std::size_t capacity) override;
     std::size_t short_bytes() const override { return short_bytes_; }
+    void tell_unused(const std::string& why) const override;
     std::unique_ptr<Lane> open_short_lane(std::size_t capacity) override;
     VectorSums* vector_sums() override;
 
@@ -69,6 +70,8 @@ class RoutedChannel final : public Channel {
         std::atomic<std::uint64_t> messages{0};
         std::atomic<std::uint64_t> bytes{0};
     };
+
+    void tell_of_unused_ways();
 
     MPI_Comm comm_;
     std::vector<Way> ways_;

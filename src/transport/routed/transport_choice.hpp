@@ -29,6 +29,7 @@ class TransportChoice {
     static Result<TransportChoice> parse(std::string_view text);
 
     bool allows(std::string_view name) const;
+    bool allows_all() const { return names_.empty(); }
     /// As parse() reads it.
     std::string text() const;
 
