@@ -34,7 +34,8 @@ class Reader {
     }
 
   private:
-    void complain(std::string_view what) {
+    void complain(std::string_view what, bool may_limit_loss) {
+        file_.may_limit_loss = file_.may_limit_loss || may_limit_loss;
         if (file_.complaints.size() >= most_complaints)
             ++left_out_;
         else
@@ -44,42 +45,49 @@ class Reader {
     void read_line(std::string_view line) {
         if (line.size() > longest_config_line)
             return complain(fmt::format("a line of {} bytes is ignored; allowed are {}",
-                                        line.size(), longest_config_line));
+                                        line.size(), longest_config_line),
+                            true);
         line = trimmed(line);
         if (line.empty() || line.front() == '#') return;
         const std::size_t equals = line.find('=');
         if (equals == std::string_view::npos || equals == 0)
             return complain(
-                fmt::format("'{}' is ignored; allowed is NAME = VALUE", printable(line)));
+                fmt::format("'{}' is ignored; allowed is NAME = VALUE", printable(line)), true);
         const std::string_view name = trimmed(line.substr(0, equals));
         const auto id = known_setting(name);
         if (!id) return;
-        const auto text = value_of(trimmed(line.substr(equals + 1)), name);
+        const auto text = value_of(trimmed(line.substr(equals + 1)), name, info_of(*id));
         if (text) take({*id, std::string(*text), line_});
     }
 
     std::optional<OptionId> known_setting(std::string_view name) {
         const auto id = option_of_name(name);
-        if (!id)
-            complain(id.status().message());
-        else if (*id == OptionId::config_file)
+        if (!id) {
+            const OptionInfo* const meant = meant_option_of_name(name);
+            complain(id.status().message(), meant != nullptr && meant->limits_loss);
+        } else if (*id == OptionId::config_file) {
             complain(fmt::format("{} cannot be set in the file itself and is ignored",
-                                 info_of(*id).variable));
-        else
+                                 info_of(*id).variable),
+                     true);
+        } else {
             return *id;
+        }
         return std::nullopt;
     }
 
-    std::optional<std::string_view> value_of(std::string_view text, std::string_view name) {
+    std::optional<std::string_view> value_of(std::string_view text, std::string_view name,
+                                             const OptionInfo& row) {
         if (!text.starts_with('"') && !text.starts_with('\'')) return without_comment(text);
         const std::size_t end = text.find(text.front(), 1);
         const bool closed = end != std::string_view::npos;
         const std::string_view rest = closed ? trimmed(text.substr(end + 1)) : std::string_view();
         if (!closed)
-            complain(fmt::format("the quote of {} is not closed; ignored", printable(name)));
+            complain(fmt::format("the quote of {} is not closed; ignored", printable(name)),
+                     row.limits_loss);
         else if (!rest.empty() && !rest.starts_with('#'))
             complain(fmt::format("'{}' follows the quotes of {}; ignored", printable(rest),
-                                 printable(name)));
+                                 printable(name)),
+                     row.limits_loss);
         else
             return text.substr(1, end - 1);
         return std::nullopt;
@@ -100,7 +108,8 @@ class Reader {
             return;
         }
         complain(fmt::format("{} is set again and replaces line {}", info_of(entry.option).variable,
-                             old->line));
+                             old->line),
+                 false);
         *old = std::move(entry);
     }
 
@@ -110,7 +119,7 @@ class Reader {
 };
 
 ConfigFile unread(std::string_view name, std::string_view why) {
-    ConfigFile file{printable(name), {}, {}};
+    ConfigFile file{printable(name), {}, {}, true};
     file.complaints.push_back(fmt::format("{} is ignored: {}", file.name, why));
     return file;
 }

@@ -28,6 +28,8 @@ struct ConfigFile {
     std::string name;                     ///< for messages: printable
     std::vector<ConfigEntry> entries;     ///< at most one a setting: the last line counts
     std::vector<std::string> complaints;  ///< "FILE:LINE: ...", the first ones if there are many
+    /// Something that is left out may limit what sums lose (OptionInfo::limits_loss).
+    bool may_limit_loss = false;
 };
 
 /// Never fails. Thread safe.

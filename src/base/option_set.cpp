@@ -75,6 +75,7 @@ OptionSet::OptionSet(std::span<const std::string_view> environment, const Config
             file_[index(entry.option)] = {entry.text, OptionSource::config_file,
                                           fmt::format("{}:{}", file.name, entry.line)};
     for (const std::string& complaint : file.complaints) complaints_.push_back({complaint, {}});
+    if (file.may_limit_loss) add_doubt("what cannot be read", file.name);
     settle();
 }
 
@@ -93,10 +94,12 @@ void OptionSet::take_variable(std::string_view name, std::string_view text) {
     if (is_for_others(name)) return;
     const OptionInfo* row = find_option(name);
     if (row == nullptr) {
+        const OptionInfo* const meant = meant_option(name.substr(option_prefix.size()));
         complaints_.push_back(
             {fmt::format("the environment variable {} is not a setting and is ignored{}",
-                         printable(name), suggested_option(name.substr(option_prefix.size()))),
+                         printable(name), suggestion_of(meant)),
              {}});
+        if (meant != nullptr && meant->limits_loss) add_doubt(printable(name), "environment");
         return;
     }
     std::optional<OptionValue>& value = environment_[index(row->id)];
@@ -104,21 +107,44 @@ void OptionSet::take_variable(std::string_view name, std::string_view text) {
     value = {std::string(text), OptionSource::environment, "environment"};
 }
 
-void OptionSet::settle() {
+void OptionSet::add_doubt(std::string_view name, std::string_view place) {
+    doubt_ += fmt::format("{}{} ({})", doubt_.empty() ? "" : ", ", name, place);
+}
+
+bool OptionSet::variables_say_the_codec() const {
     const auto table = option_table();
-    const bool variables_say_the_codec =
-        std::any_of(table.begin(), table.end(), [this](const OptionInfo& row) {
-            return row.says == Says::the_codec && environment_[index(row.id)].has_value();
-        });
-    for (const OptionInfo& row : table) {
+    return std::any_of(table.begin(), table.end(), [this](const OptionInfo& row) {
+        return row.says == Says::the_codec && environment_[index(row.id)].has_value();
+    });
+}
+
+/// Whether a variable holds in the place of what the file says.
+bool OptionSet::is_replaced(const OptionInfo& row) const {
+    return environment_[index(row.id)].has_value() ||
+           (row.says == Says::the_codec && variables_say_the_codec());
+}
+
+void OptionSet::settle() {
+    for (const OptionInfo& row : option_table()) {
         const std::size_t i = index(row.id);
-        const bool put_out = variables_say_the_codec && row.says == Says::the_codec;
         if (environment_[i])
             values_[i] = *environment_[i];
-        else if (file_[i] && !put_out)
+        else if (file_[i] && !is_replaced(row))
             values_[i] = *file_[i];
         else
             values_[i] = {std::string(row.default_value), OptionSource::default_value, "default"};
+    }
+}
+
+void OptionSet::tell_what_does_nothing() {
+    for (const OptionInfo& row : option_table()) {
+        const OptionInfo* const other = find_option(row.only_with);
+        const OptionValue& value = values_[index(row.id)];
+        if (other == nullptr || value.source == OptionSource::default_value) continue;
+        if (value.text == row.default_value || text(other->id) != other->default_value) continue;
+        complaints_.push_back({fmt::format("{}: {}={} has no effect without {}", value.place,
+                                           row.variable, printable(value.text), other->variable),
+                               row.id});
     }
 }
 
@@ -140,6 +166,9 @@ void OptionSet::leave_out_what_fails(const Check& check) {
         }
     settle();
     for (const LeftOut& out : left_out) {
+        const OptionInfo& row = info_of(out.id);
+        const bool counts = out.value.source == OptionSource::environment || !is_replaced(row);
+        if (row.limits_loss && counts) add_doubt(row.variable, out.value.place);
         const OptionValue& holds = values_[index(out.id)];
         complaints_.push_back(
             {fmt::format("{}: {}; ignored, {} ({}) holds", out.value.place, out.why,

@@ -51,6 +51,9 @@ class OptionSet {
     using Check = std::function<Status(OptionId id, std::string_view text)>;
     /// Leaves out every value that `check` refuses, with a complaint: the next weaker one holds.
     void leave_out_what_fails(const Check& check);
+    /// A complaint about every value that does nothing, because another setting has its default
+    /// (OptionInfo::only_with).
+    void tell_what_does_nothing();
 
     /// All defaults, with one complaint if there was another value: that values are ignored because
     /// of `reason`.
@@ -67,15 +70,25 @@ class OptionSet {
     /// file, every value that was left out. Printable.
     const std::vector<OptionComplaint>& complaints() const { return complaints_; }
 
+    /// Names what is ignored and may limit what sums lose, with its place: "GC_TOLERANCE
+    /// (environment)". Empty: nothing. While there is something, no sum may lose anything. A value
+    /// of the file that a variable replaces does not count. Printable.
+    const std::string& doubt() const { return doubt_; }
+
   private:
+    using Layer = std::array<std::optional<OptionValue>, most_options>;
+
     static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
     void take_variable(std::string_view name, std::string_view text);
     void settle();
+    bool variables_say_the_codec() const;
+    bool is_replaced(const OptionInfo& row) const;
+    void add_doubt(std::string_view name, std::string_view place);
 
-    using Layer = std::array<std::optional<OptionValue>, most_options>;
     Layer environment_, file_;
     std::array<OptionValue, most_options> values_;  ///< what holds
     std::vector<OptionComplaint> complaints_;
+    std::string doubt_;
 };
 
 }  // namespace gradcoll

@@ -44,6 +44,11 @@ struct OptionInfo {
     /// Whether `text` is a value, as far as that is known down here; null: all are.
     Status (*check)(const OptionInfo& row, std::string_view text) = nullptr;
     Says says = Says::its_own;
+    /// It says which sums may lose something, how much, or where: while a value of it is ignored,
+    /// nobody knows what was to stay exact, so all does (OptionSet::doubt()).
+    bool limits_loss = false;
+    /// The variable without which it does nothing; empty: there is none.
+    std::string_view only_with{};
 };
 /// Thread safe; stays where it is.
 std::span<const OptionInfo> option_table();
@@ -56,11 +61,17 @@ inline constexpr std::string_view option_prefix = "GC_";
 const OptionInfo* find_option(std::string_view variable);
 
 /// The option that a person calls `name`: the variable or the info key, with or without the prefix,
-/// in any case. Errors: invalid_argument, with the nearest known variable if one is near.
+/// in any case. Errors: invalid_argument, with the setting that is meant if one is near.
 Result<OptionId> option_of_name(std::string_view name);
+/// What meant_option() says of such a name.
+const OptionInfo* meant_option_of_name(std::string_view name);
 
-/// "; did you mean GC_CODEC?", or nothing if no setting is near. `bare_name`: without "GC_", which
-/// would make every short name look near.
-std::string suggested_option(std::string_view bare_name);
+/// The setting that somebody meant who wrote `bare_name`, which is none: one whose name begins so
+/// (TOL), else the nearest one, else one that it begins with (TOLERANCE_ABS). Null if there is
+/// none. `bare_name`: without "GC_", which would make every short name look near; case does not
+/// count.
+const OptionInfo* meant_option(std::string_view bare_name);
+/// "; did you mean GC_CODEC?", or nothing for null.
+std::string suggestion_of(const OptionInfo* meant);
 
 }  // namespace gradcoll

@@ -141,5 +141,57 @@ TEST(OptionLayers, ValuesThatFailFallToTheNextLayerWithTheirPlaces) {
     EXPECT_EQ(set.complaints().size(), 3U) << "said once";
 }
 
+TEST(OptionLayers, WhatDoesNothingWithoutAnotherSettingIsSaid) {
+    OptionSet alone = in({"GC_REPORT_ERROR=100"}, "trace_spans = 5\nreport_callsites = off\n");
+    alone.tell_what_does_nothing();
+    ASSERT_EQ(alone.complaints().size(), 2U);
+    EXPECT_EQ(alone.complaints()[0].text,
+              "environment: GC_REPORT_ERROR=100 has no effect without GC_REPORT");
+    EXPECT_EQ(alone.complaints()[1].text,
+              "run.conf:1: GC_TRACE_SPANS=5 has no effect without GC_TRACE");
+    OptionSet both = in({"GC_REPORT_ERROR=100", "GC_REPORT=text"}, "");
+    both.tell_what_does_nothing();
+    EXPECT_TRUE(both.complaints().empty());
+}
+
+TEST(OptionDoubt, IsAboutWhatIsIgnoredAndMayLimitLoss) {
+    OptionSet set = in_environment({"GC_TOLERANCE=x", "GC_LOG=x", "GC_CODEC=2:4"});
+    EXPECT_EQ(set.doubt(), "");
+    set.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(set.doubt(), "GC_TOLERANCE (environment)");
+    EXPECT_EQ(set.text(OptionId::codec), "2:4") << "what is allowed is still what was said";
+}
+
+TEST(OptionDoubt, AMisspeltNameMayHaveMeantToLimitLoss) {
+    EXPECT_EQ(in_environment({"GC_TOLERENCE=abs=1e-4"}).doubt(), "GC_TOLERENCE (environment)");
+    EXPECT_EQ(in_environment({"GC_TOL=abs=1e-4", "GC_MAXBYTES=1M"}).doubt(),
+              "GC_TOL (environment), GC_MAXBYTES (environment)");
+    EXPECT_EQ(in_environment({"GC_TOLERANCE_ABS=1e-4"}).doubt(), "GC_TOLERANCE_ABS (environment)");
+    EXPECT_EQ(in_environment({"GC_SOMETHING_FAR_OFF=1", "GC_CHUNK_BYTE=1", "GC_MARKERS=4"}).doubt(),
+              "");
+}
+
+TEST(OptionDoubt, OfTheFileIsWhatNoVariableReplaces) {
+    OptionSet file = in({}, "tolerance = x\nlog = x\n");
+    file.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(file.doubt(), "GC_TOLERANCE (run.conf:1)");
+    OptionSet replaced =
+        in({"GC_TOLERANCE=abs=1e-4", "GC_CODEC=int8"}, "tolerance=x\nschedule=x\n");
+    replaced.leave_out_what_fails(refuse_x);
+    EXPECT_EQ(replaced.doubt(), "");
+}
+
+TEST(OptionDoubt, LinesThatCannotBeReadMayLimitLoss) {
+    for (const char* line : {"GC_TOLERANCE abs=1e-4", "tolerence = abs=1e-4", "max_bytes = \"1M",
+                             "min_bytes = '1M' 2M", "GC_CONFIG_FILE = more.conf"})
+        EXPECT_EQ(in({}, line).doubt(), "what cannot be read (run.conf)") << line;
+    for (const char* line : {"chunk_byte = 1M", "log = \"info", "min_bytes = 1M\nmin_bytes = 2M"})
+        EXPECT_EQ(in({}, line).doubt(), "") << line;
+    EXPECT_EQ(in({}, std::string(longest_config_line + 1, 'x')).doubt(),
+              "what cannot be read (run.conf)");
+    EXPECT_EQ(OptionSet({}, read_config_file("/nonexistent/run.conf")).doubt(),
+              "what cannot be read (/nonexistent/run.conf)");
+}
+
 }  // namespace
 }  // namespace gradcoll

@@ -1,6 +1,7 @@
 // The table of settings and its names.
 #include "base/option_table.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -9,6 +10,8 @@
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "base/outside_options.hpp"
@@ -45,10 +48,10 @@ TEST(OptionTable, ThreeOfTheProjectsSettingsSayTheCodecTheStrongestLast) {
 /// What the pages may name besides settings: programs, handles, a misspelling that is shown, and
 /// the setting of examples/extend/setting.
 const std::set<std::string> names_that_are_no_settings = {
-    "gc_allreduce",   "gc_engine",   "gc_info",     "gc_kernels",  "gc_lane",
-    "gc_merge_trace", "gc_nic",      "gc_nicd",     "gc_plan",     "gc_ratio",
-    "gc_regret",      "gc_simulate", "gc_top",      "gc_tune",     "GC_PROFILE",
-    "gc_profile",     "GC_FLOAT16",  "GC_BFLOAT16", "GC_MIN_BYTE", "GC_TREE_ORIGIN"};
+    "gc_allreduce", "gc_engine",      "gc_info",      "gc_kernels", "gc_lane",    "gc_merge_trace",
+    "gc_nic",       "gc_nicd",        "gc_plan",      "gc_ratio",   "gc_regret",  "gc_simulate",
+    "gc_top",       "gc_tune",        "GC_PROFILE",   "gc_profile", "GC_FLOAT16", "GC_BFLOAT16",
+    "GC_MIN_BYTE",  "GC_TREE_ORIGIN", "GC_TOLERENCE", "GC_TOL"};
 
 bool is_a_setting_or_known(const std::string& name) {
     if (name.starts_with("GC_TEST_")) return true;
@@ -90,6 +93,23 @@ TEST(OptionTable, HasEveryVariableAndInfoKeyThatAPageNames) {
     EXPECT_GT(names, 300u) << "the pages were not read";
 }
 
+/// Of the page of settings, from the words that introduce the list to its end.
+std::string list_of_what_limits_loss() {
+    std::ifstream page(GRADCOLL_TESTS_DIR "/../docs/settings.md");
+    std::stringstream text;
+    text << page.rdbuf();
+    const std::size_t begin = text.str().find("That goes for `GC_CODEC`");
+    return text.str().substr(begin, text.str().find("for names", begin) - begin);
+}
+
+TEST(OptionTable, SaysOnThePageWhichSettingsLimitLoss) {
+    const std::string list = list_of_what_limits_loss();
+    for (const OptionInfo& row : option_table().first(GRADCOLL_BUILT_IN_OPTIONS))
+        EXPECT_EQ(list.find(fmt::format("`{}`", row.variable)) != std::string::npos,
+                  row.limits_loss)
+            << row.variable;
+}
+
 TEST(OptionTable, KnowsNoInfoKeyForASettingOfTheProcess) {
     EXPECT_TRUE(is_a_setting_or_known("GC_TUNING_FILE"));
     EXPECT_FALSE(is_a_setting_or_known("gc_tuning_file"));
@@ -102,6 +122,12 @@ TEST(OptionNames, AreFoundInAnySpellingAndSuggestedOtherwise) {
         EXPECT_FALSE(option_of_name(name).ok()) << name;
     EXPECT_NE(option_of_name("codek").status().message().find("did you mean GC_CODEC?"),
               std::string::npos);
+    for (const char* name : {"toler", "GC_TOL", "Tolerance_Abs"}) {
+        const OptionInfo* const meant = meant_option_of_name(name);
+        ASSERT_NE(meant, nullptr) << name;
+        EXPECT_EQ(meant->id, OptionId::tolerance) << name;
+    }
+    EXPECT_EQ(meant_option_of_name("en"), nullptr) << "too short to tell";
 }
 
 }  // namespace

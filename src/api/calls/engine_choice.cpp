@@ -8,6 +8,7 @@
 #include "api/comm/link_timing.hpp"
 #include "api/comm/route.hpp"
 #include "api/comm/several_hosts.hpp"
+#include "api/comm/unused_codec.hpp"
 #include "base/log.hpp"
 #include "collectives/choose/options.hpp"
 #include "collectives/predict/forecast.hpp"
@@ -81,7 +82,9 @@ Result<std::unique_ptr<EnginePlanner>> EngineChoice::new_planner(EngineStrategy 
         GRADCOLL_TRY(take(made->settings.exchange, level_exchanges_from(tree->exchange)));
     else
         made->one_host = context_.one_host().open();
-    if (wish != nullptr && !wish->codec.empty()) {
+    if (wish != nullptr && !wish->codec.empty() && settings_.loss_in_doubt) {
+        tell_codec_in_doubt(context_.identity(), "codec " + wish->codec);
+    } else if (wish != nullptr && !wish->codec.empty()) {
         made->codec = wish->codec;
         made->settings.level_codecs = wish->codecs;
         made->settings.min_bytes = 0;
@@ -152,6 +155,7 @@ EngineWay EngineChoice::way_by(EnginePlanner& planner, const CallArguments& argu
                               one_host ? context_.identity().rank_count() : 0})
                 .left_out;
         });
+    note_codec_of(context_.identity(), planner.settings, shape, route);
     EngineWay way{.one_host = route.one_host,
                   .hosts = route.hosts,
                   .planner = route.hosts ? planner.between.get() : &planner,

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "api/comm/started_calls.hpp"
+#include "api/comm/unused_codec.hpp"
 #include "base/log.hpp"
 #include "reduce/widen.hpp"
 
@@ -65,8 +66,10 @@ LossBudget settle(const CommIdentity& comm, const LossTerms& terms, const Extent
     // Where links are slowest an encoding may lose most: what is not worth it there is so nowhere.
     const double part =
         budget.for_encodings / static_cast<double>(std::max<std::int64_t>(terms.parts.together, 1));
-    if (is_worth_encoding(inputs, budget.added_in, part * static_cast<double>(terms.parts.largest)))
-        return budget;
+    const bool is_enough = is_worth_encoding(inputs, budget.added_in,
+                                             part * static_cast<double>(terms.parts.largest));
+    note_tolerance(comm, terms.size_bytes, is_enough);
+    if (is_enough) return budget;
     tell_that_it_stays_exact(comm, terms, budget, inputs);
     return exact();
 }

@@ -64,18 +64,18 @@ std::string list_of(const std::vector<int>& ranks) {
     return text;
 }
 
-Status describe_difference(MPI_Comm comm, const Claim& claim, std::uint64_t hash) {
+Result<std::string> describe_difference(MPI_Comm comm, const Claim& claim, std::uint64_t hash) {
     const auto ranks = ranks_unlike_rank_0(comm, hash);
     if (!ranks) return ranks.status();
     const auto first = text_of_rank(comm, 0, claim.text);
     if (!first) return first.status();
     const auto other = text_of_rank(comm, ranks->front(), claim.text);
     if (!other) return other.status();
-    return {Code::invalid_argument,
-            fmt::format("{} must be the same on all ranks: rank 0 has '{}', rank {} has '{}' "
-                        "(unlike rank 0: {} {})",
-                        claim.name, *first, ranks->front(), *other,
-                        ranks->size() == 1 ? "rank" : "ranks", list_of(*ranks))};
+    return fmt::format(
+        "{} must be the same on all ranks: rank 0 has '{}', rank {} has '{}' (unlike rank 0: {} "
+        "{})",
+        claim.name, *first, ranks->front(), *other, ranks->size() == 1 ? "rank" : "ranks",
+        list_of(*ranks));
 }
 
 Status status_of(const std::function<Status()>& work) try { return work(); } catch (...) {
@@ -91,12 +91,18 @@ Status ok_on_all(MPI_Comm comm, const Status& mine, const Status& others) {
 }  // namespace
 
 Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims) {
+    const auto difference = GRADCOLL_VALUE(difference_in(comm, claims));
+    return difference ? Status(Code::invalid_argument, difference->message) : Status();
+}
+
+Result<std::optional<ClaimDifference>> difference_in(MPI_Comm comm,
+                                                     const std::vector<Claim>& claims) {
     const std::vector<std::uint64_t> hashes = hashes_of(claims);
-    const auto different = first_difference(comm, hashes);
-    if (!different) return different.status();
-    if (!different->has_value()) return {};
-    const std::size_t i = **different;
-    return describe_difference(comm, claims[i], hashes[i]);
+    const auto different = GRADCOLL_VALUE(first_difference(comm, hashes));
+    if (!different) return std::optional<ClaimDifference>();
+    const std::size_t i = *different;
+    return std::optional(
+        ClaimDifference{i, GRADCOLL_VALUE(describe_difference(comm, claims[i], hashes[i]))});
 }
 
 Result<bool> all_ranks(MPI_Comm comm, bool mine) {

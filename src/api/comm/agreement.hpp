@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,15 @@ struct Claim {
 /// naming the first claim that differs, the values of rank 0 and of the first rank that differs
 /// from it, and which ranks do; transport.
 Status agree_on(MPI_Comm comm, const std::vector<Claim>& claims);
+
+/// A claim on which ranks differ: its place among all, and what agree_on() says of it.
+struct ClaimDifference {
+    std::size_t claim = 0;
+    std::string message;
+};
+/// The first one, if there is any. Collective; the same on every rank. Errors: transport.
+Result<std::optional<ClaimDifference>> difference_in(MPI_Comm comm,
+                                                     const std::vector<Claim>& claims);
 
 /// Whether `mine` holds on all ranks. Collective. Errors: transport.
 Result<bool> all_ranks(MPI_Comm comm, bool mine);

@@ -9,6 +9,7 @@
 
 #include "api/comm/comm_tree.hpp"
 #include "api/comm/kept_ways.hpp"
+#include "api/comm/unused_codec.hpp"
 #include "api/observe/observe.hpp"
 #include "api/settings/config_dump.hpp"
 #include "api/settings/process_tuning.hpp"
@@ -25,9 +26,10 @@ std::atomic<void (*)()> size_listener{nullptr};
 std::atomic<int> contexts{0};
 
 /// What agree() made of the environment, and would again.
-Settings settings_of_process(std::shared_ptr<const Tuning> tuning) {
+Settings settings_of_process(const ProcessFacts& known) {
     Settings settings = process_settings();
-    settings.tuning = std::move(tuning);
+    settings.tuning = known.tuning;
+    if (known.loss_in_doubt) settings.stay_exact();
     return settings;
 }
 
@@ -46,11 +48,8 @@ int find_world_rank() {
     return world_rank;
 }
 
-/// Rank 0 of the job speaks for all. Where it takes no part nobody knows whether it ever will.
 void tell_about_process(const CommIdentity& identity, int world_rank) {
-    const std::vector<int>& members = identity.world_ranks();
-    const bool first_is_here = std::find(members.begin(), members.end(), 0) != members.end();
-    if (world_rank == 0 || (identity.rank() == 0 && !first_is_here)) warn_about_settings();
+    if (identity.speaks_for_job()) warn_about_settings();
     dump_config_once(world_rank);
 }
 
@@ -66,10 +65,13 @@ Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const Sett
     if (!tuning) return tuning.status();
     std::shared_ptr<CommContext> context(new CommContext(std::move(identity).value(), *tuning));
     if (known && wish.is_environment) {
-        GRADCOLL_TRY(context->take_settings(wish.text, settings_of_process(*tuning)));
+        GRADCOLL_TRY(
+            context->take_settings(wish.text, settings_of_process(*context->identity_.known())));
     } else {
         GRADCOLL_TRY(context->change_settings(wish.text, wish.complaint));
-        if (wish.is_environment) context->identity_.remember_agreed(*tuning);
+        if (wish.is_environment)
+            context->identity_.remember_agreed(*tuning,
+                                               context->settings().current().loss_in_doubt);
     }
     observe_as(context->identity_.private_comm(), comm);
     return context;
@@ -78,7 +80,7 @@ Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const Sett
 CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tuning)
     : identity_(std::move(identity)),
       statistics_(identity_.private_comm()),
-      settings_(identity_.private_comm(), std::move(tuning)),
+      settings_(identity_.private_comm(), identity_.speaks_for_job(), std::move(tuning)),
       plans_(identity_, &statistics_),
       one_host_(identity_, settings_, statistics_),
       several_hosts_(identity_, settings_, statistics_),
@@ -316,6 +318,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
     if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
         GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology], settings)));
     settings_.take(proposed, std::move(settings));
+    expect_codec(settings_.current());
     suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};
@@ -346,9 +349,11 @@ Route CommContext::route(const Settings& settings, const CallShape& shape, Route
     if (advances_step(settings, shape, question))
         question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
     if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
-    return route_unless_left_out(settings, shape, question, [&](const Route& route) {
-        return left_out(settings, route, question);
-    });
+    const Route route = route_unless_left_out(
+        settings, shape, question,
+        [&](const Route& compressed) { return left_out(settings, compressed, question); });
+    note_codec_of(identity_, settings, shape, route);
+    return route;
 }
 
 /// A residual keeps its layout, and goes over the tree whatever pays.

@@ -157,8 +157,14 @@ Status CommIdentity::ask_mpi_who_shares_memory() {
         "MPI_Allreduce");
 }
 
-void CommIdentity::remember_agreed(std::shared_ptr<const Tuning> tuning) const {
-    remember(world_ranks_, {ranks_on_host_, most_ranks_on_host_, std::move(tuning)});
+void CommIdentity::remember_agreed(std::shared_ptr<const Tuning> tuning, bool loss_in_doubt) const {
+    remember(world_ranks_, {ranks_on_host_, most_ranks_on_host_, std::move(tuning), loss_in_doubt});
+}
+
+bool CommIdentity::speaks_for_job() const {
+    const auto first_of_job = std::find(world_ranks_.begin(), world_ranks_.end(), 0);
+    return first_of_job == world_ranks_.end() ? rank_ == 0
+                                              : first_of_job - world_ranks_.begin() == rank_;
 }
 
 Status CommIdentity::learn_name() {

@@ -56,8 +56,12 @@ class CommIdentity {
     /// What all ranks know from an earlier communicator of these processes; null if one does not.
     const ProcessFacts* known() const { return known_ ? &*known_ : nullptr; }
     /// From now on later communicators of these processes need not ask for the tuning, nor whether
-    /// the settings of the environment are alike, which they are.
-    void remember_agreed(std::shared_ptr<const Tuning> tuning) const;
+    /// the settings of the environment are alike, which they are, or whether some rank ignores
+    /// something that may limit loss.
+    void remember_agreed(std::shared_ptr<const Tuning> tuning, bool loss_in_doubt) const;
+    /// Whether this rank says what all ranks would say alike: rank 0 of the job, or, where that
+    /// takes no part, rank 0 of the communicator.
+    bool speaks_for_job() const;
     /// As rank 0 had it: names belong to a rank, and GC_COMPRESS_COMMS must mean the same on all.
     const std::string& name() const { return name_; }
     /// More than one rank, and all of them on this host.

@@ -1,6 +1,13 @@
 #include "api/comm/comm_settings.hpp"
 
+#include <fmt/format.h>
+
+#include <mutex>
+#include <set>
+
+#include "api/comm/unused_codec.hpp"
 #include "api/settings/setting_table.hpp"
+#include "base/log.hpp"
 #include "collectives/choose/least_bytes.hpp"
 
 namespace gradcoll {
@@ -19,16 +26,50 @@ std::vector<Claim> claims_of(const SettingsText& text, const Status& complaint) 
     return claims;
 }
 
+/// Of the process: ranks that differ in them only use the same values all the same.
+std::string all_complaints() {
+    std::string all;
+    for (const OptionComplaint& complaint : checked_options().complaints())
+        all += fmt::format("{}{}", all.empty() ? "" : "; ", complaint.text);
+    return all;
+}
+
 }  // namespace
+
+/// In every process, whatever the communicator.
+void CommSettings::tell_once(const std::string& line) const {
+    static std::mutex& mutex = *new std::mutex;
+    static std::set<std::string>& told = *new std::set<std::string>;
+    const std::scoped_lock lock(mutex);
+    if (told.insert(line).second) log(speaks_ ? LogLevel::warn : LogLevel::debug, "{}", line);
+}
 
 Result<Settings> CommSettings::agree(const SettingsText& proposed, const Status& complaint,
                                      const std::vector<Claim>& also) const {
     std::vector<Claim> claims = claims_of(proposed, complaint);
     claims.insert(claims.begin(), also.begin(), also.end());
-    GRADCOLL_TRY(agree_on(comm_, claims));
+    // Ranks may differ in these two, which come last: what is before is then alike.
+    const std::size_t doubt = claims.size();
+    claims.push_back({"what is ignored and may limit loss", proposed.doubt()});
+    claims.push_back({"what is ignored of the settings", all_complaints()});
+    const auto difference = GRADCOLL_VALUE(difference_in(comm_, claims));
+    if (difference && difference->claim < doubt)
+        return Status(Code::invalid_argument, difference->message);
     if (!complaint.ok()) return complaint;
     auto settings = Settings::parse(proposed);
-    if (settings) settings->tuning = tuning_;
+    if (!settings) return settings;
+    settings->tuning = tuning_;
+    const bool ranks_differ_in_doubt = difference && difference->claim == doubt;
+    std::string line = difference ? difference->message : std::string();
+    if (ranks_differ_in_doubt || !proposed.doubt().empty()) {
+        if (settings->ever_lossy()) {
+            codec_is_excused();
+            line = "sums stay exact, because what is ignored may limit what they lose: " +
+                   (ranks_differ_in_doubt ? line : proposed.doubt());
+        }
+        settings->stay_exact();
+    }
+    if (!line.empty()) tell_once(line);
     return settings;
 }
 

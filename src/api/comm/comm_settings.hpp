@@ -13,9 +13,10 @@ namespace gradcoll {
 /// Before the first take() there are none.
 class CommSettings {
   public:
-    /// `comm`: private. `tuning`: the same on all ranks.
-    CommSettings(MPI_Comm comm, std::shared_ptr<const Tuning> tuning)
-        : comm_(comm), tuning_(std::move(tuning)) {}
+    /// `comm`: private. `speaks`: as at CommIdentity::speaks_for_job(). `tuning`: the same on all
+    /// ranks.
+    CommSettings(MPI_Comm comm, bool speaks, std::shared_ptr<const Tuning> tuning)
+        : comm_(comm), speaks_(speaks), tuning_(std::move(tuning)) {}
 
     const Settings& current() const { return current_; }
     const SettingsText& text() const { return text_; }
@@ -25,7 +26,9 @@ class CommSettings {
 
     /// Collective: the proposed settings, if all ranks propose the same and they are allowed.
     /// `complaint`: what this rank found wrong with its arguments already (empty: nothing); then
-    /// all ranks fail. `also`: what else is to be alike. Changes nothing.
+    /// all ranks fail. `also`: what else is to be alike. Where a rank ignores something that may
+    /// limit loss (SettingsText::doubt()), they are exact on all, and one line a job says so.
+    /// Changes nothing.
     Result<Settings> agree(const SettingsText& proposed, const Status& complaint,
                            const std::vector<Claim>& also = {}) const;
     /// What agree() has said of `text` holds from now on.
@@ -44,7 +47,10 @@ class CommSettings {
     bool checks_calls() const { return current_.check == CheckLevel::collective; }
 
   private:
+    void tell_once(const std::string& line) const;
+
     MPI_Comm comm_;
+    bool speaks_;
     std::shared_ptr<const Tuning> tuning_;
     SettingsText text_;
     Settings current_;

@@ -20,6 +20,7 @@ struct ProcessFacts {
     int ranks_on_host = 0;  ///< of this one's host; this alone is each rank's own
     int most_ranks_on_host = 0;
     std::shared_ptr<const Tuning> tuning;
+    bool loss_in_doubt = false;  ///< as in Settings
 };
 
 /// This process's part; ranks have to agree on whether all of them have it. Thread safe.

@@ -7,6 +7,7 @@
 #include "api/comm/comm_info.hpp"
 #include "api/comm/roll_call.hpp"
 #include "api/comm/route.hpp"
+#include "api/comm/unused_codec.hpp"
 #include "api/settings/settings.hpp"
 #include "base/log.hpp"
 
@@ -43,6 +44,7 @@ std::string name_of(MPI_Comm comm) {
 /// A failure is the same on every rank: it is said once and remembered, so that nobody tries again.
 OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
     if (context) return {std::move(context).value()};
+    codec_is_excused();
     int rank = 0;
     PMPI_Comm_rank(comm, &rank);
     log(rank == 0 ? LogLevel::warn : LogLevel::debug,

@@ -12,6 +12,7 @@ namespace {
 constexpr const char* texts[] = {
     nullptr,
     "no lossy codec is set",
+    "a setting that limits what sums may lose is ignored, so all are exact",
     "this kind of call is never compressed",
     "only MPI_SUM is ever compressed",
     "the codec is not defined for the datatype",
@@ -29,7 +30,8 @@ static_assert(std::size(texts) == static_cast<std::size_t>(ExactReason::count));
 ExactReason reason_but_for_the_calls(const Settings& settings, const CallShape& shape,
                                      const RouteQuestion& question) {
     // Every codec is defined for fp32.
-    if (!settings.compresses(ElementType::f32, question.step)) return ExactReason::no_lossy_codec;
+    if (!settings.compresses(ElementType::f32, question.step))
+        return settings.loss_in_doubt ? ExactReason::loss_in_doubt : ExactReason::no_lossy_codec;
     if (question.always_exact) return ExactReason::never_compressed;
     const bool may_look = !question.feedback && question.collective != Collective::allgather;
     if (settings.tolerance && !may_look) return ExactReason::tolerance_needs_a_look;

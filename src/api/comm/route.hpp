@@ -16,6 +16,7 @@ namespace gradcoll {
 enum class ExactReason : std::uint8_t {
     none,  ///< it is compressed
     no_lossy_codec,
+    loss_in_doubt,
     never_compressed,  ///< this kind of call
     not_a_sum,
     codec_not_defined,

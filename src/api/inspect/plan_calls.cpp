@@ -52,6 +52,7 @@ Result<ForeseenComm> foreseen_comm(int ranks, MPI_Info info) {
     auto settings = Settings::parse(text);
     if (!settings) return settings.status();
     settings->tuning = tuning_of_process();
+    if (!text.doubt().empty()) settings->stay_exact();
     auto tree = foreseen_tree(text[OptionId::topology], ranks);
     if (!tree) return tree.status();
     if (settings->tree_min_is_auto) settings->tree_min_bytes = least_tree_bytes_on(tree->tree);

@@ -2,6 +2,7 @@
 #include "api/calls/progress_thread.hpp"
 #include "api/comm/comm_identity.hpp"
 #include "api/comm/roll_call.hpp"
+#include "api/comm/unused_codec.hpp"
 #include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
@@ -75,8 +76,11 @@ extern "C" const GC_Interposer_table* GC_Interposer_connect(unsigned version, GC
     answer_roll_call(interposer_enabled(), false);
     if (gate == nullptr || !interposer_enabled()) return nullptr;
     roll_call_has_begun();
+    // Communicators that are never attached would not say it.
+    if (world_rank == 0) warn_about_settings();
     if (gate->sees_completions == 1) completions_are_seen();
     open_gate(gate);
+    expect_codec(process_settings());
     set_spare_memory_aside();
     // What takes long the first time: here, not in the program's first call.
     space_of(gate);

@@ -73,16 +73,19 @@ GC_Mpi_handle handle_at(const void* handles, int index) {
     return bits_of(static_cast<const MPI_Request*>(handles)[index]);
 }
 
-/// The communicator's settings and over them those of the request; only the former, with a warning,
-/// if all is not well with the latter. Collective.
+/// The communicator's settings and over them those of the request. If all is not well with the
+/// latter, which may limit loss, the former with a warning, and exact. Collective.
 Settings settings_for(const CommContext& context, MPI_Info info) {
     SettingsText proposed = context.settings().text();
     const Status complaint = add_info(info, proposed);
     auto settings = context.settings().agree(proposed, complaint);
     if (settings) return std::move(settings).value();
     log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
-        "{}: the gc_* keys of info are ignored: {}", call_name, settings.status().message());
-    return context.settings().current();
+        "{}: the gc_* keys of info are ignored, and its sums are exact: {}", call_name,
+        settings.status().message());
+    Settings exact = context.settings().current();
+    exact.stay_exact();
+    return exact;
 }
 
 /// Decides here, where all ranks are in one order, what starts would decide in theirs: whether this

@@ -107,14 +107,8 @@ std::string path_of(OptionId id, const ExpandedPattern& expanded) {
 
 void set_up_report(Observer& made, const PatternFacts& facts) {
     made.form = report_form();
-    const std::string& pattern = option_text(OptionId::report_file);
-    if (made.form == Form::off) {
-        if (!pattern.empty())
-            log(warn_once_a_job(), "GC_REPORT_FILE={} has no effect: GC_REPORT is off",
-                printable(pattern));
-        return;
-    }
-    const ExpandedPattern expanded = expand_pattern(pattern, facts);
+    if (made.form == Form::off) return;
+    const ExpandedPattern expanded = expand_pattern(option_text(OptionId::report_file), facts);
     made.report_path = path_of(OptionId::report_file, expanded);
     made.writes_report = facts.rank == 0 || expanded.has_rank || expanded.has_process;
     made.report = std::make_unique<Report>(describe(facts));

@@ -23,6 +23,7 @@ namespace {
 SettingsText texts_of(const OptionSet& options) {
     SettingsText text;
     for (const OptionInfo& row : option_table()) text.set(row.id, options.text(row.id));
+    if (!options.doubt().empty()) text.add_doubt(options.doubt());
     return text;
 }
 
@@ -59,6 +60,10 @@ void SettingsText::say(OptionId id, std::string_view text) {
     set(id, text);
 }
 
+void SettingsText::add_doubt(std::string_view what) {
+    doubt_ += fmt::format("{}{}", doubt_.empty() ? "" : ", ", what);
+}
+
 Status check_setting(OptionId id, std::string_view text) {
     const std::string_view word = trimmed(text);
     GRADCOLL_TRY(check_process_option(id, word));
@@ -81,6 +86,7 @@ const OptionSet& checked_options() {
         set->leave_out_what_fails([&](OptionId id, std::string_view) -> Status {
             return together.ok() || !says_codec(id) ? Status() : together;
         });
+        set->tell_what_does_nothing();
         return *set;
     }();
     return settings;
@@ -155,6 +161,15 @@ Result<Settings> Settings::parse(const SettingsText& text) {
         GRADCOLL_TRY(keep_codecs_with_shares(out));
     }
     return out;
+}
+
+void Settings::stay_exact() {
+    codec = CodecId::exact;
+    level_codecs = {};
+    down_codec.reset();
+    schedule = {};
+    tolerance.reset();
+    loss_in_doubt = true;
 }
 
 std::vector<CodecId> Settings::named_codecs() const {

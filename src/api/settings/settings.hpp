@@ -37,10 +37,16 @@ class SettingsText {
     /// codec, the last said wins: the others are cleared.
     void say(OptionId id, std::string_view text);
 
+    /// What is ignored and may limit what sums lose (OptionSet::doubt()); empty: nothing. Whoever
+    /// has some is exact: CommSettings::agree(), Settings::stay_exact().
+    const std::string& doubt() const { return doubt_; }
+    void add_doubt(std::string_view what);
+
   private:
     static std::size_t index(OptionId id) { return static_cast<std::size_t>(id); }
 
     std::array<std::string, most_options> texts_;
+    std::string doubt_;
 };
 
 /// Whether a text is a value of the option, any option, as far as the text alone tells (a file that
@@ -126,12 +132,15 @@ struct Settings {
     bool feedback = true;
     EngineSettings engine;
     CompressIf compress_if = CompressIf::pays;
+    bool loss_in_doubt = false;  ///< all is exact, because something that limits loss is ignored
     CheckLevel check = CheckLevel::off;
     /// Never null; no text says it: a communicator puts in its rank 0's (process_tuning.hpp).
     std::shared_ptr<const Tuning> tuning = std::make_shared<const Tuning>();
 
     /// Errors: invalid_argument naming the info key, the value and what is allowed.
     static Result<Settings> parse(const SettingsText& text);
+    /// Whatever the codecs, the schedule and the tolerance are: because of a doubt.
+    void stay_exact();
 
     /// What holds without a schedule.
     HopCodecs codecs() const { return level_codecs.empty() ? HopCodecs{codec} : level_codecs; }

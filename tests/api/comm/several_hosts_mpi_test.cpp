@@ -59,7 +59,7 @@ class SeveralHostsTest : public testing::TestWithParam<Hosts> {
     IdentifiedComm comm_;
     int rank_ = rank_of(MPI_COMM_WORLD);
     int ranks_ = size_of(MPI_COMM_WORLD);
-    CommSettings settings_{comm_.identity().private_comm(), std::make_shared<const Tuning>()};
+    CommSettings settings_{comm_.identity().private_comm(), true, std::make_shared<const Tuning>()};
     CommStatistics statistics_{comm_.identity().private_comm()};
     SeveralHosts way_{comm_.identity(), settings_, statistics_};
 };

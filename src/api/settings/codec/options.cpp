@@ -9,7 +9,8 @@ OptionInfo codec_option_row() {
             .default_value = "exact",
             .allowed = "a codec name; gc_info lists them; any lossy one with +zstd or +lz4 behind",
             .help = "compression inside each hop; anything but exact is lossy",
-            .says = Says::the_codec};
+            .says = Says::the_codec,
+            .limits_loss = true};
 }
 
 OptionInfo level_codecs_option_row() {
@@ -21,7 +22,8 @@ OptionInfo level_codecs_option_row() {
                 "for all above; or by kind of link: host=CODEC (inside hosts), switch=CODEC "
                 "(between them), between=CODEC (the same, inside hosts exact)",
             .help = "one codec a level of the tree or a kind of link, instead of gc_codec for all",
-            .says = Says::the_codec};
+            .says = Says::the_codec,
+            .limits_loss = true};
 }
 
 OptionInfo down_codec_option_row() {
@@ -30,7 +32,8 @@ OptionInfo down_codec_option_row() {
         .info_key = "gc_down_codec",
         .default_value = "same",
         .allowed = "same or a codec name",
-        .help = "codec of the way down (allgather phase); same: that of the highest lossy level"};
+        .help = "codec of the way down (allgather phase); same: that of the highest lossy level",
+        .limits_loss = true};
 }
 
 OptionInfo tolerance_option_row() {
@@ -42,7 +45,8 @@ OptionInfo tolerance_option_row() {
                 "how far a sum may be off because of compression and of rounding, in every "
                 "element on every rank: at most abs, or range times what lies between the "
                 "smallest and the largest input; with no codec named, bound between hosts. "
-                "per-hop: nothing is promised of sums, but what each codec promises of a hop"};
+                "per-hop: nothing is promised of sums, but what each codec promises of a hop",
+            .limits_loss = true};
 }
 
 OptionInfo compress_if_option_row() {
@@ -53,7 +57,8 @@ OptionInfo compress_if_option_row() {
             .help =
                 "pays: what takes longer with the codec than without it, as far as the model can "
                 "tell, stays exact: levels of the tree, and calls that the memory of one host "
-                "serves; always: the codec is used wherever it can be"};
+                "serves; always: the codec is used wherever it can be",
+            .limits_loss = true};
 }
 
 }  // namespace gradcoll

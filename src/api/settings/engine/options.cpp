@@ -24,7 +24,8 @@ OptionInfo engine_plan_option_row() {
             .allowed = "a file",
             .help =
                 "how gradients are summed whose names match: strategy, codec, parts "
-                "(docs/engine.md); rank 0 reads it; empty: no file"};
+                "(docs/engine.md); rank 0 reads it; empty: no file",
+            .limits_loss = true};
 }
 
 OptionInfo engine_plan_to_option_row() {

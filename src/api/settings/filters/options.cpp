@@ -8,7 +8,8 @@ OptionInfo min_bytes_option_row() {
             .info_key = "gc_min_bytes",
             .default_value = "64K",
             .allowed = "bytes, with K, M or G",
-            .help = "smaller calls are never compressed"};
+            .help = "smaller calls are never compressed",
+            .limits_loss = true};
 }
 
 OptionInfo max_bytes_option_row() {
@@ -16,7 +17,8 @@ OptionInfo max_bytes_option_row() {
             .info_key = "gc_max_bytes",
             .default_value = "none",
             .allowed = "none, or bytes with K, M or G",
-            .help = "larger calls are never compressed"};
+            .help = "larger calls are never compressed",
+            .limits_loss = true};
 }
 
 OptionInfo compress_comms_option_row() {
@@ -27,7 +29,8 @@ OptionInfo compress_comms_option_row() {
                 "match decides",
             .help =
                 "names of the communicators whose calls may be compressed (MPI_Comm_set_name "
-                "before the first large call)"};
+                "before the first large call)",
+            .limits_loss = true};
 }
 
 OptionInfo compress_calls_option_row() {
@@ -39,7 +42,8 @@ OptionInfo compress_calls_option_row() {
                 "excludes; the last match decides",
             .help =
                 "which of a communicator's compressible calls, numbered from 0, may be compressed: "
-                "100-,!3/7 leaves the first 100 and the fourth of every 7 exact"};
+                "100-,!3/7 leaves the first 100 and the fourth of every 7 exact",
+            .limits_loss = true};
 }
 
 }  // namespace gradcoll

@@ -83,7 +83,8 @@ OptionInfo enable_option_row() {
             .default_value = "on",
             .allowed = "on, off",
             .help = "off: the interposer passes every call to the MPI library",
-            .check = check_word_or_switch};
+            .check = check_word_or_switch,
+            .limits_loss = true};
 }
 
 OptionInfo intercept_option_row() {
@@ -97,14 +98,16 @@ OptionInfo intercept_option_row() {
             "reduce_scatter, allgather, allgather_one_host, barrier, bcast, reduce",
         .help =
             "MPI calls that the interposer may serve; allgather_one_host: only through the memory "
-            "of one host"};
+            "of one host",
+        .limits_loss = true};
 }
 
 OptionInfo config_file_option_row() {
     return {.variable = "GC_CONFIG_FILE",
             .default_value = "",
             .allowed = "a file of lines NAME = VALUE; # begins a comment",
-            .help = "settings for those variables that the environment does not set"};
+            .help = "settings for those variables that the environment does not set",
+            .limits_loss = true};
 }
 
 OptionInfo dump_config_option_row() {

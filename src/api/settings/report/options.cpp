@@ -26,7 +26,8 @@ OptionInfo report_file_option_row() {
             .allowed = "a path; %h host, %p process id, %r rank",
             .help =
                 "where the report goes, instead of rank 0's stderr; without %r or %p only rank 0 "
-                "writes"};
+                "writes",
+            .only_with = "GC_REPORT"};
 }
 
 OptionInfo report_error_option_row() {
@@ -36,7 +37,8 @@ OptionInfo report_error_option_row() {
             .help =
                 "with a report: every so many compressed calls of a communicator, also sum exactly "
                 "and record the error; 0: never",
-            .check = check_number<0, 1'000'000>};
+            .check = check_number<0, 1'000'000>,
+            .only_with = "GC_REPORT"};
 }
 
 OptionInfo report_callsites_option_row() {
@@ -47,7 +49,8 @@ OptionInfo report_callsites_option_row() {
         .help =
             "with a report: calls by the place of the program that they came from, with its line "
             "where addr2line finds one",
-        .check = check_word};
+        .check = check_word,
+        .only_with = "GC_REPORT"};
 }
 
 OptionInfo trace_option_row() {
@@ -62,7 +65,8 @@ OptionInfo trace_spans_option_row() {
             .default_value = "1000000",
             .allowed = "1 to 100000000",
             .help = "spans that a trace keeps at most",
-            .check = check_number<1, 100'000'000>};
+            .check = check_number<1, 100'000'000>,
+            .only_with = "GC_TRACE"};
 }
 
 OptionInfo top_option_row() {

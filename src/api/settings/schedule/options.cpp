@@ -11,7 +11,8 @@ OptionInfo schedule_option_row() {
             .help =
                 "codec by training step, such as 0:4:4,500:2:4,5000:1:4; GC_Step, persistent "
                 "starts or GC_STEP_EVERY advance it",
-            .says = Says::the_codec};
+            .says = Says::the_codec,
+            .limits_loss = true};
 }
 
 OptionInfo step_every_option_row() {
@@ -21,7 +22,8 @@ OptionInfo step_every_option_row() {
             .allowed = "none, or calls:N with N from 1 to 1000000000",
             .help =
                 "calls:N: every N calls of a communicator that the schedule may compress advance "
-                "its step by one; for programs that do not call GC_Step"};
+                "its step by one; for programs that do not call GC_Step",
+            .limits_loss = true};
 }
 
 OptionInfo feedback_option_row() {
