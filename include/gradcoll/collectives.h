@@ -17,11 +17,13 @@ extern "C" {
  * all ranks agree. Ranks of one host reduce through shared memory instead, and there the ops that
  * have no kernel here too: MPI_Reduce_local combines the elements, a user op on the calling thread,
  * in rank order (docs/limits.md has the exceptions). Complex numbers count and are compressed as
- * two reals. Floating-point sums are added in tree order, the same on every call of one shape
- * on one communicator. Errors: MPI_ERR_COUNT, MPI_ERR_BUFFER (null with count > 0, or overlapping
- * buffers), MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_COMM, MPI_ERR_OTHER (a peer's message did not check
- * out), MPI_ERR_UNSUPPORTED_OPERATION on every rank where gc_tolerance cannot be kept: recvbuf then
- * has the sum as near as its type can. Source: FlexReduce (Lee et al., DAC 2020). */
+ * two reals. All ranks get the same bits. Floating-point sums are added in tree order, on one host
+ * in rank order; between hosts that order may change from call to call while the library learns the
+ * network, but for GC_REPRODUCIBLE=on (docs/settings.md, "In which order are sums added?"). Errors:
+ * MPI_ERR_COUNT, MPI_ERR_BUFFER (null with count > 0, or overlapping buffers), MPI_ERR_TYPE,
+ * MPI_ERR_OP, MPI_ERR_COMM, MPI_ERR_OTHER (a peer's message did not check out),
+ * MPI_ERR_UNSUPPORTED_OPERATION on every rank where gc_tolerance cannot be kept: recvbuf then has
+ * the sum as near as its type can. Source: FlexReduce (Lee et al., DAC 2020). */
 int GC_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  MPI_Comm comm);
 /* The same for counts beyond 2^31 - 1. */
