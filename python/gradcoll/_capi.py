@@ -8,7 +8,7 @@ from typing import Any
 
 from mpi4py import MPI
 
-from ._library import load
+from ._library import check_built_for, load
 
 # Pointers on Open MPI, ints on MPICH: all kinds of handles are alike.
 _Handle: Any = c_void_p if MPI._sizeof(MPI.COMM_WORLD) == ctypes.sizeof(c_void_p) else c_int
@@ -40,6 +40,24 @@ class GC_Stats(ctypes.Structure):
         ("messages_sent", c_ulonglong),
         ("seconds_total", c_double),
         ("last_pass_reason", c_char_p),
+    ]
+
+
+class GC_Build(ctypes.Structure):
+    _fields_ = [
+        ("version", c_char_p),
+        ("revision", c_char_p),
+        ("build_type", c_char_p),
+        ("compiler", c_char_p),
+        ("sanitizers", c_char_p),
+        ("mpi_built", c_char_p),
+        ("mpi_seen", c_char_p),
+        ("mpi_text", c_char_p),
+        ("mpi_matches", c_int),
+        ("cpu_found", c_char_p),
+        ("cpu_reduce", c_char_p),
+        ("cpu_codecs", c_char_p),
+        ("cuda_kernels", c_int),
     ]
 
 
@@ -102,6 +120,7 @@ def handle(thing: Any) -> Any:
 # name: result, arguments
 PROTOTYPES = {
     "GC_Get_version": (c_int, (POINTER(c_int), POINTER(c_int), POINTER(c_int))),
+    "GC_Get_build": (c_int, (POINTER(GC_Build),)),
     "GC_Error_string": (c_int, (c_int, c_char_p, POINTER(c_int))),
     "GC_Type_float16": (Datatype, ()),
     "GC_Type_bfloat16": (Datatype, ()),
@@ -171,3 +190,4 @@ def _with_prototypes(library: ctypes.CDLL) -> ctypes.CDLL:
 
 
 lib = _with_prototypes(load())
+check_built_for(lib, GC_Build())

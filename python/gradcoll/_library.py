@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+import warnings
 from pathlib import Path
-from typing import List, Optional
+from typing import Any, List, Optional
 
 from mpi4py import MPI
 
@@ -13,6 +14,8 @@ from ._version import __version__
 
 _NAME = "libgradcoll.so.0"
 _VARIABLE = "GRADCOLL_LIBRARY"
+_UNKNOWN = "an unknown MPI"  # how GC_Build calls one that the library cannot tell apart
+_MPICHS_ABI = ("MPICH", "Intel MPI", "MVAPICH", "Cray MPICH")
 
 
 def load(path: Optional[str] = None) -> ctypes.CDLL:
@@ -81,8 +84,7 @@ def _mpi_version(library: ctypes.CDLL) -> str:
     length = ctypes.c_int()
     if library.PMPI_Get_library_version(text, ctypes.byref(length)) != 0:
         return "an MPI library that does not tell its version"
-    first = text.value.decode(errors="replace").strip("\0 \n").splitlines()
-    return " ".join(first[0].split(",")[0].split()) if first else "an MPI library without a version"
+    return _first_line(text.value)
 
 
 def _check_mpi(library: ctypes.CDLL) -> None:
@@ -100,6 +102,29 @@ def _check_mpi(library: ctypes.CDLL) -> None:
         f"{_mpi_version(mpi4py)}; build Gradcoll with the MPI of mpi4py (-DMPI_C_COMPILER=...), or set "
         f"{_VARIABLE} to such a build"
     )
+
+
+def check_built_for(library: ctypes.CDLL, build: Any) -> None:
+    """ImportError if the library was built for another MPI, or another major version of it, than the one that it has
+    found: names of functions may be the same where handles and constants are not. `build` is a GC_Build, to be filled."""
+    library.GC_Get_build(ctypes.byref(build))
+    built, found = build.mpi_built.decode(), build.mpi_seen.decode()
+    if build.mpi_matches or built == _UNKNOWN:
+        return
+    is_known = found != _UNKNOWN
+    complaint = (
+        f"gradcoll: {library._name} was built for {built}, but mpi4py uses "
+        f"{found if is_known else repr(_first_line(build.mpi_text))}; build Gradcoll with the MPI of mpi4py "
+        f"(-DMPI_C_COMPILER=...), or set {_VARIABLE} to such a build"
+    )
+    if is_known and not (built.startswith(_MPICHS_ABI) and found.startswith(_MPICHS_ABI)):
+        raise ImportError(complaint)
+    warnings.warn(f"{complaint}, unless they have one ABI", RuntimeWarning, stacklevel=2)
+
+
+def _first_line(text: bytes) -> str:
+    lines = text.decode(errors="replace").strip("\0 \n").splitlines()
+    return " ".join(lines[0].split(",")[0].split()) if lines else "an MPI library without a version"
 
 
 def _check_version(library: ctypes.CDLL) -> None:

@@ -2,10 +2,12 @@
 import ctypes
 import os
 import re
+import subprocess
+import sys
 import unittest
 from pathlib import Path
 
-from support import gradcoll, main
+from support import MPI, gradcoll, main
 
 from gradcoll import _capi, _library
 
@@ -26,6 +28,7 @@ C_TYPES = {
     "GC_Handle": ctypes.c_void_p,
     "GC_Mover": ctypes.c_void_p,
     "GC_Stats": _capi.GC_Stats,
+    "GC_Build": _capi.GC_Build,
     **{name: getattr(_capi, name) for name in ("GC_Mover_operator", "GC_Mover_tensor", "GC_Mover_stats")},
     **{f"MPI_{kind}": getattr(_capi, kind) for kind in ("Comm", "Datatype", "Info", "Op")},
 }
@@ -68,6 +71,13 @@ class Prototypes(unittest.TestCase):
         kinds = {"unsigned long long": ctypes.c_ulonglong, "double": ctypes.c_double, "const char*": ctypes.c_char_p}
         expected = [(field.split()[-1], kinds[" ".join(field.split()[:-1])]) for field in fields]
         self.assertEqual(_capi.GC_Stats._fields_, expected)
+
+    def test_the_facts_of_the_build_have_the_fields_of_the_header(self):
+        text = re.sub(r"/\*.*?\*/", "", (HEADERS / "inspect.h").read_text(), flags=re.DOTALL)
+        body = next(body for body in re.findall(r"typedef struct \{([^}]*)\}", text) if "mpi_built" in body)
+        kinds = {"int": ctypes.c_int, "const char*": ctypes.c_char_p}
+        found = re.findall(r"(int|const char\*) (\w+);", body)
+        self.assertEqual(_capi.GC_Build._fields_, [(name, kinds[kind]) for kind, name in found])
 
     def test_structures_of_the_mover_have_the_fields_of_the_header(self):
         text = re.sub(r"/\*.*?\*/", "", (HEADERS / "mover.h").read_text(), flags=re.DOTALL)
@@ -115,6 +125,31 @@ class Loading(unittest.TestCase):
 
     def test_a_library_for_another_mpi(self):
         self.refuses(FOREIGN, "was built for Foreign MPI 1.0", "but mpi4py uses", "MPI_C_COMPILER")
+
+    def under(self, version):
+        """What a program says that sums one array, where the MPI library tells that version."""
+        kept = {name: text for name, text in os.environ.items() if not name.startswith(("OMPI_", "PMI", "PRTE", "HYDRA"))}
+        told = {"GRADCOLL_TEST_MPI_VERSION": version, "LD_PRELOAD": FOREIGN, "OMPI_MCA_mtl": "^ofi,psm,psm2",
+                "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        program = "import numpy, gradcoll; gradcoll.attach(); print(gradcoll.allreduce(numpy.ones(3)).sum())"
+        run = subprocess.run([sys.executable, "-c", program], env={**kept, **told}, capture_output=True, text=True)
+        return run.stdout + run.stderr
+
+    @unittest.skipUnless("Open MPI" in MPI.Get_library_version(), "texts of Open MPI's versions")
+    def test_another_version_of_the_mpi_at_the_same_address(self):
+        major = int(re.search(r"Open MPI v(\d+)", MPI.Get_library_version()).group(1))
+        said = self.under(f"Open MPI v{major + 1}.0.11, package: a test")
+        self.assertRegex(said, rf"ImportError: .* was built for Open MPI {major}\.\S+, but mpi4py uses Open MPI {major + 1}.0.11")
+        self.assertIn("ImportError", self.under("MPICH Version:      4.0.2"))
+        said = self.under(f"Open MPI v{major}.9.9, package: a test")  # which has the same ABI
+        self.assertEqual(said.strip(), "3.0")
+
+    def test_an_mpi_that_cannot_be_told_apart(self):
+        said = self.under("Some MPI 1.0")
+        self.assertIn("RuntimeWarning", said)
+        self.assertRegex(said, r"was built for \S.*, but mpi4py uses 'Some MPI 1.0'")
+        self.assertRegex(said, r"warn: the library was built for \S.*, but the program runs Some MPI 1.0")
+        self.assertIn("3.0", said)
 
     def test_the_folder_of_the_library_will_do(self):
         self.assertTrue(_library.load(str(Path(os.environ["GRADCOLL_LIBRARY"]).parent)))

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "api/inspect/mpi_identity.hpp"
+#include "api/edge/mpi_identity.hpp"
 #include "api/settings/setting_table.hpp"
 #include "base/options.hpp"
 #include "collectives/build/builder.hpp"
@@ -213,6 +213,7 @@ TEST(MpiIdentity, FamilyAndMajorVersionMustAgree) {
     EXPECT_FALSE(agree("Open MPI v4.1.4", "Open MPI v5.0.1"));
     EXPECT_FALSE(agree("Open MPI v4.1.4", "MPICH Version: 4.1.4"));
     EXPECT_FALSE(agree("nothing", "nothing"));
+    EXPECT_TRUE(agree("MPICH Version: 3.4a2", "MPI VERSION    : CRAY MPICH version 8.1.25.17"));
 }
 
 }  // namespace

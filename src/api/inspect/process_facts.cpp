@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "api/inspect/mpi_identity.hpp"
+#include "api/edge/mpi_identity.hpp"
 #include "api/settings/setting_table.hpp"
 #include "api/settings/settings.hpp"
 #include "base/cpu.hpp"

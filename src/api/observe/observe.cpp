@@ -17,6 +17,7 @@
 
 #include "api/edge/boundary.hpp"
 #include "api/edge/lifetime.hpp"
+#include "api/edge/mpi_identity.hpp"
 #include "api/observe/call_site.hpp"
 #include "base/files.hpp"
 #include "base/log.hpp"
@@ -208,6 +209,7 @@ Phase decide() {
     if (decided != Phase::unknown || !mpi_is_running()) return decided;
     const PatternFacts facts = facts_of_process();
     set_log_rank(facts.rank);
+    warn_about_another_mpi();
     auto made = std::make_unique<Observer>();
     set_up_report(*made, facts);
     set_up_trace(*made, facts);

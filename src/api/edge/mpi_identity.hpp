@@ -1,4 +1,4 @@
-// api/inspect/mpi_identity.hpp - which MPI this library was built for, and which one it meets.
+// api/edge/mpi_identity.hpp - which MPI this library was built for, and which one it meets.
 #pragma once
 
 #include <string>
@@ -23,7 +23,12 @@ MpiIdentity mpi_seen();
 /// All that the MPI library of this process says of itself. Callable before MPI_Init.
 std::string mpi_library_text();
 
-/// Whether handles and calls mean the same: one family and one major version.
+/// Whether handles and calls mean the same in the MPI `a` that was built for and the MPI `b` that
+/// is met: one family and one major version.
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b);
+
+/// One line, once a job, if the library meets an MPI that is not compatible with the one that it
+/// was built for: the loader goes by names of files and functions, which may be the same.
+void warn_about_another_mpi();
 
 }  // namespace gradcoll

@@ -1,9 +1,10 @@
-#include "api/inspect/mpi_identity.hpp"
+#include "api/edge/mpi_identity.hpp"
 
 #include <fmt/format.h>
 
 #include <iterator>
 
+#include "base/log.hpp"
 #include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
@@ -67,6 +68,8 @@ MpiIdentity mpi_built_for() {
     return {"Intel MPI", I_MPI_VERSION};
 #elif defined(MVAPICH2_VERSION)
     return {"MVAPICH2", MVAPICH2_VERSION};
+#elif defined(MVAPICH_VERSION)
+    return {"MVAPICH", MVAPICH_VERSION};
 #elif defined(MPICH_VERSION)
     return {"MPICH", MPICH_VERSION};
 #elif defined(MPI_ABI_VERSION) && MPI_ABI_VERSION > 0
@@ -96,7 +99,21 @@ MpiIdentity mpi_seen() {
 #endif
 }
 
+void warn_about_another_mpi() {
+    const MpiIdentity built = mpi_built_for();
+    const MpiIdentity seen = mpi_seen();
+    if (built.family.empty() || are_compatible(built, seen)) return;
+    const std::string text = mpi_library_text();
+    log(warn_once_a_job(),
+        "the library was built for {}, but the program runs {}: handles and constants may differ; "
+        "build it with that MPI",
+        built.text(),
+        seen.family.empty() ? text.substr(0, text.find_first_of("\r\n,")) : seen.text());
+}
+
 bool are_compatible(const MpiIdentity& a, const MpiIdentity& b) {
+    // Cray's header does not say that it is not MPICH's.
+    if (a.family == "MPICH" && b.family == "Cray MPICH") return true;
     return !a.family.empty() && a.family == b.family && major_of(a) == major_of(b);
 }
 
