@@ -8,6 +8,7 @@ from typing import Any, Optional
 from mpi4py import MPI
 
 from ._capi import MAX_ERROR_STRING, lib
+from ._launcher import check_world
 
 
 class Error(RuntimeError):
@@ -30,7 +31,7 @@ def show(value: Any) -> str:
 
 def comm_or_world(comm: Any) -> MPI.Comm:
     if comm is None:
-        return MPI.COMM_WORLD
+        comm = MPI.COMM_WORLD
     if not isinstance(comm, MPI.Comm):
         raise TypeError(
             f"comm is {show(comm)} ({type(comm).__name__}); allowed are mpi4py communicators, and None for "
@@ -38,6 +39,8 @@ def comm_or_world(comm: Any) -> MPI.Comm:
         )
     if comm == MPI.COMM_NULL:
         raise ValueError("comm is MPI.COMM_NULL: it has been freed, or this rank is not a member")
+    if comm == MPI.COMM_WORLD:
+        check_world()
     return comm
 
 

@@ -29,6 +29,7 @@ from mpi4py import MPI
 from ._collectives import EXACT, allreduce
 from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
+from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
 from ._torch_checks import agree, check_device, check_ranks, whole
 from ._torch_engine import EngineOptimizer, EngineState, engine_hook
@@ -277,8 +278,9 @@ def init_process_group(comm: Any = None, backend: str = "gloo", **arguments: Any
     """torch.distributed.init_process_group with the ranks of `comm`. Collective.
 
     Rank 0 opens the store at a free port and tells the others through MPI: no launcher's variables
-    are needed. `arguments` go to torch.distributed.init_process_group."""
+    are needed, and where torchrun's say something else it is an error. `arguments` go to torch.distributed.init_process_group."""
     comm = comm_or_world(comm)
+    check_ranks_of_launcher(comm)
     host = "127.0.0.1" if _is_one_host(comm) else socket.gethostname()
     store, port, failure = None, 0, None
     if comm.rank == 0:
