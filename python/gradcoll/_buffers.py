@@ -131,26 +131,58 @@ def _plain(array: numpy.ndarray, type_name: str) -> numpy.ndarray:
     return numpy.array(array, dtype=native, order="C", copy=True, subok=False)
 
 
-def _tensor_buffer(name: str, tensor: Any, copy: bool) -> Buffer:
+def check_tensor(name: str, tensor: Any) -> None:
+    """Raises TypeError where a torch tensor's values are not what its own memory holds."""
     torch = sys.modules["torch"]
+    kind = type(tensor)
+    if kind.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        raise TypeError(
+            f"{name} is a {kind.__module__}.{kind.__qualname__}, whose values are not what its memory holds; allowed are "
+            f"plain torch tensors: {_way_to_plain(kind)}"
+        )
     if tensor.device.type != "cpu":
         raise TypeError(
             f"{name} is on {tensor.device}; allowed are CPU tensors: nothing is copied from another device unasked, "
-            f"use {name}.cpu()"
+            f"use its .cpu() (GC_ calls of C also take device memory)"
         )
-    if tensor.layout != torch.strided:
-        raise TypeError(f"{name} has layout {tensor.layout}; allowed are dense (strided) tensors")
+    if tensor.layout != torch.strided or tensor.is_nested:
+        layout = "that of a nested tensor" if tensor.is_nested else tensor.layout
+        raise TypeError(
+            f"{name} has layout {layout}; allowed are dense (strided) tensors: use its .to_dense(), for the gradient of an "
+            "embedding sparse=False"
+        )
+
+
+def _way_to_plain(kind: type) -> str:
+    if hasattr(kind, "to_local"):
+        return "use its .to_local() for this rank's part, but the sum of parts is seldom what is meant"
+    if kind.dequantize is not sys.modules["torch"].Tensor.dequantize:  # type: ignore[attr-defined]
+        return "use its .dequantize()"
+    return "convert it first"
+
+
+def _tensor_buffer(name: str, tensor: Any, copy: bool) -> Buffer:
+    torch = sys.modules["torch"]
+    check_tensor(name, tensor)
     type_name = _checked_type(name, str(tensor.dtype).replace("torch.", ""))
     plain = tensor.detach()
     if not _is_plain_tensor(plain):
         if not copy:
             raise ValueError(f"{name} is not a contiguous tensor; allowed here is only that")
-        plain = plain.resolve_neg().contiguous()
+        plain = torch.empty(plain.shape, dtype=plain.dtype).copy_(plain)
+    if plain.numel() > 0 and plain.data_ptr() == 0:
+        raise TypeError(f"{name} is a tensor without memory, as FSDP leaves parameters; allowed are those that have theirs")
     return Buffer(plain, plain.data_ptr(), plain.numel(), type_name)
 
 
 def _is_plain_tensor(tensor: Any) -> bool:
-    return tensor.is_contiguous() and not tensor.is_neg()
+    return tensor.is_contiguous() and not tensor.is_neg() and not tensor._is_zerotensor()
+
+
+def note_change(out: Any) -> None:
+    """That the library has written a tensor: autograd raises where it has saved what was there before."""
+    if is_tensor(out) and not out.is_inference():
+        out.detach().view(-1)[:0].zero_()  # no element, but a new version of the memory
 
 
 def fits(source: Buffer, target: Buffer) -> Tuple[Any, int]:

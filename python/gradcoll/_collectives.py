@@ -6,7 +6,7 @@ from typing import Any, Optional, TypeVar
 
 from mpi4py import MPI
 
-from ._buffers import Buffer, buffer_of, fits, op_of, result_of
+from ._buffers import Buffer, buffer_of, fits, note_change, op_of, result_of
 from ._capi import handle, lib
 from ._comms import codec_for_a_while
 from ._errors import call, comm_or_world, show, text_argument
@@ -58,6 +58,7 @@ def allreduce(
             check_tolerance(tolerance, source, op)
         with codec_for_a_while(comm, codec, tolerance):
             _reduce(*arguments)
+    note_change(out)
     return target.array if out is None else out
 
 

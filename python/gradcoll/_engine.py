@@ -10,7 +10,7 @@ from typing import Any, Dict, Mapping, Optional
 from mpi4py import MPI
 
 from . import _capi
-from ._buffers import Buffer, buffer_of, fits, op_of, result_of
+from ._buffers import Buffer, buffer_of, fits, note_change, op_of, result_of
 from ._capi import lib
 from ._comms import Stats, info_with, settings_of, stats_of
 from ._errors import Error, call, comm_or_world, show, text_argument
@@ -52,6 +52,7 @@ class Handle:
             if not self._handle.value:  # complete, well or not
                 engine.forget(self)
                 self._engine = None
+                note_change(self.out)
 
 
 class Engine:

@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional
 from mpi4py import MPI
 
 from . import _capi
-from ._buffers import buffer_of, fits, op_of, result_of
+from ._buffers import buffer_of, fits, note_change, op_of, result_of
 from ._capi import lib
 from ._collectives import check_codec
 from ._comms import info_with, settings_of, step_argument
@@ -78,13 +78,16 @@ class Persistent:
         """Makes progress; whether the reduction is complete (a request that is not started is)."""
         done = ctypes.c_int()
         call(self.comm, lib.GC_Test, self._pointer(), ctypes.byref(done))
-        self._started = self._started and not done.value
+        if self._started and done.value:
+            self._started = False
+            note_change(self.out)
         return bool(done.value)
 
     def wait(self) -> Any:
         """Completes the reduction and returns `out`."""
         self._started = False
         call(self.comm, lib.GC_Wait, self._pointer())
+        note_change(self.out)
         return self.out
 
     def set_step(self, step: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tu
 import torch
 
 from . import _mover
+from ._buffers import check_tensor
 from ._capi import lib
 from ._errors import show, text_argument
 
@@ -23,6 +24,15 @@ def _storage_of(tensor: torch.Tensor) -> Any:
 
 def _bytes_of(storage: Any) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8).set_(storage)
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Whether its storage and a view are all that it is."""
+    try:
+        check_tensor("saved", tensor)
+    except TypeError:
+        return False
+    return not (tensor.is_conj() or tensor.is_neg() or tensor._is_zerotensor() or tensor.is_quantized)
 
 
 class _View(NamedTuple):
@@ -79,7 +89,7 @@ class _Layers:
         self._end_layer((name, micro_batch))
 
     def _pack(self, tensor: torch.Tensor) -> Any:
-        if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
+        if not _is_plain(tensor):
             return tensor
         storage = _storage_of(tensor)
         if storage.data_ptr() in self._own or storage.nbytes() < self._least:

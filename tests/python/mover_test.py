@@ -70,6 +70,38 @@ def all_equal(ours, plain):
     return len(ours) == len(plain) and all(torch.equal(a, b) for a, b in zip(ours, plain))
 
 
+class SavedTensors(unittest.TestCase):
+    """What is more than a storage and a view stays as it is."""
+
+    def test_conjugates_and_negatives(self):
+        def gradients(layer):
+            torch.manual_seed(5)
+            x, w = (torch.randn(64, 64, dtype=torch.complex64, requires_grad=True) for _ in range(2))
+            with layer:
+                y = x.conj() @ w.mul(2).conj() + x.conj().imag * w.real
+            y.abs().sum().backward()
+            return [x.grad, w.grad]
+
+        recorder = gradcoll.torch.LayerRecorder()
+        with recorder.step():
+            ours = gradients(recorder.layer("only"))
+        self.assertTrue(all_equal(ours, gradients(torch.enable_grad())))
+
+    def test_sparse_ones(self):
+        def gradient(layer):
+            sparse = torch.eye(64).to_sparse()
+            x = torch.ones(64, 64, requires_grad=True)
+            with layer:
+                y = torch.sparse.mm(sparse, x)
+            y.sum().backward()
+            return [x.grad]
+
+        recorder = gradcoll.torch.LayerRecorder()
+        with recorder.step():
+            ours = gradient(recorder.layer("only"))
+        self.assertTrue(all_equal(ours, gradient(torch.enable_grad())))
+
+
 class Movers(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
