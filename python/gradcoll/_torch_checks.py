@@ -1,11 +1,13 @@
 """What everything in gradcoll.torch checks."""
 
-from typing import Any, Optional
+import sys
+from typing import Any, Mapping, Optional
 
 import torch
 import torch.distributed as dist
 from mpi4py import MPI
 
+from ._buffers import check_tensor
 from ._errors import show
 
 
@@ -21,6 +23,16 @@ def agree(comm: MPI.Comm, failure: Optional[Exception], claim: Any) -> None:
             raise ValueError(f"the saved states of ranks 0 and {rank} hold residuals of different gradients")
 
 
+def check_alike(comm: MPI.Comm, facts: Mapping[str, Any]) -> None:
+    """ValueError on all ranks that names the first fact that one of them has other than rank 0. Collective."""
+    all_facts = comm.allgather({name: str(value) for name, value in facts.items()})
+    for rank, theirs in enumerate(all_facts):
+        for name in {**all_facts[0], **theirs}:
+            first, other = (those.get(name, "not there") for those in (all_facts[0], theirs))
+            if first != other:
+                raise ValueError(f"{name} is {first} on rank 0 and {other} on rank {rank}; allowed is the same on all ranks")
+
+
 def check_ranks(comm: MPI.Comm, process_group: Any) -> None:
     """The process group must number processes as the communicator does, if there is one. Collective."""
     if not (dist.is_available() and dist.is_initialized()):
@@ -34,12 +46,20 @@ def check_ranks(comm: MPI.Comm, process_group: Any) -> None:
         )
 
 
-def check_device(gradients: torch.Tensor) -> None:
-    if gradients.device.type != "cpu":
-        raise TypeError(
-            f"gradients are on {gradients.device}; allowed is the CPU: this module hands over host memory only (GC_ calls "
-            "of C also take device memory), and a copy through the host is not made unasked"
-        )
+def check_model(model: torch.nn.Module) -> None:
+    """TypeError for a model whose gradients are not whole on each rank."""
+    sharded = getattr(sys.modules.get("torch.distributed.fsdp"), "FullyShardedDataParallel", ())
+    if any(isinstance(part, sharded) for part in model.modules()):
+        raise TypeError("model is sharded by FullyShardedDataParallel, which sums gradients itself; allowed are whole models")
+    for name, parameter in model.named_parameters():
+        check_tensor(f"parameter {name!r}", parameter)
+
+
+def from_the_start(buffer: torch.Tensor) -> torch.Tensor:
+    """A bucket's buffer as a hook's future may hold it: torch reads what it holds from the start of its storage."""
+    check_tensor("the bucket's buffer", buffer)
+    lies_so = buffer.is_contiguous() and buffer.storage_offset() == 0 and not buffer.is_neg()
+    return buffer if lies_so else torch.empty(buffer.shape, dtype=buffer.dtype).copy_(buffer)
 
 
 def whole(name: str, value: Any) -> int:

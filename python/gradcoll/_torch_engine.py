@@ -1,6 +1,5 @@
 """PyTorch's gradients through an engine: summed by name while the backward pass goes on."""
 
-import contextlib
 import queue
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
@@ -9,14 +8,15 @@ import torch
 import torch.distributed as dist
 from mpi4py import MPI
 
+from ._buffers import check_tensor
 from ._collectives import EXACT
 from ._engine import Engine, Handle
 from ._errors import Error, comm_or_world, show, text_argument
 from ._residual import Residual
-from ._torch_checks import agree, check_device, check_ranks, whole
+from ._torch_checks import agree, check_alike, check_model, check_ranks, from_the_start, whole
 
 
-class _NamedGradients:
+class NamedGradients:
     """The gradients of one model in an engine, each under the name of its parameter. Arguments: EngineState's."""
 
     def __init__(
@@ -43,7 +43,9 @@ class _NamedGradients:
         self.average = bool(average)
         self.options = dict(options or {})
         self.step = 0
+        check_model(model)
         self._parameters = dict(model.named_parameters())
+        self._dtypes: Dict[str, torch.dtype] = {}  # of the gradients that were handed in or restored
         self._names = {parameter: name for name, parameter in self._parameters.items()}
         places = enumerate(reversed(list(self._parameters)))
         self._priorities = {name: place for place, name in places}
@@ -69,16 +71,23 @@ class _NamedGradients:
                 "MPI was initialised without MPI_THREAD_MULTIPLE, so that an engine cannot sum beside the backward "
                 "pass; mpi4py asks for it unless mpi4py.rc.thread_level says something else"
             )
+        check_alike(self.comm, {"average": self.average, **{f"parameter {name!r}": "there" for name in self._parameters}})
 
     def name_of(self, parameter: torch.Tensor) -> str:
         if parameter not in self._names:
             raise ValueError(f"a parameter of shape {tuple(parameter.shape)} is not one of the model's")
         return self._names[parameter]
 
+    def gradient_type(self, name: str) -> torch.dtype:
+        """That of the parameter's gradient, which new versions of torch may have been told (parameter.grad_dtype)."""
+        parameter = self._parameters[name]
+        return self._dtypes.get(name) or getattr(parameter, "grad_dtype", None) or parameter.dtype
+
     def hand_in(self, parameter: torch.Tensor, gradient: torch.Tensor) -> Handle:
         """The sum comes in place. The gradient is contiguous."""
-        check_device(gradient)
         name = self.name_of(parameter)
+        check_tensor(f"the gradient of {name!r}", gradient)
+        self._dtypes[name] = gradient.dtype
         if self.average:
             gradient.div_(self.comm.size)
         return self.attach().submit(name, gradient, out=gradient, priority=self._priorities[name])
@@ -92,7 +101,10 @@ class _NamedGradients:
     def residuals(self) -> Dict[str, Residual]:
         """By name, of this step's engine, of the gradients that are compressed. Collective if it is the first call."""
         engine = self.attach()
-        found = {name: engine.residual(name, parameter) for name, parameter in self._parameters.items()}
+        found = {
+            name: engine.residual(name, torch.empty(parameter.shape, dtype=self.gradient_type(name)))
+            for name, parameter in self._parameters.items()
+        }
         return {name: residual for name, residual in found.items() if residual is not None}
 
     def scale_residuals(self, factor: float) -> None:
@@ -102,11 +114,13 @@ class _NamedGradients:
 
     def state_dict(self) -> Dict[str, Any]:
         """What this rank needs to go on after a restart; every rank saves its own, between steps."""
+        residuals = self.residuals()
         return {
             "step": self.step,
             "rank": self.comm.rank,
             "ranks": self.comm.size,
-            "residuals": {name: residual.save() for name, residual in self.residuals().items()},
+            "residuals": {name: residual.save() for name, residual in residuals.items()},
+            "dtypes": {name: str(self.gradient_type(name)).replace("torch.", "") for name in residuals},
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
@@ -120,17 +134,20 @@ class _NamedGradients:
         before = self.state_dict()
         self.step = step
         try:
-            self._load(saved["residuals"])
-        except (Error, KeyError, TypeError) as error:
+            self._load(saved)
+        except (AttributeError, Error, KeyError, TypeError) as error:
             failure = error
         try:
             agree(self.comm, failure, names)
         except Exception:
             self.step = before["step"]
-            self._load(before["residuals"])
+            self._load(before)
             raise
 
-    def _load(self, saved: Mapping[str, bytes]) -> None:
+    def _load(self, state: Mapping[str, Any]) -> None:
+        saved = state["residuals"]
+        for name, dtype in state.get("dtypes", {}).items():  # which states of older versions lack
+            self._dtypes[name] = getattr(torch, dtype)
         residuals = self.residuals()
         for name, residual in residuals.items():
             residual.load(saved[name]) if name in saved else residual.reset()
@@ -145,7 +162,7 @@ class _NamedGradients:
         return whole("the saved state's step", saved["step"]), sorted(saved["residuals"])
 
 
-class EngineState(_NamedGradients):
+class EngineState(NamedGradients):
     """How engine_hook sums, and what it keeps between steps.
 
     model: a module, or a DistributedDataParallel around it. Gradients go by the names of its parameters, and
@@ -178,7 +195,7 @@ class EngineState(_NamedGradients):
     def sum_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
         """Of the bucket's buffer, when all its gradients are summed (or averaged) over all ranks. Never waits for
         other ranks, but where attach() does."""
-        flat = bucket.buffer()
+        flat = from_the_start(bucket.buffer())
         handles = [self.hand_in(parameter, piece) for parameter, piece in _pieces_of(bucket, flat)]
         if bucket.is_last():
             self.step += 1
@@ -199,136 +216,6 @@ def engine_hook(state: EngineState, bucket: dist.GradBucket) -> torch.futures.Fu
     if not isinstance(state, EngineState):
         raise TypeError(f"state is {show(state)} ({type(state).__name__}); allowed is a gradcoll.torch.EngineState")
     return state.sum_bucket(bucket)
-
-
-class EngineOptimizer(torch.optim.Optimizer):
-    """An optimizer whose step() uses gradients summed over all ranks, for programs without
-    DistributedDataParallel. Each gradient is handed in when the backward pass has it; step() waits for them.
-
-    optimizer: any of torch's, over parameters of the model. The other arguments are EngineState's.
-
-    Making one, step(), synchronize(), close() and gradients.load_state_dict() are collective. Parameters and
-    buffers of the model become those of rank 0 at first. A parameter that had no gradient on a rank counts as
-    zeros there.
-    """
-
-    def __init__(
-        self, optimizer: torch.optim.Optimizer, model: torch.nn.Module, comm: Any = None, **arguments: Any
-    ) -> None:
-        if not isinstance(optimizer, torch.optim.Optimizer):
-            raise TypeError(
-                f"optimizer is {show(optimizer)} ({type(optimizer).__name__}); allowed is a torch.optim.Optimizer"
-            )
-        self._inner = optimizer  # before all else: other attributes are looked for there
-        self.gradients = _NamedGradients(model, comm, **arguments)
-        self._handles: Dict[torch.Tensor, Handle] = {}
-        self._hands_in = True
-        self._is_synchronized = False
-        for parameter in self._summed():
-            self.gradients.name_of(parameter)
-        self.gradients.attach()
-        _spread(model, self.gradients.comm)
-        self._hooks = [_after_accumulation(parameter, self._ready) for parameter in self._summed()]
-
-    # What optimizers have: that of the one inside.
-    param_groups = property(lambda self: self._inner.param_groups)
-    state = property(lambda self: self._inner.state)
-    defaults = property(lambda self: self._inner.defaults)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_inner":
-            raise AttributeError(name)
-        return getattr(self._inner, name)
-
-    def __repr__(self) -> str:
-        return f"EngineOptimizer({self._inner!r})"
-
-    def state_dict(self) -> Dict[str, Any]:
-        """The optimizer's. What codecs dropped is in gradients.state_dict(), which every rank saves for itself."""
-        return self._inner.state_dict()
-
-    def load_state_dict(self, state_dict: Any) -> None:
-        self._inner.load_state_dict(state_dict)
-
-    def add_param_group(self, param_group: Any) -> None:
-        raise NotImplementedError("parameters are added to the optimizer before it is given to EngineOptimizer")
-
-    def zero_grad(self, *arguments: Any, **named: Any) -> None:
-        if self._handles:
-            raise RuntimeError("gradients are being summed; call step() or synchronize() before zero_grad()")
-        self._is_synchronized = False
-        self._inner.zero_grad(*arguments, **named)
-
-    @contextlib.contextmanager
-    def no_sync(self) -> Iterator[None]:
-        """Backward passes inside add to the gradients of this rank alone; the next one outside hands in all."""
-        before, self._hands_in = self._hands_in, False
-        try:
-            yield
-        finally:
-            self._hands_in = before
-
-    def synchronize(self) -> None:
-        """Waits for the sums of this step: between backward() and step(), where gradients are looked at or clipped."""
-        for parameter in self._summed():
-            if parameter not in self._handles:
-                self._hand_in(parameter)
-        handles, self._handles = self._handles, {}
-        failure = None
-        for handle in handles.values():
-            try:
-                handle.wait()
-            except Error as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
-        self.gradients.step += 1
-        self._is_synchronized = True
-
-    def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
-        if closure is None:
-            if not self._is_synchronized:
-                self.synchronize()
-            self._is_synchronized = False
-            return self._inner.step()
-
-        def synchronized() -> Any:
-            with torch.enable_grad():
-                loss = closure()
-            self.synchronize()
-            self._is_synchronized = False
-            return loss
-
-        return self._inner.step(synchronized)
-
-    def close(self) -> None:
-        """The optimizer inside is as it was before, and the engine freed. Collective."""
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
-        self._handles.clear()
-        self.gradients.close()
-
-    def _summed(self) -> List[torch.Tensor]:
-        return [each for group in self._inner.param_groups for each in group["params"] if each.requires_grad]
-
-    def _ready(self, parameter: torch.Tensor) -> None:
-        if not self._hands_in:
-            return
-        if parameter in self._handles or self._is_synchronized:
-            raise RuntimeError(
-                f"the gradient of {self.gradients.name_of(parameter)!r} is summed already in this step; several "
-                "backward passes a step need no_sync() around all but the last"
-            )
-        self._hand_in(parameter)
-
-    def _hand_in(self, parameter: torch.Tensor) -> None:
-        with torch.no_grad():
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-            if not parameter.grad.is_contiguous():
-                parameter.grad = parameter.grad.contiguous()
-            self._handles[parameter] = self.gradients.hand_in(parameter, parameter.grad)
 
 
 class _Waiter:
@@ -371,35 +258,10 @@ def _wait_for(handles: List[Handle]) -> Optional[Exception]:
 
 
 def _pieces_of(bucket: Any, flat: torch.Tensor) -> Iterator[Tuple[torch.Tensor, torch.Tensor]]:
-    """Every parameter with its part of the buffer. Gradients are views of it, whose strides follow the parameter's."""
+    """Every parameter with its part of the buffer, where gradients lie one after the other."""
+    first = 0
     for parameter, gradient in zip(bucket.parameters(), bucket.gradients()):
-        first = gradient.storage_offset() - flat.storage_offset()
         yield parameter, flat[first : first + gradient.numel()]
-
-
-def _after_accumulation(parameter: torch.Tensor, function: Callable[[torch.Tensor], None]) -> Any:
-    """Calls it when a backward pass has added to parameter.grad. What is returned is kept, and removed in the end."""
-    if hasattr(parameter, "register_post_accumulate_grad_hook"):  # since torch 2.1
-        return parameter.register_post_accumulate_grad_hook(function)
-    return _AccumulationHook(parameter, function)
-
-
-class _AccumulationHook:
-    def __init__(self, parameter: torch.Tensor, function: Callable[[torch.Tensor], None]) -> None:
-        with torch.enable_grad():
-            # The node that accumulates lives as long as somebody keeps it.
-            self._node = parameter.view_as(parameter).grad_fn.next_functions[0][0]
-        self._hook = self._node.register_hook(lambda *_: function(parameter))
-
-    def remove(self) -> None:
-        self._hook.remove()
-
-
-def _spread(model: torch.nn.Module, comm: MPI.Comm) -> None:
-    """The model's parameters and buffers become rank 0's."""
-    with torch.no_grad():
-        for tensor in [*model.parameters(), *model.buffers()]:
-            values = tensor.detach().contiguous()
-            comm.Bcast([values.view(-1).view(torch.uint8).numpy(), MPI.BYTE])
-            if values.data_ptr() != tensor.data_ptr():
-                tensor.copy_(values)
+        first += gradient.numel()
+    if first != flat.numel():
+        raise ValueError(f"the bucket's gradients have {first} elements, its buffer {flat.numel()}")

@@ -31,9 +31,10 @@ from ._comms import attach, set_codec, set_option, set_step
 from ._errors import Error, comm_or_world, show, text_argument
 from ._launcher import check_ranks_of_launcher
 from ._residual import Residual
-from ._torch_checks import agree, check_device, check_ranks, whole
-from ._torch_engine import EngineOptimizer, EngineState, engine_hook
+from ._torch_checks import agree, check_alike, check_ranks, from_the_start, whole
+from ._torch_engine import EngineState, engine_hook
 from ._torch_mover import LayerRecorder, Mover, MoverStats
+from ._torch_optimizer import EngineOptimizer
 
 __all__ = [
     "EngineOptimizer",
@@ -112,6 +113,7 @@ class State:
         """The state's own communicator, made at the first call. Collective then."""
         if self._own is None:
             check_ranks(self.comm, self.process_group)
+            check_alike(self.comm, {"average": self.average, "error_feedback": self.error_feedback})
             own = self.comm.Dup()
             try:
                 self._choose_settings(own)
@@ -181,10 +183,9 @@ class State:
         set_step(own, self.step)
 
     def sum_bucket(self, bucket: Any) -> torch.Tensor:
-        """The bucket's gradients, summed (or averaged) in place over all ranks."""
+        """The bucket's gradients, summed (or averaged) over all ranks, in its buffer."""
         own = self.attach()
-        gradients = bucket.buffer()
-        check_device(gradients)
+        gradients = from_the_start(bucket.buffer())
         if self.average:
             gradients.div_(own.size)
         allreduce(gradients, own, out=gradients, residual=self._residual_for(bucket, gradients))

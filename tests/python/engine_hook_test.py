@@ -9,6 +9,7 @@ import gradcoll.torch  # noqa: E402
 from hook_test import (  # noqa: E402
     Bucket,
     average,
+    check_futures,
     error_of,
     own_gradients,
     setUpModule,  # noqa: F401
@@ -32,17 +33,10 @@ def pair(layers=2, bucket_cap_mb=0.1, **arguments):
     return model, state
 
 
-class Piece(Bucket):
-    """A bucket of one gradient."""
-
-    def __init__(self, gradient, parameter):
-        self.gradient, self.of = gradient, [parameter]
-
-    def buffer(self):
-        return self.gradient
-
-    def gradients(self):
-        return [self.gradient]
+def holder_of(parameter):
+    module = torch.nn.Module()
+    module.w = parameter
+    return module
 
 
 @unittest.skipUnless(has_threads, "MPI without MPI_THREAD_MULTIPLE")
@@ -61,13 +55,11 @@ class Sums(unittest.TestCase):
 
     def test_the_hook_does_not_wait_for_other_ranks(self):
         parameter = torch.nn.Parameter(torch.zeros(1000))
-        module = torch.nn.Module()
-        module.w = parameter
-        state = gradcoll.torch.EngineState(module)
+        state = gradcoll.torch.EngineState(holder_of(parameter))
         state.attach()
         if WORLD.rank > 0:
             WORLD.Barrier()
-        future = gradcoll.torch.engine_hook(state, Piece(torch.full((1000,), float(WORLD.rank)), parameter))
+        future = gradcoll.torch.engine_hook(state, Bucket(torch.full((1000,), float(WORLD.rank)), parameter))
         if WORLD.rank == 0:
             self.assertTrue(is_alone or not future.done())
             WORLD.Barrier()
@@ -118,6 +110,12 @@ class Sums(unittest.TestCase):
             error = error_of(step(model), average(own_gradients()))
             self.assertEqual(error > 1e-3, number >= 2 and not is_alone)
         state.close()
+
+
+@unittest.skipUnless(has_threads, "MPI without MPI_THREAD_MULTIPLE")
+class Futures(unittest.TestCase):
+    def test_they_hold_whole_storages_in_order(self):
+        check_futures(self, gradcoll.torch.engine_hook, lambda one: gradcoll.torch.EngineState(holder_of(one)))
 
 
 @unittest.skipUnless(has_threads, "MPI without MPI_THREAD_MULTIPLE")
@@ -193,7 +191,7 @@ class Errors(unittest.TestCase):
             return
         state = gradcoll.torch.EngineState(torch.nn.Linear(10 + (WORLD.rank == 0), 1))
         weight = next(iter(state._parameters.values()))
-        future = gradcoll.torch.engine_hook(state, Piece(torch.zeros(weight.numel()), weight))
+        future = gradcoll.torch.engine_hook(state, Bucket(torch.zeros(weight.numel()), weight))
         with self.assertRaisesRegex(Exception, 'gradient "weight": .*11 elements'):
             future.wait()
         state.close()
@@ -202,7 +200,7 @@ class Errors(unittest.TestCase):
     def test_a_parameter_of_another_model(self):
         state = gradcoll.torch.EngineState(torch.nn.Linear(2, 2))
         with self.assertRaisesRegex(ValueError, "is not one of the model's"):
-            gradcoll.torch.engine_hook(state, Piece(torch.zeros(3), torch.nn.Parameter(torch.zeros(3))))
+            gradcoll.torch.engine_hook(state, Bucket(torch.zeros(3), torch.nn.Parameter(torch.zeros(3))))
         state.close()
 
 

@@ -60,23 +60,41 @@ def error_of(got, expected):
 
 
 class Bucket:
-    """As far as the hook looks into a dist.GradBucket."""
+    """As far as the hooks look into a dist.GradBucket."""
 
-    def __init__(self, gradients, *parameters):
-        self.gradients = gradients
+    def __init__(self, flat, *parameters):
+        self.flat = flat
         self.of = list(parameters)
 
     def index(self):
         return 0
 
     def buffer(self):
-        return self.gradients
+        return self.flat
+
+    def gradients(self):
+        return [self.flat]  # of one parameter
 
     def parameters(self):
         return self.of
 
     def is_last(self):
         return True
+
+
+def check_futures(test, hook, state_of):
+    """That they hold the sum from the start of a storage, wherever the bucket's buffer lies."""
+    parameter = torch.nn.Parameter(torch.zeros(1000))
+    numbers = torch.arange(1000.0) * (WORLD.rank + 1)
+    apart, behind = torch.zeros(2000), torch.zeros(1024)
+    apart[::2], behind[24:] = numbers, numbers
+    expected = torch.arange(1000.0) * (WORLD.size + 1) / 2
+    for view in [apart[::2], behind[24:], numbers.clone()]:
+        state = state_of(parameter)
+        got = hook(state, Bucket(view, parameter)).wait()
+        test.assertEqual((got.storage_offset(), got.stride(), got.dtype), (0, (1,), torch.float32))
+        torch.testing.assert_close(got, expected)
+        state.close()
 
 
 class Sums(unittest.TestCase):
@@ -255,7 +273,33 @@ class Checkpoints(unittest.TestCase):
         state.close()
 
 
+class Futures(unittest.TestCase):
+    """torch reads what a future holds from the start of its storage, whatever the tensor's offset and strides."""
+
+    def test_they_hold_whole_storages_in_order(self):
+        check_futures(self, gradcoll.torch.allreduce_hook, lambda parameter: gradcoll.torch.State(codec="exact"))
+
+    def test_a_hook_around_it_that_halves_the_bytes(self):
+        from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_wrapper
+
+        state = gradcoll.torch.State(codec="exact")
+        torch.manual_seed(7)
+        layers = [torch.nn.Linear(WIDTH, WIDTH) for _ in range(2)]
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Sequential(*layers), bucket_cap_mb=0.1)
+        model.register_comm_hook(state, fp16_compress_wrapper(gradcoll.torch.allreduce_hook))
+        for seed in range(3):
+            self.assertLess(error_of(step(model, seed), average(own_gradients(seed))), 2e-3)
+        state.close()
+
+
 class Errors(unittest.TestCase):
+    def test_gradients_of_an_embedding_that_are_sparse(self):
+        sparse = torch.zeros(4, 4).to_sparse()
+        state = gradcoll.torch.State()
+        with self.assertRaisesRegex(TypeError, "layout torch.sparse_coo.*sparse=False"):
+            gradcoll.torch.allreduce_hook(state, Bucket(sparse))
+        state.close()
+
     def test_arguments(self):
         for arguments, kind, words in [
             ({"comm": 3}, TypeError, "comm is 3"),
@@ -269,6 +313,12 @@ class Errors(unittest.TestCase):
             gradcoll.torch.allreduce_hook(None, None)
         with self.assertRaisesRegex(gradcoll.Error, "3:4"):
             gradcoll.torch.State(codec="3:4").attach()
+
+    def test_ranks_that_differ(self):
+        if is_alone:
+            return
+        with self.assertRaisesRegex(ValueError, f"average is True on rank 0 and False on rank {WORLD.size - 1}"):
+            gradcoll.torch.State(average=WORLD.rank < WORLD.size - 1).attach()
 
     def test_ranks_that_are_not_those_of_the_process_group(self):
         if is_alone:
@@ -285,7 +335,7 @@ class Errors(unittest.TestCase):
 
     def test_a_bucket_on_another_device_is_refused(self):
         state = gradcoll.torch.State()
-        with self.assertRaisesRegex(TypeError, "meta.*not made unasked"):
+        with self.assertRaisesRegex(TypeError, "bucket's buffer is on meta.*unasked"):
             gradcoll.torch.allreduce_hook(state, Bucket(torch.zeros(4, device="meta")))
         state.close()
 

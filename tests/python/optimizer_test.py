@@ -1,4 +1,7 @@
 # optimizer_test.py - EngineOptimizer: training without DistributedDataParallel.
+import contextlib
+import copy
+import pickle
 import unittest
 
 from support import MPI, WORLD, gradcoll, is_same_on_all_ranks, main, numpy, torch_or_skip
@@ -28,6 +31,8 @@ def loss_of(model, number):
 
 def average_gradients(model):
     for parameter in model.parameters():
+        if parameter.grad is None:
+            continue
         parameter.grad.copy_(torch.from_numpy(WORLD.allreduce(parameter.grad.double().numpy()) / WORLD.size))
 
 
@@ -175,6 +180,173 @@ class Training(unittest.TestCase):
         numpy.testing.assert_array_equal(weights(again), weights(whole))
 
 
+class Gradients(unittest.TestCase):
+    """What the backward pass leaves: the same sums on all ranks, whichever way it went."""
+
+    def averages(self, model, numbers=(0,)):
+        """Of a copy of this rank's gradients, by mpi4py."""
+        other = copy.deepcopy(model)
+        for parameter, trained in zip(other.parameters(), model.parameters()):
+            parameter.grad = None
+            parameter.requires_grad_(trained.requires_grad)
+        for number in numbers:
+            loss_of(other, number).backward()
+        average_gradients(other)
+        return [parameter.grad for parameter in other.parameters()]
+
+    def check(self, model, expected):
+        for parameter, wanted in zip(model.parameters(), expected):
+            torch.testing.assert_close(parameter.grad, wanted, rtol=1e-4, atol=1e-6)
+            if wanted is not None:
+                self.assertTrue(is_same_on_all_ranks(parameter.grad.numpy()))
+
+    def test_parameters_that_are_thawed_later(self):
+        model = network()
+        model[0].requires_grad_(False)
+        optimizer = gradcoll.torch.EngineOptimizer(sgd(model), model)
+        self.check_pass(model, optimizer)
+        self.assertIsNone(model[0].weight.grad)
+        model.requires_grad_(False)
+        model[0].requires_grad_(True)
+        self.check_pass(model, optimizer)
+        optimizer.close()
+
+    def check_pass(self, model, optimizer):
+        model.zero_grad(set_to_none=True)
+        expected = self.averages(model)
+        loss_of(model, 0).backward()
+        self.check(model, expected)
+        optimizer.step()
+
+    def test_two_optimizers_in_one_backward_pass(self):
+        parts = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(2)])
+        optimizers = [gradcoll.torch.EngineOptimizer(sgd(part), part) for part in parts]
+        # On each rank another one comes first, and each lacks a gradient of the one that comes last.
+        first, last = parts if WORLD.rank % 2 == 0 else reversed(parts)
+        x = torch.full((2, 4), WORLD.rank + 1.0)
+        (first(last.weight.sum() * x)).sum().backward()
+        for part in parts:
+            for parameter in part.parameters():
+                self.assertTrue(is_same_on_all_ranks(parameter.grad.numpy()))
+        for optimizer in optimizers:
+            optimizer.close()
+
+    def test_reentrant_checkpoints(self):
+        from torch.utils.checkpoint import checkpoint
+
+        model = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(4)])
+        optimizer = gradcoll.torch.EngineOptimizer(sgd(model), model)
+        for with_unused in [False, True]:
+            for is_summed in [True, False]:
+                optimizer.zero_grad()
+                x = torch.full((2, 4), WORLD.rank + 1.0, requires_grad=True)
+                with contextlib.nullcontext() if is_summed else optimizer.no_sync():
+                    for layer in model[: 3 if with_unused else 4]:
+                        x = checkpoint(layer, x, use_reentrant=True).tanh()
+                    x.sum().backward()
+                if not is_summed:
+                    average_gradients(model)
+                    torch.testing.assert_close(got[:3], [layer.weight.grad for layer in model][:3])
+                    continue
+                if with_unused:
+                    with self.assertWarnsRegex(RuntimeWarning, "call synchronize"):
+                        optimizer._take_sums()
+                got = [layer.weight.grad.clone() for layer in model]
+        optimizer.close()
+
+    def test_a_rank_without_a_backward_pass(self):
+        model = network()
+        optimizer = gradcoll.torch.EngineOptimizer(sgd(model), model)
+        if WORLD.rank > 0 or is_alone:
+            loss_of(model, 0).backward()
+        else:
+            optimizer.synchronize()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
+        self.assertTrue(is_same_on_all_ranks(norm.numpy()))
+        optimizer.step()
+        self.assertTrue(is_same_on_all_ranks(weights(model)))
+        optimizer.close()
+
+    @unittest.skipUnless(hasattr(torch.nn.Parameter, "grad_dtype"), "torch without Parameter.grad_dtype")
+    def test_gradients_of_another_type_than_their_parameter(self):
+        model = torch.nn.Module()
+        model.p = torch.nn.Parameter(torch.ones(20000, dtype=torch.bfloat16))
+        model.p.grad_dtype = torch.float32
+        optimizer = gradcoll.torch.EngineOptimizer(
+            torch.optim.SGD(model.parameters(), lr=0.0), model, codec="int8", min_bytes=0
+        )
+        if WORLD.rank == 0:  # the others have zeros, of the same type
+            (model.p.float() * torch.linspace(0, 1, 20000)).sum().backward()
+        optimizer.step()
+        saved = optimizer.gradients.state_dict()
+        self.assertEqual(set(saved["residuals"]), set() if is_alone else {"p"})
+        optimizer.gradients.load_state_dict(saved)
+        self.assertEqual(optimizer.gradients.state_dict(), saved)
+        optimizer.close()
+
+
+class WhatFrameworksSet(unittest.TestCase):
+    def setUp(self):
+        self.model = network()
+        self.inner = sgd(self.model)
+        self.optimizer = gradcoll.torch.EngineOptimizer(self.inner, self.model)
+
+    def tearDown(self):
+        self.optimizer.close()
+
+    def test_attributes_reach_the_optimizer_inside(self):
+        self.optimizer.found_inf = torch.tensor(1.0)
+        self.assertIs(self.inner.found_inf, self.optimizer.found_inf)
+        del self.optimizer.found_inf
+        self.assertFalse(hasattr(self.inner, "found_inf"))
+        groups = list(self.inner.param_groups)
+        self.optimizer.param_groups = groups
+        self.optimizer.state = {}
+        self.assertIs(self.inner.param_groups, groups)
+        self.assertIs(self.inner.state, self.optimizer.state)
+
+    def test_a_step_that_is_replaced_is_the_outer_one(self):
+        steps, own = [], self.optimizer.step
+        self.optimizer.step = lambda *arguments: (steps.append(1), own(*arguments))
+        loss_of(self.model, 0).backward()
+        self.optimizer.step()
+        self.assertEqual(steps, [1])
+        del self.optimizer.step
+        self.optimizer.step()
+        self.assertEqual(steps, [1])
+
+    def test_a_class_made_of_it_and_another_keeps_what_is_its_own(self):
+        class Around:  # as LightningOptimizer
+            def __init__(self, optimizer):
+                self._optimizer = optimizer
+                self.__class__ = type("Around", (Around, type(optimizer)), {})
+
+            def __getattr__(self, name):
+                return getattr(self._optimizer, name)
+
+        around = Around(self.optimizer)
+        around.on_step = 3
+        self.assertEqual(around.__dict__["on_step"], 3)
+        self.assertFalse(hasattr(self.inner, "on_step"))
+        self.assertIs(around.param_groups, self.inner.param_groups)
+
+    @unittest.skipUnless(hasattr(torch.optim.Optimizer, "register_step_pre_hook"), "torch without hooks of steps")
+    def test_hooks_of_steps_see_sums(self):
+        seen = []
+        self.optimizer.register_step_pre_hook(lambda *_: seen.append(self.model[0].weight.grad.clone()))
+        loss_of(self.model, 0).backward()
+        self.optimizer.step()
+        self.assertEqual(len(seen), 1)
+        self.assertTrue(is_same_on_all_ranks(seen[0].numpy()))
+
+
+class OfOldScalers(torch.optim.SGD):
+    """As optimizers of apex: not by attributes."""
+
+    def step(self, closure=None, grad_scaler=None):
+        raise AssertionError("never taken")
+
+
 class Errors(unittest.TestCase):
     def setUp(self):
         self.model = network()
@@ -190,17 +362,64 @@ class Errors(unittest.TestCase):
         self.optimizer.synchronize()
 
     def test_zero_grad_before_the_sums_are_there(self):
-        loss_of(self.model, 0).backward()
-        with self.assertRaisesRegex(RuntimeError, r"call step\(\) or synchronize\(\) before zero_grad"):
-            self.optimizer.zero_grad()
-        self.optimizer.step()
+        model, raised = self.model, []
+
+        def clear(_):
+            with self.assertRaisesRegex(RuntimeError, r"call synchronize\(\) before zero_grad"):
+                self.optimizer.zero_grad()
+            raised.append(model[3].weight.grad)
+
+        inputs = torch.ones(8, WIDTH, requires_grad=True)
+        inputs.register_hook(clear)  # when the gradients of most parameters are being summed
+        model(inputs).square().mean().backward()
+        self.assertEqual(raised, [None])  # and none of them is to be seen
         self.optimizer.zero_grad()
+
+    def test_a_sum_is_not_summed_again(self):
+        model = network()
+        optimizer = gradcoll.torch.EngineOptimizer(sgd(model), model, average=False)
+        loss_of(model, 0).backward()
+        before = model[0].weight.grad.clone()
+        optimizer.synchronize()
+        optimizer.synchronize()
+        self.assertTrue(torch.equal(model[0].weight.grad, before))
+        optimizer.step()
+        with self.assertRaisesRegex(RuntimeError, "summed already in an earlier step"):
+            loss_of(model, 1).backward()
+        optimizer.zero_grad()
+        loss_of(model, 1).backward()
+        optimizer.close()
+
+    def test_ranks_that_differ(self):
+        if is_alone:
+            return
+        odd = WORLD.rank == WORLD.size - 1
+        wide = torch.nn.Linear(3 + odd, 2)
+        more = torch.nn.Sequential(*[torch.nn.Linear(2, 2) for _ in range(1 + odd)])
+        short = torch.nn.Linear(2, 2)
+        some = list(short.parameters())[: 2 - odd]
+        where = f"on rank {WORLD.size - 1}; allowed is the same"
+        for model, parameters, arguments, words in [
+            (wide, wide.parameters(), {}, r"form of 'weight' is \[2, 3\] torch.float32 on rank 0 and \[2, 4\]"),
+            (more, more.parameters(), {}, "'1.weight' in the optimizer is not there on rank 0 and there"),
+            (short, some, {}, "'bias' in the optimizer is there on rank 0 and not there"),
+            (short, short.parameters(), {"average": odd}, "average is False on rank 0 and True"),
+        ]:
+            with self.assertRaisesRegex(ValueError, f"{words}.* {where}"):
+                gradcoll.torch.EngineOptimizer(torch.optim.SGD(parameters, lr=1), model, **arguments)
+
+    def test_copies(self):
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "neither copied nor pickled"):
+                copied(self.optimizer)
 
     def test_arguments(self):
         with self.assertRaisesRegex(TypeError, "optimizer is 3"):
             gradcoll.torch.EngineOptimizer(3, self.model)
         with self.assertRaisesRegex(ValueError, r"shape \(160, 160\) is not one of the model's"):
             gradcoll.torch.EngineOptimizer(sgd(network()), self.model)
+        with self.assertRaisesRegex(TypeError, "takes a grad_scaler"):
+            gradcoll.torch.EngineOptimizer(OfOldScalers(self.model.parameters(), lr=1), self.model)
         with self.assertRaisesRegex(NotImplementedError, "before it is given to EngineOptimizer"):
             self.optimizer.add_param_group({"params": []})
 
