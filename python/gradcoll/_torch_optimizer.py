@@ -26,7 +26,7 @@ class EngineOptimizer(torch.optim.Optimizer):
 
     Making one, backward(), step(), synchronize(), close() and gradients.load_state_dict() are collective. Parameters
     and buffers of the model become those of rank 0 at first. A parameter that had no gradient on a rank counts as
-    zeros there. A rank without a backward pass calls synchronize() in its place, or only step() if the others do
+    zeros there; step(closure) goes by the average of the ranks' losses, and returns it. A rank without a backward pass calls synchronize() in its place, or only step() if the others do
     nothing in between.
     """
 
@@ -139,7 +139,7 @@ class EngineOptimizer(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
             self._take_sums()
-            return loss
+            return self._average_of(loss)
 
         return self._inner.step(synchronized, **arguments)
 
@@ -171,6 +171,13 @@ class EngineOptimizer(torch.optim.Optimizer):
             )
         self.synchronize()
         self._is_synchronized = False
+
+    def _average_of(self, loss: Any) -> Any:
+        """Over ranks that have one: an optimizer that goes by it, as LBFGS does, decides alike on all of them."""
+        mine = loss if isinstance(loss, torch.Tensor) and loss.numel() == 1 else None
+        values = self.gradients.comm.allgather(None if mine is None else mine.item())
+        known = [value for value in values if value is not None]
+        return loss if mine is None else torch.full_like(mine.detach(), sum(known) / len(known))
 
     def _begins_anew(self) -> bool:
         """Whether the gradients of a step that was skipped have been cleared. The smallest tells it soonest."""

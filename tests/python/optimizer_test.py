@@ -129,6 +129,36 @@ class Training(unittest.TestCase):
 
         self.compare(train, reference)
 
+    def test_an_optimizer_that_goes_by_the_loss(self):
+        def trained(losses_of, is_summed):
+            model = torch.nn.Sequential(torch.nn.Linear(6, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)).double()
+            torch.manual_seed(4)
+            for parameter in model.parameters():
+                torch.nn.init.normal_(parameter)
+            inner = torch.optim.LBFGS(model.parameters(), max_iter=6, line_search_fn="strong_wolfe")
+            optimizer = gradcoll.torch.EngineOptimizer(inner, model) if is_summed else inner
+
+            def closure():
+                optimizer.zero_grad()
+                loss = losses_of(model)
+                loss.backward()
+                return loss
+
+            losses = [optimizer.step(closure).item() for _ in range(3)]
+            if is_summed:
+                optimizer.close()
+            return weights(model), losses
+
+        def loss(model, rank):  # very different ones
+            x = torch.randn(20, 6, generator=torch.Generator().manual_seed(rank), dtype=torch.float64)
+            return (model(x).squeeze() - 10.0**rank * x.sum(1).sin()).square().mean()
+
+        got, losses = trained(lambda model: loss(model, WORLD.rank), True)
+        dense = trained(lambda model: sum(loss(model, rank) for rank in range(WORLD.size)) / WORLD.size, False)
+        self.assertTrue(is_same_on_all_ranks(got))
+        numpy.testing.assert_allclose(got, dense[0], rtol=1e-5)
+        numpy.testing.assert_allclose(losses, dense[1], rtol=1e-8)
+
     def test_a_parameter_without_a_gradient_on_some_ranks_counts_as_zeros(self):
         model = torch.nn.ModuleList([torch.nn.Linear(4, 1, bias=False) for _ in range(3)])
         optimizer = gradcoll.torch.EngineOptimizer(torch.optim.SGD(model.parameters(), lr=1), model)
