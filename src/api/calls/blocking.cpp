@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/calls/device_allreduce.hpp"
-#include "api/calls/gapped_allreduce.hpp"
+#include "api/calls/packed_allreduce.hpp"
 #include "api/calls/tolerance.hpp"
 #include "api/calls/wide_sum.hpp"
 
@@ -223,7 +223,7 @@ Status run_allreduce(const Call& call) {
     const CallShape& shape = call.shape;
     if (call.alone)
         return reduce_alone(context, call.entry->kind, call.arguments, shape, call.memory);
-    if (shape.has_gaps) return run_gapped(call);
+    if (shape.is_packed) return run_packed(call);
     const auto placed = place_call(context, call.arguments, shape, call.memory);
     if (!placed) {
         refuse_allreduce(call, placed.status());

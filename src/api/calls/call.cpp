@@ -95,6 +95,7 @@ class Admission {
 
     void check();
     Status check_memory(int blocks);
+    void spread(BufferPair& buffers) const;
     Status settle_overlap(const BufferPair& buffers);
     void check_residual();
     void find_context();
@@ -151,6 +152,7 @@ Status Admission::check_memory(int blocks) {
     // What a rank sends to an allgather is its own affair, too: what it gets is as on all others.
     complaint_reason_ = PassReason::unusable_buffer;
     GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
+    if (call_.shape.is_packed) spread(buffers);
     GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
     if (is_in_place(call_.arguments))
         call_.memory.send = call_.memory.receive;
@@ -161,8 +163,17 @@ Status Admission::check_memory(int blocks) {
         (!entry().offered || may_have_memory_that_mpi_refuses()))
         call_.memory = memory_of(call_.arguments);
     // One may lie in the gaps of the other.
-    if (call_.shape.has_gaps && buffers.send.data != buffers.receive.data) return {};
+    if (call_.shape.is_packed && buffers.send.data != buffers.receive.data) return {};
     return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
+}
+
+/// From their first byte of data to the last.
+void Admission::spread(BufferPair& buffers) const {
+    const BufferExtent extent = extent_of(call_.arguments.count, call_.arguments.datatype);
+    for (BufferArgument* const buffer : {&buffers.send, &buffers.receive}) {
+        if (buffer->size_bytes == 0) continue;
+        *buffer = {buffer->name, extent.first_byte(buffer->data), extent.size_bytes};
+    }
 }
 
 /// The standard forbids an input that lies in the output without MPI_IN_PLACE, and programs do it.
@@ -212,7 +223,7 @@ void Admission::find_context() {
     }
     if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
     call_.alone = call_.context->identity().rank_count() == 1;
-    if (call_.alone && (gathers() || !entry().may_wait || call_.shape.has_gaps))
+    if (call_.alone && (gathers() || !entry().may_wait || call_.shape.is_packed))
         comm_reason_ = PassReason::single_rank;
 }
 
@@ -248,15 +259,14 @@ void Admission::check_committed() {
     if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
 }
 
-/// For the calls that follow, and for who has to know where the gaps are.
+/// For the calls that follow, which need not look at the datatype again.
 Status Admission::mark() {
     const MPI_Datatype datatype = call_.arguments.datatype;
     if (mark_of(datatype) != nullptr) return {};
-    MarkedType found{call_.shape.elem_bytes, {}};
-    if (call_.shape.has_gaps)
-        GRADCOLL_TRY(take(found.data, data_runs(datatype, found.element_bytes,
-                                                call_.context->identity().private_comm())));
-    mark_type(datatype, found);
+    const bool in_order =
+        GRADCOLL_VALUE(lies_in_order(datatype, call_.context->identity().private_comm()));
+    call_.shape.is_packed = !in_order;
+    mark_type(datatype, {call_.shape.elem_bytes, in_order});
     return {};
 }
 
@@ -318,7 +328,7 @@ PassReason Admission::way_out_of_tree() const {
 bool Admission::is_about_own_buffers() const {
     const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
                                           : complaint_reason_ == PassReason::unusable_buffer;
-    return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual && !call_.shape.has_gaps;
+    return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual;
 }
 
 /// Memory of a device, in a call that we serve on the host alone, may suit the MPI library.

@@ -70,6 +70,14 @@ std::string type_text(MPI_Datatype datatype) {
     return fmt::format("another type of {} bytes", size_bytes);
 }
 
+/// Ranks may give an op of the program types of one signature that have other names.
+std::string type_text(MPI_Datatype datatype, MPI_Op op) {
+    if (datatype == MPI_DATATYPE_NULL || op == MPI_OP_NULL || is_predefined(op))
+        return type_text(datatype);
+    const auto bytes = data_bytes(datatype);
+    return fmt::format("a type of {} bytes", bytes ? *bytes : 0);
+}
+
 std::string op_text(MPI_Op op) {
     if (op == MPI_OP_NULL) return "MPI_OP_NULL";
     const auto known = known_op(op);
@@ -120,7 +128,7 @@ Status check_committed(Collective kind, const CallArguments& a, MPI_Comm comm) {
 
 CallTexts texts_of(Collective kind, const CallArguments& a) {
     if (kind != Collective::allgather)
-        return {std::to_string(a.count), type_text(a.datatype), op_text(a.op)};
+        return {std::to_string(a.count), type_text(a.datatype, a.op), op_text(a.op)};
     const bool has_size = a.datatype != MPI_DATATYPE_NULL && a.count >= 0;
     return {has_size ? fmt::format("{} bytes", received_bytes(a)) : "none", "", ""};
 }

@@ -13,8 +13,7 @@ namespace {
 /// Why the MPI library sums it; none: a plan of ours does.
 PassReason reason_to_pass_of(const Classified& classified) {
     if (classified.passes()) return classified.pass_reason;
-    if (classified.shape.by_mpi()) return classified.shape.mpi_reason;
-    return classified.shape.has_gaps ? PassReason::scattered_elements : PassReason::none;
+    return classified.shape.mpi_reason;
 }
 
 bool goes_as_before(const Gradient& gradient, const CallArguments& arguments,

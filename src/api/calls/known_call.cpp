@@ -6,8 +6,8 @@
 #include "api/calls/blocking.hpp"
 #include "api/calls/call_kinds.hpp"
 #include "api/calls/device_allreduce.hpp"
-#include "api/calls/gapped_allreduce.hpp"
 #include "api/calls/nonblocking_call.hpp"
+#include "api/calls/packed_allreduce.hpp"
 #include "api/comm/offered_comm.hpp"
 #include "api/comm/roll_call.hpp"
 #include "api/comm/route.hpp"
@@ -47,7 +47,7 @@ Status run_on_tree(CommPlans& plans, KnownWay& way, const Binding& binding) {
 
 Status run_on(CommContext& context, KnownWay& way, const CallArguments& arguments) {
     way.shape.set_count(arguments.count);
-    if (way.shape.has_gaps) return run_gapped_on_host(context, arguments, way.shape);
+    if (way.shape.is_packed) return run_packed_on_host(context, arguments, way.shape);
     const Binding binding = binding_of(arguments, way.shape);
     if (way.one_host) return context.one_host().allreduce(binding, way.shape);
     const CallKey key = way.key;
@@ -101,7 +101,7 @@ Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Reques
     const auto [context, prospect] = comm_for_short_way(arguments.comm);
     if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
     KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
-    if (way == nullptr || !way->one_host || way->shape.has_gaps) return Known::no;
+    if (way == nullptr || !way->one_host) return Known::no;
     way->shape.set_count(arguments.count);
     if (!may_start_on_one_host(*context, way->shape)) return Known::no;
     status = start_on_one_host({context->shared_from_this(), entry.name, arguments, way->shape},

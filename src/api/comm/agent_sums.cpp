@@ -12,8 +12,7 @@ AgentSums::Takes AgentSums::takes(const CallShape& shape) const {
     Channel* const channel = plans_.channel();
     const VectorSums* const sums = channel != nullptr ? channel->vector_sums() : nullptr;
     const Settings& settings = settings_.current();
-    if (sums == nullptr || shape.by_mpi() || shape.has_gaps ||
-        !sums->takes(shape.type, shape.size_bytes()))
+    if (sums == nullptr || shape.by_mpi() || !sums->takes(shape.type, shape.size_bytes()))
         return {};
     return {!settings.reproducible, sums->takes_codecs() && !settings.tolerance};
 }

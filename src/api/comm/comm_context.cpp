@@ -162,7 +162,7 @@ Status CommContext::begin_trials() {
 
 bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
     return may_go_another_way(shape.size_bytes()) && !route.passes() && !route.one_host &&
-           !route.agents && !route.key.compress && !route.key.feedback && !shape.has_gaps;
+           !route.agents && !route.key.compress && !route.key.feedback;
 }
 
 bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {

@@ -8,7 +8,7 @@ namespace {
 bool is_marked_for(const CallShape& shape, MPI_Datatype datatype) {
     const MarkedType* const mark = mark_of(datatype);
     return mark != nullptr && mark->element_bytes == shape.elem_bytes &&
-           mark->has_gaps() == shape.has_gaps;
+           mark->is_in_order != shape.is_packed;
 }
 
 bool fits(const KnownWay& way, const CallArguments& arguments, std::uint64_t size_bytes) {

@@ -62,7 +62,7 @@ bool may_use_memory_of_hosts(const CommIdentity& comm, const Settings& settings)
 
 bool fits_memory_of_hosts(const CommIdentity& comm, const Settings& settings,
                           const CallShape& shape) {
-    return !shape.by_mpi() && !shape.has_gaps && shape.count > 0 &&
+    return !shape.by_mpi() && shape.count > 0 &&
            shape.elem_bytes <= one_host_element_bytes(comm.most_ranks_on_host(), settings);
 }
 

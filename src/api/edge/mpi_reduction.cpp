@@ -81,35 +81,22 @@ const OperandRow* row_of(MPI_Datatype datatype) {
     return found != std::end(rows) ? found : nullptr;
 }
 
-struct ElementLayout {
-    MPI_Count size = 0;
-    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
-
-    /// One begins where the one before ends, or behind it.
-    bool is_within_extent() const {
-        return lower_bound == 0 && true_lower_bound >= 0 &&
-               true_lower_bound + true_extent <= extent;
-    }
-    bool has_gaps() const { return size != extent; }
-};
-
-ElementLayout layout_of(MPI_Datatype datatype) {
-    ElementLayout layout;
-    PMPI_Type_size_x(datatype, &layout.size);
-    PMPI_Type_get_extent(datatype, &layout.lower_bound, &layout.extent);
-    PMPI_Type_get_true_extent(datatype, &layout.true_lower_bound, &layout.true_extent);
-    return layout;
+/// Of a named type, padding included.
+std::size_t extent_of_named(MPI_Datatype datatype) {
+    MPI_Aint lower_bound = 0, extent = 0;
+    PMPI_Type_get_extent(datatype, &lower_bound, &extent);
+    return extent > 0 ? static_cast<std::size_t>(extent) : 0;
 }
 
-/// In gaps of derived types the program may keep what is not ours to write; those of named types
-/// are padding.
-MpiElements elements_in(const ElementLayout& layout, bool named) {
-    if (layout.size <= 0 || layout.extent <= 0) return {};
-    if (!layout.is_within_extent()) return {PassReason::scattered_elements};
-    if (layout.extent > static_cast<MPI_Aint>(most_mpi_element_bytes))
-        return {PassReason::large_elements};
-    return {PassReason::none, static_cast<std::size_t>(layout.extent), of_program, named,
-            !named && layout.has_gaps()};
+/// Only derived types, and named ones with padding, are marked, which spares the questions.
+MpiElements elements_for_op_of_program(MPI_Datatype datatype) {
+    if (const MarkedType* const mark = mark_of(datatype); mark != nullptr)
+        return {PassReason::none, mark->element_bytes, of_program, false, !mark->is_in_order};
+    const auto bytes = data_bytes(datatype);
+    if (!bytes || *bytes == 0) return {};
+    if (*bytes > most_mpi_element_bytes) return {PassReason::large_elements};
+    const bool plain = is_plain(datatype);
+    return {PassReason::none, *bytes, of_program, plain, !plain};
 }
 
 // ---- how
@@ -163,10 +150,29 @@ void combine_through_scratch(const MpiReduction& with, const Operands& operands,
     }
 }
 
+/// Packed operands, each unpacked for the op, in whose datatype they lie only there. Elements have
+/// no more bytes than pack() can count.
+void combine_packed(const MpiReduction& with, const Operands& operands, std::byte* out,
+                    std::size_t count) {
+    const UnpackedRoom& room = *with.room;
+    for (std::size_t done = 0; done < count; done += room.most_elements) {
+        const int part = static_cast<int>(std::min(room.most_elements, count - done));
+        const std::size_t offset = done * with.element_bytes;
+        (void)unpack(operands.last(offset), part, with.datatype, room.inout, room.comm);
+        for (std::size_t i = operands.source_count - 1; i > 0; --i) {
+            (void)unpack(operands.at(i - 1, offset), part, with.datatype, room.in, room.comm);
+            PMPI_Reduce_local(room.in, room.inout, part, with.datatype, with.op);
+        }
+        (void)pack(room.inout, part, with.datatype, out + offset, room.comm);
+    }
+}
+
 void combine_many(const void* context, const void* const* sources, std::size_t source_count,
                   void* out, std::size_t count, bool) {
     if (count == 0) return;
     const Operands operands{sources, source_count};
+    if (const MpiReduction& with = reduction_in(context); with.room != nullptr)
+        return combine_packed(with, operands, static_cast<std::byte*>(out), count);
     const void* const* const others_end = sources + source_count - 1;
     auto* const to = static_cast<std::byte*>(out);
     if (std::find(sources, others_end, out) == others_end)
@@ -182,20 +188,16 @@ void combine_two(const void* context, const void* a, const void* b, void* out, s
 
 }  // namespace
 
+bool is_predefined(MPI_Op op) {
+    return op_number(op) != of_program;
+}
+
 MpiElements elements_for_mpi(MPI_Op op, MPI_Datatype datatype) {
     const std::uint32_t number = op_number(op);
-    if (number == of_program) {
-        // Only derived types are marked, which spares the questions.
-        if (const MarkedType* const mark = mark_of(datatype); mark != nullptr)
-            return {PassReason::none, mark->element_bytes, of_program, /*are_lasting=*/false,
-                    mark->has_gaps()};
-        return elements_in(layout_of(datatype), is_named(datatype));
-    }
+    if (number == of_program) return elements_for_op_of_program(datatype);
     const OperandRow* const row = row_of(datatype);
     if (row == nullptr || !is_defined(number, row->holds)) return {};
-    MpiElements elements = elements_in(layout_of(datatype), /*named=*/true);
-    elements.kind = row->number << 8U | number;
-    return elements;
+    return {PassReason::none, extent_of_named(datatype), row->number << 8U | number, true, false};
 }
 
 Reducer mpi_reducer(std::size_t element_bytes) {

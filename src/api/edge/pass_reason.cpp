@@ -12,7 +12,6 @@ constexpr const char* reasons[] = {
     "datatype is derived, or has no kernels here",
     "op is user-defined, or has no kernels here",
     "op is not defined for the datatype",
-    "op is user-defined, and elements of datatype lie outside of their extent",
     "op is user-defined, and an element of datatype is too large for shared memory",
     "comm is an intercommunicator",
     "a single rank",

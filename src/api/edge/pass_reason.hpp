@@ -14,7 +14,6 @@ enum class PassReason : std::uint8_t {
     unknown_datatype,
     unknown_op,
     op_not_defined,
-    scattered_elements,
     large_elements,
     intercommunicator,
     single_rank,

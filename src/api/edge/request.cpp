@@ -115,7 +115,7 @@ CallShape shape_for_mpi(const MpiElements& elements, MPI_Op op, MPI_Datatype dat
     shape.elem_bytes = elements.size_bytes;
     shape.reducer = mpi_reducer(elements.size_bytes);
     shape.is_lasting = elements.are_lasting;
-    shape.has_gaps = elements.have_gaps;
+    shape.is_packed = elements.are_packed;
     shape.kind = static_cast<std::uint64_t>(elements.size_bytes) << 32U | std::uint64_t{1} << 31U |
                  elements.kind;
     shape.mpi = {op, datatype, elements.size_bytes};

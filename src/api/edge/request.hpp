@@ -53,8 +53,8 @@ struct CallMemory {
     int device() const { return receive >= 0 ? receive : send; }
 };
 
-/// What a call wants, in our types; only facts that are the same on all ranks (but for the handles
-/// in `mpi`). Complex numbers count as two elements.
+/// What a call wants, in our types; only facts that are the same on all ranks, but for the handles
+/// in `mpi` and what is said to be this rank's. Complex numbers count as two elements.
 struct CallShape {
     std::int64_t count = 0;
     ElementType type = ElementType::f32;
@@ -64,9 +64,11 @@ struct CallShape {
     int components = 1;  ///< elements in one of the call's datatype
     /// Whether its type and op are known by their handles for good: the handle of a derived type
     /// may become another's, and its mark says whether it has (type_mark.hpp). An op of the program
-    /// can only become another such, which has this shape.
+    /// can only become another such, which has this shape. This rank's.
     bool is_lasting = true;
-    bool has_gaps = false;   ///< in its elements, which the program may use otherwise
+    /// Whether the program's elements do not lie as they go to other ranks (lies_in_order()), so
+    /// that they are packed; only by_mpi(). This rank's.
+    bool is_packed = false;
     std::uint64_t kind = 0;  ///< differs for types and ops that differ; 0: no reduction
     /// What combines if there is no kernel. Then only the shared memory of one host serves the
     /// call.

@@ -43,9 +43,24 @@ class Contents {
     }
     Contents(const Contents&) = delete;
     Contents& operator=(const Contents&) = delete;
-    const std::vector<MPI_Datatype>& datatypes() const { return datatypes_; }
+    /// Those that have data in it.
+    std::vector<MPI_Datatype> datatypes_with_data() const {
+        std::vector<MPI_Datatype> found;
+        for (std::size_t i = 0; i < datatypes_.size(); ++i)
+            if (length_of_block(i) > 0 && has_data(datatypes_[i])) found.push_back(datatypes_[i]);
+        return found;
+    }
 
   private:
+    static bool has_data(MPI_Datatype datatype) {
+        const auto bytes = data_bytes(datatype);
+        return bytes.ok() && *bytes > 0;
+    }
+    /// Only structures have several datatypes, each in a block of its own.
+    int length_of_block(std::size_t i) const {
+        return datatypes_.size() > 1 ? integers_[i + 1] : 1;
+    }
+
     std::vector<int> integers_;
     std::vector<MPI_Aint> addresses_;
     std::vector<MPI_Datatype> datatypes_;
@@ -112,7 +127,7 @@ std::optional<KnownType> uniform_element(MPI_Datatype datatype) {
     if (envelope.combiner == MPI_COMBINER_NAMED) return std::nullopt;
     const Contents contents(datatype, envelope);
     std::optional<KnownType> common;
-    for (const MPI_Datatype part : contents.datatypes()) {
+    for (const MPI_Datatype part : contents.datatypes_with_data()) {
         const auto element = uniform_element(part);
         if (!element || (common && common->type != element->type)) return std::nullopt;
         common = element;
@@ -184,22 +199,33 @@ Status unpack(const std::byte* from, MPI_Count count, MPI_Datatype datatype, voi
     });
 }
 
-Result<std::vector<ByteRun>> data_runs(MPI_Datatype datatype, std::size_t element_bytes,
-                                       MPI_Comm comm) {
+namespace {
+
+/// Whether all data of one element fill its extent from its first byte on, in whatever order.
+bool fills_its_extent(MPI_Datatype datatype, std::size_t data_bytes) {
+    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
+    PMPI_Type_get_extent(datatype, &lower_bound, &extent);
+    PMPI_Type_get_true_extent(datatype, &true_lower_bound, &true_extent);
+    const auto size = static_cast<MPI_Aint>(data_bytes);
+    return lower_bound == 0 && true_lower_bound == 0 && extent == size && true_extent == size;
+}
+
+}  // namespace
+
+/// Bytes that tell their places are unpacked: first the low bits of these, then the higher ones.
+Result<bool> lies_in_order(MPI_Datatype datatype, MPI_Comm comm) {
     const auto bytes = data_bytes(datatype);
     if (!bytes) return bytes.status();
-    constexpr std::byte mark{0xff};
-    std::vector<std::byte> element(element_bytes);
-    GRADCOLL_TRY(
-        unpack(std::vector<std::byte>(*bytes, mark).data(), 1, datatype, element.data(), comm));
-    std::vector<ByteRun> runs;
-    for (auto at = element.begin(); (at = std::find(at, element.end(), mark)) != element.end();) {
-        const auto end = std::find(at, element.end(), std::byte{0});
-        runs.push_back(
-            {static_cast<std::size_t>(at - element.begin()), static_cast<std::size_t>(end - at)});
-        at = end;
+    if (!fills_its_extent(datatype, *bytes)) return false;
+    std::vector<std::byte> packed(*bytes);
+    std::vector<std::byte> element(*bytes);
+    for (int shift = 0; (*bytes - 1) >> shift != 0; shift += 8) {
+        for (std::size_t i = 0; i < packed.size(); ++i)
+            packed[i] = static_cast<std::byte>(i >> shift & 0xff);
+        GRADCOLL_TRY(unpack(packed.data(), 1, datatype, element.data(), comm));
+        if (element != packed) return false;
     }
-    return runs;
+    return true;
 }
 
 }  // namespace gradcoll

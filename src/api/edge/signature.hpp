@@ -3,10 +3,8 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "api/edge/element_types.hpp"
-#include "api/edge/type_mark.hpp"
 
 namespace gradcoll {
 
@@ -22,10 +20,10 @@ std::optional<KnownType> uniform_element(MPI_Datatype datatype);
 /// order, from the address given.
 bool is_plain(MPI_Datatype datatype);
 
-/// Where the data of one element lie that are all in its first `element_bytes`, in the order of
-/// memory. `comm`: private. Errors: those of unpack().
-Result<std::vector<ByteRun>> data_runs(MPI_Datatype datatype, std::size_t element_bytes,
-                                       MPI_Comm comm);
+/// Whether elements of a committed type lie in memory as pack() would put them: one behind the
+/// other from the address given, their data in the order of the signature. Types of one signature
+/// may differ in this. `comm`: private. Errors: those of unpack().
+Result<bool> lies_in_order(MPI_Datatype datatype, MPI_Comm comm);
 
 /// Bytes of data in one element. Errors: transport.
 Result<std::size_t> data_bytes(MPI_Datatype datatype);

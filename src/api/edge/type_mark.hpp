@@ -3,23 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "base/mpi/mpi.hpp"
 
 namespace gradcoll {
 
-struct ByteRun {
-    std::size_t begin = 0;
-    std::size_t size = 0;
-};
-
-/// A committed datatype whose elements follow each other.
+/// A committed datatype.
 struct MarkedType {
-    std::size_t element_bytes = 0;  ///< from one to the next
-    std::vector<ByteRun> data;      ///< of one element, in order; empty: there are no gaps
-
-    bool has_gaps() const { return !data.empty(); }
+    std::size_t element_bytes = 0;  ///< of the data of one element
+    bool is_in_order = false;       ///< as lies_in_order() says (signature.hpp)
 };
 
 /// A copy of the datatype has no mark. If MPI refuses, there is none.
