@@ -129,6 +129,48 @@ constexpr Transport slow_to_begin{.name = "slow",
                                   .offer = offer_some<is_whoever_can_wait>,
                                   .short_bytes = 1000};
 
+/// Of this process; the first time only.
+TEST(Offers, AWayThatHasCarriedNothingIsSaidOnce) {
+    const ProcessComm world;
+    testing::internal::CaptureStderr();
+    const std::vector<const Transport*> rows = {&slow_to_begin, &everybody};
+    for (int round = 0; round < 2; ++round) {
+        const auto made = make_channel_of(world.comm, rows);
+        ASSERT_TRUE(made.ok()) << made.status().message();
+        Channel& channel = **made;
+        const int next = (channel.rank() + 1) % channel.rank_count();
+        const int before = (channel.rank() + channel.rank_count() - 1) % channel.rank_count();
+        const auto lane = channel.open_short_lane(2);
+        const char out[] = "short";
+        char in[sizeof out] = {};
+        ASSERT_TRUE(lane->start_send(next, 1, out, sizeof out, 0).ok());
+        ASSERT_TRUE(lane->start_recv(before, 1, in, sizeof in, 1).ok());
+        drain(*lane);
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string line = "warn: messages do not go by slow: all of a communicator of ";
+    const std::size_t at = said.find(line);
+    EXPECT_NE(at, std::string::npos) << said;
+    EXPECT_EQ(said.find("do not go by slow", at + line.size()), std::string::npos) << said;
+}
+
+TEST(Offers, ATransportThatIsNamedAndNotThereIsSaid) {
+    const ProcessComm world;
+    ChannelOptions options;
+    options.transports = TransportChoice::parse("mpi").value();
+    testing::internal::CaptureStderr();
+    const auto made =
+        make_channel_of(world.comm, std::vector{&refused_by_rank_0, &everybody}, options);
+    EXPECT_TRUE(made.ok());
+    const std::string said = testing::internal::GetCapturedStderr();
+    int rank = 0;
+    MPI_Comm_rank(world.comm, &rank);
+    EXPECT_EQ(
+        said.find("warn: messages do not go by refused: rank 0 has none") != std::string::npos,
+        rank == 0)
+        << said;
+}
+
 /// Both ends of every pair: a message that is under way in a lane of one kind is not found by one
 /// of the other.
 TEST(Offers, ShortMessagesGoByATransportThatTakesThem) {

@@ -84,7 +84,8 @@ void say_at_end() {
 
 std::string asked_codec(const Settings& settings) {
     if (!settings.schedule.empty()) return "gc_schedule";
-    return "codec " + settings.codecs().text();
+    return fmt::format("codec {}{}", settings.codecs().text(),
+                       settings.tolerance ? " (gc_tolerance)" : "");
 }
 
 void note_codec_of(const CommIdentity& comm, const Settings& settings, const CallShape& shape,
