@@ -191,6 +191,29 @@ TEST_F(NicExecutor, AnyExchangeGivesTheBitsOfTheDirectWay) {
         }
 }
 
+TEST_F(NicExecutor, ChunksThatAreTooShortForAgentsAreSaidOnce) {
+    if (size_of_world() == 1) GTEST_SKIP() << "one rank is on one host";
+    constexpr std::size_t short_bytes = 256 << 10;
+    nic_ = nullptr;
+    nic_ = channel_between(nic_comm_, DealtHosts(2), short_bytes).value();
+    const std::size_t long_enough = short_bytes * static_cast<std::size_t>(size_of_world());
+    Scenario shape =
+        scenario(tree_of_hosts(), static_cast<std::int64_t>(long_enough / 4), CodecId::int8);
+    shape.spec.chunk_elems = 1 << 14;
+    testing::internal::CaptureStderr();
+    for (int round = 0; round < 2; ++round) {
+        const auto executor = make_executor(shape, *nic_);
+        EXPECT_TRUE(run_once(*executor, dense_input, sequence_++).status.ok());
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string line = "warn: messages do not go by nic: " + std::to_string(long_enough) +
+                             " bytes go in chunks of 65536 bytes, whose messages are short; "
+                             "GC_CHUNK_BYTES=" +
+                             std::to_string(long_enough) + " makes them long enough";
+    EXPECT_EQ(said.find(line), said.rfind(line)) << said;
+    EXPECT_NE(said.find(line), std::string::npos) << said;
+}
+
 /// By all agents, since they began.
 std::uint64_t bytes_on_the_link() {
     MPI_Barrier(MPI_COMM_WORLD);

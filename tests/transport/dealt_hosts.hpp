@@ -105,10 +105,11 @@ class AgentsEnd final : public testing::Environment {
 inline const auto* const agents_end = testing::AddGlobalTestEnvironment(new AgentsEnd);
 
 /// Messages between dealt hosts by agents, the rest by MPI.
-inline Result<std::unique_ptr<Channel>> channel_between(MPI_Comm comm, const DealtHosts& dealt) {
+inline Result<std::unique_ptr<Channel>> channel_between(MPI_Comm comm, const DealtHosts& dealt,
+                                                        std::size_t short_bytes = 0) {
     std::vector<Way> ways;
     if (dealt.hosts > 1) {
-        Way nic{"nic", GRADCOLL_VALUE(make_nic_channel(comm, dealt.placement)), {}};
+        Way nic{"nic", GRADCOLL_VALUE(make_nic_channel(comm, dealt.placement)), {}, short_bytes};
         for (int peer = 0; peer < size_of_world(); ++peer)
             nic.places.push_back(dealt.placement.are_together(rank_of_world(), peer) ? -1 : peer);
         ways.push_back(std::move(nic));
