@@ -374,6 +374,27 @@ TEST(InterposedInfo, ACodecCompressesFloatSumsOnly) {
     EXPECT_EQ(comm.stats().calls_compressed, 1U);
 }
 
+TEST(InterposedInfo, WhatLimitsLossAndIsIgnoredMakesAllExact) {
+    const Info unread{{"gc_codec", "2:4"}, {"gc_tolerance", "1e-4"}};
+    const Info misspelt{{"gc_codec", "2:4"}, {"gc_tolerence", "abs=1e-4"}};
+    const Info plain{{"gc_codec", "2:4"}};
+    const Info* const of_rank_0[] = {&unread, &misspelt, &unread, &misspelt};
+    const Info* const of_others[] = {&unread, &misspelt, &plain, &plain};
+    for (std::size_t i = 0; i < std::size(of_rank_0); ++i) {
+        const PlainComm comm;
+        tell(comm, comm.rank() == 0 ? *of_rank_0[i] : *of_others[i]);
+        if (alone()) return;
+        const Floats input = ones_of(comm);
+        Floats output(long_count);
+        EXPECT_TRUE(
+            connected()
+                .allreduce(input.data(), output.data(), long_count, MPI_FLOAT, MPI_SUM, comm)
+                .served);
+        EXPECT_EQ(option_of(comm, "gc_codec"), "2:4");
+        EXPECT_EQ(comm.stats().calls_compressed, 0U) << i;
+    }
+}
+
 TEST(InterposedInfo, NumbersOfCallsChooseWhichAreCompressed) {
     const PlainComm comm;
     const Info info{{"gc_codec", "2:4"}, {"gc_compress_calls", "1,3"}};
