@@ -26,9 +26,10 @@ TEST(KnownProcesses, LaterCommunicatorsHaveTheFacts) {
     IdentifiedComm first, second, reversed(0, -rank_of(MPI_COMM_WORLD));
     EXPECT_EQ(first.identity().known(), nullptr);
     const auto tuning = some_tuning();
-    first.identity().remember_agreed(tuning);
+    first.identity().remember_agreed(tuning, true);
     ASSERT_NE(second.identity().known(), nullptr);
     EXPECT_EQ(second.identity().known()->tuning, tuning);
+    EXPECT_TRUE(second.identity().known()->loss_in_doubt);
     EXPECT_EQ(second.identity().is_one_host(), first.identity().is_one_host());
     EXPECT_EQ(second.identity().yields(), first.identity().yields());
     EXPECT_EQ(reversed.identity().known(), nullptr);
@@ -40,7 +41,7 @@ TEST(KnownProcesses, AreUnknownIfOneOfThemHasForgotten) {
     IdentifiedComm half(rank_of(MPI_COMM_WORLD) < ranks_of_half ? 0 : 1, 0);
     IdentifiedComm again(rank_of(MPI_COMM_WORLD) < ranks_of_half ? 0 : 1, 0);
     const CommIdentity& identity = half.identity();
-    if (rank_of(MPI_COMM_WORLD) != 0) identity.remember_agreed(some_tuning());
+    if (rank_of(MPI_COMM_WORLD) != 0) identity.remember_agreed(some_tuning(), false);
     EXPECT_EQ(again.identity().known() != nullptr, rank_of(MPI_COMM_WORLD) >= ranks_of_half);
     EXPECT_EQ(again.identity().is_one_host(), half.identity().is_one_host());
 }
