@@ -48,6 +48,18 @@ int find_world_rank() {
     return world_rank;
 }
 
+/// GC_NIC asks for what no message needs: none leaves the host of the whole job.
+void tell_of_idle_agents(const CommIdentity& identity, const Settings& settings) {
+    static std::atomic<bool> is_told{false};
+    int ranks_of_job = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_of_job);
+    if (settings.nic.use == NicUse::off || !identity.is_one_host() ||
+        identity.rank_count() != ranks_of_job || is_told.exchange(true))
+        return;
+    log(identity.speaks_for_job() ? LogLevel::warn : LogLevel::debug,
+        "GC_NIC: agents carry nothing: all ranks of the job are on one host");
+}
+
 void tell_about_process(const CommIdentity& identity, int world_rank) {
     if (identity.speaks_for_job()) warn_about_settings();
     dump_config_once(world_rank);
@@ -319,6 +331,7 @@ Status CommContext::take_settings(const SettingsText& proposed, Settings setting
         GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology], settings)));
     settings_.take(proposed, std::move(settings));
     expect_codec(settings_.current());
+    tell_of_idle_agents(identity_, settings_.current());
     suit_settings();
     if (has_tree()) plans_.plan_for(tree_, settings_.current());
     tree_trouble_ = {};

@@ -17,14 +17,6 @@ void say_once_that_there_are_none(const Status& why) {
         "GC_NIC: messages go directly: {}", why.message());
 }
 
-bool is_whole_job(MPI_Comm comm) {
-    int ranks = 0;
-    int ranks_of_job = 0;
-    PMPI_Comm_size(comm, &ranks);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_of_job);
-    return ranks == ranks_of_job;
-}
-
 /// Measured: from here on agents are as fast as direct messages, over 1 Gbit/s and with int8, too
 /// (docs/nic.md, "What it costs").
 constexpr std::size_t nic_short_bytes = std::size_t{256} << 10;
@@ -37,12 +29,7 @@ bool is_wanted(const ChannelOptions& options) {
 Result<Offer> offer_nic(const OfferRequest& request) {
     if (!is_wanted(request.options)) return Offer();
     NicPlacement placement = GRADCOLL_VALUE(nic_placement(request.comm));
-    if (placement.host_count() == 1) {
-        if (is_whole_job(request.comm))
-            say_once_that_there_are_none(
-                {Code::unsupported, "all ranks of the job are on one host"});
-        return Offer();
-    }
+    if (placement.host_count() == 1) return Offer();
     placement.directory = nic_directory(option_text(OptionId::nic_dir));
     placement.starts_agent = request.options.nic.use == NicUse::on_demand;
     const std::size_t least_summed_bytes =
