@@ -14,7 +14,6 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
-#include "report/snapshot.hpp"
 #include "runtime/binding.hpp"
 
 namespace gradcoll {
@@ -354,9 +353,21 @@ std::size_t OneHostEngine::least_bytes() const {
 }
 
 /// A look for a message that nobody sends is how MPI is asked to go on.
-bool OneHostEngine::let_others_go_on() const {
+void OneHostEngine::let_mpi_go_on() const {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
+}
+
+/// MPICH takes in one message a look: after a barrier one of each rank, as far as that is quick.
+void OneHostEngine::let_mpi_catch_up(CallKind kind) const {
+    constexpr int most_looks = 8;
+    const int looks =
+        kind == CallKind::barrier ? std::clamp(group_.rank_count(), 2, most_looks) : 1;
+    for (int i = 0; i < looks; ++i) let_mpi_go_on();
+}
+
+bool OneHostEngine::let_others_go_on() const {
+    let_mpi_go_on();
     const bool beside = beside_ != nullptr && beside_(beside_context_);
     return advance_started_calls() || beside;
 }

@@ -1,0 +1,92 @@
+/* tests/preload/progress.c - what a rank gave the MPI library before a barrier, or another call that
+ * all ranks end together, the other finds at its first look after it, as under the MPI library's
+ * own: windows, messages. Argument: FOLDER. */
+#include <mpi.h>
+
+#include "witness.h"
+
+enum { rounds = 100, calls = 4 };
+static int rank, size;
+static const char* const names[] = {"barrier", "allreduce", "reduce_scatter_block", "allgather"};
+
+static void meet(int call) {
+    static int in[64], out[64];
+    if (call == 0) MPI_Barrier(MPI_COMM_WORLD);
+    if (call == 1) MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (call == 2) MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (call == 3) MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+/* Rank 0 completes its access to the windows of all others. */
+static int missed_windows(int call, MPI_Win window, MPI_Group others, MPI_Group first) {
+    int missed = 0, found = 0;
+    for (int round = 0; round < rounds; ++round) {
+        if (rank == 0) {
+            MPI_Win_start(others, 0, window);
+            MPI_Barrier(MPI_COMM_WORLD);
+            MPI_Win_complete(window);
+            meet(call);
+        } else {
+            MPI_Win_post(first, 0, window);
+            MPI_Barrier(MPI_COMM_WORLD);
+            meet(call);
+            MPI_Win_test(window, &found);
+            missed += !found;
+            if (!found) MPI_Win_wait(window);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return missed;
+}
+
+static int missed_messages(int call, int probes) {
+    const int next = (rank + 1) % size, last = (rank + size - 1) % size;
+    int missed = 0, found = 0, value = 0;
+    for (int round = 0; round < rounds; ++round) {
+        MPI_Request request;
+        if (!probes) MPI_Irecv(&value, 1, MPI_INT, last, 0, MPI_COMM_WORLD, &request);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Send(&round, 1, MPI_INT, next, 0, MPI_COMM_WORLD);
+        meet(call);
+        if (probes)
+            MPI_Iprobe(last, 0, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+        else
+            MPI_Test(&request, &found, MPI_STATUS_IGNORE);
+        missed += !found;
+        if (probes)
+            MPI_Recv(&value, 1, MPI_INT, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        else if (!found)
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+        missed += value != round;
+    }
+    return missed;
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
+    witness_open(argv[1], rank);
+    const int root[] = {0};
+    char memory[64];
+    MPI_Win window;
+    MPI_Group all, others, first;
+    MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Win_get_group(window, &all);
+    MPI_Group_excl(all, 1, root, &others);
+    MPI_Group_incl(all, 1, root, &first);
+    for (int call = 0; call < calls; ++call) {
+        for (int i = 0; i < 200; ++i) meet(call); /* from now on served */
+        witness("%s: %d windows, %d messages by test, %d by probe missed", names[call],
+                missed_windows(call, window, others, first), missed_messages(call, 0),
+                missed_messages(call, 1));
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&others);
+    MPI_Group_free(&first);
+    MPI_Win_free(&window);
+    witness_close();
+    MPI_Finalize();
+    return 0;
+}
