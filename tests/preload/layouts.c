@@ -30,7 +30,8 @@ static struct layout layout_of(int kind, int count) {
         case 3:
             return (struct layout){"backward", 1, 2, -1, 0};
         case interlocked_kind: /* the memory between them is of count x count elements in MPICH */
-            return (struct layout){"interlocked", 0, count <= 1000 ? 1 : 2, count <= 1000 ? count : 1, 0};
+            return (struct layout){"interlocked", 0, count <= 1000 ? 1 : 2,
+                                   count <= 1000 ? count : 1, 0};
         case 5:
             return (struct layout){"displaced", 5, 3, 1, 0};
         case absolute_kind:
@@ -139,8 +140,8 @@ static int wrong_in(struct buffer* b, int first, int last, int from, int count, 
 
 static int wrongs[8];
 enum { allreduce, in_place, nonblocking, reduce, scatter, scan, gather, broadcast };
-static const char* const names[] = {"allreduce",  "in place", "nonblocking", "reduce",
-                                    "scattered",  "scan",     "gather",      "broadcast"};
+static const char* const names[] = {"allreduce", "in place", "nonblocking", "reduce",
+                                    "scattered", "scan",     "gather",      "broadcast"};
 
 static void reductions(MPI_Comm comm, MPI_Op op, struct buffer* in, struct buffer* out, int round) {
     MPI_Request request;
@@ -254,7 +255,8 @@ static void pairs(MPI_Comm comm, int count) {
             int index;
             memcpy(&value, data + k * extent, sizeof value);
             memcpy(&index, data + k * extent + sizeof value, sizeof index);
-            wrong += value != size * (size - 1) / 2 + size * k || index != size * (size - 1) / 2 * k;
+            wrong +=
+                value != size * (size - 1) / 2 + size * k || index != size * (size - 1) / 2 * k;
         }
     }
     witness("pairs n=%d: %d wrong", count, wrong);

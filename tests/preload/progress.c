@@ -1,9 +1,8 @@
-/* tests/preload/progress.c - what a rank gave the MPI library before a barrier, or another call that
- * all ranks end together, the other finds at its first look after it, as under the MPI library's
- * own: windows, messages. Argument: FOLDER. */
+/* tests/preload/progress.c - what a rank gave the MPI library before a barrier, or another call
+ * that all ranks end together, another finds at its first look after it: windows, messages. (Under
+ * plain Open MPI, too; plain MPICH 5.0.2 misses them from a communicator's fifth barrier on.) */
 #include <mpi.h>
-
-#include "witness.h"
+#include <stdio.h>
 
 enum { rounds = 100, calls = 4 };
 static int rank, size;
@@ -66,8 +65,6 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc != 2) MPI_Abort(MPI_COMM_WORLD, 2);
-    witness_open(argv[1], rank);
     const int root[] = {0};
     char memory[64];
     MPI_Win window;
@@ -76,17 +73,19 @@ int main(int argc, char** argv) {
     MPI_Win_get_group(window, &all);
     MPI_Group_excl(all, 1, root, &others);
     MPI_Group_incl(all, 1, root, &first);
+    int missed = 0;
     for (int call = 0; call < calls; ++call) {
         for (int i = 0; i < 200; ++i) meet(call); /* from now on served */
-        witness("%s: %d windows, %d messages by test, %d by probe missed", names[call],
-                missed_windows(call, window, others, first), missed_messages(call, 0),
-                missed_messages(call, 1));
+        const int windows = missed_windows(call, window, others, first);
+        const int tests = missed_messages(call, 0), probes = missed_messages(call, 1);
+        printf("rank %d, %s: %d windows, %d messages by test, %d by probe missed\n", rank,
+               names[call], windows, tests, probes);
+        missed += windows + tests + probes;
     }
     MPI_Group_free(&all);
     MPI_Group_free(&others);
     MPI_Group_free(&first);
     MPI_Win_free(&window);
-    witness_close();
     MPI_Finalize();
-    return 0;
+    return missed != 0;
 }
