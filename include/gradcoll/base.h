@@ -18,8 +18,9 @@ extern "C" {
 int GC_Get_version(int* major, int* minor, int* patch);
 
 /* Full text of error `code`. If `code` is what the last failing GC_ call of this thread returned,
- * the text is that failure's own message; otherwise it is MPI_Error_string's. `text` holds at least
- * GC_MAX_ERROR_STRING bytes; `length` (may be NULL) gets the length without the final 0. */
+ * or its class, the text is that failure's own message; otherwise it is MPI_Error_string's. `text`
+ * holds at least GC_MAX_ERROR_STRING bytes; `length` (may be NULL) gets the length without the
+ * final 0. */
 #define GC_MAX_ERROR_STRING 1024
 int GC_Error_string(int code, char* text, int* length);
 

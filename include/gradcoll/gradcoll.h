@@ -6,10 +6,13 @@
  * environment) sums of floating-point vectors become approximate, and still end with the same bits
  * on every rank.
  *
- * Errors. Every call returns MPI_SUCCESS or an MPI error class, after calling the communicator's
- * error handler with it (MPI_ERRORS_ARE_FATAL, MPI's default, therefore aborts). GC_Error_string
- * gives the full message of the last error of the calling thread: it names the argument, its value
- * and what is allowed.
+ * Errors. Every call returns MPI_SUCCESS or an MPI error code, after calling the communicator's
+ * error handler with it (MPI_ERRORS_ARE_FATAL, MPI's default, therefore aborts). MPI_Error_class
+ * gives its class, which each call documents, and MPI_Error_string the reason: it names the
+ * argument, its value and what is allowed. There is one code for each class, so that it says what
+ * failed last with that class in the process. GC_Error_string gives the full message of the last
+ * error of the calling thread, also where the MPI library has no texts for codes that are added to
+ * its classes (MPICH 4.0) and the code is the class itself.
  *
  * Threads. As for MPI: any thread may call if MPI was initialised with MPI_THREAD_MULTIPLE, and
  * collective calls on one communicator must be ordered by the caller. Different communicators never

@@ -88,6 +88,13 @@ class OwnComm : public PlainComm {
     }
 };
 
+/// Of an error, whose code may have a text of its own; what is below 0 stays as it is.
+inline int class_of(int code) {
+    int error_class = code;
+    if (code > 0) MPI_Error_class(code, &error_class);
+    return error_class;
+}
+
 inline std::string error_text(int code) {
     char text[GC_MAX_ERROR_STRING];
     GC_Error_string(code, text, nullptr);

@@ -10,7 +10,8 @@ namespace gradcoll {
 namespace {
 
 struct LastError {
-    int code = MPI_SUCCESS;
+    int error_class = MPI_SUCCESS;
+    int code = MPI_SUCCESS;  ///< what the call returned: of that class
     std::string text;
 };
 thread_local LastError last_error;
@@ -80,7 +81,7 @@ bool ask_whether_mpi_runs() {
 }
 
 int keep_error(const char* call, const Outcome& failure) {
-    last_error.code = failure.mpi_code;
+    last_error.code = last_error.error_class = failure.mpi_code;
     last_error.text = text_of(call, failure.status);
     return failure.mpi_code;
 }
@@ -93,18 +94,12 @@ int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcep
     }
     const MPI_Comm handler_of = comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm;
     log(level_for(handler_of), "{}", last_error.text);
-    PMPI_Comm_call_errhandler(handler_of, failure.mpi_code);
-    return failure.mpi_code;
+    last_error.code = code_with_text(failure.mpi_code, last_error.text);
+    const int code = last_error.code;
+    PMPI_Comm_call_errhandler(handler_of, code);
+    return code;
 } catch (...) {  // no memory left even for the message
     return failure.mpi_code;
-}
-
-int raise_error_of_mpi_call(MPI_Comm comm, const char* call, const Outcome& failure) noexcept try {
-    Outcome told = failure;
-    told.mpi_code = code_with_text(failure.mpi_code, text_of(call, failure.status));
-    return raise_error(comm, call, told);
-} catch (...) {  // no memory left even for the message
-    return raise_error(comm, call, failure);
 }
 
 int without_message(int mpi_code) {
@@ -113,7 +108,9 @@ int without_message(int mpi_code) {
 }
 
 const std::string* last_error_text(int code) {
-    return code != MPI_SUCCESS && last_error.code == code ? &last_error.text : nullptr;
+    if (code == MPI_SUCCESS) return nullptr;
+    const bool is_it = code == last_error.code || code == last_error.error_class;
+    return is_it ? &last_error.text : nullptr;
 }
 
 Status status_of_current_exception() {

@@ -43,21 +43,19 @@ struct Outcome {
     }
 };
 
-/// Keeps the message for GC_Error_string on this thread; returns the MPI error class.
+/// Keeps the message for GC_Error_string on this thread; returns the failure's code.
 int keep_error(const char* call, const Outcome& failure);
 
-/// Does that, logs it, calls the error handler of `comm` (of
-/// MPI_COMM_WORLD if `comm` is null, as MPI does) and returns the MPI error class.
+/// Does that, logs it, calls the error handler of `comm` (of MPI_COMM_WORLD if `comm` is null, as
+/// MPI does) and returns a code whose class is the failure's and whose MPI_Error_string is the
+/// message (code_with_text()); before MPI_Init and after MPI_Finalize the class.
 int raise_error(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
-
-/// The same for a call that the program knows as MPI's: returns a code whose MPI_Error_string is
-/// the message, and whose class is the failure's (code_with_text()).
-int raise_error_of_mpi_call(MPI_Comm comm, const char* call, const Outcome& failure) noexcept;
 
 /// Forgets the message: the MPI library raised the error, and has a text of its own.
 int without_message(int mpi_code);
 
-/// Full text of the last failure of this thread if it returned `code`, else null.
+/// Full text of the last failure of this thread if it returned `code`, or a code of that class;
+/// else null.
 const std::string* last_error_text(int code);
 
 /// MPI_Init has ended and MPI_Finalize has not begun. Not all the time between.

@@ -35,10 +35,10 @@ Known offer_known(const Entry& entry, MPI_Comm comm, int* code, Run&& run) noexc
         if (reason_to_pass(entry, comm) != PassReason::none) return Known::no;
         const Known known = run(status);
         if (known == Known::served)
-            *code = status.ok() ? MPI_SUCCESS : raise_error_of_mpi_call(comm, entry.name, status);
+            *code = status.ok() ? MPI_SUCCESS : raise_error(comm, entry.name, status);
         return known;
     } catch (...) {  // the other ranks are inside
-        *code = raise_error_of_mpi_call(comm, entry.name, status_of_current_exception());
+        *code = raise_error(comm, entry.name, status_of_current_exception());
         return Known::served;
     }
 }
@@ -69,9 +69,9 @@ int at_offer(const Entry& entry, const CallArguments& arguments, Status complain
             outcome = *passed;
         }
         *code = outcome.status.ok() ? outcome.mpi_code
-                                    : raise_error_of_mpi_call(arguments.comm, entry.name, outcome);
+                                    : raise_error(arguments.comm, entry.name, outcome);
     } catch (...) {  // the other ranks are inside: passing now would keep them waiting
-        *code = raise_error_of_mpi_call(arguments.comm, entry.name, status_of_current_exception());
+        *code = raise_error(arguments.comm, entry.name, status_of_current_exception());
     }
     return 1;
 }

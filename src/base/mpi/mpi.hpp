@@ -19,8 +19,7 @@ namespace gradcoll {
 #ifdef OPEN_MPI
 inline constexpr bool mpi_takes_aliased_buffers = true;
 /// Whether error codes are numbers from 0 to MPI_LASTUSEDCODE, and to ask for the text of another
-/// is an error itself. Codes that a program adds to a predefined class have a text there alone:
-/// MPICH 4.0 takes them for its own.
+/// is an error itself.
 inline constexpr bool mpi_counts_error_codes = true;
 /// Whether the call that completes a persistent request with an error also frees it.
 inline constexpr bool mpi_frees_failed_requests = OMPI_MAJOR_VERSION < 5;

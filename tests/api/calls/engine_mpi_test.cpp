@@ -168,7 +168,7 @@ TEST(EngineCalls, StatisticsTellWhatWasSent) {
         EXPECT_LT(10 * bytes[0], 9 * bytes[1]) << "in the memory of hosts nothing is compressed";
     }
     const int code = GC_Engine_get_stats(engine, nullptr);
-    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_EQ(class_of(code), MPI_ERR_ARG);
     EXPECT_NE(error_text(code).find("stats is a null pointer"), std::string::npos);
 }
 
@@ -183,7 +183,7 @@ TEST(EngineCalls, ADifferenceIsToldToAllAndTheEngineGoesOn) {
                         MPI_FLOAT, MPI_SUM, 0, &handle),
               MPI_SUCCESS);
     const int code = GC_Handle_wait(&handle);
-    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_EQ(class_of(code), MPI_ERR_ARG);
     EXPECT_NE(error_text(code).find("101 elements of fp32, sum, exact"), std::string::npos)
         << error_text(code);
     EXPECT_NE(error_text(code).find("100 elements"), std::string::npos);
@@ -298,7 +298,7 @@ TEST(EngineFeedback, AnotherVectorBeginsWithZeros) {
     const GC_Residual residual = residual_of(engine, "w");
     GC_Residual other = GC_RESIDUAL_NULL;
     const int code = GC_Engine_get_residual(engine, "w", 5'000, MPI_FLOAT, &other);
-    EXPECT_EQ(code, MPI_ERR_ARG);
+    EXPECT_EQ(class_of(code), MPI_ERR_ARG);
     EXPECT_NE(error_text(code).find("its count is 20000, but the call's is 5000"),
               std::string::npos)
         << error_text(code);
@@ -327,7 +327,7 @@ TEST(EngineFeedback, WrongArgumentsAreNamed) {
     const LossyEngine engine(comm);
     GC_Residual residual = GC_RESIDUAL_NULL;
     const auto expect_wrong = [&](int code, int expected, const char* what) {
-        EXPECT_EQ(code, expected) << what;
+        EXPECT_EQ(class_of(code), expected) << what;
         EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
     };
     expect_wrong(GC_Engine_get_residual(engine, nullptr, 1, MPI_FLOAT, &residual), MPI_ERR_ARG,
@@ -371,7 +371,7 @@ TEST(EngineCalls, WrongArgumentsAreNamed) {
         return GC_Submit(to, name, in, result, count, type, op, 0, where);
     };
     const auto expect_wrong = [&](int code, int expected, const char* what) {
-        EXPECT_EQ(code, expected) << what;
+        EXPECT_EQ(class_of(code), expected) << what;
         EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
     };
     const std::string long_name(300, 'n');
@@ -417,7 +417,7 @@ TEST(EngineCalls, SettingsThatEnginesCannotKeepAreRefused) {
     GC_Engine engine = GC_ENGINE_NULL;
     const auto expect_refused = [&](const char* key, const char* value, const char* what) {
         const int code = GC_Engine_create(comm, Info({{key, value}}), &engine);
-        EXPECT_EQ(code, MPI_ERR_ARG) << key;
+        EXPECT_EQ(class_of(code), MPI_ERR_ARG) << key;
         EXPECT_NE(error_text(code).find(what), std::string::npos) << error_text(code);
         EXPECT_EQ(engine, GC_ENGINE_NULL);
     };

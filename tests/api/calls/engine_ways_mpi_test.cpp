@@ -90,10 +90,11 @@ TEST(EngineCalls, PlansAreReadAndWritten) {
     if (comm.rank() == 0) std::ofstream(given) << "{}";
     MPI_Barrier(comm);
     GC_Engine engine = GC_ENGINE_NULL;
-    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", given.c_str()}}), &engine),
+    EXPECT_EQ(class_of(GC_Engine_create(comm, Info({{"gc_engine_plan", given.c_str()}}), &engine)),
               MPI_ERR_ARG);
-    EXPECT_EQ(GC_Engine_create(comm, Info({{"gc_engine_plan", "/no/such/plan"}}), &engine),
-              MPI_ERR_ARG);
+    EXPECT_EQ(
+        class_of(GC_Engine_create(comm, Info({{"gc_engine_plan", "/no/such/plan"}}), &engine)),
+        MPI_ERR_ARG);
 }
 
 }  // namespace

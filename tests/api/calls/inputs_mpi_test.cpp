@@ -256,13 +256,6 @@ const Row rows[] = {
      },
      as_mpi, untried, untried, as_mpi},
 };
-
-int class_of(int code) {
-    int error_class = MPI_SUCCESS;
-    if (code > 0) MPI_Error_class(code, &error_class);
-    return code > 0 ? error_class : code;
-}
-
 void expect_what_mpi_gives(const EntryPoint& entry, const Row& row, Parts& parts) {
     parts.fill();
     Input input = parts.good();

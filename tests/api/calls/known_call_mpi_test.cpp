@@ -116,12 +116,12 @@ TEST_F(SumTest, BadArgumentsAreFoundAfterGoodOnes) {
         return GC_Allreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm);
     };
     ASSERT_EQ(code(values, result, 8), MPI_SUCCESS);
-    EXPECT_EQ(code(nullptr, result, 8), MPI_ERR_BUFFER);
-    EXPECT_EQ(code(values, nullptr, 8), MPI_ERR_BUFFER);
-    EXPECT_EQ(code(values, MPI_IN_PLACE, 8), MPI_ERR_BUFFER);
-    EXPECT_EQ(code(values, values, 8), MPI_ERR_BUFFER);
-    EXPECT_EQ(code(values + 1, values, 4), MPI_ERR_BUFFER);
-    EXPECT_EQ(code(values, result, -1), MPI_ERR_COUNT);
+    EXPECT_EQ(class_of(code(nullptr, result, 8)), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(code(values, nullptr, 8)), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(code(values, MPI_IN_PLACE, 8)), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(code(values, values, 8)), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(code(values + 1, values, 4)), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(code(values, result, -1)), MPI_ERR_COUNT);
     EXPECT_EQ(code(values, values + 4, 4), MPI_SUCCESS);
 }
 

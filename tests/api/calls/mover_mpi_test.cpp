@@ -115,7 +115,7 @@ class Movers : public testing::Test {
     }
 
     void expect_error(int code, int expected_class, std::initializer_list<const char*> words) {
-        EXPECT_EQ(expected_class, code) << error_text(code);
+        EXPECT_EQ(expected_class, class_of(code)) << error_text(code);
         const std::string text = error_text(code);
         for (const char* word : words)
             EXPECT_NE(text.find(word), std::string::npos) << "no '" << word << "' in: " << text;

@@ -127,7 +127,7 @@ TEST(Persistent, StartingTwiceIsAnErrorThatSaysSo) {
     const OwnComm comm("flat");
     Tensor tensor(comm, 100, 1);
     ASSERT_EQ(GC_Start(&tensor.request), MPI_SUCCESS);
-    EXPECT_EQ(GC_Start(&tensor.request), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Start(&tensor.request)), MPI_ERR_REQUEST);
     EXPECT_NE(error_text(MPI_ERR_REQUEST).find("started already"), std::string::npos);
     EXPECT_EQ(GC_Wait(&tensor.request), MPI_SUCCESS);
 }
@@ -246,16 +246,16 @@ TEST(Residual, DamagedCheckpointsAreRefusedAndChangeNothing) {
     GC_Residual_size(residual, &size);
     std::vector<std::byte> good(size), after(size);
     ASSERT_EQ(GC_Residual_save(residual, good.data(), size), MPI_SUCCESS);
-    EXPECT_EQ(GC_Residual_save(residual, good.data(), size - 1), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Residual_save(residual, good.data(), size - 1)), MPI_ERR_ARG);
 
     for (const std::size_t at :
          {std::size_t{0}, std::size_t{8}, std::size_t{16}, std::size_t{40}, size / 2, size - 1}) {
         std::vector<std::byte> bad = good;
         bad[at] ^= std::byte{1};
-        EXPECT_EQ(GC_Residual_load(residual, bad.data(), size), MPI_ERR_ARG) << at;
+        EXPECT_EQ(class_of(GC_Residual_load(residual, bad.data(), size)), MPI_ERR_ARG) << at;
     }
     for (const std::size_t cut : {std::size_t{0}, std::size_t{20}, size - 8})
-        EXPECT_EQ(GC_Residual_load(residual, good.data(), cut), MPI_ERR_ARG) << cut;
+        EXPECT_EQ(class_of(GC_Residual_load(residual, good.data(), cut)), MPI_ERR_ARG) << cut;
 
     GC_Residual_save(residual, after.data(), size);
     EXPECT_EQ(after, good);
@@ -289,7 +289,7 @@ TEST(Residual, ScaleAndResetDoWhatTheySay) {
     ASSERT_EQ(GC_Residual_reset(residual), MPI_SUCCESS);
     ASSERT_EQ(reduce(zeros), MPI_SUCCESS);
     EXPECT_EQ(out, zeros);
-    EXPECT_EQ(GC_Residual_scale(residual, std::nan("")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Residual_scale(residual, std::nan(""))), MPI_ERR_ARG);
     EXPECT_EQ(GC_Residual_free(&residual), MPI_SUCCESS);
 }
 

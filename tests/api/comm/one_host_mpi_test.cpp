@@ -68,8 +68,8 @@ TEST_F(HostWay, SizeOfTheMemoryChangesNoResult) {
         ASSERT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", size), MPI_SUCCESS);
         EXPECT_EQ(sum_of_ones(comm_, 123457), ranks_) << size;
     }
-    EXPECT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "1K"), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Comm_set_option(comm_, "gc_shm_bytes", "2G"), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm_, "gc_shm_bytes", "1K")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm_, "gc_shm_bytes", "2G")), MPI_ERR_ARG);
     EXPECT_EQ(sum_of_ones(comm_, 3), ranks_);
 }
 
@@ -95,7 +95,7 @@ TEST_F(HostWay, DifferentCountsAreAnErrorOnEveryRankAndNobodyHangs) {
     std::vector<int> ones(5000, 1);
     for (const int others : {1, 0, 4000}) {
         const int count = rank_ == 0 ? others : 3;
-        EXPECT_EQ(GC_Allreduce(MPI_IN_PLACE, ones.data(), count, MPI_INT, MPI_SUM, comm_),
+        EXPECT_EQ(class_of(GC_Allreduce(MPI_IN_PLACE, ones.data(), count, MPI_INT, MPI_SUM, comm_)),
                   MPI_ERR_ARG);
         std::array<char, GC_MAX_ERROR_STRING> text{};
         GC_Error_string(MPI_ERR_ARG, text.data(), nullptr);

@@ -5,8 +5,19 @@
 namespace gradcoll::test {
 namespace {
 
+/// As much as MPI has room for; MPICH 4.0 has no texts for codes that are added to its classes.
+void expect_text_of_mpi([[maybe_unused]] int code) {
+#if defined(OPEN_MPI) || !defined(MPICH_NUMVERSION) || MPICH_NUMVERSION >= 50000000
+    char text[MPI_MAX_ERROR_STRING] = {};
+    int length = 0;
+    EXPECT_EQ(MPI_Error_string(code, text, &length), MPI_SUCCESS);
+    EXPECT_EQ(text, error_text(code).substr(0, MPI_MAX_ERROR_STRING - 1));
+#endif
+}
+
 void expect_error(int code, int expected_class, std::initializer_list<const char*> words) {
-    EXPECT_EQ(code, expected_class) << error_text(code);
+    expect_text_of_mpi(code);
+    EXPECT_EQ(class_of(code), expected_class) << error_text(code);
     const std::string text = error_text(code);
     for (const char* word : words)
         EXPECT_NE(text.find(word), std::string::npos) << "no '" << word << "' in: " << text;
@@ -57,7 +68,7 @@ TEST_F(Errors, AnErrorOfMpiHasMpisTextWhateverFailedBefore) {
 }
 
 TEST_F(Errors, TextsThatCannotBeGivenAreRefusedOrNamedByNumber) {
-    EXPECT_EQ(GC_Error_string(MPI_SUCCESS, nullptr, nullptr), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Error_string(MPI_SUCCESS, nullptr, nullptr)), MPI_ERR_ARG);
     char text[GC_MAX_ERROR_STRING];
     EXPECT_EQ(GC_Error_string(MPI_ERR_COUNT, text, nullptr), MPI_SUCCESS);
     EXPECT_STRNE(text, "");
@@ -73,16 +84,27 @@ TEST(ErrorsOfComm, NullGoesToTheHandlerOfCommWorld) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/// However many failures there are: MPI has no way to take codes back.
+TEST_F(Errors, HaveOneCodeForEachClass) {
+    const int code = sum(a, b, -1);
+    const int other = sum(nullptr, b, 4);
+    EXPECT_NE(class_of(code), class_of(other));
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(sum(a, b, -2 - i), code);
+        expect_error(sum(nullptr, b, 5 + i), MPI_ERR_BUFFER, {"sendbuf"});
+    }
+}
+
 int handled_class = MPI_SUCCESS;
 void remember_class(MPI_Comm*, int* code, ...) {
-    handled_class = *code;
+    handled_class = class_of(*code);
 }
 
 TEST_F(Errors, TheHandlerOfTheCommunicatorIsCalledWithTheClass) {
     MPI_Errhandler handler;
     MPI_Comm_create_errhandler(remember_class, &handler);
     MPI_Comm_set_errhandler(comm, handler);
-    EXPECT_EQ(sum(a, b, -1), MPI_ERR_COUNT);
+    EXPECT_EQ(class_of(sum(a, b, -1)), MPI_ERR_COUNT);
     EXPECT_EQ(handled_class, MPI_ERR_COUNT);
     MPI_Errhandler_free(&handler);
 }
@@ -102,7 +124,7 @@ TEST_F(Errors, SettingsThatDifferNameTheSettingAndTheRanks) {
     expect_error(code, MPI_ERR_ARG, {"gc_codec", "'2:4'", "'1:4'", std::to_string(last).c_str()});
     const int bad_on_one =
         GC_Comm_set_option(comm, comm.rank() == last ? "gc_nonsense" : "gc_codec", "exact");
-    EXPECT_EQ(bad_on_one, MPI_ERR_ARG);
+    EXPECT_EQ(class_of(bad_on_one), MPI_ERR_ARG);
     EXPECT_EQ(sum(a, b, 64), MPI_SUCCESS);
 }
 
@@ -120,8 +142,8 @@ TEST_F(Errors, SchedulesMustStartAtZeroAndIncrease) {
 }
 
 TEST_F(Errors, BadTreesSayWhere) {
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_topology", "((0 1)"), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_topology", "(0 0)"), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_topology", "((0 1)")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_topology", "(0 0)")), MPI_ERR_ARG);
     EXPECT_EQ(sum(a, b, 64), MPI_SUCCESS) << "the old tree still serves";
 }
 
@@ -146,7 +168,8 @@ TEST_F(Errors, ResidualsAreForFloats) {
     GC_Residual residual = GC_RESIDUAL_NULL;
     expect_error(GC_Residual_create(comm, 100, MPI_INT, &residual), MPI_ERR_TYPE, {"MPI_FLOAT"});
     ASSERT_EQ(GC_Residual_create(comm, 100, MPI_FLOAT, &residual), MPI_SUCCESS);
-    EXPECT_EQ(GC_Allreduce_residual(a, b, 64, MPI_FLOAT, MPI_MAX, comm, residual), MPI_ERR_OP);
+    EXPECT_EQ(class_of(GC_Allreduce_residual(a, b, 64, MPI_FLOAT, MPI_MAX, comm, residual)),
+              MPI_ERR_OP);
     if (comm.size() > 1) {
         expect_error(GC_Allreduce_residual(a, b, 64, MPI_FLOAT, MPI_SUM, comm, residual),
                      MPI_ERR_ARG, {"count", "100", "64"});
@@ -157,14 +180,14 @@ TEST_F(Errors, ResidualsAreForFloats) {
 TEST_F(Errors, NullRequestsHaveTheirClass) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     GC_Request request = GC_REQUEST_NULL;
-    EXPECT_EQ(GC_Start(&request), MPI_ERR_REQUEST);
-    EXPECT_EQ(GC_Wait(&request), MPI_ERR_REQUEST);
-    EXPECT_EQ(GC_Request_free(&request), MPI_ERR_REQUEST);
-    EXPECT_EQ(GC_Start(nullptr), MPI_ERR_REQUEST);
-    EXPECT_EQ(GC_Startall(-1, &request), MPI_ERR_COUNT);
-    EXPECT_EQ(GC_Waitall(1, nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Waitall(1, &request), MPI_ERR_REQUEST);
-    EXPECT_EQ(GC_Request_set_step(request, 1), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Start(&request)), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Wait(&request)), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Request_free(&request)), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Start(nullptr)), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Startall(-1, &request)), MPI_ERR_COUNT);
+    EXPECT_EQ(class_of(GC_Waitall(1, nullptr)), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Waitall(1, &request)), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Request_set_step(request, 1)), MPI_ERR_REQUEST);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
@@ -181,15 +204,15 @@ TEST_F(Errors, StartedRequestsGoOnWhatIsAskedOfThemWrongly) {
     EXPECT_EQ(GC_Request_free(&request), MPI_SUCCESS);
     EXPECT_EQ(request, GC_REQUEST_NULL);
     expect_error(GC_Step(comm, -1), MPI_ERR_ARG, {"-1", "0 and more"});
-    EXPECT_EQ(GC_Comm_get_stats(comm, nullptr), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Iallreduce(a, b, 8, MPI_FLOAT, MPI_SUM, comm, nullptr), MPI_ERR_REQUEST);
+    EXPECT_EQ(class_of(GC_Comm_get_stats(comm, nullptr)), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Iallreduce(a, b, 8, MPI_FLOAT, MPI_SUM, comm, nullptr)), MPI_ERR_REQUEST);
 }
 
 TEST_F(Errors, BlocksOfOtherSizesAreRefused) {
     expect_error(GC_Allgather(a, 8, MPI_FLOAT, b, 4, MPI_FLOAT, comm), MPI_ERR_COUNT,
                  {"32 bytes", "16"});
-    EXPECT_EQ(GC_Reduce_scatter_block(a, b, -1, MPI_FLOAT, MPI_SUM, comm), MPI_ERR_COUNT);
-    EXPECT_EQ(GC_Allgather(a, 1, MPI_FLOAT, nullptr, 1, MPI_FLOAT, comm), MPI_ERR_BUFFER);
+    EXPECT_EQ(class_of(GC_Reduce_scatter_block(a, b, -1, MPI_FLOAT, MPI_SUM, comm)), MPI_ERR_COUNT);
+    EXPECT_EQ(class_of(GC_Allgather(a, 1, MPI_FLOAT, nullptr, 1, MPI_FLOAT, comm)), MPI_ERR_BUFFER);
 }
 
 TEST_F(Errors, CollectiveCheckNamesTheRankAndTheFieldInsteadOfHanging) {
@@ -213,7 +236,7 @@ TEST_F(Errors, TreeTextsThatDoNotFitSayHowManyBytesTheyNeed) {
     expect_error(GC_Comm_get_tree(comm, GC_TREE_JSON, tiny, &length), MPI_ERR_ARG, {"needs"});
     std::string text(length, '\0');
     ASSERT_EQ(GC_Comm_get_tree(comm, GC_TREE_JSON, text.data(), &length), MPI_SUCCESS);
-    EXPECT_EQ(GC_Comm_get_tree(comm, static_cast<GC_Tree_format>(7), nullptr, &length),
+    EXPECT_EQ(class_of(GC_Comm_get_tree(comm, static_cast<GC_Tree_format>(7), nullptr, &length)),
               MPI_ERR_ARG);
 }
 

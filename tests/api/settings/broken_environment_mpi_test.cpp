@@ -31,9 +31,9 @@ TEST(BrokenEnvironment, CallsWorkWithWhatIsLeftAndExactly) {
 
 TEST(BrokenEnvironment, ABadValueOfTheProgramIsStillAnError) {
     const OwnComm comm;
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_chunks_in_flight", "99"), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_compress_calls", "9-1"), MPI_ERR_ARG);
-    EXPECT_EQ(GC_Comm_set_option(comm, "gc_max_bytes", "most"), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_chunks_in_flight", "99")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_compress_calls", "9-1")), MPI_ERR_ARG);
+    EXPECT_EQ(class_of(GC_Comm_set_option(comm, "gc_max_bytes", "most")), MPI_ERR_ARG);
 }
 
 }  // namespace
