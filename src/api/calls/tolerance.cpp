@@ -66,8 +66,8 @@ LossBudget settle(const CommIdentity& comm, const LossTerms& terms, const Extent
     // Where links are slowest an encoding may lose most: what is not worth it there is so nowhere.
     const double part =
         budget.for_encodings / static_cast<double>(std::max<std::int64_t>(terms.parts.together, 1));
-    const bool is_enough = is_worth_encoding(inputs, budget.added_in,
-                                             part * static_cast<double>(terms.parts.largest));
+    const bool is_enough =
+        is_worth_encoding(inputs, budget.added_in, part * static_cast<double>(terms.parts.largest));
     note_tolerance(comm, terms.size_bytes, is_enough);
     if (is_enough) return budget;
     tell_that_it_stays_exact(comm, terms, budget, inputs);

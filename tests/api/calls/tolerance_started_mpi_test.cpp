@@ -227,6 +227,48 @@ TEST(ToleranceStarted, WhatIsStartedGoesOnWhileABlockingCallLooks) {
     ASSERT_EQ(GC_Request_free(&request), MPI_SUCCESS);
 }
 
+/// What is said on standard error meanwhile.
+template <class Work>
+std::string said_by(Work&& work) {
+    testing::internal::CaptureStderr();
+    work();
+    return testing::internal::GetCapturedStderr();
+}
+
+bool has(const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// Once a process, by rank 0.
+TEST(ToleranceStarted, WhatIsNotHeldToItIsSaid) {
+    const Kept kept(trees_for(size_of(MPI_COMM_WORLD)).back());
+    if (kept.comm.size() == 1) GTEST_SKIP() << "nothing is added";
+    kept.comm.set("gc_reproducible", "on");
+    std::vector<float> values = values_of<float>(evenly, kept.comm.rank(), 5000);
+    const auto passes = [&] {
+        MPI_Request started = MPI_REQUEST_NULL;
+        ASSERT_EQ(GC_Iallreduce(MPI_IN_PLACE, values.data(), 5000, MPI_FLOAT, MPI_SUM, kept.comm,
+                                &started),
+                  MPI_SUCCESS);
+        ASSERT_EQ(MPI_Wait(&started, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    };
+    constexpr const char* of_mpi = "whose additions are not held to gc_tolerance";
+    EXPECT_EQ(has(said_by(passes), of_mpi), kept.comm.rank() == 0);
+    EXPECT_FALSE(has(said_by(passes), of_mpi));
+
+    GC_Residual residual = GC_RESIDUAL_NULL;
+    ASSERT_EQ(GC_Residual_create(kept.comm, 5000, MPI_FLOAT, &residual), MPI_SUCCESS);
+    const auto adds = [&] {
+        ASSERT_EQ(GC_Allreduce_residual(MPI_IN_PLACE, values.data(), 5000, MPI_FLOAT, MPI_SUM,
+                                        kept.comm, residual),
+                  MPI_SUCCESS);
+    };
+    constexpr const char* of_residual = "gc_tolerance promises nothing of calls with a residual";
+    EXPECT_EQ(has(said_by(adds), of_residual), kept.comm.rank() == 0);
+    EXPECT_FALSE(has(said_by(adds), of_residual));
+    EXPECT_EQ(GC_Residual_free(&residual), MPI_SUCCESS);
+}
+
 /// A residual would carry what one result lost into another.
 TEST(ToleranceStarted, PersistentRequestsHaveNoResidualWithIt) {
     const Kept kept(trees_for(size_of(MPI_COMM_WORLD)).back());
