@@ -65,7 +65,6 @@ Status OneHost::counted(const Told& call, Run&& run) {
     if (!turns_.all_are_over()) wait_for_turn();
     if (statistics_.is_observed()) return observed(call, run);
     GRADCOLL_TRY(run());
-    engine_->let_mpi_catch_up(call.kind);
     statistics_.count_served(true, {.bytes = call.shape.size_bytes(),
                                     .bytes_sent = call.bytes_sent,
                                     .bytes_sent_exact = call.bytes_sent});
@@ -76,7 +75,6 @@ template <class Run>
 Status OneHost::observed(const Told& call, Run& run) {
     const std::uint64_t begin_ns = now_ns();
     GRADCOLL_TRY(run());
-    engine_->let_mpi_catch_up(call.kind);
     engine_->note_end();
     CallRecord record;
     record.total_ns = now_ns() - begin_ns;

@@ -14,6 +14,7 @@
 #include "base/log.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
+#include "report/snapshot.hpp"
 #include "runtime/binding.hpp"
 
 namespace gradcoll {
@@ -214,8 +215,12 @@ OneHostCall OneHostEngine::empty_call(std::uint64_t signature) {
     return {&nothing, &nothing, 0, reducer_for(ReduceOp::bor, ElementType::u8), signature};
 }
 
+/// What other ranks sent, put or completed before it, programs expect to find at their first look
+/// after it: messages of a barrier of the MPI library's own come behind these, ours pass them by.
 Status OneHostEngine::barrier() {
-    return run_empty(signature_of(CallKind::barrier, shape_of_bytes(0)));
+    GRADCOLL_TRY(run_empty(signature_of(CallKind::barrier, shape_of_bytes(0))));
+    let_mpi_catch_up();
+    return {};
 }
 
 /// The others count what they move, and may first ask for larger blocks: that they have not got.
@@ -358,11 +363,9 @@ void OneHostEngine::let_mpi_go_on() const {
     PMPI_Iprobe(MPI_ANY_SOURCE, 0, private_comm_, &found, MPI_STATUS_IGNORE);
 }
 
-/// MPICH takes in one message a look: after a barrier one of each rank, as far as that is quick.
-void OneHostEngine::let_mpi_catch_up(CallKind kind) const {
-    constexpr int most_looks = 8;
-    const int looks =
-        kind == CallKind::barrier ? std::clamp(group_.rank_count(), 2, most_looks) : 1;
+/// MPICH takes in one message a look: one of each other rank, as far as that is quick.
+void OneHostEngine::let_mpi_catch_up() const {
+    const int looks = std::min(group_.rank_count() - 1, 8);
     for (int i = 0; i < looks; ++i) let_mpi_go_on();
 }
 

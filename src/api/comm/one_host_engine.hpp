@@ -13,7 +13,6 @@
 #include "api/observe/step_trace.hpp"
 #include "base/mpi/mpi.hpp"
 #include "collectives/plan/plan.hpp"
-#include "report/snapshot.hpp"
 #include "runtime/one_host/allgather.hpp"
 #include "runtime/one_host/allreduce.hpp"
 #include "runtime/one_host/bcast.hpp"
@@ -86,10 +85,6 @@ class OneHostEngine {
     }
     /// Progress of MPI, of what has started and of what is beside; true if there was any.
     bool let_others_go_on() const;
-    /// At the end of a call of that kind. What other ranks sent, put or completed before it,
-    /// programs expect to find at their first look after it: the messages of a call of the MPI
-    /// library's own come behind these, ours pass them by.
-    void let_mpi_catch_up(CallKind kind) const;
     /// Begins one that nobody waits for, on all ranks: advance_started() until it is complete or
     /// fails, before the next call.
     void start_allreduce(const Binding& binding, const CallShape& shape);
@@ -148,6 +143,7 @@ class OneHostEngine {
     Status allocate(const SegmentGroup::BlockExtents& extents);
     std::size_t least_bytes() const;
     void let_mpi_go_on() const;
+    void let_mpi_catch_up() const;
     static bool go_on(void* engine) {
         return static_cast<OneHostEngine*>(engine)->let_others_go_on();
     }

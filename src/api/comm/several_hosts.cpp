@@ -275,7 +275,6 @@ Status SeveralHosts::tell_outcome(const Status& mine, bool& lossy) {
         std::int32_t lossy;
     } told{static_cast<std::int32_t>(mine.code()), lossy ? 1 : 0};
     const Status heard = engine_->bcast(&told, sizeof told, 0);
-    engine_->let_mpi_catch_up(CallKind::allreduce);
     if (!mine.ok() || !heard.ok()) return mine.ok() ? heard : mine;
     lossy = told.lossy != 0;
     const auto code = static_cast<Code>(told.code);
