@@ -1,5 +1,6 @@
 #include "api/calls/blocking.hpp"
 
+#include <functional>
 #include <memory>
 #include <new>
 #include <utility>
@@ -127,17 +128,17 @@ Status run_routed(CommContext& context, const CallArguments& arguments, const Ca
     });
 }
 
-/// So that it keeps its tolerance; a rank that refuses takes no part in that.
+/// So that it keeps its tolerance; a rank that refuses takes no part in that. By reference the
+/// work is handed on without an allocation.
 Status run_settled(CommContext& context, const CallArguments& arguments, const CallShape& shape,
                    const KeptTolerance& kept, const BlockingExtras& extras) {
     const Binding binding = binding_of(arguments, shape);
     const SumBuffers buffers{binding.input, binding.output, static_cast<std::size_t>(shape.count)};
-    return run_kept(context, shape, kept, buffers,
-                    [&](void* wide, const CallShape& added, const KeptTolerance& how) {
-                        const CallArguments there =
-                            arguments_in(wide, arguments, added.type, added.count);
-                        return run_routed(context, there, added, how, extras);
-                    });
+    const auto run = [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+        const CallArguments there = arguments_in(wide, arguments, added.type, added.count);
+        return run_routed(context, there, added, how, extras);
+    };
+    return run_kept(context, shape, kept, buffers, std::cref(run));
 }
 
 /// Also measures the error of a compressed call, if it is its turn.

@@ -1,5 +1,6 @@
 #include "api/calls/blocks.hpp"
 
+#include <functional>
 #include <memory>
 #include <new>
 
@@ -78,13 +79,16 @@ Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
     if (!kept) return kept.status();
     const Binding binding = binding_of(arguments, call.shape);
     const MPI_Count block_elems = call.shape.count / call.context->identity().rank_count();
+    const auto run = [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+        const CallArguments there = arguments_in(wide, arguments, added.type, block_elems);
+        return reduce_scatter_along(call, there, added, how);
+    };
     return run_kept(*call.context, call.shape, *kept,
-                    {binding.input, binding.output, static_cast<std::size_t>(block_elems), false},
-                    [&](void* wide, const CallShape& added, const KeptTolerance& how) {
-                        const CallArguments there =
-                            arguments_in(wide, arguments, added.type, block_elems);
-                        return reduce_scatter_along(call, there, added, how);
-                    });
+                    {.input = binding.input,
+                     .output = binding.output,
+                     .output_elems = static_cast<std::size_t>(block_elems),
+                     .is_alike = false},
+                    std::cref(run));
 }
 
 /// The same with copies of what is on a device, where the host has to look at it.
