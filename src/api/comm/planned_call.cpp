@@ -6,6 +6,7 @@
 #include "api/observe/observe.hpp"
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "base/small_stack.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/draw/decision_text.hpp"
 #include "collectives/predict/model.hpp"
@@ -118,13 +119,21 @@ Result<std::unique_ptr<Executor>> PlannedCall::take_executor(const ExecutorUse& 
     return executor == nullptr ? make_executor(use) : std::move(executor);
 }
 
+/// Below all that a call goes through, of which a small stack may have little left.
+Result<std::unique_ptr<Executor>> PlannedCall::make_executor_on_host() const {
+    Result<std::unique_ptr<Executor>> executor = std::unique_ptr<Executor>();
+    run_with_room_on_stack([&] { executor = Executor::make(plan_, *channel_, executor_options_); });
+    return executor;
+}
+
 Result<std::unique_ptr<Executor>> PlannedCall::make_executor(const ExecutorUse& use) const {
+    if (use.data_device == nullptr) return make_executor_on_host();
     Executor::Options options = executor_options_;
-    options.data_on_device = use.data_device != nullptr;
-    if (options.data_on_device) options.device = use.data_device;
+    options.data_on_device = true;
+    options.device = use.data_device;
     auto executor = Executor::make(plan_, *channel_, options);
-    if (executor || !options.data_on_device || !use.host_will_do) return executor;
-    return Executor::make(plan_, *channel_, executor_options_);
+    if (executor || !use.host_will_do) return executor;
+    return make_executor_on_host();
 }
 
 void PlannedCall::give_back(std::unique_ptr<Executor> executor, bool waited) {

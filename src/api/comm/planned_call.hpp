@@ -69,6 +69,7 @@ class PlannedCall {
   private:
     PlannedCall() = default;
     Result<std::unique_ptr<Executor>> make_executor(const ExecutorUse& use) const;
+    Result<std::unique_ptr<Executor>> make_executor_on_host() const;
 
     CallKey key_;
     std::shared_ptr<const Plan> plan_;

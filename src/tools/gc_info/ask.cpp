@@ -2,11 +2,24 @@
 
 namespace gc_info {
 
+namespace {
+
+/// While MPI runs the library returns codes of its own, which belong to a class.
+int class_of(int code) {
+    int started = 0, ended = 0, its_class = code;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (started != 0 && ended == 0) MPI_Error_class(code, &its_class);
+    return its_class;
+}
+
+}  // namespace
+
 void require(int code) {
     if (code == MPI_SUCCESS) return;
     char text[GC_MAX_ERROR_STRING];
     GC_Error_string(code, text, nullptr);
-    throw Refused(code, text);
+    throw Refused(class_of(code), text);
 }
 
 GC_Build build() {
