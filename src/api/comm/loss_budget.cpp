@@ -56,6 +56,15 @@ std::int64_t branches_but_one(const Tree& tree, int vertex) {
     return static_cast<std::int64_t>(tree.children(vertex).size()) - 1;
 }
 
+/// The same if no result is rounded by more than one as large as the largest input; half of the
+/// tolerance at most, so that others are most often within it, too.
+double most_if_likely(const LossBudget& wide, ElementType type, const Extent& inputs) {
+    int exponent = 0;
+    std::frexp(inputs.largest_magnitude(), &exponent);
+    const double half_unit = std::ldexp(rounding_of(type), exponent - 1);
+    return std::min(left_for_encodings(wide, wide.additions + half_unit), wide.tolerance / 2);
+}
+
 }  // namespace
 
 /// The memory of a host adds up its ranks in any order.
@@ -87,11 +96,10 @@ LossBudget loss_budget_of(const ResultTolerance& tolerance, const Extent& inputs
     const double surely_off = wide.additions + last_rounding(sum.type, magnitudes, promised);
     wide.for_encodings = left_for_encodings(wide, surely_off);
     wide.is_sure = wide.allows(surely_off);
-    // The bound is far from what results most often need, which is as if one were the largest
-    // input.
-    const double likely_off = wide.additions + rounding_of(sum.type) * inputs.largest_magnitude();
-    if (wide.for_encodings < promised / 4 && wide.allows(2 * likely_off)) {
-        wide.for_encodings = left_for_encodings(wide, wide.additions) / 2;
+    // The bound is far from what results most often need.
+    const double most_likely = most_if_likely(wide, sum.type, inputs);
+    if (wide.for_encodings < promised / 4 && most_likely >= promised / 8) {
+        wide.for_encodings = most_likely;
         wide.is_sure = false;
     }
     return wide.for_encodings > as_it_is.for_encodings ? wide : as_it_is;

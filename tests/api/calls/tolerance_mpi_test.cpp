@@ -113,14 +113,15 @@ TEST(Tolerance, IsKeptWhereverExactSumsGo) {
         ASSERT_EQ(GC_Comm_set_option(comm, "gc_tolerance", "abs=0.001"), MPI_SUCCESS);
         for (const std::size_t count : {1U, 50U, 30'000U}) {
             const Whole<float> whole(cancelling, comm.size(), count);
+            const long double at_best = whole.at_best();
             for (int repeated = 0; repeated < 3; ++repeated) {
                 std::vector<float> values = values_of<float>(cancelling, comm.rank(), count);
                 const int code = GC_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(count),
                                               MPI_FLOAT, MPI_SUM, comm);
-                EXPECT_EQ(code == MPI_SUCCESS, whole.at_best() <= 0.001L);
+                EXPECT_EQ(code == MPI_SUCCESS, at_best <= 0.001L);
                 for (std::size_t i = 0; i < count; ++i)
                     ASSERT_LE(std::abs(values[i] - whole.sums[i]),
-                              std::max(0.001L, whole.at_best() * 1.001L));
+                              std::max(0.001L, at_best * 1.001L));
             }
         }
     }
@@ -162,7 +163,7 @@ TEST(Tolerance, OneValueFarOutLeavesTheRestCompressed) {
     if (comm.size() == 1) GTEST_SKIP() << "nothing is sent";
     comm.set("gc_compress_if", "always");
     std::vector<float> values = values_of<float>(evenly, comm.rank(), 100'000);
-    if (comm.rank() == 0) values[77] = 30'000;
+    if (comm.rank() == 0) values[77] = 100'000;
     const Whole<float> whole(evenly, comm.size(), values.size());
     comm.set("gc_tolerance", "abs=0.01");
     ASSERT_EQ(GC_Allreduce(MPI_IN_PLACE, values.data(), 100'000, MPI_FLOAT, MPI_SUM, comm),

@@ -56,6 +56,18 @@ TEST(LossBudget, IsNotSureWhereOnlyTheResultShows) {
     EXPECT_NEAR(budget.for_encodings, 0.025, 1e-4);
 }
 
+/// 1e5 is rounded by 2^-8 at most, in whatever sum up to 2^17.
+TEST(LossBudget, LeavesWhatTheLikelyLastRoundingDoesNotTake) {
+    const Extent inputs{-1, 1e5};
+    const SumFacts floats = flat(16, ElementType::f32);
+    const LossBudget half = loss_budget_of({Kind::abs, 1e-2}, inputs, floats);
+    EXPECT_FALSE(half.is_sure);
+    EXPECT_NEAR(half.for_encodings, 5e-3, 1e-6);
+    EXPECT_NEAR(loss_budget_of({Kind::abs, 5e-3}, inputs, floats).for_encodings, 5e-3 - 0x1p-8,
+                1e-6);
+    EXPECT_EQ(loss_budget_of({Kind::abs, 4e-3}, inputs, floats).for_encodings, 0);
+}
+
 TEST(LossBudget, IsNothingWhereAdditionsAloneMayLoseMore) {
     const Extent inputs{-1, 3};
     const SumFacts doubles = flat(5, ElementType::f64);
