@@ -1,7 +1,6 @@
 #include "api/calls/wide_sum.hpp"
 
 #include <new>
-#include <utility>
 
 #include "api/comm/started_calls.hpp"
 
@@ -16,12 +15,12 @@ MPI_Datatype datatype_of(ElementType type) {
 /// A sum in the wider type. All ranks take the same steps, as they find the same.
 class WideSum {
   public:
-    WideSum(CommContext& context, const CallShape& shape, KeptTolerance kept,
+    WideSum(CommContext& context, const CallShape& shape, const KeptTolerance& kept,
             const SumBuffers& buffers, const RunOnce& run)
         : context_(context),
           settings_(context.settings().current()),
           shape_(shape),
-          kept_(std::move(kept)),
+          kept_(kept),
           buffers_(buffers),
           run_(run) {}
 
