@@ -26,8 +26,8 @@ class EngineOptimizer(torch.optim.Optimizer):
 
     Making one, backward(), step(), synchronize(), close() and gradients.load_state_dict() are collective. Parameters
     and buffers of the model become those of rank 0 at first. A parameter that had no gradient on a rank counts as
-    zeros there; step(closure) goes by the average of the ranks' losses, and returns it. A rank without a backward pass calls synchronize() in its place, or only step() if the others do
-    nothing in between.
+    zeros there; step(closure) goes by the average of the ranks' losses, and returns it. A rank without a backward
+    pass calls synchronize() in its place, or only step() if the others do nothing in between.
     """
 
     def __init__(
