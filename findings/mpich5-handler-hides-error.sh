@@ -2,9 +2,9 @@
 # MPICH 5.0.2 (PyPI): a call whose error an error handler of the program's has seen returns MPI_SUCCESS.
 #
 # Guess, written down first: MPI_Comm_create_errhandler's function is called with the code, and when it returns, so does
-# the call that failed, with that code (as it does in Open MPI 4.1.4 and MPICH 4.0.2 and 4.2.3, and with MPI_ERRORS_RETURN).
-# Behaviour, of 4.3.2 too: the handler gets the code, and the call returns MPI_SUCCESS: a program that has a handler only to print
-# and then looks at what its calls return takes every failure for a success.
+# the call that failed, with that code: as in Open MPI 4.1.4 and MPICH 4.0.2 and 4.2.3, and with MPI_ERRORS_RETURN.
+# Behaviour, of 4.3.2 too: the handler gets the code, and the call returns MPI_SUCCESS. A program that has a handler only
+# to print, and then looks at what its calls return, takes every failure for a success.
 # Seen 2026-11-29, mpich 5.0.2, 4.3.2 (as 5.0.2) and 4.2.3 from PyPI, x86-64, one rank, twice:
 #   mpich 4.2.3: the handler saw an error, the call returned an error; with MPI_ERRORS_RETURN: an error
 #   mpich 5.0.2: the handler saw an error, the call returned success; with MPI_ERRORS_RETURN: an error
