@@ -3,8 +3,8 @@
 #
 # Guess, written down first: rank 1 sends four bytes and enters MPI_Barrier; when the barrier has ended on rank 0, one
 # MPI_Iprobe there finds the message, as the barrier's own messages came behind it. So it is with Open MPI 4.1.4.
-# Behaviour: true of the first barriers of a communicator only. Once a communicator has made some calls, its barriers
-# go through shared memory, and the first MPI_Iprobe after one misses nearly every message; a second one finds it.
+# Behaviour: true of the first barriers of a communicator only. Once it has made some calls, its barriers
+# behave as if they went through shared memory: the first MPI_Iprobe misses nearly every message, a second one finds it.
 # MPI allows that: it promises progress, not that one look is enough. mpi4py's test_rma relies on it all the same, and
 # passes because each of its tests makes a communicator.
 # Seen 2026-11-29, mpich 5.0.2 from PyPI, x86-64, two cores, two ranks, twice:
