@@ -192,7 +192,7 @@ bool goes_by_copy(const CommContext& context, const CallShape& shape, const Rout
 
 namespace {
 
-/// Of a vector in host memory, or on `device`.
+/// Runs the call on a vector in host memory, or on `device`.
 Status run_placed(const Call& call, const CallArguments& arguments,
                   const std::shared_ptr<DeviceSide>& device) {
     CommContext& context = *call.context;

@@ -91,7 +91,7 @@ Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
                     std::cref(run));
 }
 
-/// The same with copies of what is on a device, where the host has to look at it.
+/// What is on a device is copied, as the host has to look at it.
 Status reduce_scatter_looking(const Call& call) {
     if (!call.memory.any_device()) return reduce_scatter_kept(call, call.arguments);
     CommContext& context = *call.context;

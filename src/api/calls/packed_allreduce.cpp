@@ -61,7 +61,7 @@ class PackedRoom {
     const UnpackedRoom& unpacked() const { return unpacked_; }
 
   private:
-    /// As many as stay in a cache; one whose datatype reaches farther by itself.
+    /// It takes as many as stay in a cache; one whose datatype reaches farther by itself.
     static MPI_Count elements_at_a_time(const CallArguments& arguments, const CallShape& shape) {
         constexpr std::size_t cached_bytes = 16 << 10;
         const std::size_t one =

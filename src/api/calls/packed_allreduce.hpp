@@ -11,7 +11,7 @@ namespace gradcoll {
 /// pack(), and out_of_memory; the other ranks are told.
 Status run_packed_on_host(CommContext& context, const CallArguments& arguments,
                           const CallShape& shape);
-/// The same of an admitted call, from and to any memory. Errors: those of devices, too.
+/// An admitted call may have any memory. Errors: those of devices, too.
 Status run_packed(const Call& call);
 
 }  // namespace gradcoll

@@ -36,7 +36,7 @@ inline bool needs_digits(const LossBudget& budget) {
     return !budget.allows(budget.additions);
 }
 InputReport digits_report_of(const CallShape& shape, const void* values);
-/// Of all ranks' reports.
+/// `all`: the reports of all ranks together.
 LossBudget settle_digits(LossBudget budget, const LossTerms& terms, const Extent& inputs,
                          const InputReport& all);
 
@@ -50,9 +50,9 @@ struct KeptTolerance {
     double for_encodings() const { return budget.for_encodings; }
 };
 
-/// Of an allreduce or reduce-scatter that would take `route`. Collective, one short allreduce or
-/// two, if keeps_tolerance(). `arguments`: buffers in host memory if `on_host`. Errors:
-/// unsupported, on every rank, if that of some rank is not; transport.
+/// Says how an allreduce or reduce-scatter that would take `route` keeps its tolerance. Collective,
+/// one short allreduce or two, if keeps_tolerance(). `arguments`: buffers in host memory if
+/// `on_host`. Errors: unsupported, on every rank, if that of some rank is not; transport.
 Result<KeptTolerance> keep_tolerance(CommContext& context, const CallArguments& arguments,
                                      const CallShape& shape, const Route& route, bool on_host);
 
