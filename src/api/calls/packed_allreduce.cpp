@@ -10,6 +10,7 @@
 
 #include "api/calls/device_allreduce.hpp"
 #include "api/edge/signature.hpp"
+#include "base/round.hpp"
 
 namespace gradcoll {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t line_bytes = 64;
 
 std::size_t whole_lines(std::size_t size_bytes) {
-    return (size_bytes + line_bytes - 1) / line_bytes * line_bytes;
+    return rounded_up(size_bytes, line_bytes);
 }
 
 /// On the stack if it is short.

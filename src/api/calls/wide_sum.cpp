@@ -7,7 +7,7 @@
 namespace gradcoll {
 namespace {
 
-/// Of a wider type.
+/// `type` is a wider one.
 MPI_Datatype datatype_of(ElementType type) {
     return type == ElementType::f64 ? MPI_DOUBLE : MPI_FLOAT;
 }

@@ -16,7 +16,7 @@ namespace gradcoll {
 /// the result in its place.
 class WideVector {
   public:
-    /// Of `count` elements of `type`. Errors: out_of_memory.
+    /// It has room for `count` elements of `type`. Errors: out_of_memory.
     static Result<WideVector> make(ElementType type, std::size_t count);
     void* data() { return data_.get(); }
     void fill(const void* input) { widen(type_, input, count_, data_.get()); }
@@ -32,7 +32,7 @@ class WideVector {
     std::unique_ptr<std::byte[]> data_;
 };
 
-/// The same call in the type that the budget adds in. Its vectors are in host memory.
+/// It describes the call in the type that the budget adds in, with vectors in host memory.
 CallShape shape_of_adding(const CallShape& shape, const LossBudget& budget);
 /// With the vector in the wider type, in place: of so many elements, or blocks of so many. The
 /// arguments themselves if `wide` is null.

@@ -56,8 +56,8 @@ std::int64_t branches_but_one(const Tree& tree, int vertex) {
     return static_cast<std::int64_t>(tree.children(vertex).size()) - 1;
 }
 
-/// The same if no result is rounded by more than one as large as the largest input; half of the
-/// tolerance at most, so that others are most often within it, too.
+/// It supposes that no result is rounded by more than one as large as the largest input, and gives
+/// half of the tolerance at most, so that larger ones are most often within it, too.
 double most_if_likely(const LossBudget& wide, ElementType type, const Extent& inputs) {
     int exponent = 0;
     std::frexp(inputs.largest_magnitude(), &exponent);

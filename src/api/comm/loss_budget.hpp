@@ -46,10 +46,10 @@ struct LossBudget {
     double off_before_rounding() const { return additions + for_encodings * (1 + growth); }
 };
 
-/// Of a sum that may be compressed. `inputs`: of all ranks together.
+/// The sum may be compressed. `inputs`: of all ranks together.
 LossBudget loss_budget_of(const ResultTolerance& tolerance, const Extent& inputs,
                           const SumFacts& sum);
-/// Of one whose encodings lose nothing.
+/// The encodings of the sum lose nothing.
 LossBudget exact_budget_of(const ResultTolerance& tolerance, const Extent& inputs,
                            const SumFacts& sum);
 
