@@ -94,7 +94,7 @@ Result<Progress> TolerantRun::end_sum() {
             return wide_.round(count, budget_.off_before_rounding(), output);
         };
         if (!budget_.is_sure) off = round(nullptr);
-        if (!budget_.is_sure && !budget_.allows(off) && budget_.for_encodings > 0) {
+        if (budget_.must_be_made_again(off)) {
             budget_.for_encodings = 0;
             GRADCOLL_TRY(begin_sum());
             return Progress::advanced;

@@ -30,7 +30,7 @@ class WideSum {
         GRADCOLL_TRY(run_once());
         if (kept_.budget.is_sure) return finish();
         double off = GRADCOLL_VALUE(look());
-        if (!kept_.budget.allows(off) && kept_.budget.for_encodings > 0) {
+        if (kept_.budget.must_be_made_again(off)) {
             kept_.budget.for_encodings = 0;
             GRADCOLL_TRY(run_once());
             off = GRADCOLL_VALUE(look());

@@ -42,6 +42,11 @@ struct LossBudget {
     bool is_sure = false;
 
     bool allows(double off) const { return off <= tolerance && std::isfinite(off); }
+    /// Whether a sum whose result is off by so much is to be made again, with encodings that lose
+    /// nothing.
+    bool must_be_made_again(double off) const {
+        return !is_sure && !allows(off) && for_encodings > 0;
+    }
     /// How far an element may be off before it is rounded to the type of the call.
     double off_before_rounding() const { return additions + for_encodings * (1 + growth); }
 };
