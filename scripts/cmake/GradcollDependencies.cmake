@@ -26,9 +26,9 @@ find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)
 
 # Open MPI 4.1 would pull its C++ bindings into every user of <mpi.h>.
-add_library(gradcoll_mpi INTERFACE)
-target_link_libraries(gradcoll_mpi INTERFACE MPI::MPI_C)
-target_compile_definitions(gradcoll_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+add_library(gradcoll_mpi_library INTERFACE)
+target_link_libraries(gradcoll_mpi_library INTERFACE MPI::MPI_C)
+target_compile_definitions(gradcoll_mpi_library INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 if(GRADCOLL_DEV)
   find_package(ZLIB REQUIRED)

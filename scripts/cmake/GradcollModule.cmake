@@ -44,6 +44,14 @@ function(gradcoll_module name)
   endforeach()
 endfunction()
 
+# gradcoll_in_library(NAME...): these modules see MPI's arguments, and are compiled into libgradcoll.so themselves.
+function(gradcoll_in_library)
+  list(TRANSFORM ARGN PREPEND gradcoll_ OUTPUT_VARIABLE targets)
+  # The version script decides what leaves the library: GC_* and nothing else.
+  set_target_properties(${targets} PROPERTIES CXX_VISIBILITY_PRESET default)
+  set_property(GLOBAL APPEND PROPERTY gradcoll_library_modules ${targets})
+endfunction()
+
 # gradcoll_test(module.noun SOURCES ... [DEPS modules...] [LINK targets...] [LABELS ...])
 # A GoogleTest program of one process. It does not depend on the MPI: builds with GRADCOLL_TESTS=mpi leave it out.
 function(gradcoll_test name)

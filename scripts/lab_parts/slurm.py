@@ -75,7 +75,7 @@ def topology_conf(description):
 
 # Folders are else in /tmp, where hosts that share a file system are in each other's way. Fences of two kinds, which is the
 # default, let some ranks of Open MPI out of MPI_Init too early (docs/gotchas.md).
-_MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\nPMIxCollFence=tree\n"
+_MPI_CONF = "PMIxCliTmpDirBase=/dev/shm\nPMIxCollFence=ring\n"
 
 
 def _become_daemon(pid, files, key, command):

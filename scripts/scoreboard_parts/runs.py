@@ -308,9 +308,9 @@ def measure_warm(board):
     """The tests that count what a warm call allocates, locks and asks of the system."""
     folder = board.part("warm")
     build = board.builds.get("openmpi", next(iter(board.builds.values())))
-    programs = [path for name in ("api.allocation", "api.warm_call") if (path := build / "tests/api" / name).exists()]
+    programs = [path for name in ("call.allocation", "call.warm_call") if (path := build / "tests/api" / name).exists()]
     if not programs:
-        return leave_note(folder, "tests/api/api.allocation and api.warm_call are not built")
+        return leave_note(folder, "tests/api/api.allocation and call.warm_call are not built")
     return all([store_once(folder / f"{program.name}.txt",
                            [str(ROOT / "scripts/mpirun"), "-n", "3", str(program), "--gtest_color=no"], build)
                 for program in programs])

@@ -1,6 +1,6 @@
 // base/option_table.hpp - every GC_* setting: what it is called, its default, what is allowed, and
 // help. The rows are the kind option of scripts/cmake/GradcollExtensions.cmake; the project's own
-// are in src/api/settings, a folder for each topic.
+// are in src/settings, a folder for each topic.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +31,14 @@ enum class Says : std::uint8_t { its_own, the_codec };
 /// A member NAME of the kind option defines
 ///     OptionInfo NAME_option_row();
 /// in this namespace, without an id. A setting that a communicator can have is also a member of the
-/// kind setting (api/settings/setting_table.hpp), which reads its value.
+/// kind setting (settings/setting_table.hpp), which reads its value.
 struct OptionInfo {
     OptionId id{};                ///< the table's work
     std::string_view variable;    ///< "GC_MIN_BYTES"
     std::string_view info_key{};  ///< "gc_min_bytes"; empty if it cannot be set per communicator
     std::string_view default_value;
     std::string_view allowed{};  ///< for messages and help: "bytes, with K, M or G"; empty: tables
-                                 ///< of higher folders know it (allowed_of() in api/settings)
+                                 ///< of higher folders know it (allowed_of() in settings)
     std::string_view help;
 
     /// Whether `text` is a value, as far as that is known down here; null: all are.

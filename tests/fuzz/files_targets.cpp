@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <string>
 
-#include "api/comm/kept_ways.hpp"
 #include "base/descriptor.hpp"
 #include "collectives/predict/tuning_file/tuning_file.hpp"
 #include "engine/coordinator.hpp"
@@ -20,6 +19,7 @@
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/probe_request.hpp"
 #include "topology/text.hpp"
+#include "ways/learn/kept_ways.hpp"
 
 namespace gradcoll::fuzz {
 namespace {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "api/comm/roll_answer.hpp"
-#include "api/comm/roll_sheet.hpp"
+#include "attach/roll_answer.hpp"
+#include "attach/roll_sheet.hpp"
 #include "base/descriptor.hpp"
 #include "fuzz/memory_inputs.hpp"
 #include "fuzz/mutator.hpp"

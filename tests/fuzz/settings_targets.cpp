@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "api/settings/config_dump.hpp"
-#include "api/settings/intercept_set.hpp"
-#include "api/settings/settings.hpp"
 #include "base/config_file.hpp"
 #include "base/text.hpp"
 #include "fuzz/promises.hpp"
+#include "settings/config_dump.hpp"
+#include "settings/intercept_set.hpp"
+#include "settings/settings.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::fuzz {

@@ -7,14 +7,14 @@
 #include <set>
 #include <string>
 
-#include "api/edge/mpi_identity.hpp"
-#include "api/settings/setting_table.hpp"
 #include "base/options.hpp"
 #include "collectives/build/builder.hpp"
 #include "collectives/choose/policy.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "compress/codec_id.hpp"
 #include "gradcoll/gradcoll.h"
+#include "mpi/mpi_identity.hpp"
+#include "settings/setting_table.hpp"
 #include "topology/sources/job/written.hpp"
 #include "topology/tree.hpp"
 #include "transport/routed/transport_table.hpp"

@@ -1,9 +1,9 @@
 // examples/extend/setting/reader.cpp - GC_PROFILE: what its values mean. It is read after the
 // project's own settings, so it sees what they said, and leaves that alone.
-#include "api/settings/read_text.hpp"
-#include "api/settings/setting_table.hpp"
-#include "api/settings/settings.hpp"
 #include "base/outside_options.hpp"
+#include "settings/read_text.hpp"
+#include "settings/setting_table.hpp"
+#include "settings/settings.hpp"
 
 namespace gradcoll {
 namespace {

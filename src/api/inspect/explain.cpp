@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "api/settings/process_tuning.hpp"
-#include "api/settings/setting_table.hpp"
 #include "collectives/build/planner.hpp"
 #include "collectives/exchange/exchange.hpp"
 #include "collectives/plan/plan.hpp"
 #include "collectives/predict/forecast.hpp"
 #include "collectives/predict/model.hpp"
+#include "settings/process_tuning.hpp"
+#include "settings/setting_table.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll {

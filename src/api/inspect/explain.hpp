@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "api/comm/call_decision.hpp"
-#include "api/comm/route.hpp"
-#include "api/edge/request.hpp"
-#include "api/settings/settings.hpp"
+#include "mpi/request.hpp"
 #include "runtime/tags.hpp"
+#include "settings/settings.hpp"
 #include "topology/sources/job/discover.hpp"
+#include "ways/route.hpp"
+#include "ways/tree/call_decision.hpp"
 
 namespace gradcoll {
 

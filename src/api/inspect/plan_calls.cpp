@@ -5,19 +5,20 @@
 #include <algorithm>
 #include <memory>
 
-#include "api/calls/call_kinds.hpp"
-#include "api/comm/attachments.hpp"
-#include "api/comm/codec_use.hpp"
-#include "api/edge/boundary.hpp"
 #include "api/inspect/explain.hpp"
 #include "api/inspect/text_out.hpp"
-#include "api/settings/info_keys.hpp"
-#include "api/settings/process_tuning.hpp"
+#include "attach/attachments.hpp"
+#include "call/call_kinds.hpp"
 #include "collectives/choose/least_bytes.hpp"
 #include "collectives/draw/plan_picture.hpp"
 #include "collectives/predict/model.hpp"
 #include "gradcoll/inspect.h"
+#include "mpi/boundary.hpp"
+#include "settings/info_keys.hpp"
+#include "settings/process_tuning.hpp"
 #include "topology/sources/job/foreseen.hpp"
+#include "ways/codec_use.hpp"
+#include "ways/one_host/one_host.hpp"
 
 namespace gradcoll {
 namespace {

@@ -3,8 +3,8 @@
 // GC_Error_string.
 #include <fmt/format.h>
 
-#include "api/edge/boundary.hpp"
 #include "api/inspect/process_facts.hpp"
+#include "mpi/boundary.hpp"
 
 namespace gradcoll {
 namespace {

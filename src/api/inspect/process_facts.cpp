@@ -9,9 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "api/edge/mpi_identity.hpp"
-#include "api/settings/setting_table.hpp"
-#include "api/settings/settings.hpp"
 #include "base/cpu.hpp"
 #include "base/options.hpp"
 #include "build_facts.hpp"
@@ -20,6 +17,9 @@
 #include "collectives/exchange/exchange.hpp"
 #include "compress/codec.hpp"
 #include "device/devices.hpp"
+#include "mpi/mpi_identity.hpp"
+#include "settings/setting_table.hpp"
+#include "settings/settings.hpp"
 #include "topology/sources/job/source_table.hpp"
 #include "topology/tree.hpp"
 #include "transport/routed/transport_table.hpp"

@@ -1,9 +1,9 @@
 // GC_Comm_get_stats, GC_Comm_reset_stats.
 #include "gradcoll/inspect.h"
 
-#include "api/comm/attachments.hpp"
-#include "api/edge/boundary.hpp"
-#include "api/edge/request.hpp"
+#include "attach/attachments.hpp"
+#include "mpi/boundary.hpp"
+#include "mpi/request.hpp"
 
 namespace gradcoll {
 namespace {

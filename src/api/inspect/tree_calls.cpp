@@ -1,11 +1,11 @@
 // GC_Comm_get_tree, GC_Predict_tree.
 #include <fmt/format.h>
 
-#include "api/comm/attachments.hpp"
-#include "api/edge/boundary.hpp"
-#include "api/edge/request.hpp"
 #include "api/inspect/text_out.hpp"
+#include "attach/attachments.hpp"
 #include "gradcoll/inspect.h"
+#include "mpi/boundary.hpp"
+#include "mpi/request.hpp"
 #include "topology/draw/draw.hpp"
 #include "topology/sources/job/foreseen.hpp"
 #include "topology/text.hpp"

@@ -1,12 +1,12 @@
 // MPI_Allreduce and MPI_Iallreduce of unchanged programs.
 #include <optional>
 
-#include "api/calls/blocking.hpp"
-#include "api/calls/device_allreduce.hpp"
-#include "api/calls/nonblocking_call.hpp"
-#include "api/edge/mpi_reach.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
+#include "call/blocking.hpp"
+#include "call/device_allreduce.hpp"
+#include "call/nonblocking_call.hpp"
+#include "mpi/mpi_reach.hpp"
 
 namespace gradcoll {
 namespace {

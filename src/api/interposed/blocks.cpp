@@ -1,16 +1,16 @@
 // MPI_Reduce_scatter_block, MPI_Reduce_scatter with blocks of one size, and MPI_Allgather of
 // unchanged programs.
-#include "api/calls/blocks.hpp"
+#include "call/blocks.hpp"
 
 #include <cstring>
 #include <limits>
 
-#include "api/calls/known_blocks.hpp"
-#include "api/comm/offered_comm.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
+#include "attach/offered_comm.hpp"
 #include "base/hash.hpp"
+#include "call/known_blocks.hpp"
 
 namespace gradcoll {
 namespace {

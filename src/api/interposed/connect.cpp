@@ -1,16 +1,16 @@
 // GC_Interposer_connect and the table of what libgradcoll_pmpi may ask.
-#include "api/calls/progress_thread.hpp"
-#include "api/comm/comm_identity.hpp"
-#include "api/comm/roll_call.hpp"
-#include "api/comm/unused_codec.hpp"
-#include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
-#include "api/observe/observe.hpp"
+#include "attach/roll_call.hpp"
 #include "base/log.hpp"
 #include "base/mpi/fortran_handles.hpp"
 #include "base/spare_memory.hpp"
+#include "call/progress_thread.hpp"
+#include "comm/comm_identity.hpp"
+#include "comm/unused_codec.hpp"
 #include "memory/space.hpp"
+#include "mpi/boundary.hpp"
+#include "observe/observe.hpp"
 
 namespace gradcoll {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 
-#include "api/edge/request.hpp"
 #include "base/interposer_handle.hpp"
 #include "base/interposer_table.h"
+#include "mpi/request.hpp"
 
 namespace gradcoll {
 

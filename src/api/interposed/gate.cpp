@@ -6,16 +6,16 @@
 #include <limits>
 #include <mutex>
 
-#include "api/comm/attachments.hpp"
-#include "api/comm/comm_context.hpp"
-#include "api/comm/offered_comm.hpp"
-#include "api/comm/roll_call.hpp"
-#include "api/comm/started_calls.hpp"
-#include "api/edge/boundary.hpp"
-#include "api/edge/mpi_reach.hpp"
-#include "api/observe/observe.hpp"
-#include "api/settings/settings.hpp"
+#include "attach/attachments.hpp"
+#include "attach/offered_comm.hpp"
+#include "attach/roll_call.hpp"
 #include "base/text.hpp"
+#include "comm/started_calls.hpp"
+#include "mpi/boundary.hpp"
+#include "mpi/mpi_reach.hpp"
+#include "observe/observe.hpp"
+#include "settings/settings.hpp"
+#include "ways/comm_context.hpp"
 
 namespace gradcoll {
 namespace {

@@ -2,8 +2,8 @@
 // through the core for calls that would pass anyway.
 #pragma once
 
-#include "api/settings/intercept_set.hpp"
 #include "base/interposer_table.h"
+#include "settings/intercept_set.hpp"
 
 namespace gradcoll {
 

@@ -1,8 +1,8 @@
 // MPI_Barrier, MPI_Bcast and MPI_Reduce of unchanged programs.
-#include "api/calls/host_call.hpp"
-#include "api/comm/attachments.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/offer.hpp"
+#include "attach/attachments.hpp"
+#include "call/host_call.hpp"
 
 namespace gradcoll {
 namespace {

@@ -1,12 +1,12 @@
 // MPI_Comm_set_info of unchanged programs.
-#include "api/comm/agreement.hpp"
-#include "api/comm/comm_info.hpp"
-#include "api/comm/offered_comm.hpp"
-#include "api/comm/roll_call.hpp"
-#include "api/edge/boundary.hpp"
 #include "api/interposed/entries.hpp"
-#include "api/settings/info_keys.hpp"
+#include "attach/comm_info.hpp"
+#include "attach/offered_comm.hpp"
+#include "attach/roll_call.hpp"
 #include "base/log.hpp"
+#include "comm/agreement.hpp"
+#include "mpi/boundary.hpp"
+#include "settings/info_keys.hpp"
 
 namespace gradcoll {
 namespace {

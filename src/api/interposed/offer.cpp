@@ -2,8 +2,8 @@
 
 #include <iterator>
 
-#include "api/comm/attachments.hpp"
 #include "api/interposed/gate.hpp"
+#include "attach/attachments.hpp"
 #include "base/log.hpp"
 
 namespace gradcoll {

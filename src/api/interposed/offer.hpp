@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "api/calls/blocks.hpp"
-#include "api/calls/call.hpp"
-#include "api/calls/known_call.hpp"
-#include "api/comm/roll_call.hpp"
-#include "api/edge/boundary.hpp"
+#include "attach/roll_call.hpp"
+#include "call/blocks.hpp"
+#include "call/call.hpp"
+#include "call/known_call.hpp"
+#include "mpi/boundary.hpp"
 
 namespace gradcoll {
 

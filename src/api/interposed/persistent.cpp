@@ -2,13 +2,13 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "api/calls/token_request.hpp"
-#include "api/edge/lifetime.hpp"
 #include "api/interposed/entries.hpp"
 #include "api/interposed/gate.hpp"
 #include "api/interposed/offer.hpp"
-#include "api/settings/info_keys.hpp"
 #include "base/log.hpp"
+#include "call/token_request.hpp"
+#include "mpi/lifetime.hpp"
+#include "settings/info_keys.hpp"
 
 namespace gradcoll {
 namespace {

@@ -2,8 +2,8 @@
 // reach: what is not served passes by copies, and no call passes unseen.
 #include <dlfcn.h>
 
-#include "api/calls/device_support.hpp"
 #include "api/interposed/support.hpp"
+#include "call/device_support.hpp"
 
 namespace gradcoll::test {
 namespace {

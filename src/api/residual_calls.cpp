@@ -1,0 +1,124 @@
+// GC_Residual_create and the calls on a residual.
+#include <fmt/format.h>
+
+#include "attach/attachments.hpp"
+#include "call/residual.hpp"
+#include "mpi/boundary.hpp"
+#include "mpi/request.hpp"
+#include "ways/route.hpp"
+
+namespace gradcoll {
+namespace {
+
+MPI_Comm comm_of(GC_Residual residual) {
+    return residual != nullptr ? residual->context->identity().user_comm() : MPI_COMM_NULL;
+}
+
+Status check_handle(GC_Residual residual) {
+    if (residual == nullptr) return {Code::invalid_argument, "residual is GC_RESIDUAL_NULL"};
+    return {};
+}
+
+/// The layout is that of any call with feedback for this count and type, whatever its codecs.
+Result<std::shared_ptr<Residual>> residual_for(CommContext& context, const CallShape& shape) {
+    const Settings& settings = context.settings().current();
+    const CallKey key = route_of(settings, shape, {.feedback = true}).key;
+    const auto call = context.plans().plan_apart(context.tree(), settings, key);
+    if (!call) return call.status();
+    return std::make_shared<Residual>(
+        identity_of(**call, context.tree(), context.identity().rank()));
+}
+
+Status create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype, GC_Residual* out) {
+    GRADCOLL_TRY(check_comm(comm));
+    GRADCOLL_TRY(check_count("count", count));
+    GRADCOLL_TRY(check_datatype("datatype", datatype));
+    GRADCOLL_TRY(check_residual_type(datatype));
+    if (out == nullptr) return {Code::invalid_argument, "residual is a null pointer"};
+    const auto context = context_of(comm);
+    if (!context) return context.status();
+    if (!*context)
+        return {Code::invalid_comm,
+                "comm is an intercommunicator, whose calls are never compressed"};
+    auto residual = residual_for(**context, classify(count, datatype, MPI_SUM).shape);
+    if (!residual) return residual.status();
+    *out = new GC_Residual_s{*context, std::move(residual).value()};
+    return {};
+}
+
+Status free_residual(GC_Residual* residual) {
+    if (residual == nullptr) return {Code::invalid_argument, "residual is a null pointer"};
+    GRADCOLL_TRY(check_handle(*residual));
+    if ((*residual)->freed_by != nullptr)
+        return {Code::invalid_argument,
+                fmt::format("residual belongs to a request or an engine; {} frees it",
+                            (*residual)->freed_by)};
+    delete *residual;
+    *residual = GC_RESIDUAL_NULL;
+    return {};
+}
+
+Status save(Residual& residual, void* bytes, std::size_t size_bytes) {
+    if (bytes == nullptr) return {Code::invalid_argument, "bytes is null"};
+    if (size_bytes < residual.checkpoint_bytes())
+        return {Code::invalid_argument, fmt::format("size_bytes is {}, but the checkpoint needs {}",
+                                                    size_bytes, residual.checkpoint_bytes())};
+    return residual.save(static_cast<std::byte*>(bytes));
+}
+
+/// Runs `body` on the residual of a handle that is not null.
+template <class Body>
+int with_residual(GC_Residual residual, const char* call, Body&& body) {
+    return at_boundary(comm_of(residual), call, [&]() -> Status {
+        GRADCOLL_TRY(check_handle(residual));
+        return body(*residual->residual);
+    });
+}
+
+}  // namespace
+}  // namespace gradcoll
+
+using namespace gradcoll;
+
+extern "C" int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
+                                  GC_Residual* residual) {
+    return at_boundary(comm, "GC_Residual_create",
+                       [&] { return create(comm, count, datatype, residual); });
+}
+
+extern "C" int GC_Residual_free(GC_Residual* residual) {
+    const MPI_Comm comm = residual != nullptr ? comm_of(*residual) : MPI_COMM_NULL;
+    return at_boundary(comm, "GC_Residual_free", [&] { return free_residual(residual); });
+}
+
+extern "C" int GC_Residual_scale(GC_Residual residual, double factor) {
+    return with_residual(residual, "GC_Residual_scale",
+                         [&](Residual& r) { return r.scale(factor); });
+}
+
+extern "C" int GC_Residual_reset(GC_Residual residual) {
+    return with_residual(residual, "GC_Residual_reset", [&](Residual& r) {
+        r.reset();
+        return Status();
+    });
+}
+
+extern "C" int GC_Residual_size(GC_Residual residual, size_t* size_bytes) {
+    return with_residual(residual, "GC_Residual_size", [&](Residual& r) -> Status {
+        if (size_bytes == nullptr) return {Code::invalid_argument, "size_bytes is null"};
+        *size_bytes = r.checkpoint_bytes();
+        return {};
+    });
+}
+
+extern "C" int GC_Residual_save(GC_Residual residual, void* bytes, size_t size_bytes) {
+    return with_residual(residual, "GC_Residual_save",
+                         [&](Residual& r) { return save(r, bytes, size_bytes); });
+}
+
+extern "C" int GC_Residual_load(GC_Residual residual, const void* bytes, size_t size_bytes) {
+    return with_residual(residual, "GC_Residual_load", [&](Residual& r) -> Status {
+        if (bytes == nullptr) return {Code::invalid_argument, "bytes is null"};
+        return r.load(static_cast<const std::byte*>(bytes), size_bytes);
+    });
+}

@@ -1,0 +1,68 @@
+// attach/attachments.hpp - how a context hangs on its communicator: an MPI attribute, freed with
+// the communicator or in MPI_Finalize.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "attach/prospect.hpp"
+#include "ways/comm_context.hpp"
+
+namespace gradcoll {
+
+/// Of an intracommunicator (not null); 0 for an intercommunicator, where blocks are counted
+/// otherwise.
+int rank_count_of(MPI_Comm comm);
+
+/// The context of an attached communicator; null if it is not attached. Local; thread safe.
+Result<std::shared_ptr<CommContext>> attached_context(MPI_Comm comm);
+/// The same, and attaches it first if need be, which is collective. Null for intercommunicators,
+/// which are never attached, for one that is being freed, and once MPI_Finalize has begun.
+Result<std::shared_ptr<CommContext>> context_of(MPI_Comm comm);
+
+/// What this thread knows of a communicator without a question to MPI, because it has asked before:
+/// the context, or else the prospect. Both null for others, and once any communicator has lost its
+/// attachment since. Valid while the communicator is.
+struct SeenComm {
+    CommContext* context = nullptr;
+    Prospect* prospect = nullptr;
+
+    bool is_nothing() const { return context == nullptr && prospect == nullptr; }
+};
+SeenComm seen_comm(MPI_Comm comm);
+/// The same, but MPI is asked about a communicator that this thread has not seen. One where nothing
+/// hangs gets a prospect if it `may_be_attached_by_use` and has several ranks. Local.
+SeenComm known_comm(MPI_Comm comm, bool may_be_attached_by_use);
+
+/// What this thread has seen is over: it asks MPI again. Thread safe.
+void forget_seen();
+
+/// What the interposer is told of an allreduce that has passed for the sake of its communicator's
+/// prospect, so that it can let others pass by itself.
+GC_Passed_call passed_call(const CallArguments& arguments, Prospect& prospect,
+                           const KindOfCall& kind);
+
+/// Of a communicator that is not attached; null if it is, if it is being freed, and once
+/// MPI_Finalize has begun. Local.
+Result<Prospect*> prospect_of(MPI_Comm comm);
+
+/// What of a context is made at once.
+enum class Parts : std::uint8_t {
+    all,
+    tree_between_hosts,  ///< no tree if all ranks are on one host: its memory may do
+    without_tree         ///< of use on one host alone
+};
+
+/// Makes a context with the settings of the process alone and hangs it on `comm`, an
+/// intracommunicator of a program that does not know of this library. Warns once if these have a
+/// schedule that nothing advances. Null, and nothing hangs there, if there is to be no tree and
+/// ranks are on several hosts. Collective. Errors: those of CommContext::make.
+Result<std::shared_ptr<CommContext>> attach_without_info(MPI_Comm comm, Parts parts);
+
+/// Notes on the communicator that it could not be attached. Local.
+Status refuse(MPI_Comm comm);
+/// Why it is not to be attached; none: nothing speaks against it. It could not be, too, if it is
+/// being freed, or MPI_Finalize has begun.
+Result<PassReason> refusal_of(MPI_Comm comm);
+
+}  // namespace gradcoll

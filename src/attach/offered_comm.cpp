@@ -1,0 +1,207 @@
+#include "attach/offered_comm.hpp"
+
+#include <limits>
+#include <string>
+
+#include "attach/attachments.hpp"
+#include "attach/comm_info.hpp"
+#include "attach/roll_call.hpp"
+#include "base/log.hpp"
+#include "comm/unused_codec.hpp"
+#include "settings/settings.hpp"
+#include "ways/one_host/one_host.hpp"
+#include "ways/route.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Whether the call would be served over the tree under the settings of the process.
+bool is_for_tree(const OfferedSize& size) {
+    const Settings& settings = process_settings();
+    if (size.is_compared || size.needs_one_host) return size.is_compared;
+    return size.bytes >= settings.tree_min_bytes ||
+           (size.may_be_lossy && size.bytes >= settings.min_bytes);
+}
+
+Result<std::shared_ptr<CommContext>> attach_and_take_info(MPI_Comm comm, Parts parts) {
+    auto context = attach_without_info(comm, parts);
+    if (!context || *context == nullptr) return context;
+    GRADCOLL_TRY(take_info_of(comm, **context));
+    const bool memory_serves_this =
+        (*context)->one_host().may_open() ||
+        ((*context)->several_hosts().may_open() && parts == Parts::without_tree);
+    if (!memory_serves_this || (*context)->settings().current().ever_lossy())
+        GRADCOLL_TRY((*context)->prepare_tree());
+    return context;
+}
+
+std::string name_of(MPI_Comm comm) {
+    char name[MPI_MAX_OBJECT_NAME] = {};
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
+    return name;
+}
+
+/// A failure is the same on every rank: it is said once and remembered, so that nobody tries again.
+OfferedComm or_refused(MPI_Comm comm, Result<std::shared_ptr<CommContext>> context) {
+    if (context) return {std::move(context).value()};
+    codec_is_excused();
+    int rank = 0;
+    PMPI_Comm_rank(comm, &rank);
+    log(rank == 0 ? LogLevel::warn : LogLevel::debug,
+        "calls on communicator '{}' pass to the MPI library: {}", name_of(comm),
+        context.status().message());
+    if (const Status noted = refuse(comm); !noted.ok()) log(LogLevel::debug, "{}", noted.message());
+    return {nullptr, PassReason::attaching_failed};
+}
+
+/// What is known of the communicator without asking other ranks; nothing if it is not attached, but
+/// could be.
+OfferedComm without_asking(MPI_Comm comm) {
+    auto attached = attached_context(comm);
+    if (!attached) return {nullptr, PassReason::invalid_comm};
+    if (*attached != nullptr) {
+        const bool alone = (*attached)->identity().rank_count() == 1;
+        return {std::move(attached).value(), alone ? PassReason::single_rank : PassReason::none};
+    }
+    const int rank_count = rank_count_of(comm);
+    if (rank_count == 0) return {nullptr, PassReason::intercommunicator};
+    if (rank_count == 1) return {nullptr, PassReason::single_rank};
+    const auto refusal = refusal_of(comm);
+    return {nullptr, refusal ? *refusal : PassReason::attaching_failed};
+}
+
+/// Once. If it fails, the calls that need the tree pass.
+void prepare_tree(CommContext& context) {
+    if (context.has_tree() || context.tree_failed()) return;
+    if (const Status status = context.prepare_tree(); !status.ok())
+        log(context.identity().rank() == 0 ? LogLevel::warn : LogLevel::debug,
+            "calls on communicator '{}' that need a tree pass to the MPI library: {}",
+            context.identity().name(), status.message());
+}
+
+/// Whether the shared memory of one host serves the call.
+bool needs_no_tree(const CommContext& context, const OfferedSize& size) {
+    return size.fits_one_host && context.one_host().may_open();
+}
+
+/// By a call that can wait for others.
+void prepare_tree_for(CommContext& context, const OfferedSize& size) {
+    if (size.may_attach && !needs_no_tree(context, size)) prepare_tree(context);
+}
+
+bool is_decided(const OfferedComm& found) {
+    return found.context != nullptr || found.passes();
+}
+
+void remember_that_it_passes(MPI_Comm comm, PassReason why) {
+    if (why == PassReason::invalid_comm) return;
+    if (const auto prospect = prospect_of(comm); prospect && *prospect != nullptr)
+        (*prospect)->give_up(why);
+}
+
+/// Each has a duplicate of its communicator, of which MPICH can have 2048 with all the program's
+/// own, and a program that has many makes short use of them.
+constexpr int most_attached_by_use = 256;
+
+/// Adds the call to the account. Ranks on several hosts are no prospect, but long vectors are.
+bool is_worth_it(Prospect& prospect, const OfferedSize& size, Parts parts) {
+    if (parts == Parts::without_tree) return prospect.add(size.bytes);
+    return prospect.pass_reason() == PassReason::short_vector || prospect.add_wanted(size.bytes);
+}
+
+/// Attaches at the call that makes it pay. Collective then.
+OfferedComm comm_by_use(MPI_Comm comm, const OfferedSize& size, Parts parts) {
+    constexpr PassReason passes = PassReason::short_of_attaching;
+    if (!size.fits_one_host || !shared_memory_is_allowed()) return {nullptr, passes};
+    const auto prospect = prospect_of(comm);
+    if (!prospect || *prospect == nullptr) return {nullptr, passes};
+    // Also of a call whose buffers are wrong here: no rank may look at its own alone.
+    if (!is_worth_it(**prospect, size, parts) || !size.may_attach ||
+        !is_paid_on_all(comm, **prospect))
+        return {nullptr, (*prospect)->pass_reason()};
+    auto context = attach_and_take_info(comm, parts);
+    if (context && *context == nullptr) {
+        (*prospect)->give_up(PassReason::short_vector);
+        return {nullptr, PassReason::short_vector};
+    }
+    if (context && !(*context)->has_tree())
+        log(LogLevel::info, "attached communicator '{}' of {} ranks by use: shared memory of {}",
+            (*context)->identity().name(), (*context)->identity().rank_count(),
+            (*context)->identity().is_one_host() ? "one host" : "each host");
+    return or_refused(comm, std::move(context));
+}
+
+}  // namespace
+
+bool one_host_is_allowed() {
+    static const bool allowed =
+        allows_one_host(SettingsText::from_environment(), process_settings());
+    return allowed;
+}
+
+bool shared_memory_is_allowed() {
+    static const bool allowed =
+        one_host_is_allowed() || allows_memory_inside_hosts(process_settings());
+    return allowed;
+}
+
+SeenComm comm_for_short_way(MPI_Comm comm) {
+    static const bool by_use =
+        shared_memory_is_allowed() && process_settings().check != CheckLevel::collective;
+    SeenComm seen = known_comm(comm, by_use);
+    // It may have one for the sake of the roll call.
+    if (!by_use && seen.prospect != nullptr && !seen.prospect->has_given_up())
+        seen.prospect = nullptr;
+    return seen;
+}
+
+bool is_paid_on_all(MPI_Comm comm, Prospect& prospect) {
+    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    if (prospect.pass_reason() == PassReason::short_vector) return true;
+    if (!all_answer_alike(comm, prospect)) return false;
+    if (prospect.price_is_agreed()) return prospect.is_paid();
+    const bool has_enough = CommContext::live_count() >= most_attached_by_use;
+    std::uint64_t price_ns = has_enough ? never : AttachPrice::a_rank_ns();
+    PMPI_Allreduce(MPI_IN_PLACE, &price_ns, 1, MPI_UINT64_T, MPI_MAX, comm);
+    if (price_ns == never)
+        prospect.give_up(PassReason::enough_attached);
+    else
+        prospect.agree_on_price(price_ns);
+    return price_ns != never && prospect.is_paid();
+}
+
+OfferedComm comm_for_offer(MPI_Comm comm, const OfferedSize& size) {
+    OfferedComm found = without_asking(comm);
+    const bool for_tree = is_for_tree(size);
+    if (found.context != nullptr && for_tree) prepare_tree_for(*found.context, size);
+    if (found.passes() && found.context == nullptr)
+        remember_that_it_passes(comm, found.pass_reason);
+    if (is_decided(found)) return found;
+    if (!for_tree) return comm_by_use(comm, size, Parts::without_tree);
+    if (size.fits_one_host && !size.is_compared && shared_memory_is_allowed())
+        return comm_by_use(comm, size, Parts::tree_between_hosts);
+    if (!size.may_attach) return {nullptr, PassReason::not_attached};
+    if (const PassReason why = reason_not_to_ask(comm); why != PassReason::none)
+        return {nullptr, why};
+    return or_refused(comm, attach_and_take_info(comm, Parts::all));
+}
+
+PassReason reason_not_to_ask(MPI_Comm comm) {
+    if (const auto attached = attached_context(comm); attached && *attached != nullptr)
+        return PassReason::none;
+    const auto prospect = prospect_of(comm);
+    if (!prospect || *prospect == nullptr) return PassReason::not_attached;
+    if (all_answer_alike(comm, **prospect)) return PassReason::none;
+    return (*prospect)->has_given_up() ? (*prospect)->pass_reason() : PassReason::not_attached;
+}
+
+OfferedComm comm_for_info(MPI_Comm comm, bool& attached_now) {
+    OfferedComm found = without_asking(comm);
+    attached_now = !is_decided(found);
+    if (attached_now) return or_refused(comm, attach_without_info(comm, Parts::all));
+    if (found.context != nullptr) prepare_tree(*found.context);
+    return found;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,27 @@
+// attach/roll_answer.hpp - what a process says of itself in the roll call: all that decides where
+// calls of an unchanged program go.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "comm/agreement.hpp"
+
+namespace gradcoll {
+
+struct RollAnswer {
+    std::vector<Claim> claims;  ///< as many, in one order, on all ranks
+    std::string text;           ///< those that are not as by default: "name=text\n"
+    std::uint64_t hash = 0;     ///< of all
+};
+
+/// Of the process, whose GC_ENABLE is `enabled`.
+RollAnswer roll_answer(bool enabled);
+
+/// What differs between the texts of two ranks, for people.
+std::string difference_of(int rank, std::string_view text, int other_rank,
+                          std::string_view other_text);
+
+}  // namespace gradcoll

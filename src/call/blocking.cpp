@@ -1,0 +1,255 @@
+#include "call/blocking.hpp"
+
+#include <functional>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "call/device_allreduce.hpp"
+#include "call/packed_allreduce.hpp"
+#include "call/tolerance/tolerance.hpp"
+#include "call/tolerance/wide_sum.hpp"
+
+namespace gradcoll {
+namespace {
+
+Status add_residual(Binding& binding, const PlannedCall& call, const BlockingExtras& extras) {
+    if (extras.residual == nullptr) return {};
+    GRADCOLL_TRY(extras.residual->check_fits(call));
+    return take(binding.residual, extras.residual->data_for(extras.device));
+}
+
+Status run_leased(CommContext& context, Lease lease, Binding binding,
+                  const BlockingExtras& extras) {
+    const Status fits = add_residual(binding, *lease.call, extras);
+    binding.refusal = fits.ok() ? extras.refusal : &fits;
+    return context.plans().run(std::move(lease), binding);
+}
+
+/// What is on the device, in memory of the host: the other ranks see no difference.
+Status run_leased_on_copy(CommContext& context, Lease lease, Binding binding,
+                          BlockingExtras extras) {
+    const CallKey& key = lease.call->key();
+    const auto size_bytes = static_cast<std::size_t>(key.count) * key.elem_bytes;
+    DeviceSide& side = *std::exchange(extras.device, nullptr);
+    std::byte* const input = GRADCOLL_VALUE(side.staging(2 * size_bytes));
+    GRADCOLL_TRY(copy_and_finish(side, input, binding.input, size_bytes));
+    std::byte* const output = binding.input == binding.output ? input : input + size_bytes;
+    void* const result = std::exchange(binding.output, output);
+    binding.input = input;
+    GRADCOLL_TRY(run_leased(context, std::move(lease), binding, extras));
+    return copy_and_finish(side, result, output, size_bytes);
+}
+
+}  // namespace
+
+Status run_blocking(CommContext& context, CallKind kind, const CallKey& key, Binding binding,
+                    const BlockingExtras& extras) {
+    const ExecutorUse use{.waited = true, .data_device = extras.device, .host_will_do = true};
+    auto lease = context.plans().begin(kind, key, use);
+    if (!lease) return lease.status();
+    const bool is_elsewhere = extras.device != nullptr && lease->executor->data_device() == nullptr;
+    return is_elsewhere ? run_leased_on_copy(context, std::move(*lease), binding, extras)
+                        : run_leased(context, std::move(*lease), binding, extras);
+}
+
+namespace {
+
+/// A copy in host memory of a vector that is there or on the device.
+Result<std::vector<std::byte>> host_copy(DeviceSide* side, const void* from,
+                                         std::size_t size_bytes) {
+    const auto* const bytes = static_cast<const std::byte*>(from);
+    if (side == nullptr) return std::vector<std::byte>(bytes, bytes + size_bytes);
+    std::vector<std::byte> copy(size_bytes);
+    GRADCOLL_TRY(copy_and_finish(*side, copy.data(), from, size_bytes));
+    return copy;
+}
+
+/// Of a refused call: nobody reads what is in the vector. `asked`: where vectors are.
+Status refuse_in_memory(CommContext& context, const CallArguments& arguments,
+                        const CallShape& shape, const KeptTolerance& kept, const Status& why,
+                        bool asked) {
+    if (kept.route.agents)
+        return context.agent_sums().allreduce(context.tree(), arguments, shape, kept.route.key,
+                                              &why);
+    if (kept.route.hosts)
+        return context.several_hosts().allreduce(arguments, shape, kept.route.key,
+                                                 kept.for_encodings(), &why);
+    context.one_host().refuse(Collective::allreduce, shape, why.code(), asked);
+    return why;
+}
+
+/// Through the memory of one host or of several, or of agents: of the host, or by a copy there.
+Status run_in_memory(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                     const KeptTolerance& kept, const BlockingExtras& extras) {
+    DeviceSide* const device = extras.device.get();
+    const bool asked = device != nullptr;
+    if (extras.refusal != nullptr)
+        return refuse_in_memory(context, arguments, shape, kept, *extras.refusal, asked);
+    const auto run = [&](const CallArguments& there) {
+        if (kept.route.agents)
+            return context.agent_sums().allreduce(context.tree(), there, shape, kept.route.key);
+        return kept.route.hosts
+                   ? context.several_hosts().allreduce(there, shape, kept.route.key,
+                                                       kept.for_encodings())
+                   : context.one_host().allreduce(binding_of(there, shape), shape, asked);
+    };
+    if (device == nullptr) return run(arguments);
+    return run_on_copy(arguments, shape, *device, run, [&](const Status& why) {
+        (void)refuse_in_memory(context, arguments, shape, kept, why, asked);
+    });
+}
+
+/// By the MPI library, as a call that passes.
+Status run_by_mpi(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                  PassReason reason) {
+    context.statistics().count_passed(CallKind::allreduce, shape.size_bytes(), reason);
+    return pass_allreduce(arguments).as_status("MPI_Allreduce");
+}
+
+Status run_routed(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                  const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Route& route = kept.route;
+    if (extras.refusal != nullptr && (route.passes() || route.tries_mpi)) return *extras.refusal;
+    if (route.passes()) return run_by_mpi(context, arguments, shape, route.pass_reason);
+    if (route.one_host || route.agents)
+        return run_in_memory(context, arguments, shape, kept, extras);
+    if (route.tries_mpi)
+        return run_timed(
+            context, shape, route.key,
+            [&] { return run_by_mpi(context, arguments, shape, PassReason::being_tried); },
+            TriedWay::mpi);
+    return run_timed(context, shape, route.key, [&] {
+        if (route.hosts) return run_in_memory(context, arguments, shape, kept, extras);
+        Binding binding = binding_of(arguments, shape);
+        binding.tolerance = kept.for_encodings();
+        return run_blocking(context, CallKind::allreduce, route.key, binding, extras);
+    });
+}
+
+/// So that it keeps its tolerance; a rank that refuses takes no part in that. By reference the
+/// work is handed on without an allocation.
+Status run_settled(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                   const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Binding binding = binding_of(arguments, shape);
+    const SumBuffers buffers{binding.input, binding.output, static_cast<std::size_t>(shape.count)};
+    const auto run = [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+        const CallArguments there = arguments_in(wide, arguments, added.type, added.count);
+        return run_routed(context, there, added, how, extras);
+    };
+    return run_kept(context, shape, kept, buffers, std::cref(run));
+}
+
+/// Also measures the error of a compressed call, if it is its turn.
+Status run_measured(CommContext& context, const CallArguments& arguments, const CallShape& shape,
+                    const KeptTolerance& kept, const BlockingExtras& extras) {
+    const Route& route = kept.route;
+    if (!route.key.compress || route.key.feedback || !context.error_sampling().takes_next())
+        return run_settled(context, arguments, shape, kept, extras);
+    const Binding binding = binding_of(arguments, shape);
+    DeviceSide* const side = extras.device.get();
+    const auto input = host_copy(side, binding.input, shape.size_bytes());
+    if (!input) return input.status();
+    GRADCOLL_TRY(run_settled(context, arguments, shape, kept, extras));
+    const auto result = host_copy(side, binding.output, shape.size_bytes());
+    if (!result) return result.status();
+    return measure_error(context.identity().private_comm(), shape, kept.budget.tolerance,
+                         input->data(), result->data());
+}
+
+/// Of a rank that takes no part: the buffers are room for what arrives.
+void refuse_kept(const Call& call, KeptTolerance kept, const Status& why) {
+    const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+    if (room == nullptr) return;
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    arguments.recvbuf = room.get();
+    kept.route.key.in_place = true;
+    (void)run_measured(*call.context, arguments, call.shape, kept, {.refusal = &why});
+}
+
+/// Whether all ranks of a call over the tree ask each other where their vectors are.
+bool all_ask_where(CommContext& context, const Route& route) {
+    return route.needs_tree() && !route.key.feedback && context.one_host().is_open();
+}
+
+/// Whether vectors are on devices, and stay there, is asked where ranks share memory: by all of a
+/// call over the tree, and by those who have one there and would go through that memory.
+Status settle_place(CommContext& context, const CallShape& shape, bool on_device, Route& route) {
+    if (route.one_host ? !on_device : !all_ask_where(context, route)) return {};
+    GRADCOLL_TRY(take(route.key.on_devices, stays_on_devices(context, shape, on_device)));
+    if (route.key.on_devices) route.one_host = false;
+    return {};
+}
+
+/// Over the tree, what the other ranks see of a short vector is the same wherever it is.
+bool goes_by_copy(const CommContext& context, const CallShape& shape, const Route& route) {
+    return route.needs_tree() && shape.size_bytes() < context.least_device_bytes();
+}
+
+}  // namespace
+
+namespace {
+
+/// Runs the call on a vector in host memory, or on `device`.
+Status run_placed(const Call& call, const CallArguments& arguments,
+                  const std::shared_ptr<DeviceSide>& device) {
+    CommContext& context = *call.context;
+    const CallShape& shape = call.shape;
+    Route settled = call.route;
+    settled.key.in_place = is_in_place(arguments);
+    auto kept = keep_tolerance(context, arguments, shape, settled, device == nullptr);
+    if (!kept) return kept.status();
+    GRADCOLL_TRY(settle_place(context, shape, device != nullptr, kept->route));
+    Residual* const residual =
+        call.entry->with_residual ? call.entry->residual->residual.get() : nullptr;
+    if (device == nullptr || !goes_by_copy(context, shape, kept->route))
+        return run_measured(context, arguments, shape, *kept, {residual, device});
+    kept->route.key.in_place = true;
+    return run_on_copy(
+        arguments, shape, *device,
+        [&](const CallArguments& there) {
+            return run_measured(context, there, shape, *kept, {residual, nullptr});
+        },
+        [&](const Status& why) { refuse_kept(call, *kept, why); });
+}
+
+}  // namespace
+
+/// Where a tolerance is kept the host looks at inputs and results, and has a copy of what is on a
+/// device.
+Status run_allreduce(const Call& call) {
+    CommContext& context = *call.context;
+    const CallShape& shape = call.shape;
+    if (call.alone)
+        return reduce_alone(context, call.entry->kind, call.arguments, shape, call.memory);
+    if (shape.is_packed) return run_packed(call);
+    const auto placed = place_call(context, call.arguments, shape, call.memory);
+    if (!placed) {
+        refuse_allreduce(call, placed.status());
+        return placed.status();
+    }
+    const bool looks =
+        keeps_tolerance(context.settings().current(), shape) && !call.entry->with_residual;
+    if (placed->device == nullptr || !looks)
+        return run_placed(call, placed->arguments, placed->device);
+    return run_on_copy(
+        placed->arguments, shape, *placed->device,
+        [&](const CallArguments& there) { return run_placed(call, there, nullptr); },
+        [&](const Status& why) { refuse_allreduce(call, why); });
+}
+
+void refuse_allreduce(const Call& call, const Status& why) {
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    Route settled = call.route;
+    settled.key.in_place = true;
+    auto kept = keep_tolerance(*call.context, arguments, call.shape, settled, /*on_host=*/false);
+    if (!kept) return;
+    const bool is_told = all_ask_where(*call.context, kept->route) &&
+                         call.context->one_host().answers_with_refusal(call.shape, why.code());
+    if (!is_told) refuse_kept(call, *kept, why);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,171 @@
+#include "call/blocks.hpp"
+
+#include <functional>
+#include <memory>
+#include <new>
+
+#include "call/blocking.hpp"
+#include "call/device_allreduce.hpp"
+#include "call/host_buffer.hpp"
+#include "call/nonblocking_call.hpp"
+#include "call/tolerance/tolerance.hpp"
+#include "call/tolerance/wide_sum.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Derived types go through packed copies, and device memory through the host's: only this rank
+/// knows, and only it pays.
+class GatherBuffers {
+  public:
+    explicit GatherBuffers(const Call& call) : in_place_(is_in_place(call.arguments)) {
+        const CallArguments& a = call.arguments;
+        CommContext& context = *call.context;
+        out_ =
+            HostBuffer(context, a.recvbuf, a.count * context.identity().rank_count(), a.datatype);
+        if (!in_place_) in_ = HostBuffer(context, a.sendbuf, a.sendcount, a.sendtype);
+    }
+
+    Status pack_input() { return in_place_ ? out_.fill() : in_.fill(); }
+    Status unpack_output() { return out_.drain(); }
+    Binding binding() {
+        Binding binding;
+        binding.output = out_.data();
+        binding.input = in_place_ ? binding.output : in_.data();
+        return binding;
+    }
+
+  private:
+    bool in_place_;
+    HostBuffer in_;
+    HostBuffer out_;
+};
+
+/// In place the result is the first of as many blocks as there are ranks.
+Status reduce_scatter_on_one_host(const Call& call, const CallArguments& a,
+                                  const CallShape& shape) {
+    CommContext& context = *call.context;
+    const MPI_Count blocks = context.identity().rank_count();
+    HostBuffer in(context, is_in_place(a) ? a.recvbuf : a.sendbuf, a.count * blocks, a.datatype);
+    HostBuffer out(context, a.recvbuf, a.count, a.datatype);
+    GRADCOLL_TRY(in.fill());
+    Binding binding = binding_of(a, shape);
+    binding.input = in.data();
+    binding.output = out.data();
+    GRADCOLL_TRY(context.one_host().reduce_scatter(call.entry->kind, binding, shape));
+    return out.drain();
+}
+
+/// Exact and too short for the tree, as the ranks found out together.
+Status reduce_scatter_by_mpi(const Call& call, const CallArguments& arguments,
+                             const CallShape& shape, PassReason reason) {
+    call.context->statistics().count_passed(call.entry->kind, shape.size_bytes(), reason);
+    return pass_reduce_scatter(arguments).as_status("MPI_Reduce_scatter_block");
+}
+
+Status reduce_scatter_along(const Call& call, const CallArguments& arguments,
+                            const CallShape& shape, const KeptTolerance& kept) {
+    const Route& route = kept.route;
+    if (route.passes()) return reduce_scatter_by_mpi(call, arguments, shape, route.pass_reason);
+    if (route.one_host) return reduce_scatter_on_one_host(call, arguments, shape);
+    Binding binding = binding_of(arguments, shape);
+    binding.tolerance = kept.for_encodings();
+    return run_blocking(*call.context, call.entry->kind, route.key, binding);
+}
+
+/// `arguments`: of the call, or of copies in host memory. What a rank gets is a block of it.
+Status reduce_scatter_kept(const Call& call, const CallArguments& arguments) {
+    const auto kept = keep_tolerance(*call.context, arguments, call.shape, call.route, true);
+    if (!kept) return kept.status();
+    const Binding binding = binding_of(arguments, call.shape);
+    const MPI_Count block_elems = call.shape.count / call.context->identity().rank_count();
+    const auto run = [&](void* wide, const CallShape& added, const KeptTolerance& how) {
+        const CallArguments there = arguments_in(wide, arguments, added.type, block_elems);
+        return reduce_scatter_along(call, there, added, how);
+    };
+    return run_kept(*call.context, call.shape, *kept,
+                    {.input = binding.input,
+                     .output = binding.output,
+                     .output_elems = static_cast<std::size_t>(block_elems),
+                     .is_alike = false},
+                    std::cref(run));
+}
+
+/// What is on a device is copied, as the host has to look at it.
+Status reduce_scatter_looking(const Call& call) {
+    if (!call.memory.any_device()) return reduce_scatter_kept(call, call.arguments);
+    CommContext& context = *call.context;
+    CallArguments there = call.arguments;
+    const MPI_Count whole = there.count * context.identity().rank_count();
+    HostBuffer in(context, is_in_place(there) ? there.recvbuf : there.sendbuf, whole,
+                  there.datatype);
+    HostBuffer out(context, there.recvbuf, there.count, there.datatype);
+    if (const Status filled = in.fill(); !filled.ok()) {
+        refuse_call(call, filled);
+        return filled;
+    }
+    there.sendbuf = in.data();
+    there.recvbuf = out.data();
+    GRADCOLL_TRY(reduce_scatter_kept(call, there));
+    return out.drain();
+}
+
+/// In place, in memory that nobody reads.
+void refuse_blocks(const Call& call, const Status& why) {
+    const std::unique_ptr<std::byte[]> room(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+    if (room == nullptr) return;
+    CallArguments arguments = call.arguments;
+    arguments.sendbuf = MPI_IN_PLACE;
+    arguments.recvbuf = room.get();
+    Route route = call.route;
+    route.key.in_place = true;
+    Binding binding = binding_of(arguments, call.shape);
+    if (call.entry->collective == Collective::reduce_scatter_block) {
+        const auto kept =
+            keep_tolerance(*call.context, arguments, call.shape, route, /*on_host=*/false);
+        if (!kept || kept->route.passes()) return;
+        route = kept->route;
+        binding.tolerance = kept->for_encodings();
+    }
+    if (route.one_host)
+        call.context->one_host().refuse(call.entry->collective, call.shape, why.code());
+    else
+        (void)run_blocking(*call.context, call.entry->kind, route.key, binding, {.refusal = &why});
+}
+
+}  // namespace
+
+void refuse_call(const Call& call, const Status& why) {
+    if (call.entry->persistent)
+        (void)agree_on_arguments(call, why);
+    else if (call.entry->collective != Collective::allreduce)
+        refuse_blocks(call, why);
+    else if (call.entry->may_wait)
+        refuse_allreduce(call, why);
+    else
+        refuse_nonblocking(call, why);
+}
+
+Status run_reduce_scatter(const Call& call) {
+    if (call.alone)
+        return reduce_alone(*call.context, call.entry->kind, call.arguments, call.shape,
+                            call.memory);
+    if (keeps_tolerance(call.context->settings().current(), call.shape))
+        return reduce_scatter_looking(call);
+    return reduce_scatter_along(call, call.arguments, call.shape, {call.route});
+}
+
+Status run_allgather(const Call& call) {
+    CommContext& context = *call.context;
+    GatherBuffers buffers(call);
+    GRADCOLL_TRY(buffers.pack_input());
+    const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
+    if (call.route.one_host)
+        GRADCOLL_TRY(
+            context.one_host().allgather(buffers.binding(), call.shape.size_bytes() / ranks));
+    else
+        GRADCOLL_TRY(run_blocking(context, call.entry->kind, call.route.key, buffers.binding()));
+    return buffers.unpack_output();
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,490 @@
+#include "call/call.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "attach/attachments.hpp"
+#include "attach/offered_comm.hpp"
+#include "base/log.hpp"
+#include "call/call_kinds.hpp"
+#include "call/device_allreduce.hpp"
+#include "call/residual.hpp"
+#include "comm/agreement.hpp"
+#include "mpi/mpi_reach.hpp"
+#include "mpi/signature.hpp"
+#include "mpi/type_mark.hpp"
+#include "ways/route.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Whether a null buffer is an error of the MPI library's blocking allreduce, instead of a crash.
+#ifdef OPEN_MPI
+constexpr bool mpi_refuses_null_buffers = false;
+#else
+constexpr bool mpi_refuses_null_buffers = true;
+#endif
+
+Status check_residual(const GC_Residual_s* residual, const CallShape& shape, MPI_Comm comm) {
+    if (residual == nullptr)
+        return {Code::invalid_argument,
+                "residual is GC_RESIDUAL_NULL; GC_Allreduce does without one"};
+    if (!is_floating(shape.type))
+        return {Code::invalid_type,
+                fmt::format("datatype is {}; a residual goes with floating-point types",
+                            name_of(shape.type))};
+    if (!shape.sums())
+        return {Code::invalid_op,
+                fmt::format("op is {}; a residual goes with MPI_SUM", name_of(shape.op))};
+    if (residual->context->identity().user_comm() != comm)
+        return {Code::invalid_argument, "residual was made on another communicator"};
+    return {};
+}
+
+Status cannot_pass_with_residual(PassReason reason) {
+    return {Code::invalid_type, fmt::format("with a residual, {}", text_of(reason))};
+}
+
+std::string residual_text(const GC_Residual_s* residual) {
+    if (residual == nullptr) return "none";
+    const ResidualIdentity& identity = residual->residual->identity();
+    return fmt::format("{} of {}", identity.count, name_of(identity.type));
+}
+
+/// For the claims: messages may hold addresses, which differ; they begin with the argument.
+std::string outcome_text(const Status& complaint) {
+    if (complaint.ok()) return "nothing is wrong";
+    return "wrong " + complaint.message().substr(0, complaint.message().find(' '));
+}
+
+constexpr std::string_view arguments_claim = "the outcome of the argument check";
+
+/// A call on its way in; each step relies on those before it.
+class Admission {
+  public:
+    Admission(Call& call, Status complaint) : call_(call), complaint_(std::move(complaint)) {}
+    void run() {
+        check();
+        if (entry().with_residual) check_residual();
+        find_context();
+        if (gathers() || !call_.shape.is_lasting) check_committed();
+        compare_claims();
+        if (call_.error.ok()) decide();
+    }
+
+  private:
+    const Entry& entry() const { return *call_.entry; }
+    /// On communicators with the settings of the process.
+    bool is_compared() const {
+        return entry().may_wait && process_settings().check == CheckLevel::collective;
+    }
+    bool gathers() const { return entry().collective == Collective::allgather; }
+    /// The memory of one host serves allreduces that are waited for.
+    bool is_waited_allreduce() const {
+        return entry().collective == Collective::allreduce && entry().may_wait &&
+               !entry().persistent;
+    }
+    bool may_go_over_one_host() const {
+        return is_waited_allreduce() && !entry().with_residual &&
+               (!entry().offered || one_host_is_allowed());
+    }
+
+    void check();
+    Status check_memory(int blocks);
+    void spread(BufferPair& buffers) const;
+    Status settle_overlap(const BufferPair& buffers);
+    void check_residual();
+    void find_context();
+    void find_context_of_offer(bool may_attach);
+    void check_committed();
+    Status mark();
+    void compare_claims();
+    std::vector<Claim> claims() const;
+    bool is_about_own_buffers() const;
+    bool may_be_reached_by_mpi() const;
+    bool is_kept() const;
+    void keep();
+    PassReason way_out() const;
+    PassReason way_out_of_tree() const;
+    void decide();
+    void refuse();
+    void find_way();
+    Status copy_input();
+
+    Call& call_;
+    Status complaint_;  ///< about this rank's arguments
+    PassReason complaint_reason_ = PassReason::wrong_arguments;
+    PassReason shape_reason_ = PassReason::none;
+    PassReason comm_reason_ = PassReason::none;
+    PassReason aliased_ = PassReason::none;
+    std::size_t copied_bytes_ = 0;  ///< of an input that overlaps the output
+};
+
+/// Checks, classifies and locates. Blocks of intercommunicators are counted otherwise: their calls
+/// pass, and the MPI library checks what is in memory.
+void Admission::check() {
+    if (complaint_.ok()) complaint_ = check_handles(entry().collective, call_.arguments);
+    if (!complaint_.ok()) return;
+    const bool in_blocks = entry().collective != Collective::allreduce;
+    const int blocks = in_blocks ? rank_count_of(call_.arguments.comm) : 1;
+    Classified classified = classify(entry().collective, call_.arguments, blocks);
+    const bool only_one_host = classified.shape.by_mpi();
+    if (only_one_host && may_go_over_one_host()) classified.pass_reason = PassReason::none;
+    if (!classified.passes()) call_.shape = classified.shape;
+    shape_reason_ = classified.pass_reason;
+    // Calls of ours go on to find out whether the others' vectors are empty, too.
+    if (entry().offered && shape_reason_ == PassReason::none && call_.shape.count == 0)
+        shape_reason_ = PassReason::empty_vector;
+    if (blocks == 0)
+        shape_reason_ = PassReason::intercommunicator;
+    else
+        complaint_ = check_memory(blocks);
+}
+
+Status Admission::check_memory(int blocks) {
+    BufferPair buffers;
+    const std::size_t item_bytes =
+        shape_reason_ == PassReason::none ? call_.shape.item_bytes() : std::size_t{0};
+    // What a rank sends to an allgather is its own affair, too: what it gets is as on all others.
+    complaint_reason_ = PassReason::unusable_buffer;
+    GRADCOLL_TRY(find_buffers(entry().collective, call_.arguments, blocks, item_bytes, buffers));
+    if (call_.shape.is_packed) spread(buffers);
+    GRADCOLL_TRY(locate(buffers.receive, entry().reach, call_.memory.receive));
+    if (is_in_place(call_.arguments))
+        call_.memory.send = call_.memory.receive;
+    else
+        GRADCOLL_TRY(locate(buffers.send, entry().reach, call_.memory.send));
+    // Of derived types the memory matters only to who passes them on himself.
+    if (shape_reason_ != PassReason::none && entry().reach == Reach::host_and_devices &&
+        (!entry().offered || may_have_memory_that_mpi_refuses()))
+        call_.memory = memory_of(call_.arguments);
+    // One may lie in the gaps of the other.
+    if (call_.shape.is_packed && buffers.send.data != buffers.receive.data) return {};
+    return entry().offered ? settle_overlap(buffers) : check_disjoint(buffers);
+}
+
+/// From their first byte of data to the last.
+void Admission::spread(BufferPair& buffers) const {
+    const BufferExtent extent = extent_of(call_.arguments.count, call_.arguments.datatype);
+    for (BufferArgument* const buffer : {&buffers.send, &buffers.receive}) {
+        if (buffer->size_bytes == 0) continue;
+        *buffer = {buffer->name, extent.first_byte(buffer->data), extent.size_bytes};
+    }
+}
+
+/// The standard forbids an input that lies in the output without MPI_IN_PLACE, and programs do it.
+/// Only this rank knows, so that the other ranks must not depend on it.
+Status Admission::settle_overlap(const BufferPair& buffers) {
+    if (is_in_place(call_.arguments) || check_disjoint(buffers).ok()) return {};
+    const std::byte* in_place = static_cast<const std::byte*>(buffers.receive.data);
+    if (gathers()) {
+        int rank = 0;
+        PMPI_Comm_rank(call_.arguments.comm, &rank);
+        in_place += buffers.send.size_bytes * static_cast<std::size_t>(rank);
+    }
+    if (buffers.send.data != in_place)
+        copied_bytes_ = buffers.send.size_bytes;
+    else if (entry().mpi_takes_aliased)
+        call_.arguments.sendbuf = MPI_IN_PLACE;
+    else
+        aliased_ = PassReason::aliased_buffer;
+    return {};
+}
+
+/// A call with a residual never passes.
+void Admission::check_residual() {
+    if (!complaint_.ok()) return;
+    complaint_ = shape_reason_ == PassReason::none
+                     ? gradcoll::check_residual(entry().residual, call_.shape, call_.arguments.comm)
+                     : cannot_pass_with_residual(shape_reason_);
+}
+
+/// Of a communicator whose calls are compared, or where only this rank's buffers are wrong, the
+/// others may attach: so does this one.
+void Admission::find_context() {
+    if (call_.arguments.comm == MPI_COMM_NULL) return;
+    const bool may_attach =
+        entry().may_wait && (complaint_.ok() || is_compared() || is_about_own_buffers());
+    if (entry().offered) return find_context_of_offer(may_attach);
+    auto found =
+        may_attach ? context_of(call_.arguments.comm) : attached_context(call_.arguments.comm);
+    if (!found) {
+        call_.error = found.status();
+        return;
+    }
+    call_.context = std::move(found).value();
+    if (call_.context == nullptr) {
+        comm_reason_ = entry().may_wait ? PassReason::intercommunicator : PassReason::not_attached;
+        return;
+    }
+    if (!entry().persistent) call_.timer = CallTimer(call_.context->statistics());
+    call_.alone = call_.context->identity().rank_count() == 1;
+    if (call_.alone && (gathers() || !entry().may_wait || call_.shape.is_packed))
+        comm_reason_ = PassReason::single_rank;
+}
+
+void Admission::find_context_of_offer(bool may_attach) {
+    const bool is_lossy_kind = !gathers() && may_be_lossy(process_settings(), call_.shape);
+    const bool has_shape = shape_reason_ == PassReason::none;
+    const bool is_routed_once = !entry().persistent;
+    const bool is_long = is_slower_on_one_host(entry().collective, call_.shape,
+                                               gathers() ? rank_count_of(call_.arguments.comm) : 0);
+    const bool fits_one_host = is_routed_once && !is_lossy_kind && !is_long &&
+                               (is_waited_allreduce() || !call_.shape.by_mpi());
+    OfferedComm found = comm_for_offer(
+        call_.arguments.comm, {.bytes = call_.shape.size_bytes(),
+                               .may_be_lossy = is_lossy_kind,
+                               .may_attach = may_attach && (has_shape || is_compared()),
+                               .is_compared = is_compared(),
+                               .fits_one_host = has_shape && fits_one_host,
+                               .needs_one_host = entry().needs_one_host || call_.shape.by_mpi()});
+    call_.context = std::move(found.context);
+    comm_reason_ = found.pass_reason;
+    // Whatever its length.
+    if (call_.shape.by_mpi() && comm_reason_ == PassReason::short_vector)
+        comm_reason_ = call_.shape.mpi_reason;
+    if (found.passes() || call_.context->identity().all_ranks_have_threads()) return;
+    if (entry().persistent) comm_reason_ = PassReason::persistent_without_threads;
+}
+
+void Admission::check_committed() {
+    if (!complaint_.ok() || call_.context == nullptr) return;
+    complaint_reason_ = PassReason::wrong_arguments;
+    complaint_ = gradcoll::check_committed(entry().collective, call_.arguments,
+                                           call_.context->identity().private_comm());
+    if (complaint_.ok() && !call_.shape.is_lasting) complaint_ = mark();
+}
+
+/// For the calls that follow, which need not look at the datatype again.
+Status Admission::mark() {
+    const MPI_Datatype datatype = call_.arguments.datatype;
+    if (mark_of(datatype) != nullptr) return {};
+    const bool in_order =
+        GRADCOLL_VALUE(lies_in_order(datatype, call_.context->identity().private_comm()));
+    call_.shape.is_packed = !in_order;
+    mark_type(datatype, {call_.shape.elem_bytes, in_order});
+    return {};
+}
+
+/// Before any way out that a rank takes for its own arguments.
+void Admission::compare_claims() {
+    if (call_.context != nullptr && entry().may_wait && call_.context->settings().checks_calls())
+        call_.error = call_.context->settings().check_alike(claims());
+}
+
+/// As many for every kind of call: ranks may have made different ones.
+std::vector<Claim> Admission::claims() const {
+    CallTexts texts = texts_of(entry().collective, call_.arguments);
+    if (entry().unequal_blocks)
+        texts.count = fmt::format("blocks of different sizes ({:x})", *entry().unequal_blocks);
+    std::string outcome = outcome_text(complaint_);
+    if (complaint_.ok() && aliased_ != PassReason::none) outcome = text_of(aliased_);
+    return {{"the call", entry().name},
+            {gathers() ? "the size of a block" : "count", std::move(texts.count)},
+            {"datatype", std::move(texts.datatype)},
+            {"op", std::move(texts.op)},
+            {"the residual", residual_text(entry().residual)},
+            {arguments_claim, std::move(outcome)}};
+}
+
+/// The one order of reasons: wrong arguments, what all ranks know of the call, what only this one
+/// knows of its buffers, the communicator.
+PassReason Admission::way_out() const {
+    const PassReason wrong = complaint_.ok() ? PassReason::none : complaint_reason_;
+    const PassReason reasons[] = {
+        wrong == PassReason::wrong_arguments ? wrong : PassReason::none,
+        comm_reason_ == PassReason::intercommunicator ? comm_reason_ : PassReason::none,
+        entry().unequal_blocks ? PassReason::unequal_blocks : PassReason::none,
+        shape_reason_,
+        wrong,
+        comm_reason_,
+        aliased_,
+        call_.memory.any_unserved() ? PassReason::device_not_in_use : PassReason::none,
+    };
+    for (const PassReason reason : reasons)
+        if (reason != PassReason::none) return reason;
+    return PassReason::none;
+}
+
+/// Of a call that one host's memory does not serve.
+PassReason Admission::way_out_of_tree() const {
+    if (entry().needs_one_host)
+        return call_.context->one_host().may_open() ? PassReason::slower_on_one_host
+                                                    : PassReason::needs_one_host;
+    if (!entry().may_wait && call_.context->settings().current().reproducible)
+        return PassReason::nonblocking_in_another_order;
+    if (!entry().may_wait && !call_.context->identity().all_ranks_have_threads())
+        return PassReason::nonblocking_without_threads;
+    if (!call_.context->has_tree()) return PassReason::not_attached;
+    const bool in_blocks = entry().collective != Collective::allreduce;
+    return in_blocks && call_.memory.any_device() ? PassReason::unusable_buffer : PassReason::none;
+}
+
+/// All else of the call may be right, and then the others take part in it.
+bool Admission::is_about_own_buffers() const {
+    const bool is_wrong = complaint_.ok() ? aliased_ != PassReason::none
+                                          : complaint_reason_ == PassReason::unusable_buffer;
+    return is_wrong && !may_be_reached_by_mpi() && !entry().with_residual;
+}
+
+/// Memory of a device, in a call that we serve on the host alone, may suit the MPI library.
+bool Admission::may_be_reached_by_mpi() const {
+    const bool is_on_device = call_.memory.any_device() || call_.memory.any_unserved();
+    return entry().offered && entry().reach == Reach::host && is_on_device;
+}
+
+void Admission::decide() {
+    if (is_about_own_buffers() && call_.context != nullptr) return refuse();
+    if (!complaint_.ok() && !entry().offered)
+        call_.error = std::move(complaint_);
+    else
+        find_way();
+}
+
+/// Goes the way of the others as far as all ranks know it. Where the MPI library serves them,
+/// nobody can be told.
+void Admission::refuse() {
+    const bool is_aliased = complaint_.ok();
+    const PassReason reason = is_aliased ? aliased_ : complaint_reason_;
+    Status refusal = std::exchange(complaint_, Status());
+    if (is_aliased) refusal = {Code::invalid_buffer, "sendbuf is recvbuf"};
+    aliased_ = PassReason::none;
+    find_way();
+    // Ranks agree on the settings of every request of ours, whoever serves it.
+    const bool always_meet = entry().persistent && !entry().offered;
+    if (always_meet || (!call_.passes() && !call_.alone)) call_.refusal = refusal;
+    // Where the others are told, the MPI library would wait with what it does not refuse, or crash,
+    // as Open MPI does with blocks and with null. What it refuses programs get its own error of.
+    const bool is_looked_at = mpi_refuses_null_buffers && is_waited_allreduce();
+    const bool mpi_refuses = is_aliased || is_looked_at || call_.refusal.ok();
+    if (entry().offered && mpi_refuses)
+        call_.pass_reason = reason;
+    else
+        call_.error = std::move(refusal);
+}
+
+void Admission::find_way() {
+    call_.pass_reason = way_out();
+    if (call_.passes() && entry().with_residual)
+        call_.error = cannot_pass_with_residual(call_.pass_reason);
+    if (call_.passes() || call_.alone) return;
+    if (!entry().persistent) {
+        call_.route = route_call(*call_.context, entry().collective, call_.arguments, call_.shape,
+                                 {.feedback = entry().with_residual,
+                                  .blocking = entry().may_wait,
+                                  .always_exact = gathers() && entry().offered});
+        if (is_kept())
+            keep();
+        else
+            call_.pass_reason = call_.route.pass_reason;
+    }
+    if (!call_.passes() && call_.route.needs_tree()) call_.pass_reason = way_out_of_tree();
+    if (call_.passes() || copied_bytes_ == 0) return;
+    call_.refusal = copy_input();
+    call_.error = call_.refusal;
+}
+
+/// Whether gc_tolerance holds for it.
+bool Admission::is_kept() const {
+    return !gathers() && keeps_tolerance(call_.context->settings().current(), call_.shape);
+}
+
+/// Calls of ours stay, however short: who waits in one looks at the inputs before the MPI library
+/// adds them, and who does not looks over the tree, where short ones go, too.
+void Admission::keep() {
+    if (entry().may_wait) {
+        if (entry().offered) call_.pass_reason = call_.route.pass_reason;
+        return;
+    }
+    call_.route.one_host = false;
+    if (!entry().offered) call_.route.pass_reason = PassReason::none;
+    call_.pass_reason = call_.route.pass_reason;
+}
+
+Status Admission::copy_input() {
+    call_.copy.reset(new std::byte[copied_bytes_]);
+    const void* const input = std::exchange(call_.arguments.sendbuf, call_.copy.get());
+    const int memory = std::exchange(call_.memory.send, host_memory);
+    if (memory != host_memory) {
+        std::shared_ptr<DeviceSide> side;
+        GRADCOLL_TRY(take(side, side_of(call_.context.get(), memory)));
+        return copy_and_finish(*side, call_.copy.get(), input, copied_bytes_);
+    }
+    std::memcpy(call_.copy.get(), input, copied_bytes_);
+    return {};
+}
+
+}  // namespace
+
+Call admit(const Entry& entry, const CallArguments& arguments, Status complaint) {
+    Call call(entry, arguments);
+    Admission(call, std::move(complaint)).run();
+    return call;
+}
+
+std::vector<Claim> request_claims(const Call& call) {
+    const CallShape& shape = call.shape;
+    const std::string kind = shape.by_mpi()
+                                 ? std::to_string(shape.kind)
+                                 : fmt::format("{} of {}", name_of(shape.op), name_of(shape.type));
+    return {{"count", std::to_string(shape.count)}, {"op and datatype", kind}};
+}
+
+Status agree_on_arguments(const Call& call, const Status& mine) {
+    std::vector<Claim> claims = request_claims(call);
+    claims.push_back({arguments_claim, outcome_text(mine)});
+    return agree_on(call.context->identity().private_comm(), claims);
+}
+
+void count_passed(CommContext* context, const Entry& entry, const CallArguments& arguments,
+                  PassReason reason) {
+    if (context == nullptr && !unattached_calls_are_told()) return;
+    const bool makes_sense = reason != PassReason::wrong_arguments && arguments.count >= 0 &&
+                             arguments.datatype != MPI_DATATYPE_NULL;
+    const MPI_Count count = entry.whole_count.value_or(arguments.count);
+    std::uint64_t bytes = makes_sense ? observed_bytes(count, arguments.datatype) : 0;
+    if (bytes != 0 && entry.collective != Collective::allreduce && !entry.whole_count) {
+        int blocks = 1;
+        PMPI_Comm_size(arguments.comm, &blocks);
+        bytes *= static_cast<std::uint64_t>(blocks);
+    }
+    if (context != nullptr)
+        context->statistics().count_passed(entry.kind, bytes, reason);
+    else
+        count_unattached(arguments.comm, entry.kind, bytes, reason);
+}
+
+namespace {
+
+/// Said once by each process that is rank 0 of a communicator on which it happens.
+void tell_that_tolerance_is_not_kept(const Call& call) {
+    static std::atomic_flag is_told;
+    const bool has_context = call.context != nullptr;
+    const Settings& settings =
+        has_context ? call.context->settings().current() : process_settings();
+    if (call.entry->collective == Collective::allgather ||
+        call.pass_reason == PassReason::wrong_arguments ||
+        call.pass_reason == PassReason::single_rank || !keeps_tolerance(settings, call.shape))
+        return;
+    int rank = 0;
+    PMPI_Comm_rank(call.arguments.comm, &rank);
+    if (rank != 0 || is_told.test_and_set()) return;
+    log(LogLevel::warn,
+        "{}: {} bytes pass to the MPI library ({}), whose additions are not held to gc_tolerance; "
+        "other such calls are not told of",
+        call.entry->name, call.shape.size_bytes(), text_of(call.pass_reason));
+}
+
+}  // namespace
+
+void count_passed(const Call& call) {
+    if (call.arguments.comm == MPI_COMM_NULL) return;
+    tell_that_tolerance_is_not_kept(call);
+    count_passed(call.context.get(), *call.entry, call.arguments, call.pass_reason);
+}
+
+}  // namespace gradcoll

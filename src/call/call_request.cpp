@@ -1,0 +1,57 @@
+#include "call/call_request.hpp"
+
+#include "mpi/boundary.hpp"
+
+namespace gradcoll {
+
+Result<CallRequest> CallRequest::make(std::shared_ptr<CommContext> context, const char* name,
+                                      MPI_Request* request) {
+    CallRequest made;
+    made.name_ = name;
+    if (!mpi_waits_for_generalized_requests) {
+        const CommIdentity& comm = context->identity();
+        made.token_ = Token(comm.private_comm(), comm.rank(), context->next_token_tag());
+        GRADCOLL_TRY(made.token_.receive(request));
+        made.context_ = std::move(context);
+        return made;
+    }
+    auto ending = std::make_unique<Ending>();
+    ending->name = name;
+    GRADCOLL_TRY(from_mpi(PMPI_Grequest_start(query, free_ending, cancel, ending.get(), request),
+                          "MPI_Grequest_start"));
+    made.ending_ = ending.release();
+    made.request_ = *request;
+    made.context_ = std::move(context);
+    return made;
+}
+
+void CallRequest::complete(const Status& status) {
+    if (ending_ == nullptr) return token_.send({name_, user_comm_of(context_)}, status);
+    ending_->status = status;
+    ending_->is_set.store(true, std::memory_order_release);
+    PMPI_Grequest_complete(request_);
+}
+
+int CallRequest::query(void* state, MPI_Status* status) {
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_UNDEFINED;
+    status->MPI_TAG = MPI_UNDEFINED;
+    const auto* ending = static_cast<const Ending*>(state);
+    if (!ending->is_set.load(std::memory_order_acquire)) return MPI_SUCCESS;
+    const Status& outcome = ending->status;
+    return outcome.ok() ? MPI_SUCCESS : keep_error(ending->name, outcome);
+}
+
+int CallRequest::free_ending(void* state) {
+    delete static_cast<Ending*>(state);
+    return MPI_SUCCESS;
+}
+
+/// What peers may already have got cannot be taken back: the operation goes on (MPI allows a cancel
+/// to do nothing).
+int CallRequest::cancel(void*, int) {
+    return MPI_SUCCESS;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,96 @@
+// call/gradients/engine_choice.hpp - which way the sums of a gradient go: by whom, over which plan,
+// with which codec. Rests only on facts that all ranks share.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/gradient_plan.hpp"
+#include "engine/link_watch.hpp"
+#include "engine/strategy.hpp"
+#include "mpi/request.hpp"
+#include "ways/comm_context.hpp"
+
+namespace gradcoll {
+
+/// Makes plans of one strategy, with settings of its own.
+struct EnginePlanner {
+    EngineStrategy strategy = EngineStrategy::tree;
+    std::string codec;  ///< that a file names; empty: none does
+    std::optional<std::uint64_t> chunk_bytes;
+    double links_carry = 1;  ///< see Gradient::links_carry()
+    Tree tree;
+    Settings settings;
+    bool one_host = false;  ///< exact sums go through the memory of the host
+    std::vector<std::shared_ptr<PlannedCall>> plans;
+    /// For the leaders of hosts, where sums go through the memory of each host; null: they do not.
+    std::unique_ptr<EnginePlanner> between;
+    bool is_lossy_between = false;  ///< some exchange of leaders has a lossy codec
+};
+
+/// Which way a gradient's sums go: their work serves all that go alike.
+struct EngineWay {
+    PassReason pass_reason = PassReason::none;  ///< none: the MPI library does not sum it
+    bool one_host = false;
+    bool hosts = false;                ///< through the memory of each host (engine_hosts.hpp)
+    EnginePlanner* planner = nullptr;  ///< null only if it passes; of the leaders if `hosts`
+    CallKey key = {};                  ///< if it does not pass
+
+    bool passes() const { return pass_reason != PassReason::none; }
+    friend bool operator==(const EngineWay&, const EngineWay&) = default;
+};
+
+/// Used by one thread at a time, but for base_way().
+class EngineChoice {
+  public:
+    /// The context must outlive it. `leader_of`: of EngineHosts; empty: there is none. Errors:
+    /// those of strategy_tree().
+    static Result<std::unique_ptr<EngineChoice>> make(CommContext& context,
+                                                      const Settings& settings, GradientPlan plan,
+                                                      std::vector<int> leader_of);
+
+    /// What the plan's file says of the name holds. What it leaves open is as the settings have it;
+    /// with gc_engine_strategy=auto the strategy that is predicted to keep links and cores busy for
+    /// the shortest time. `links_carry`: see Gradient::links_carry(). Errors: those of
+    /// strategy_tree().
+    Result<EngineWay> way_of(const std::string& name, double links_carry,
+                             const CallArguments& arguments, const CallShape& shape);
+    bool has_wish_for(const std::string& name) const { return plan_.find(name) != nullptr; }
+    /// Of gradients that no file names, exact, in place.
+    EngineWay base_way(const CallShape& shape) const;
+    /// What a sum that goes this way takes by itself; 0: not known.
+    double predicted_us(const EngineWay& way) const;
+    /// Of a sum that goes this way, as links are said to be. Nothing if it passes no link between
+    /// hosts, or is too short to tell of them.
+    ExpectedTime expected(const EngineWay& way) const;
+
+  private:
+    EngineChoice(CommContext& context, const Settings& settings, GradientPlan plan,
+                 std::vector<int> leader_of)
+        : context_(context),
+          settings_(settings),
+          plan_(std::move(plan)),
+          leader_of_(std::move(leader_of)) {}
+    /// What gradients are planned with.
+    struct Terms {
+        const GradientWish* wish = nullptr;
+        double links_carry = 1;
+    };
+    Result<EnginePlanner*> planner(EngineStrategy strategy, const Terms& terms,
+                                   const CallShape& shape);
+    Result<std::unique_ptr<EnginePlanner>> new_planner(EngineStrategy strategy,
+                                                       const Terms& terms) const;
+    DiscoveredTree tree_for(double links_carry) const;
+    void plan_between(EnginePlanner& planner, const DiscoveredTree& tree) const;
+    EngineWay way_by(EnginePlanner& planner, const CallArguments& arguments,
+                     const CallShape& shape) const;
+
+    CommContext& context_;
+    const Settings settings_;
+    const GradientPlan plan_;
+    const std::vector<int> leader_of_;
+    std::vector<std::unique_ptr<EnginePlanner>> planners_;
+};
+
+}  // namespace gradcoll

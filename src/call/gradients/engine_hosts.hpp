@@ -1,0 +1,102 @@
+// call/gradients/engine_hosts.hpp - sums of an engine whose ranks are several on a host, and on
+// several hosts: up through the memory of each host, between hosts from leader to leader, down
+// through memory again, many at a time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "call/residual.hpp"
+#include "comm/host_groups.hpp"
+#include "runtime/executor.hpp"
+#include "ways/one_host/engine_pool.hpp"
+#include "ways/one_host/host_turns.hpp"
+#include "ways/tree/comm_plans.hpp"
+
+namespace gradcoll {
+
+/// What all such sums of one engine share. Of the calls that follow each other in the memory of a
+/// host all ranks make the same ones in the same order, and no rank but the leader knows when its
+/// leaders are done with a sum. So sums go up in the order in which they begin, and down in that
+/// order, too, each way in memory of its own.
+class EngineHosts {
+  public:
+    /// Null: the ranks are not several on a host and on several hosts, the settings do not allow
+    /// it, or there is no memory to share, which is said. Collective. Errors: transport.
+    static Result<std::unique_ptr<EngineHosts>> make(const CommIdentity& whole,
+                                                     const Settings& settings);
+    /// The same with groups that are not those of the machine, for tests.
+    static Result<std::unique_ptr<EngineHosts>> make(const CommIdentity& whole,
+                                                     const Settings& settings,
+                                                     Result<HostGroups> groups);
+
+    /// By rank of the whole, a rank of the whole.
+    const std::vector<int>& leader_of() const { return groups_.leader_of; }
+    bool is_leader() const { return plans_ != nullptr; }
+    /// Of the leaders' sums, on leaders.
+    CommPlans& plans() { return *plans_; }
+
+    /// One way through the memory of this host.
+    struct Lane {
+        PooledEngine engine;  ///< null: this rank is alone on its host
+        HostTurns turns;
+    };
+    Lane& up() { return up_; }
+    Lane& down() { return down_; }
+    bool is_alone() const { return up_.engine == nullptr; }
+    /// A sum was dropped on its way: nobody uses the memory again.
+    void spoil();
+
+  private:
+    explicit EngineHosts(HostGroups groups) : groups_(std::move(groups)) {}
+    Status open(const Settings& settings);
+
+    HostGroups groups_;
+    std::unique_ptr<CommPlans> plans_;
+    Lane up_;
+    Lane down_;
+};
+
+/// One sum again and again. By the thread that makes the engine's turns.
+class HostsSum {
+  public:
+    /// `between`: of the leaders' sum, on leaders alone; in place where the host has several ranks.
+    /// `residual`: what it drops is kept there; null: it is lost.
+    HostsSum(EngineHosts& hosts, std::unique_ptr<Executor> between,
+             std::shared_ptr<Residual> residual)
+        : hosts_(hosts), between_(std::move(between)), residual_(std::move(residual)) {}
+
+    void start(const Binding& binding, const CallShape& shape);
+    /// Errors: those of the memory and of the executor; peer_failed where only the leader of the
+    /// host knows which.
+    Result<Progress> advance();
+    std::size_t take_local(std::span<LocalStep> out);
+    void abandon();
+    /// Of the leaders' sum, on leaders.
+    const RunStats& stats() const { return between_->stats(); }
+
+  private:
+    enum class Stage : std::uint8_t { up, between, down };
+
+    void note(const Status& status);
+    void enter_between();
+    Result<Progress> advance_stage();
+    Result<Progress> advance_up();
+    Result<Progress> advance_between();
+    Result<Progress> advance_down();
+    Status start_between();
+
+    EngineHosts& hosts_;
+    std::unique_ptr<Executor> between_;
+    std::shared_ptr<Residual> residual_;
+    Binding binding_;
+    CallShape shape_;
+    std::uint64_t up_turn_ = 0;
+    std::uint64_t down_turn_ = 0;
+    Stage stage_ = Stage::up;
+    bool runs_between_ = false;
+    Status outcome_;
+};
+
+}  // namespace gradcoll

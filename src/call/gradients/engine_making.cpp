@@ -1,0 +1,172 @@
+#include "call/gradients/engine_making.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "call/gradients/engine_works.hpp"
+#include "engine/gradient_plan.hpp"
+#include "observe/observe.hpp"
+#include "settings/info_keys.hpp"
+
+namespace gradcoll {
+namespace {
+
+Status check_fits_engines(const Settings& settings) {
+    if (settings.tolerance)
+        return {Code::invalid_argument,
+                "gc_tolerance is not kept by engines, which cannot look at all inputs first; "
+                "allowed: per-hop"};
+    if (!settings.schedule.empty())
+        return {Code::invalid_argument,
+                "gc_schedule is not for engines, which have no steps; allowed: none"};
+    return {};
+}
+
+long cores_a_rank(const CommIdentity& identity) {
+    return this_host().processors / identity.most_ranks_on_host();
+}
+
+/// The program's own thread has a core, and the engine's.
+int compute_threads(const GC_Engine_s& engine) {
+    constexpr long most = 4;
+    const CommIdentity& identity = engine.context->identity();
+    if (engine.settings.engine.threads) return *engine.settings.engine.threads;
+    if (identity.yields()) return 0;
+    const long least = engine.hosts != nullptr ? 0 : 1;
+    return static_cast<int>(std::clamp(cores_a_rank(identity) - 1, least, most));
+}
+
+/// Where a network is in between, and threads have no cores of their own, looks that find nothing
+/// take more from others than they gain. Who has no messages for other hosts waits longer, and then
+/// finds more to do at once (docs/decisions/034-engine-hosts.md).
+void pause_between_looks(const GC_Engine_s& engine, EngineOptions& options) {
+    using std::chrono::microseconds;
+    constexpr long threads_a_rank = 3;  // the program's, that of transfer, one that computes
+    const CommIdentity& identity = engine.context->identity();
+    if (identity.is_one_host() || cores_a_rank(identity) >= threads_a_rank) return;
+    const bool has_messages = engine.hosts == nullptr || engine.hosts->is_leader();
+    options.least_pause = has_messages ? microseconds(200) : microseconds(50);
+    options.most_pause = has_messages ? microseconds(200) : microseconds(500);
+}
+
+/// From so many ranks on the messages of all are more work for rank 0 than a second hop takes.
+constexpr int least_ranks_by_hosts = 8;
+
+Circle circle_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineCoordinator wish = engine.settings.engine.coordinator;
+    const bool by_hosts =
+        wish == EngineCoordinator::hosts ||
+        (wish != EngineCoordinator::flat && identity.rank_count() >= least_ranks_by_hosts);
+    return by_hosts ? circle_of_hosts(engine.context->tree(), identity.rank())
+                    : flat_circle(identity.rank(), identity.rank_count());
+}
+
+EngineOptions options_of(const GC_Engine_s& engine) {
+    const CommIdentity& identity = engine.context->identity();
+    const EngineSettings& settings = engine.settings.engine;
+    EngineOptions options{
+        .compute_threads = compute_threads(engine),
+        .own_thread = identity.all_ranks_have_threads(),
+        .yields = identity.yields(),
+        .most_bytes = settings.most_bytes,
+        .stall_ns = static_cast<std::uint64_t>(settings.stall_seconds) * 1'000'000'000,
+        .packer = engine.packs.get(),
+        .most_pack_bytes = settings.pack_bytes,
+        .watches_links = watches_links(engine),
+        .circle = circle_of(engine),
+        .trace = process_trace()};
+    pause_between_looks(engine, options);
+    return options;
+}
+
+/// As rank 0 reads it. Collective. Errors: those of read_file() and GradientPlan::parse(), the same
+/// on all ranks.
+Result<GradientPlan> plan_of_rank_0(const std::string& path, const CommIdentity& identity) {
+    constexpr std::size_t most_bytes = std::size_t{1} << 26;
+    const auto read = identity.rank() == 0 && !path.empty() ? read_file(path) : std::string();
+    int is_read = read ? 1 : 0;
+    const MPI_Comm comm = identity.private_comm();
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(&is_read, 1, MPI_INT, 0, comm), "MPI_Bcast"));
+    const std::string text =
+        GRADCOLL_VALUE(text_of_rank_0(comm, read ? *read : read.status().message(), most_bytes));
+    if (is_read == 0)
+        return Status(Code::invalid_argument, fmt::format("gc_engine_plan: {}", printable(text)));
+    if (text.empty()) return GradientPlan();
+    return GradientPlan::parse(text, fmt::format("gc_engine_plan: {}", printable(path)));
+}
+
+bool packs_gradients(const GC_Engine_s& engine) {
+    return engine.settings.engine.pack_bytes > 0 && !engine.settings.reproducible &&
+           engine.context->identity().rank_count() > 1;
+}
+
+std::string codec_text(const EngineWay& way) {
+    if (!way.key.compress) return "exact";
+    return way.planner->codec.empty() ? way.planner->settings.codecs().text() : way.planner->codec;
+}
+
+PlannedGradient planned_gradient(const GC_Engine_s& engine, const Gradient& gradient) {
+    const auto& work = static_cast<const EngineWork&>(*gradient.work);
+    PlannedGradient row;
+    row.name = gradient.name();
+    row.bytes = work.shape().size_bytes();
+    row.predicted_us = engine.choice->predicted_us(work.way);
+    row.measured_us = static_cast<double>(gradient.took_ns()) * 1e-3;
+    if (work.way.passes()) return row;
+    row.strategy = name_of(work.way.planner->strategy);
+    row.codec = codec_text(work.way);
+    row.parts = work.parts();
+    return row;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint) {
+    SettingsWish wish{SettingsText::from_environment(), std::move(complaint)};
+    if (wish.complaint.ok()) wish.complaint = add_info(info, wish.text);
+    if (const auto settings = Settings::parse(wish.text); wish.complaint.ok() && settings.ok())
+        wish.complaint = check_fits_engines(*settings);
+    auto made = std::make_unique<GC_Engine_s>();
+    GRADCOLL_TRY(take(made->context, CommContext::make(comm, wish)));
+    GRADCOLL_TRY(made->context->prepare_tree());
+    GRADCOLL_TRY(made->context->measure_network());
+    made->context->keep_plans();
+    made->settings = made->context->settings().current();
+    auto plan = plan_of_rank_0(made->settings.engine.plan_file, made->context->identity());
+    if (!plan) return plan.status();
+    GRADCOLL_TRY(take(made->hosts, EngineHosts::make(made->context->identity(), made->settings)));
+    GRADCOLL_TRY(take(made->choice,
+                      EngineChoice::make(
+                          *made->context, made->settings, std::move(plan).value(),
+                          made->hosts != nullptr ? made->hosts->leader_of() : std::vector<int>())));
+    GRADCOLL_TRY(
+        take(made->control, NumberedChannel::make(made->context->identity().private_comm())));
+    if (made->settings.engine.coordinator == EngineCoordinator::off)
+        GRADCOLL_TRY(
+            take(made->own_sums, NumberedChannel::make(made->context->identity().private_comm())));
+    if (packs_gradients(*made))
+        made->packs = std::make_unique<EnginePacks>(
+            [engine = made.get()](const CallShape& shape) { return pack_work(*engine, shape); });
+    GRADCOLL_TRY(take(made->engine, Engine::make(made->control->channel(), options_of(*made))));
+    return made;
+}
+
+void report_engine(const GC_Engine_s& engine) {
+    observe_engine(engine.context->identity().private_comm(), engine.engine->figures());
+}
+
+Status write_plan(const GC_Engine_s& engine) {
+    const std::string& path = engine.settings.engine.plan_to;
+    if (path.empty() || engine.context->identity().rank() != 0) return {};
+    std::vector<PlannedGradient> rows;
+    for (const Gradient* gradient : engine.gradients)
+        rows.push_back(planned_gradient(engine, *gradient));
+    return write_file(path, plan_text(rows, engine.engine->figures()));
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,22 @@
+// call/gradients/engine_making.hpp - how an engine is made, and what it writes of itself at the
+// end.
+#pragma once
+
+#include <memory>
+
+#include "call/gradients/engine_state.hpp"
+
+namespace gradcoll {
+
+/// Collective. `complaint`: what this rank already knows to be wrong. Errors: those of
+/// CommContext::make(), of gc_engine_plan, and out_of_memory.
+Result<std::unique_ptr<GC_Engine_s>> make_engine(MPI_Comm comm, MPI_Info info, Status complaint);
+
+/// Tells the report what the engine did.
+void report_engine(const GC_Engine_s& engine);
+
+/// Rank 0 writes how its gradients were summed, if gc_engine_plan_to names a file. Local. Errors:
+/// io.
+Status write_plan(const GC_Engine_s& engine);
+
+}  // namespace gradcoll

@@ -1,0 +1,170 @@
+// call/gradients/engine_work.hpp - what an engine runs for one gradient: a plan of ours, the MPI
+// library's own allreduce, or a copy where a rank is alone.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "call/device_allreduce.hpp"
+#include "call/gradients/engine_choice.hpp"
+#include "call/gradients/engine_hosts.hpp"
+#include "call/residual.hpp"
+#include "engine/engine.hpp"
+#include "gradcoll/engine.h"
+#include "mpi/request.hpp"
+#include "runtime/tags.hpp"
+#include "ways/comm_context.hpp"
+
+/// What the opaque handle of the C API points to. It lives as long as its gradient's work.
+struct GC_Handle_s {
+    GC_Engine engine = nullptr;
+    gradcoll::Gradient* gradient = nullptr;
+};
+
+namespace gradcoll {
+
+/// The sum of one gradient again and again, each time with buffers of its own. The context must
+/// outlive it. Unless a kind of work has more to say, it has no local steps, and writes nothing but
+/// in advance().
+class EngineWork : public Work {
+  public:
+    explicit EngineWork(CommContext& context) : context_(context) {}
+
+    /// Of the next sum. Not while one is under way.
+    void bind(const CallArguments& arguments, const CallShape& shape) {
+        arguments_ = arguments;
+        shape_ = shape;
+    }
+    /// `copy`: that holds the buffers in place of memory of a device, while the sum is under way;
+    /// null: they are where the program has them.
+    void bind(const CallArguments& arguments, const CallShape& shape, const HostTwin* copy) {
+        bind(arguments, shape);
+        copy_ = copy;
+    }
+    Status deliver() override { return copy_ != nullptr ? copy_->give_back() : Status(); }
+    const CallShape& shape() const { return shape_; }
+    /// Of the plan that this rank has for it; null: none.
+    virtual const PlannedCall* call() const { return nullptr; }
+    /// That the vector is cut into.
+    virtual std::int64_t parts() const { return 1; }
+    const void* input() const { return binding_of(arguments_, shape_).input; }
+    void* output() const { return arguments_.recvbuf; }
+    /// What whoever made it keeps with it.
+    GC_Handle_s handle;
+    EngineWay way;
+    double links_carry = 1;  ///< that the way was chosen for (Gradient::links_carry)
+    ExpectedTime expected;   ///< of each sum, where that is looked at
+    /// By this rank, for each sum.
+    virtual std::uint64_t sent_bytes() const { return shape_.size_bytes(); }
+    std::size_t take_local(std::span<LocalStep>) override { return 0; }
+    void abandon() override {}
+
+  protected:
+    CommContext& context_;
+    CallArguments arguments_;
+    CallShape shape_;
+
+  private:
+    const HostTwin* copy_ = nullptr;
+};
+
+/// Over a plan.
+class PlannedWork final : public EngineWork {
+  public:
+    /// `residual`: what encoders drop is kept there for the next sum; null: it is lost. `own_tags`:
+    /// of the plan's channel, where the gradient's number keeps its messages apart; none: sums are
+    /// numbered as they begin.
+    PlannedWork(CommContext& context, std::shared_ptr<PlannedCall> call,
+                std::unique_ptr<Executor> executor, std::shared_ptr<Residual> residual,
+                std::optional<TagLayout> own_tags)
+        : EngineWork(context),
+          call_(std::move(call)),
+          executor_(std::move(executor)),
+          residual_(std::move(residual)),
+          own_tags_(own_tags),
+          sent_bytes_(gradcoll::bytes_sent(call_->plan())) {}
+
+    const PlannedCall* call() const override { return call_.get(); }
+    std::uint64_t sent_bytes() const override { return sent_bytes_; }
+    std::int64_t parts() const override {
+        return std::max<std::int64_t>(call_->plan().chunk_count, 1);
+    }
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep> out) override { return executor_->take_local(out); }
+    void abandon() override { executor_.reset(); }
+
+  private:
+    Status number(Binding& binding);
+
+    std::shared_ptr<PlannedCall> call_;
+    std::unique_ptr<Executor> executor_;
+    std::shared_ptr<Residual> residual_;
+    std::optional<TagLayout> own_tags_;
+    std::uint64_t sent_bytes_;
+    RunStats before_;
+};
+
+/// Through the memory of one host; such sums take turns.
+class HostWork final : public EngineWork {
+  public:
+    using EngineWork::EngineWork;
+
+    Status start() override;
+    Result<Progress> advance() override;
+
+  private:
+    OneHost::Operation operation_;
+};
+
+/// Through the memory of each host, and over a plan of the hosts' leaders.
+class HostsWork final : public EngineWork {
+  public:
+    /// As HostsSum wants it; `call`: of the leaders' sum, on leaders.
+    HostsWork(CommContext& context, EngineHosts& hosts, std::shared_ptr<PlannedCall> call,
+              std::unique_ptr<Executor> between, std::shared_ptr<Residual> residual)
+        : EngineWork(context),
+          call_(std::move(call)),
+          is_alone_(hosts.is_alone()),
+          sum_(hosts, std::move(between), std::move(residual)) {}
+
+    const PlannedCall* call() const override { return call_.get(); }
+    std::uint64_t sent_bytes() const override;
+    std::int64_t parts() const override;
+    Status start() override;
+    Result<Progress> advance() override;
+    std::size_t take_local(std::span<LocalStep> out) override { return sum_.take_local(out); }
+    void abandon() override { sum_.abandon(); }
+
+  private:
+    void count();
+
+    std::shared_ptr<PlannedCall> call_;
+    bool is_alone_;
+    HostsSum sum_;
+    RunStats before_;
+};
+
+/// By the MPI library, on the context's own communicator: all ranks start such sums in one order.
+/// MPI knows no way to take a collective call back: one that is abandoned may still write.
+class PassedWork final : public EngineWork {
+  public:
+    using EngineWork::EngineWork;
+
+    Status start() override;
+    Result<Progress> advance() override;
+
+  private:
+    MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Of a single rank: the input is the result.
+class AloneWork final : public EngineWork {
+  public:
+    using EngineWork::EngineWork;
+
+    Status start() override;
+    Result<Progress> advance() override { return Progress::complete; }
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,44 @@
+// call/host_buffer.hpp - a buffer of a call as one piece of host memory, however the caller
+// describes it and wherever it lies. Only this rank knows, and only it pays.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "mpi/request.hpp"
+#include "ways/comm_context.hpp"
+
+namespace gradcoll {
+
+/// The caller's own memory if it is plain and the host's; else a copy without gaps, which fill()
+/// and drain() bring up to date.
+class HostBuffer {
+  public:
+    /// An empty one.
+    HostBuffer() = default;
+    /// The caller's memory stays in use.
+    HostBuffer(CommContext& context, const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+    std::byte* data() { return is_copy_ ? copy_.data() : static_cast<std::byte*>(buffer_); }
+    /// From the caller's memory. Errors: those of pack() and of devices.
+    Status fill();
+    /// To the caller's memory. Errors: likewise.
+    Status drain();
+
+    /// Where a buffer lies: number of the device, host_memory or unserved_device.
+    static int memory_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+  private:
+    template <class Move>
+    Status on_device(Move&& move);
+
+    CommContext* context_ = nullptr;
+    void* buffer_ = nullptr;
+    MPI_Count count_ = 0;
+    MPI_Datatype datatype_ = MPI_DATATYPE_NULL;
+    int memory_ = host_memory;
+    bool is_copy_ = false;
+    std::vector<std::byte> copy_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,111 @@
+#include "call/host_call.hpp"
+
+#include "attach/attachments.hpp"
+#include "attach/offered_comm.hpp"
+#include "call/host_buffer.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Whether nothing about the buffers needs a closer look.
+bool has_plain_buffers(const HostCall& call, bool is_root, std::uint64_t size_bytes) {
+    const CallArguments& a = call.arguments;
+    if (call.entry->kind == CallKind::barrier) return true;
+    if (call.entry->kind == CallKind::bcast) return is_plain_host_memory(a.recvbuf);
+    if (!is_root) return is_plain_host_memory(a.sendbuf);
+    return are_plain_and_apart(a, size_bytes);
+}
+
+Status run_plain(CommContext& context, const HostCall& call, const CallShape& shape, bool is_root) {
+    const CallArguments& a = call.arguments;
+    if (call.entry->kind == CallKind::barrier) return context.one_host().barrier();
+    if (call.entry->kind == CallKind::bcast)
+        return context.one_host().bcast(a.recvbuf, shape.size_bytes(), call.root);
+    Binding binding;
+    binding.input = is_in_place(a) ? a.recvbuf : a.sendbuf;
+    binding.output = is_root ? a.recvbuf : nullptr;
+    return context.one_host().reduce(binding, shape, call.root);
+}
+
+/// The short way: of a communicator that this thread knows, types that it knows, plain buffers.
+Known run_known_host_call(const HostCall& call, Status& status) {
+    const SeenComm seen = comm_for_short_way(call.arguments.comm);
+    if (seen.is_nothing()) return Known::no;
+    CommContext* const context = seen.context;
+    Prospect* const prospect = seen.prospect;
+    const Classified known = shape_of_known(call);
+    const std::uint64_t size_bytes = known.shape.size_bytes();
+    const auto pass = [&](PassReason reason) {
+        count_passed(context, *call.entry, call.arguments, reason);
+        return Known::passes;
+    };
+    if (process_settings().check == CheckLevel::collective) return Known::no;
+    if (known.shape.by_mpi() && (context == nullptr || !context->settings().checks_calls()))
+        return pass(known.pass_reason);
+    if (known.passes()) return Known::no;
+    if (prospect != nullptr) {
+        const PassReason by_size = reason_by_size(call, size_bytes, prospect->rank_count());
+        if (by_size != PassReason::none) return pass(by_size);
+        return prospect->passes(size_bytes) ? pass(of_one_host(prospect->pass_reason()))
+                                            : Known::no;
+    }
+    if (context->settings().checks_calls()) return Known::no;
+    OneHost& host = context->one_host();
+    if (!host.may_open()) return pass(PassReason::needs_one_host);
+    const CommIdentity& comm = context->identity();
+    const PassReason by_size = reason_by_size(call, size_bytes, comm.rank_count());
+    if (by_size != PassReason::none) return pass(by_size);
+    const bool is_root = call.root == comm.rank();
+    if (!host.is_open() || call.root < 0 || call.root >= comm.rank_count() ||
+        !has_plain_buffers(call, is_root, size_bytes))
+        return Known::no;
+    status = run_plain(*context, call, known.shape, is_root);
+    return Known::served;
+}
+
+/// With copies of what is not plain.
+Status run_admitted(const AdmittedHostCall& admitted, const HostCall& call) {
+    CommContext& context = *admitted.context;
+    const CallArguments& a = call.arguments;
+    const bool is_root = call.root == context.identity().rank();
+    const bool sends = call.entry->kind == CallKind::bcast ? is_root : !is_in_place(a);
+    const bool receives = call.entry->kind == CallKind::bcast ? !is_root : is_root;
+    if (call.entry->kind == CallKind::barrier) return context.one_host().barrier();
+    HostBuffer input, output;
+    HostCall plain = call;
+    if (!is_in_place(a)) {
+        input = HostBuffer(context, a.sendbuf, a.count, a.datatype);
+        GRADCOLL_TRY(input.fill());
+        plain.arguments.sendbuf = input.data();
+    }
+    if (is_in_place(a) || receives) {
+        output = HostBuffer(context, a.recvbuf, a.count, a.datatype);
+        if (is_in_place(a) && (sends || call.entry->kind == CallKind::reduce))
+            GRADCOLL_TRY(output.fill());
+        plain.arguments.recvbuf = output.data();
+    }
+    GRADCOLL_TRY(run_plain(context, plain, admitted.shape, is_root));
+    return receives ? output.drain() : Status();
+}
+
+}  // namespace
+
+Known run_host_call(const HostCall& call, Status& status) {
+    if (const Known known = run_known_host_call(call, status); known != Known::no) return known;
+    AdmittedHostCall admitted = admit_host_call(call);
+    if (!admitted.refusal.ok())
+        admitted.context->one_host().refuse(call.entry->kind, admitted.shape,
+                                            admitted.refusal.code());
+    if (!admitted.error.ok()) {
+        status = std::move(admitted.error);
+        return Known::served;
+    }
+    if (admitted.pass_reason != PassReason::none) {
+        count_passed(admitted.context.get(), *call.entry, call.arguments, admitted.pass_reason);
+        return Known::passes;
+    }
+    status = run_admitted(admitted, call);
+    return Known::served;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,79 @@
+#include "call/known_blocks.hpp"
+
+#include <algorithm>
+
+#include "attach/attachments.hpp"
+#include "attach/offered_comm.hpp"
+#include "call/call_kinds.hpp"
+#include "mpi/signature.hpp"
+#include "ways/route.hpp"
+
+namespace gradcoll {
+namespace {
+
+bool gathers(const Entry& entry) {
+    return entry.collective == Collective::allgather;
+}
+
+/// Of the whole vector, that of an allgather in bytes; passes() if the type is not known.
+Classified shape_of_known_blocks(const Entry& entry, const CallArguments& a, int ranks) {
+    const Classified unknown{{}, PassReason::unknown_datatype};
+    if (a.count <= 0 || a.count > most_count / std::max(ranks, 1)) return unknown;
+    if (!gathers(entry)) {
+        const Classified known = classify(a.count * ranks, a.datatype, a.op);
+        return known.shape.by_mpi() ? unknown : known;
+    }
+    const std::size_t bytes = bytes_of_named(a.datatype);
+    const bool alike = is_in_place(a) || (a.sendtype == a.datatype && a.sendcount == a.count);
+    if (bytes == 0 || !alike) return unknown;
+    return {shape_of_bytes(static_cast<std::uint64_t>(a.count * ranks) * bytes), PassReason::none};
+}
+
+/// What needs more than to be added.
+bool may_be_lossy_or_kept(const Settings& settings, const Entry& entry, const CallShape& shape) {
+    return !gathers(entry) && (may_be_lossy(settings, shape) || keeps_tolerance(settings, shape));
+}
+
+/// What is not worth a tree, either.
+bool passes_for_now(Prospect& prospect, const Entry& entry, const CallShape& shape) {
+    const Settings& settings = process_settings();
+    const bool for_tree = !entry.needs_one_host && (shape.size_bytes() >= settings.tree_min_bytes ||
+                                                    may_be_lossy_or_kept(settings, entry, shape));
+    return !for_tree && prospect.passes(shape.size_bytes());
+}
+
+Status run_on(CommContext& context, const Entry& entry, const CallArguments& a,
+              const CallShape& shape) {
+    const Binding binding = binding_of(a, shape);
+    if (!gathers(entry)) return context.one_host().reduce_scatter(entry.kind, binding, shape);
+    const auto ranks = static_cast<std::size_t>(context.identity().rank_count());
+    return context.one_host().allgather(binding, shape.size_bytes() / ranks);
+}
+
+}  // namespace
+
+Known run_known_blocks(const Entry& entry, const CallArguments& arguments, Status& status) {
+    const SeenComm seen = comm_for_short_way(arguments.comm);
+    if (seen.is_nothing()) return Known::no;
+    const auto [context, prospect] = seen;
+    const int ranks =
+        context != nullptr ? context->identity().rank_count() : prospect->rank_count();
+    const Classified known = shape_of_known_blocks(entry, arguments, ranks);
+    if (known.passes() || is_slower_on_one_host(entry.collective, known.shape, ranks))
+        return Known::no;
+    if (prospect != nullptr) {
+        if (!passes_for_now(*prospect, entry, known.shape)) return Known::no;
+        const PassReason reason = prospect->pass_reason();
+        count_passed(nullptr, entry, arguments,
+                     entry.needs_one_host ? of_one_host(reason) : reason);
+        return Known::passes;
+    }
+    if (!context->one_host().is_open() || context->settings().checks_calls() ||
+        may_be_lossy_or_kept(context->settings().current(), entry, known.shape) ||
+        !are_plain_and_apart(arguments, known.shape.size_bytes()))
+        return Known::no;
+    status = run_on(*context, entry, arguments, known.shape);
+    return Known::served;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,221 @@
+#include "call/known_call.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "attach/offered_comm.hpp"
+#include "attach/roll_call.hpp"
+#include "call/blocking.hpp"
+#include "call/call_kinds.hpp"
+#include "call/device_allreduce.hpp"
+#include "call/nonblocking_call.hpp"
+#include "call/packed_allreduce.hpp"
+#include "mpi/mpi_reach.hpp"
+#include "observe/comm_statistics.hpp"
+#include "ways/route.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Vectors from here on may be compressed.
+std::uint64_t least_lossy_bytes(const Settings& settings, const CallShape& shape) {
+    return may_be_lossy(settings, shape) ? settings.min_bytes
+                                         : std::numeric_limits<std::uint64_t>::max();
+}
+
+bool may_be_repeated(const Call& call) {
+    const Entry& entry = *call.entry;
+    return entry.collective == Collective::allreduce && !entry.persistent && !entry.with_residual &&
+           !call.alone && call.copy == nullptr && call.shape.count > 0 && !call.memory.any_device();
+}
+
+std::uint64_t size_of(const KnownWay& way, const CallArguments& arguments) {
+    return way.shape.item_bytes() * static_cast<std::uint64_t>(arguments.count);
+}
+
+Status run_on_tree(CommPlans& plans, KnownWay& way, const Binding& binding) {
+    const bool in_place = binding.input == binding.output;
+    if (way.planned == nullptr || way.key.count != way.shape.count ||
+        way.key.in_place != in_place) {
+        way.key.count = way.shape.count;
+        way.key.in_place = in_place;
+        GRADCOLL_TRY(take(way.planned, plans.planned(way.key)));
+    }
+    auto lease = plans.begin(CallKind::allreduce, way.planned, {.waited = true});
+    return lease ? plans.run(std::move(lease).value(), binding) : lease.status();
+}
+
+Status run_on(CommContext& context, KnownWay& way, const CallArguments& arguments) {
+    way.shape.set_count(arguments.count);
+    if (way.shape.is_packed) return run_packed_on_host(context, arguments, way.shape);
+    const Binding binding = binding_of(arguments, way.shape);
+    if (way.one_host) return context.one_host().allreduce(binding, way.shape);
+    const CallKey key = way.key;
+    return run_timed(context, way.shape, key, [&] {
+        return way.hosts ? context.several_hosts().allreduce(arguments, way.shape, key)
+                         : run_on_tree(context.plans(), way, binding);
+    });
+}
+
+}  // namespace
+
+namespace {
+
+/// Where the price is all that is missing, the ranks are asked here: those of a loop that makes
+/// communicators ask for each of them, and most often go on without attaching.
+bool passes_now(const Entry& entry, const CallArguments& arguments, Prospect& prospect,
+                const KindOfCall& kind) {
+    if (prospect.passes(arguments.count, kind)) return true;
+    // One that must not wait for others is counted, and leaves it to the next to attach.
+    if (!entry.may_wait) return true;
+    return prospect.lacks_price(arguments.count, kind) &&
+           !is_paid_on_all(arguments.comm, prospect) && prospect.passes(arguments.count, kind);
+}
+
+/// Where the MPI library refuses memory of devices.
+bool is_passed_by_copies(const Entry& entry, const CallArguments& arguments) {
+    return entry.reach == Reach::host_and_devices && memory_of(arguments).any_device();
+}
+
+/// Whether the account of a communicator that is not attached lets the call of a program pass.
+/// Calls of ours attach their communicator.
+bool passes_by_account(const Entry& entry, const CallArguments& arguments, Prospect* prospect,
+                       GC_Passed_call* passed) {
+    const KindOfCall* const kind =
+        entry.offered && prospect != nullptr ? known_kind(arguments) : nullptr;
+    if (kind == nullptr) return false;
+    const bool needs_look = may_have_memory_that_mpi_refuses();
+    if (needs_look && is_passed_by_copies(entry, arguments)) return false;
+    if (!passes_now(entry, arguments, *prospect, *kind)) return false;
+    if (unattached_calls_are_told())
+        count_passed(nullptr, entry, arguments, prospect->pass_reason());
+    else if (passed != nullptr && !needs_look && (prospect->has_met() || !meetings_are_wanted()))
+        *passed = passed_call(arguments, *prospect, *kind);
+    return true;
+}
+
+}  // namespace
+
+Known start_known(const Entry& entry, const CallArguments& arguments, MPI_Request* request,
+                  Status& status, GC_Passed_call* passed) {
+    const auto [context, prospect] = comm_for_short_way(arguments.comm);
+    if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
+    KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
+    if (way == nullptr || !way->one_host) return Known::no;
+    way->shape.set_count(arguments.count);
+    if (!may_start_on_one_host(*context, way->shape)) return Known::no;
+    status = start_on_one_host({context->shared_from_this(), entry.name, arguments, way->shape},
+                               request);
+    return Known::served;
+}
+
+Known run_known(const Entry& entry, const CallArguments& arguments, Status& status,
+                GC_Passed_call* passed) {
+    if (entry.with_residual) return Known::no;
+    const auto [context, prospect] =
+        entry.offered ? comm_for_short_way(arguments.comm) : seen_comm(arguments.comm);
+    if (passes_by_account(entry, arguments, prospect, passed)) return Known::passes;
+    KnownWay* const way = context != nullptr ? context->known_ways().find(arguments) : nullptr;
+    if (way == nullptr) return Known::no;
+    if (way->pass_reason != PassReason::none) {
+        count_passed(context, entry, arguments, way->pass_reason);
+        return Known::passes;
+    }
+    const CallTimer timer =
+        entry.offered ? CallTimer() : context->statistics().timer_of(size_of(*way, arguments));
+    status = run_on(*context, *way, arguments);
+    return Known::served;
+}
+
+namespace {
+
+/// Between them every exact vector goes the same way under the settings. Vectors that are long
+/// enough to make a tree that is needed are admitted.
+void set_bounds(KnownWay& way, const CommContext& context, const CallShape& shape) {
+    const Settings& settings = context.settings().current();
+    const std::uint64_t least_lossy = least_lossy_bytes(settings, shape);
+    const bool passes =
+        way.pass_reason != PassReason::none && way.pass_reason != PassReason::slower_when_tried;
+    way.least_bytes = passes || way.one_host || way.hosts ? 0 : settings.tree_min_bytes;
+    const bool may_make_tree = passes || (!context.has_tree() && !way.one_host) ||
+                               (way.hosts && !context.several_hosts().takes_long());
+    way.end_bytes = may_make_tree ? std::min(settings.tree_min_bytes, least_lossy) : least_lossy;
+}
+
+/// Whether the number of a call among those that may be compressed matters.
+bool counts_calls(const Settings& settings) {
+    return !settings.schedule.empty() || settings.calls_per_step > 0 ||
+           !settings.compress_calls.allows_all();
+}
+
+/// Of a call that its codec does not pay for, which was found out for this size alone.
+bool set_size(KnownWay& way, const Settings& settings, const Call& call) {
+    if (counts_calls(settings)) return false;
+    way.least_bytes = call.shape.size_bytes();
+    way.end_bytes = way.least_bytes + 1;
+    return true;
+}
+
+/// What is being tried goes another way in the next call, and of what was tried sizes differ. When
+/// the trials of long calls begin, ways are forgotten.
+bool set_tried(KnownWay& way, const CommContext& context, const Call& call) {
+    const std::uint64_t size_bytes = call.shape.size_bytes();
+    const std::uint64_t least_timed = context.least_timed_bytes();
+    if (way.one_host || !context.trials().is_on()) return true;
+    if (size_bytes < least_timed) {
+        way.end_bytes = std::min(way.end_bytes, least_timed);
+        return true;
+    }
+    const WayTrials::Size size = WayTrials::size_of(size_bytes);
+    way.least_bytes = std::max({way.least_bytes, size.first, least_timed});
+    way.end_bytes = std::min(way.end_bytes, size.end);
+    return !context.may_go_another_way(size_bytes) || !context.trials().tries(size_bytes);
+}
+
+bool is_left_out(ExactReason reason) {
+    return reason == ExactReason::does_not_pay || reason == ExactReason::no_lossy_level;
+}
+
+/// On a communicator that is not attached.
+void learn_that_it_passes(const Call& call) {
+    Prospect* const prospect = seen_comm(call.arguments.comm).prospect;
+    if (prospect == nullptr || call.pass_reason != prospect->pass_reason()) return;
+    if (!call.shape.is_lasting) return;
+    const Settings& settings = process_settings();
+    learn_kind(call.arguments, {.item_bytes = call.shape.item_bytes(),
+                                .end_bytes = std::min(settings.tree_min_bytes,
+                                                      least_lossy_bytes(settings, call.shape))});
+}
+
+}  // namespace
+
+void learn_way_of(const Call& call) {
+    if (!may_be_repeated(call)) return;
+    if (call.context == nullptr) return learn_that_it_passes(call);
+    // Where a blocking call would go, too, only if it is the memory of one host.
+    if (!call.entry->may_wait && !call.route.one_host) return;
+    // Other reasons to pass than the route's are found before it is asked.
+    if (call.pass_reason != call.route.pass_reason) return;
+    if (call.context->settings().checks_calls()) return;
+    if (keeps_tolerance(call.context->settings().current(), call.shape)) return;
+    if (call.route.agents) return;  // until one fails
+    KnownWay way;
+    way.datatype = call.arguments.datatype;
+    way.op = call.arguments.op;
+    way.pass_reason = call.pass_reason;
+    way.one_host = call.route.one_host;
+    way.hosts = call.route.hosts;
+    way.shape = call.shape;
+    way.key = call.route.key;
+    if (is_left_out(call.route.exact_reason)) {
+        if (!set_size(way, call.context->settings().current(), call)) return;
+    } else {
+        set_bounds(way, *call.context, call.shape);
+    }
+    if (!set_tried(way, *call.context, call)) return;
+    const std::uint64_t size_bytes = call.shape.size_bytes();
+    if (size_bytes >= way.least_bytes && size_bytes < way.end_bytes)
+        call.context->known_ways().learn(way);
+}
+
+}  // namespace gradcoll

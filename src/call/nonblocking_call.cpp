@@ -1,0 +1,240 @@
+#include "call/nonblocking_call.hpp"
+
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "base/log.hpp"
+#include "call/call_request.hpp"
+#include "call/device_allreduce.hpp"
+#include "call/progress_thread.hpp"
+#include "call/tolerance/tolerant_run.hpp"
+#include "reduce/widen.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// The request of the program; none of a call that was refused.
+class ProgramsRequest {
+  public:
+    Status make(const std::shared_ptr<CommContext>& context, const char* name,
+                MPI_Request* request) {
+        return take(made_.emplace(), CallRequest::make(context, name, request));
+    }
+    void complete(const Status& status) {
+        if (made_) made_->complete(status);
+    }
+
+  private:
+    std::optional<CallRequest> made_;
+};
+
+/// An operation on the tree, started. Its messages may be MPI's.
+class CallOnTree final : public StartedCall {
+  public:
+    static Result<std::shared_ptr<CallOnTree>> start(Call& call, MPI_Request* request) {
+        const auto placed = place_call(*call.context, call.arguments, call.shape, call.memory);
+        if (!placed) {
+            refuse_nonblocking(call, placed.status());
+            return placed.status();
+        }
+        const auto started = std::make_shared<CallOnTree>();
+        GRADCOLL_TRY(started->begin(call, *placed));
+        started->copy_ = std::move(call.copy);
+        GRADCOLL_TRY(started->request_.make(call.context, call.entry->name, request));
+        return started;
+    }
+
+    /// What arrives goes where nobody reads it.
+    static Result<std::shared_ptr<CallOnTree>> refuse(const Call& call, const Status& why) {
+        const auto started = std::make_shared<CallOnTree>();
+        started->refusal_ = why;
+        started->copy_.reset(new (std::nothrow) std::byte[call.shape.size_bytes()]);
+        if (started->copy_ == nullptr) return Status(Code::out_of_memory, why.message());
+        PlacedCall placed{call.arguments, nullptr};
+        placed.arguments.sendbuf = MPI_IN_PLACE;
+        placed.arguments.recvbuf = started->copy_.get();
+        GRADCOLL_TRY(started->begin(call, placed));
+        return started;
+    }
+
+    Turn advance(Mover mover) override {
+        if (mover == Mover::helper) return Turn::idle;
+        const auto progress = looks() ? tolerant_.advance() : lease_.executor->advance();
+        if (progress.ok() && *progress != Progress::complete)
+            return *progress == Progress::idle ? Turn::idle : Turn::advanced;
+        if (looks() && progress.ok()) give_back_what_was_beside();
+        context_->plans().end(std::move(lease_), progress.status());
+        request_.complete(progress.status());
+        return Turn::finished;
+    }
+
+  private:
+    bool looks() const { return look_.call != nullptr; }
+
+    /// Afterwards `lease_` is that of the sum.
+    void give_back_what_was_beside() {
+        if (tolerant_.is_wide()) std::swap(lease_, wide_);
+        for (Lease* const beside : {&look_, &wide_})
+            if (beside->call != nullptr)
+                beside->call->give_back(std::move(beside->executor), /*waited=*/false);
+    }
+
+    Status begin(const Call& call, const PlacedCall& placed) {
+        context_ = call.context;
+        CallKey key = call.route.key;
+        key.in_place = is_in_place(placed.arguments);
+        return keeps_tolerance(context_->settings().current(), call.shape)
+                   ? start_with_look(call, key, placed)
+                   : start_at_once(call, key, placed);
+    }
+
+    Status start_at_once(const Call& call, const CallKey& key, const PlacedCall& placed) {
+        CommPlans& plans = context_->plans();
+        GRADCOLL_TRY(
+            take(lease_, plans.begin(call.entry->kind, key, {.data_device = placed.device})));
+        Binding binding = binding_of(placed.arguments, call.shape);
+        binding.numbers = &plans.numbers();
+        if (!refusal_.ok()) binding.refusal = &refusal_;
+        return lease_.executor->start(binding);
+    }
+
+    /// A vector on a device, or a call that is refused, is told to the other ranks: all give up.
+    Status start_with_look(const Call& call, const CallKey& key, const PlacedCall& placed) {
+        CommPlans& plans = context_->plans();
+        const bool on_host = placed.device == nullptr && refusal_.ok();
+        if (on_host) GRADCOLL_TRY(take(lease_, plans.begin(call.entry->kind, key, {})));
+        if (on_host && has_wider_type(key.type))
+            GRADCOLL_TRY(
+                take(wide_, plans.begin(call.entry->kind, TolerantRun::wide_key(key), {})));
+        GRADCOLL_TRY(take(look_, plans.begin(call.entry->kind, TolerantRun::look_key(), {})));
+        Binding binding = binding_of(placed.arguments, call.shape);
+        OperationNumber number = plans.numbers().take();
+        binding.sequence = number.value();
+        return tolerant_.start(
+            {look_.executor.get(), lease_.executor.get(), wide_.executor.get()},
+            {context_, context_->tree_handle(), *context_->settings().current().tolerance,
+             call.shape, key.compress},
+            binding, std::move(number));
+    }
+
+    std::shared_ptr<CommContext> context_;
+    Lease lease_;
+    Lease look_;  ///< none, if the call goes on at once
+    Lease wide_;  ///< of the same sum in a wider type, if there is one
+    TolerantRun tolerant_;
+    std::unique_ptr<std::byte[]> copy_;
+    Status refusal_;  ///< as in a Binding, if this rank takes no part
+    ProgramsRequest request_;
+};
+
+/// What an operation needs until it is over.
+struct Kept {
+    std::unique_ptr<std::byte[]> copy;
+    std::optional<HostTwin> twin;  ///< of buffers in the memory of a device
+    DeviceArea twin_room;
+};
+
+/// An operation in the memory of one host; those of one communicator take turns.
+class CallOnHost final : public StartedCall {
+  public:
+    static Result<std::shared_ptr<CallOnHost>> start(const HostStart& call, Kept kept,
+                                                     MPI_Request* request) {
+        const auto started = std::make_shared<CallOnHost>();
+        GRADCOLL_TRY(started->request_.make(call.context, call.name, request));
+        started->context_ = call.context;
+        started->operation_ = call.context->one_host().begin_allreduce(
+            binding_of(call.arguments, call.shape), call.shape);
+        started->kept_ = std::move(kept);
+        return started;
+    }
+
+    static std::shared_ptr<CallOnHost> refuse(const Call& call, const Status& why) {
+        const auto started = std::make_shared<CallOnHost>();
+        started->context_ = call.context;
+        started->operation_ = call.context->one_host().begin_refusal(call.shape, why.code());
+        return started;
+    }
+
+    Turn advance(Mover mover) override {
+        bool advanced = false;
+        if (!is_over_) {
+            const auto progress = context_->one_host().advance(operation_);
+            if (progress.ok() && *progress == Progress::idle) return Turn::idle;
+            advanced = true;
+            is_over_ = !progress.ok() || *progress == Progress::complete;
+            status_ = progress.status();
+        }
+        if (!is_over_ || mover == Mover::helper) return advanced ? Turn::advanced : Turn::idle;
+        if (status_.ok() && kept_.twin) status_ = kept_.twin->give_back();
+        request_.complete(status_);
+        return Turn::finished;
+    }
+
+  private:
+    std::shared_ptr<CommContext> context_;
+    OneHost::Operation operation_;
+    Kept kept_;
+    ProgramsRequest request_;
+    bool is_over_ = false;
+    Status status_;
+};
+
+/// From here on a program that computes meanwhile gains from a thread that is awake.
+constexpr std::uint64_t least_urgent_bytes = 64 << 10;
+
+Status start_and_give(const HostStart& call, Kept kept, MPI_Request* request) {
+    const CommIdentity& comm = call.context->identity();
+    const bool urgent =
+        call.shape.size_bytes() >= least_urgent_bytes || !comm.all_ranks_see_completions();
+    auto started = CallOnHost::start(call, std::move(kept), request);
+    if (!started) return started.status();
+    give_to_progress_thread(std::move(started).value(), {urgent, comm.yields()});
+    advance_started_calls();  // the other ranks get this one's input now
+    return {};
+}
+
+/// With copies of what is in the memory of a device.
+Status start_on_one_host(Call& call, MPI_Request* request) {
+    Kept kept;
+    kept.copy = std::move(call.copy);
+    CallArguments arguments = call.arguments;
+    if (call.memory.any_device()) {
+        GRADCOLL_TRY(
+            take(kept.twin, twin_of(call.context.get(), arguments, call.memory, kept.twin_room)));
+        arguments = kept.twin->arguments();
+    }
+    return start_and_give({call.context, call.entry->name, arguments, call.shape}, std::move(kept),
+                          request);
+}
+
+Result<std::shared_ptr<StartedCall>> start_refusal(const Call& call, const Status& why) {
+    if (call.route.one_host) return std::shared_ptr<StartedCall>(CallOnHost::refuse(call, why));
+    auto started = CallOnTree::refuse(call, why);
+    if (!started) return started.status();
+    return std::shared_ptr<StartedCall>(std::move(started).value());
+}
+
+}  // namespace
+
+Status start_on_one_host(const HostStart& call, MPI_Request* request) {
+    return start_and_give(call, {}, request);
+}
+
+Status start_nonblocking(Call& call, MPI_Request* request) {
+    if (call.route.one_host) return start_on_one_host(call, request);
+    auto started = CallOnTree::start(call, request);
+    if (!started) return started.status();
+    give_to_progress_thread(std::move(started).value(), {true, call.context->identity().yields()});
+    return {};
+}
+
+void refuse_nonblocking(const Call& call, const Status& why) {
+    auto refusal = start_refusal(call, why);
+    if (!refusal)
+        return log(LogLevel::warn, "{}: the other ranks could not be told: {}", call.entry->name,
+                   refusal.status().message());
+    give_to_progress_thread(std::move(refusal).value(), {true, call.context->identity().yields()});
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,17 @@
+// call/packed_allreduce.hpp - allreduces by ops of the program whose elements lie in memory
+// otherwise than they go to other ranks: the input is packed, and the result unpacked.
+#pragma once
+
+#include "call/call.hpp"
+
+namespace gradcoll {
+
+/// From and to memory of the host, over one host; what lies between the data of the result stays
+/// as it is. Allocates for vectors of more than 1 KiB. Errors: those of OneHost::allreduce() and
+/// pack(), and out_of_memory; the other ranks are told.
+Status run_packed_on_host(CommContext& context, const CallArguments& arguments,
+                          const CallShape& shape);
+/// An admitted call may have any memory. Errors: those of devices, too.
+Status run_packed(const Call& call);
+
+}  // namespace gradcoll

@@ -1,0 +1,196 @@
+#include "call/progress_thread.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/mpi/mpi.hpp"
+#include "mpi/boundary.hpp"
+#include "mpi/lifetime.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// When a thread of the program has begun an operation or, waiting, made progress last.
+std::atomic<std::uint64_t> program_progress_ns{0};
+/// From then on it may be doing something else.
+constexpr std::uint64_t program_may_pause_ns = 100'000;
+
+/// Whether waiting threads give their core away soon.
+std::atomic<bool> ranks_yield{false};
+
+void note_program_progress() {
+    program_progress_ns.store(now_ns(), std::memory_order_relaxed);
+}
+
+/// How long the thread waits between two looks. At first it gives its core away only; a program
+/// that spins in MPI on the same core would then have it for milliseconds, so that it soon sleeps:
+/// who wakes up goes first.
+class Naps {
+  public:
+    void had_work() { idle_since_ns_ = 0; }
+    void take() {
+        const std::uint64_t now = now_ns();
+        if (idle_since_ns_ == 0) {
+            idle_since_ns_ = now;
+            nap_ = shortest;
+        }
+        if (now - idle_since_ns_ < spinning_ns) {
+            sched_yield();
+            return;
+        }
+        std::this_thread::sleep_for(nap_);
+        nap_ = std::min(2 * nap_, longest);
+    }
+
+  private:
+    static constexpr std::uint64_t spinning_ns = 20'000;
+    static constexpr std::chrono::microseconds shortest{20};
+    static constexpr std::chrono::microseconds longest{1000};
+
+    std::uint64_t idle_since_ns_ = 0;  ///< 0: had work
+    std::chrono::microseconds nap_ = shortest;
+};
+
+class ProgressThread {
+  public:
+    /// Starts the thread if it does not run.
+    void give(std::shared_ptr<StartedCall> call, Giving how) {
+        if (how.yields) ranks_yield.store(true, std::memory_order_relaxed);
+        if (!runs_.load(std::memory_order_acquire) && !try_to_start()) return carry_out(*call);
+        note_program_progress();
+        add_started_call(std::move(call));
+        // It says that it sleeps before it looks for the last time.
+        if (!how.urgent && !sleeps_.load()) return;
+        const std::scoped_lock lock(mutex_);
+        wake_.notify_one();
+    }
+
+  private:
+    /// Not where the process may have no more threads, or has no memory for one.
+    bool try_to_start() try {
+        const Status started = start();
+        if (!started.ok()) warn(started);
+        return started.ok();
+    } catch (...) {
+        warn(status_of_current_exception());
+        return false;
+    }
+
+    Status start() {
+        const std::scoped_lock lock(mutex_);
+        if (runs_.load(std::memory_order_relaxed)) return {};
+        if (!stops_) GRADCOLL_TRY(at_finalize([this] { stop(); }));
+        stops_ = true;
+        int level = MPI_THREAD_SINGLE;
+        PMPI_Query_thread(&level);
+        mover_ = level == MPI_THREAD_MULTIPLE ? Mover::program : Mover::helper;
+        thread_ = std::thread([this] { run(); });
+        runs_.store(true, std::memory_order_release);
+        return {};
+    }
+
+    void warn(const Status& why) {
+        if (has_warned_.exchange(true)) return;
+        log(LogLevel::warn,
+            "no thread can be started, so that what is started is waited for at once: {}",
+            why.message());
+    }
+
+    /// In the place of the thread.
+    static void carry_out(StartedCall& call) {
+        while (call.advance(Mover::program) != StartedCall::Turn::finished)
+            if (!advance_started_calls()) sched_yield();
+    }
+
+    /// Without MPI_THREAD_MULTIPLE nobody but the caller may end the operations.
+    void stop() {
+        while (calls_for_mpi() > 0)
+            if (!advance_started_calls()) sched_yield();
+        {
+            const std::scoped_lock lock(mutex_);
+            stopping_ = true;
+        }
+        wake_.notify_one();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    /// False: nothing is left to do, ever. A program that has just made requests soon makes others:
+    /// to wake this thread for each would take longer than short ones last, so that it looks by
+    /// itself for a while.
+    bool wait_for_calls() {
+        if (calls_for_mpi() > 0) return true;
+        std::unique_lock lock(mutex_);
+        const auto has_work = [this] { return stopping_ || calls_for_mpi() > 0; };
+        for (int looks = 0; looks < most_looks && !has_work(); ++looks)
+            wake_.wait_for(lock, std::chrono::milliseconds(1), has_work);
+        sleeps_ = true;
+        wake_.wait(lock, has_work);
+        sleeps_ = false;
+        return !stopping_;
+    }
+
+    void run() {
+        Naps naps;
+        while (wait_for_calls()) {
+            const bool leaves_it = now_ns() - program_progress_ns.load(std::memory_order_relaxed) <
+                                   program_may_pause_ns;
+            if (!leaves_it && advance_started_calls(mover_))
+                naps.had_work();
+            else
+                naps.take();
+        }
+    }
+
+    static constexpr int most_looks = 100;
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool stopping_ = false;  // guarded by mutex_
+    std::atomic<bool> sleeps_{false};
+    std::atomic<bool> runs_{false};  // set under mutex_
+    bool stops_ = false;             // MPI_Finalize ends it; guarded by mutex_
+    std::atomic<bool> has_warned_{false};
+    Mover mover_ = Mover::helper;
+    std::thread thread_;
+};
+
+/// Never destroyed: the thread is joined in MPI_Finalize, which a program that dies early does not
+/// reach.
+ProgressThread& progress_thread() {
+    static auto& thread = *new ProgressThread;
+    return thread;
+}
+
+}  // namespace
+
+void give_to_progress_thread(std::shared_ptr<StartedCall> call, Giving how) {
+    progress_thread().give(std::move(call), how);
+}
+
+bool make_progress_for_waiting_program() noexcept try {
+    constexpr unsigned rounds_a_note = 16;
+    thread_local unsigned idle_rounds = 0;
+    if (calls_for_mpi() == 0) return false;
+    if (advance_started_calls()) {
+        idle_rounds = 0;
+    } else if (++idle_rounds % rounds_a_note == 0) {
+        note_program_progress();
+        const unsigned spins = ranks_yield.load(std::memory_order_relaxed) ? rounds_a_note : 2000;
+        if (idle_rounds >= spins) sched_yield();
+    }
+    return calls_for_mpi() > 0;
+} catch (...) {
+    log(LogLevel::error, "{}", status_of_current_exception().message());
+    return false;
+}
+
+}  // namespace gradcoll

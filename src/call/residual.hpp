@@ -1,0 +1,80 @@
+// call/residual.hpp - what one rank's encoders dropped for one tensor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/mpi/mpi.hpp"
+#include "gradcoll/residual.h"
+#include "runtime/device/device_area.hpp"
+#include "ways/comm_context.hpp"
+
+namespace gradcoll {
+
+/// What a residual belongs to; equal on all ranks but for the rank and the layout.
+struct ResidualIdentity {
+    std::uint64_t count = 0;
+    ElementType type = ElementType::f32;
+    std::uint64_t tree_hash = 0;
+    std::uint64_t rank = 0;
+    std::uint64_t layout = 0;  ///< hash of the encoded ranges, in the order of the plan
+    std::uint64_t elems = 0;   ///< values kept
+};
+
+/// Values in the layout of the feedback plan: fp32, or fp64 for fp64 elements. Not thread safe.
+class Residual {
+  public:
+    explicit Residual(const ResidualIdentity& identity);
+
+    const ResidualIdentity& identity() const { return identity_; }
+    /// The values where an operation on `side` (null: on host memory) reads and updates them; they
+    /// stay there until somebody else wants them. Errors: those of devices.
+    Result<void*> data_for(const std::shared_ptr<DeviceSide>& side);
+
+    /// Errors: invalid_argument naming what differs, if the values are not those of this plan.
+    Status check_fits(const PlannedCall& call) const;
+    /// The same for count, type and layout of what the values should belong to.
+    Status check_fits(const ResidualIdentity& wanted) const;
+
+    /// Errors: invalid_argument if the factor is not finite; those of devices.
+    Status scale(double factor);
+    void reset();
+    /// Adds every value to the element of `vector` that it was dropped of, and keeps none: so it
+    /// goes on without the residual, on this rank. `plan`: whose residual it is. Values are rounded
+    /// to the type. Errors: those of devices.
+    Status hand_over(const Plan& plan, void* vector);
+
+    /// The checkpoint, little endian: eight 64-bit words (magic "GCCRES01", version 1, count,
+    /// element type, hash of the tree, rank, hash of the layout, number of values), the values as
+    /// they are in memory, and the FNV-1a hash of all before it.
+    std::size_t checkpoint_bytes() const;
+    Status save(std::byte* out);
+    /// `bytes` is untrusted. Errors: invalid_argument naming what differs; nothing is changed then.
+    Status load(const std::byte* bytes, std::size_t size_bytes);
+
+  private:
+    Status bring_home();
+
+    ResidualIdentity identity_;
+    std::vector<std::byte> values_;
+    std::shared_ptr<DeviceSide> side_;  ///< where the values are now; null: in values_
+    DeviceArea values_dev_;             ///< of side_
+};
+
+ResidualIdentity identity_of(const PlannedCall& call, const Tree& tree, int rank);
+
+/// What kind of calls a residual of this type can go with. Errors: invalid_type if no codec knows
+/// the type.
+Status check_residual_type(MPI_Datatype datatype);
+
+}  // namespace gradcoll
+
+/// What the opaque handle of the C API points to.
+struct GC_Residual_s {
+    std::shared_ptr<gradcoll::CommContext> context;
+    std::shared_ptr<gradcoll::Residual> residual;
+    /// The call that frees it with what it belongs to; null: it is the program's own.
+    const char* freed_by = nullptr;
+};

@@ -1,0 +1,45 @@
+// call/token_request.hpp - a persistent request that MPI itself starts and completes: to the
+// MPI library it is a persistent receive of a token. When MPI has started it the operation begins,
+// the progress thread moves it, and its end sends the token. So MPI_Wait, MPI_Testsome,
+// MPI_Startall and all the others work on it unchanged.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "call/persistent_call.hpp"
+#include "comm/token.hpp"
+
+namespace gradcoll {
+
+/// One persistent allreduce of an unchanged program. Needs MPI_THREAD_MULTIPLE on every rank.
+class TokenRequest final : public StartedCall, public std::enable_shared_from_this<TokenRequest> {
+  public:
+    struct Facts {
+        Call call;  ///< admitted, does not pass
+        Settings settings;
+        /// If not null: copied into the call's copy of its input at every start.
+        const void* copied_from = nullptr;
+        /// Called before the request completes with an error, by any thread.
+        std::function<void(const TokenRequest&)> on_failure;
+    };
+    /// Makes the request, on all ranks or on none; collective. Errors: transport, and of planning;
+    /// peer_failed.
+    static Result<std::shared_ptr<TokenRequest>> make(Facts facts, MPI_Request* request);
+
+    /// After MPI has started it. Waits for other ranks only where no thread can be started.
+    void start() noexcept;
+    Turn advance(Mover mover) override;
+
+  private:
+    TokenRequest() = default;
+    Status set_up(Facts facts, ChannelNumber number, MPI_Request* request);
+    Outcome begin();
+    void finish(const Outcome& outcome) noexcept;
+
+    Facts facts_;
+    Token token_;
+    std::unique_ptr<PersistentCall> call_;
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,57 @@
+#include "comm/known_processes.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::size_t most_groups = 1000;
+
+struct Memory {
+    std::mutex mutex;
+    std::map<std::vector<int>, ProcessFacts> groups;
+};
+
+/// Never destroyed: calls may still come while the process leaves.
+Memory& memory() {
+    static Memory& memory = *new Memory;
+    return memory;
+}
+
+}  // namespace
+
+std::vector<int> world_ranks_of(MPI_Comm comm) {
+    int count = 0;
+    PMPI_Comm_size(comm, &count);
+    std::vector<int> ranks(static_cast<std::size_t>(count));
+    std::vector<int> found(ranks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(group, count, ranks.data(), world, found.data());
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&group);
+    const bool all_known = std::find(found.begin(), found.end(), MPI_UNDEFINED) == found.end();
+    return all_known ? found : std::vector<int>();
+}
+
+std::optional<ProcessFacts> facts_of(const std::vector<int>& world_ranks) {
+    const std::scoped_lock lock(memory().mutex);
+    const auto found = memory().groups.find(world_ranks);
+    return found == memory().groups.end() ? std::nullopt : std::optional(found->second);
+}
+
+void remember(const std::vector<int>& world_ranks, const ProcessFacts& facts) {
+    const std::scoped_lock lock(memory().mutex);
+    auto& groups = memory().groups;
+    if (world_ranks.empty() || (groups.size() >= most_groups && !groups.contains(world_ranks)))
+        return;
+    groups[world_ranks] = facts;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,31 @@
+// comm/known_processes.hpp - what ranks have found out together when a communicator of theirs
+// was attached, for the next communicators of the same processes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/mpi/mpi.hpp"
+#include "collectives/predict/tuning.hpp"
+
+namespace gradcoll {
+
+/// Numbers in MPI_COMM_WORLD of a communicator's ranks, in their order. Empty if one of them has
+/// none: it was spawned, and nothing is remembered of its communicators.
+std::vector<int> world_ranks_of(MPI_Comm comm);
+
+/// Of processes whose settings in the environment are alike and allowed.
+struct ProcessFacts {
+    int ranks_on_host = 0;  ///< of this one's host; this alone is each rank's own
+    int most_ranks_on_host = 0;
+    std::shared_ptr<const Tuning> tuning;
+    bool loss_in_doubt = false;  ///< as in Settings
+};
+
+/// This process's part; ranks have to agree on whether all of them have it. Thread safe.
+std::optional<ProcessFacts> facts_of(const std::vector<int>& world_ranks);
+/// Not beyond a thousand groups of processes.
+void remember(const std::vector<int>& world_ranks, const ProcessFacts& facts);
+
+}  // namespace gradcoll

@@ -1,0 +1,50 @@
+// comm/started_calls.hpp - operations that are started and not complete, of the whole process:
+// whoever waits for one thing makes progress of all, so that ranks may wait in different orders.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/mpi/mpi.hpp"
+
+namespace gradcoll {
+
+/// Who advances what has started.
+enum class Mover : std::uint8_t {
+    program,  ///< a thread that may call MPI
+    helper    ///< a thread that must not: MPI runs without MPI_THREAD_MULTIPLE
+};
+
+/// Something that can be advanced without blocking.
+class StartedCall {
+  public:
+    enum class Turn { idle, advanced, finished };
+
+    virtual ~StartedCall() = default;
+    /// Does what can be done now. By one thread at a time. It is forgotten when it returns
+    /// `finished`.
+    virtual Turn advance(Mover mover) = 0;
+};
+
+/// The program completes it with a call of ours, and keeps it until it has finished. Thread safe.
+void add_started_call(StartedCall& call);
+/// The program completes it with a call of MPI (progress_thread.hpp). Thread safe.
+void add_started_call(std::shared_ptr<StartedCall> call);
+
+/// Advances every call, in the order in which they were started; true if one of them did something.
+/// If another thread is at it, gives the core away once (true: progress is being made). Cheap where
+/// there are none: one load. Thread safe.
+bool advance_started_calls(Mover mover = Mover::program);
+
+/// MPI_Allreduce in place, while what is started goes on: another rank may wait for that before it
+/// comes here. Errors: transport.
+Status allreduce_going_on(void* data, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+
+/// How many of them the program completes with calls of MPI. Thread safe.
+std::size_t calls_for_mpi();
+/// `listener` is called whenever there begin or cease to be any, under the list's lock. One for the
+/// process.
+void when_calls_for_mpi_come_or_go(void (*listener)(bool any));
+
+}  // namespace gradcoll

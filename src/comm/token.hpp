@@ -1,0 +1,51 @@
+// comm/token.hpp - an MPI request that we complete and that every call of MPI can wait for:
+// the receive of an empty message, the token, that this rank sends to itself.
+#pragma once
+
+#include <memory>
+
+#include "base/mpi/mpi.hpp"
+#include "mpi/boundary.hpp"
+
+namespace gradcoll {
+
+/// Needs MPI_THREAD_MULTIPLE if another thread sends than waits. Goes over a private communicator
+/// of more than one rank (alone on its communicator MPICH 4.0 does not wake MPI_Wait up), in which
+/// nobody else sends to himself.
+class Token {
+  public:
+    Token() = default;
+    Token(MPI_Comm comm, int rank, int tag) : comm_(comm), rank_(rank), tag_(tag) {}
+
+    /// The request, started; `persistent`: not started. Errors: transport.
+    Status receive(MPI_Request* request) const;
+    Status receive_persistent(MPI_Request* request) const;
+
+    /// What a failure is told with.
+    struct Sender {
+        const char* name = "";  ///< static text: the call
+        /// The caller's communicator, as its context knows it; MPI_COMM_NULL once it is freed.
+        std::shared_ptr<const MPI_Comm> user_comm;
+    };
+    /// Completes the started request; never blocks. After a failure the token is a byte too long:
+    /// whoever completes the request gets MPI_ERR_TRUNCATE, and before that the error handler of
+    /// the user's communicator is called.
+    void send(const Sender& sender, const Outcome& outcome) const noexcept;
+
+  private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int tag_ = 0;
+};
+
+/// MPI_ERRORS_RETURN for a private communicator, but for what send() says of failures. Where codes
+/// do not pass handlers, a failure's handler is set when it is sent, and a user who has
+/// MPI_ERRORS_RETURN gets the code, with MPI's text.
+Status return_errors(MPI_Comm comm);
+
+/// Whether a call of MPI returns the code of an error that a handler of the program's has seen:
+/// MPICH 5.0 returns MPI_SUCCESS. Asked once a process, with a message to itself over `comm`, which
+/// has such a handler then.
+bool codes_pass_handlers(MPI_Comm comm);
+
+}  // namespace gradcoll

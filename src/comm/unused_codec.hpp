@@ -1,0 +1,39 @@
+// comm/unused_codec.hpp - a codec that was asked for and is not used: one line a job says so,
+// and why, because who compares a run with and without it would compare exact with exact.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "comm/comm_identity.hpp"
+#include "comm/exact_reason.hpp"
+#include "mpi/request.hpp"
+#include "settings/settings.hpp"
+
+namespace gradcoll {
+
+/// What settings ask for, for messages: "codec 2:4", "gc_schedule".
+std::string asked_codec(const Settings& settings);
+
+/// A call of that communicator has found its way. Says at once that a codec is not used where the
+/// call would have been compressed but for what only the library knows (it does not pay, the tree
+/// has no such level, too little tolerance), unless another call was compressed before. What the
+/// user left out (short vectors, filters, types, ops) is told when MPI ends, if no call was
+/// compressed until then. Thread safe; one load where there is nothing left to say.
+void note_codec_of(const CommIdentity& comm, const Settings& settings, const CallShape& shape,
+                   ExactReason reason);
+
+/// With a tolerance ranks look at their vectors first: whether it leaves enough for a codec.
+void note_tolerance(const CommIdentity& comm, std::uint64_t size_bytes, bool is_enough);
+
+/// What an engine's plan asks for, while Settings::loss_in_doubt: said at once.
+void tell_codec_in_doubt(const CommIdentity& comm, const std::string& asked);
+
+/// Another line, of calls that all pass, has said why none is compressed.
+void codec_is_excused();
+
+/// These settings hold, and may ask for a codec: if no call is looked at until MPI ends, that is
+/// said then. After MPI_Init. Thread safe.
+void expect_codec(const Settings& settings);
+
+}  // namespace gradcoll

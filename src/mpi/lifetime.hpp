@@ -1,0 +1,41 @@
+// mpi/lifetime.hpp - how the library learns that MPI ends, or a communicator.
+#pragma once
+
+#include <functional>
+
+#include "base/mpi/mpi.hpp"
+
+namespace gradcoll {
+
+/// What the library owns beyond one communicator ends so: runs `action` at the beginning of
+/// MPI_Finalize, while MPI still works; the last registered runs first, so whoever needs something
+/// registers after it. Thread safe. Errors: transport.
+Status at_finalize(std::function<void()> action);
+
+/// Whether the actions have begun: nothing new is made from then on, though the program may still
+/// make calls, in attribute callbacks of its own.
+bool finalize_has_begun();
+
+// ---- communicators that are being freed. MPI deletes their attributes one by one, and a program's
+// own delete callbacks may still make calls on them after our attribute is gone. Such a call must
+// not hang anything on the communicator: nobody would delete it, and MPICH 4.0 walks freed memory
+// when it looks for attributes then.
+
+/// For our attributes' delete callbacks: notes on the communicator, as its name, that it ends. Does
+/// nothing while a KeepsComm lives on this thread.
+void note_end_of(MPI_Comm comm) noexcept;
+
+/// Whether `comm` is being freed by this thread and has lost an attribute of ours. A new
+/// communicator with the same handle is not. Cheap.
+bool is_ending(MPI_Comm comm) noexcept;
+
+/// While it lives, attributes go for another reason than the end of their communicator.
+class KeepsComm {
+  public:
+    KeepsComm() noexcept;
+    ~KeepsComm();
+    KeepsComm(const KeepsComm&) = delete;
+    KeepsComm& operator=(const KeepsComm&) = delete;
+};
+
+}  // namespace gradcoll

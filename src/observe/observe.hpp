@@ -1,0 +1,51 @@
+// observe/observe.hpp - the report, the trace and the live counters of this process: made at
+// the first call if GC_REPORT, GC_TRACE or GC_TOP asks for them, written (the counters: gone) at
+// the beginning of MPI_Finalize.
+#pragma once
+
+#include "base/mpi/mpi.hpp"
+#include "report/link_use.hpp"
+#include "report/report.hpp"
+#include "runtime/trace.hpp"
+
+namespace gradcoll {
+
+/// Whether calls are to be recorded. Cheap: one load. Thread safe, as all here.
+bool observing_calls();
+
+/// Whether GC_REPORT asks for a report, also before MPI_Init.
+bool report_is_wanted();
+/// What calls put on links is to be told ...
+struct LinksWanted {
+    bool of_all_ranks = false;  ///< of all ranks together: this rank writes a report that draws it
+    bool of_this_rank = false;  ///< for GC_TOP
+    bool any() const { return of_all_ranks || of_this_rank; }
+};
+LinksWanted links_wanted();
+
+/// Adds the call to the report; nothing if there is none. `comm` may be unattached: it is known by
+/// an attribute of its own, set without communication.
+void observe_call(MPI_Comm comm, const CallRecord& call);
+/// From now on calls on `twin` (a duplicate that outlives what happens on it) count as calls on
+/// `comm`.
+void observe_as(MPI_Comm twin, MPI_Comm comm);
+/// The tree that `comm` got.
+void observe_tree(MPI_Comm comm, std::string_view expression, std::string_view origin);
+/// Of a new shape of calls.
+void observe_left_out(MPI_Comm comm, const CodecLeftOut& codec);
+/// What one call put on links.
+void observe_link_use(MPI_Comm comm, const LinkUse& of_one_call);
+void observe_trial(MPI_Comm comm, const WayTrial& trial);
+/// Of an engine that ends.
+void observe_engine(MPI_Comm comm, const EngineFigures& engine);
+void observe_error(MPI_Comm comm, std::uint64_t bytes, const SumError& error);
+
+/// The report of the process; null if GC_REPORT asks for none.
+Report* process_report();
+/// The trace of the process; null if GC_TRACE is not set.
+Trace* process_trace();
+
+/// Writes the report as it stands (MPI_Pcontrol(2)), then goes on collecting.
+void write_report_now();
+
+}  // namespace gradcoll

@@ -1,0 +1,121 @@
+// settings/process/options.cpp - how the process behaves: cores, devices, checks, the
+// interposer, the settings themselves: names and texts.
+#include "base/option_check.hpp"
+#include "base/option_table.hpp"
+#include "base/text.hpp"
+
+namespace gradcoll {
+
+namespace {
+
+/// A word or a path. Without the slash a misspelt word would be looked for among the system's
+/// libraries.
+Status check_device(const OptionInfo& row, std::string_view text) {
+    const bool is_path = text.find('/') != std::string_view::npos;
+    return is_path || text == "auto" || text == "off" ? Status()
+                                                      : bad_value(row.variable, text, row.allowed);
+}
+
+Status check_bytes(const OptionInfo& row, std::string_view text) {
+    return parse_bytes(text).ok() ? Status() : bad_value(row.variable, text, row.allowed);
+}
+
+}  // namespace
+
+OptionInfo yield_option_row() {
+    return {.variable = "GC_YIELD",
+            .default_value = "auto",
+            .allowed = "auto, on, off",
+            .help = "give the core away while waiting; auto: if ranks outnumber cores",
+            .check = check_word_or_switch};
+}
+
+OptionInfo shm_process_bytes_option_row() {
+    return {.variable = "GC_SHM_PROCESS_BYTES",
+            .default_value = "64M",
+            .allowed = "bytes, with K, M or G",
+            .help =
+                "shared memory of a rank for long vectors of all its communicators together; "
+                "beyond it they go through blocks of 64 KiB, which are slower",
+            .check = check_bytes};
+}
+
+OptionInfo check_option_row() {
+    return {
+        .variable = "GC_CHECK",
+        .info_key = "gc_check",
+        .default_value = "off",
+        .allowed = "off, local, collective",
+        .help =
+            "local: verify every new plan; collective: also compare the call's shape across ranks"};
+}
+
+OptionInfo cpu_option_row() {
+    return {.variable = "GC_CPU",
+            .default_value = "best",
+            .allowed = "best, scalar, avx2, avx512",
+            .help = "highest instruction set the kernels may use",
+            .check = check_word};
+}
+
+OptionInfo device_option_row() {
+    return {.variable = "GC_DEVICE",
+            .default_value = "auto",
+            .allowed = "auto, off, or a path, with a /, of a plug-in",
+            .help =
+                "what serves buffers in device memory; auto: the CUDA plug-in beside the library, "
+                "loaded once the program uses a GPU",
+            .check = check_device};
+}
+
+OptionInfo device_mpi_option_row() {
+    return {.variable = "GC_DEVICE_MPI",
+            .default_value = "auto",
+            .allowed = "auto, on, off",
+            .help =
+                "hand device memory to the MPI library as it is; auto: if the library says that it "
+                "was built for CUDA and uses it",
+            .check = check_word_or_switch};
+}
+
+OptionInfo enable_option_row() {
+    return {.variable = "GC_ENABLE",
+            .default_value = "on",
+            .allowed = "on, off",
+            .help = "off: the interposer passes every call to the MPI library",
+            .check = check_word_or_switch,
+            .limits_loss = true};
+}
+
+OptionInfo intercept_option_row() {
+    return {
+        .variable = "GC_INTERCEPT",
+        .default_value =
+            "allreduce,iallreduce,allreduce_init,reduce_scatter_block,reduce_scatter,"
+            "allgather_one_host,barrier,reduce",
+        .allowed =
+            "comma separated: allreduce, iallreduce, allreduce_init, reduce_scatter_block, "
+            "reduce_scatter, allgather, allgather_one_host, barrier, bcast, reduce",
+        .help =
+            "MPI calls that the interposer may serve; allgather_one_host: only through the memory "
+            "of one host",
+        .limits_loss = true};
+}
+
+OptionInfo config_file_option_row() {
+    return {.variable = "GC_CONFIG_FILE",
+            .default_value = "",
+            .allowed = "a file of lines NAME = VALUE; # begins a comment",
+            .help = "settings for those variables that the environment does not set",
+            .limits_loss = true};
+}
+
+OptionInfo dump_config_option_row() {
+    return {.variable = "GC_DUMP_CONFIG",
+            .default_value = "off",
+            .allowed = "on, off",
+            .help = "rank 0 prints every setting, its value and where it came from",
+            .check = check_word_or_switch};
+}
+
+}  // namespace gradcoll

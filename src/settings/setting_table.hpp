@@ -1,0 +1,37 @@
+// settings/setting_table.hpp - what the values of settings mean for a communicator: the kind
+// setting of scripts/cmake/GradcollExtensions.cmake, a row for each setting that has such a
+// meaning.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/option_table.hpp"
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+struct Settings;
+
+/// A member NAME of the kind setting, and of the kind option with the same name, defines
+///     SettingRow NAME_setting_row();
+/// in this namespace.
+struct SettingRow {
+    /// Puts what the text says into the settings; called for every communicator, in the order of
+    /// the table, so that a row sees what those before it said. Null: nothing of it goes there.
+    /// Errors: invalid_argument saying what is allowed.
+    Status (*read)(std::string_view text, Settings& out) = nullptr;
+    /// Whether the text is a value, if read() is null. Null: then all are.
+    Status (*check)(std::string_view text) = nullptr;
+    /// For messages and help, if the option's row does not say it.
+    std::string (*allowed)() = nullptr;
+    bool shapes_calls = true;  ///< an explanation of a call names it where somebody chose it
+};
+
+/// An empty row for settings that are options only. Thread safe; stays where it is.
+const SettingRow& setting_of(OptionId id);
+
+/// What people may write.
+std::string allowed_of(OptionId id);
+
+}  // namespace gradcoll

@@ -1,0 +1,68 @@
+#include "ways/agents/agent_sums.hpp"
+
+#include <optional>
+
+#include "base/clock.hpp"
+#include "compress/codec.hpp"
+#include "ways/tree/call_traffic.hpp"
+
+namespace gradcoll {
+
+AgentSums::Takes AgentSums::takes(const CallShape& shape) const {
+    Channel* const channel = plans_.channel();
+    const VectorSums* const sums = channel != nullptr ? channel->vector_sums() : nullptr;
+    const Settings& settings = settings_.current();
+    if (sums == nullptr || shape.by_mpi() || !sums->takes(shape.type, shape.size_bytes()))
+        return {};
+    return {!settings.reproducible, sums->takes_codecs() && !settings.tolerance};
+}
+
+Status AgentSums::allreduce(const Tree& tree, const CallArguments& arguments,
+                            const CallShape& shape, const CallKey& key, const Status* refusal) {
+    const std::uint64_t begin_ns = statistics_.is_observed() ? now_ns() : 0;
+    Binding binding = binding_of(arguments, shape);
+    binding.refusal = refusal;
+    const std::optional<Codec> codec = GRADCOLL_VALUE(codec_of(tree, key));
+    const SumOutcome outcome = GRADCOLL_VALUE(plans_.channel()->vector_sums()->sum(
+        {.input = static_cast<const std::byte*>(binding.input),
+         .output = static_cast<std::byte*>(binding.output),
+         .count = static_cast<std::size_t>(shape.count),
+         .type = shape.type,
+         .op = shape.op,
+         .codec = codec ? &*codec : nullptr,
+         .refusal = refusal != nullptr ? refusal->code() : Code::ok}));
+    if (refusal != nullptr) return *refusal;
+    if (outcome.refusal) return told(*outcome.refusal);
+    if (outcome.done < static_cast<std::size_t>(shape.count)) {
+        const std::size_t done_bytes = outcome.done * shape.elem_bytes;
+        CallKey rest = key;
+        rest.count -= static_cast<std::int64_t>(outcome.done);
+        rest.in_place = binding.input == binding.output;
+        binding.input = static_cast<const std::byte*>(binding.input) + done_bytes;
+        binding.output = static_cast<std::byte*>(binding.output) + done_bytes;
+        return run_over_tree(binding, rest);
+    }
+    CallRecord record;
+    record.bytes = record.bytes_sent = record.bytes_sent_exact = shape.size_bytes();
+    record.lossy = codec.has_value();
+    if (begin_ns != 0) record.total_ns = record.wire_ns = now_ns() - begin_ns;
+    statistics_.count_served(record);
+    return {};
+}
+
+/// What the plan of such calls, which is kept, encodes with. Nothing if it does not.
+Result<std::optional<Codec>> AgentSums::codec_of(const Tree& tree, const CallKey& key) {
+    if (!key.compress) return std::optional<Codec>();
+    const auto planned = GRADCOLL_VALUE(plans_.planned(key));
+    const CodecId id = lossy_codec_of(tree, planned->plan().spec);
+    if (id == CodecId::exact) return std::optional<Codec>();
+    return std::optional<Codec>(GRADCOLL_VALUE(codec_for(id, key.type)));
+}
+
+/// What the agents did not do. Counted as a call of its own.
+Status AgentSums::run_over_tree(const Binding& binding, const CallKey& key) {
+    Lease lease = GRADCOLL_VALUE(plans_.begin(CallKind::allreduce, key, {.waited = true}));
+    return plans_.run(std::move(lease), binding);
+}
+
+}  // namespace gradcoll

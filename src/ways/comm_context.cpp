@@ -1,0 +1,441 @@
+#include "ways/comm_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "comm/comm_tree.hpp"
+#include "comm/unused_codec.hpp"
+#include "observe/observe.hpp"
+#include "settings/config_dump.hpp"
+#include "settings/process_tuning.hpp"
+#include "topology/sources/cluster/kept_networks.hpp"
+#include "topology/text.hpp"
+#include "ways/learn/kept_ways.hpp"
+
+namespace gradcoll {
+namespace {
+
+std::atomic<std::uint64_t> least_allreduce_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<std::uint64_t> least_other_bytes{std::numeric_limits<std::uint64_t>::max()};
+std::atomic<void (*)()> size_listener{nullptr};
+std::atomic<int> contexts{0};
+
+/// What agree() made of the environment, and would again.
+Settings settings_of_process(const ProcessFacts& known) {
+    Settings settings = process_settings();
+    settings.tuning = known.tuning;
+    if (known.loss_in_doubt) settings.stay_exact();
+    return settings;
+}
+
+/// True if it was higher.
+bool lower(std::atomic<std::uint64_t>& least, std::uint64_t bytes) {
+    std::uint64_t before = least;
+    while (bytes < before && !least.compare_exchange_weak(before, bytes)) {
+    }
+    return bytes < before;
+}
+
+int find_world_rank() {
+    int world_rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    set_log_rank(world_rank);
+    return world_rank;
+}
+
+/// GC_NIC asks for what no message needs: none leaves the host of the whole job.
+void tell_of_idle_agents(const CommIdentity& identity, const Settings& settings) {
+    static std::atomic<bool> is_told{false};
+    int ranks_of_job = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_of_job);
+    if (settings.nic.use == NicUse::off || !identity.is_one_host() ||
+        identity.rank_count() != ranks_of_job || is_told.exchange(true))
+        return;
+    log(identity.speaks_for_job() ? LogLevel::warn : LogLevel::debug,
+        "GC_NIC: agents carry nothing: all ranks of the job are on one host");
+}
+
+void tell_about_process(const CommIdentity& identity, int world_rank) {
+    if (identity.speaks_for_job()) warn_about_settings();
+    dump_config_once(world_rank);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<CommContext>> CommContext::make(MPI_Comm comm, const SettingsWish& wish) {
+    const int world_rank = find_world_rank();
+    auto identity = CommIdentity::make(comm);
+    if (!identity) return identity.status();
+    tell_about_process(*identity, world_rank);
+    const bool known = identity->known() != nullptr;
+    auto tuning = known ? identity->known()->tuning : tuning_of_rank_0(identity->private_comm());
+    if (!tuning) return tuning.status();
+    std::shared_ptr<CommContext> context(new CommContext(std::move(identity).value(), *tuning));
+    if (known && wish.is_environment) {
+        GRADCOLL_TRY(
+            context->take_settings(wish.text, settings_of_process(*context->identity_.known())));
+    } else {
+        GRADCOLL_TRY(context->change_settings(wish.text, wish.complaint));
+        if (wish.is_environment)
+            context->identity_.remember_agreed(*tuning,
+                                               context->settings().current().loss_in_doubt);
+    }
+    observe_as(context->identity_.private_comm(), comm);
+    return context;
+}
+
+CommContext::CommContext(CommIdentity identity, std::shared_ptr<const Tuning> tuning)
+    : identity_(std::move(identity)),
+      statistics_(identity_.private_comm()),
+      settings_(identity_.private_comm(), identity_.speaks_for_job(), std::move(tuning)),
+      plans_(identity_, &statistics_),
+      one_host_(identity_, settings_, statistics_),
+      several_hosts_(identity_, settings_, statistics_),
+      agent_sums_(settings_, plans_, statistics_) {
+    ++contexts;
+}
+
+CommContext::~CommContext() {
+    --contexts;
+}
+
+int CommContext::live_count() {
+    return contexts;
+}
+
+Status CommContext::prepare_tree() {
+    if (has_tree() || !tree_trouble_.ok()) return tree_trouble_;
+    tree_trouble_ = make_tree();
+    if (tree_trouble_.ok()) tell();
+    return tree_trouble_;
+}
+
+Status CommContext::make_tree() {
+    auto tree = find_tree(identity_, settings_.text()[OptionId::topology], settings_.current());
+    if (!tree) return tree.status();
+    GRADCOLL_TRY(plans_.open_channel(settings_.current()));
+    GRADCOLL_TRY(devices_.share(identity_));
+    plans_.know_devices(devices_);
+    GRADCOLL_TRY(take(error_sampling_, ErrorSampling::make(identity_.private_comm())));
+    GRADCOLL_TRY(take_tree(std::move(tree).value()));
+    several_hosts_.open();
+    begin_learning();
+    return {};
+}
+
+Status CommContext::take_tree(std::shared_ptr<const DiscoveredTree> tree) {
+    tree_ = std::move(tree);
+    suit_settings();
+    plans_.plan_for(tree_, settings_.current());
+    several_hosts_.know_tree(tree_);
+    forget_choices();
+    return begin_trials();
+}
+
+/// What rested on another tree, or on other settings.
+void CommContext::forget_choices() {
+    known_ways_.forget();
+    codec_uses_.forget();
+}
+
+/// On one host shorter vectors go through memory anyway.
+void CommContext::suit_settings() {
+    if (devices_.any_in_use()) settings_.suit_devices();
+    if (!identity_.is_one_host()) settings_.suit(has_tree() ? &tree_->tree : nullptr);
+}
+
+/// Only where the tree is left to the library altogether.
+void CommContext::begin_learning() {
+    learning_.stop();
+    if (settings_.text()[OptionId::topology] == "auto" && settings_.current().tune == Tune::online)
+        learning_.begin(tree_->tree);
+}
+
+/// Where the way is left to the library, too. Rank 0 tells what it has kept.
+Status CommContext::begin_trials() {
+    const Settings& settings = settings_.current();
+    trials_.stop();
+    if (settings_.text()[OptionId::topology] != "auto" || settings.tune == Tune::off ||
+        settings.chooses_plan() || identity_.is_one_host() || devices_.any_in_use())
+        return {};
+    TriedWays known{};
+    if (identity_.rank() == 0) known = kept_ways(tree_->tree);
+    GRADCOLL_TRY(from_mpi(PMPI_Bcast(known.data(), static_cast<int>(sizeof known), MPI_BYTE, 0,
+                                     identity_.private_comm()),
+                          "MPI_Bcast"));
+    trials_.begin(known, settings.tune == Tune::online);
+    return {};
+}
+
+bool CommContext::may_be_tried(const Route& route, const CallShape& shape) const {
+    return may_go_another_way(shape.size_bytes()) && !route.passes() && !route.one_host &&
+           !route.agents && !route.key.compress && !route.key.feedback;
+}
+
+bool CommContext::is_surely_faster(const Route& route, const CallShape& shape) const {
+    CallKey key = route.key;
+    key.in_place = false;  // ranks may differ in it
+    const BetweenHosts* const between = route.hosts ? several_hosts_.between() : nullptr;
+    const Decision decision = between != nullptr
+                                  ? decision_for(between->tree->tree, between->settings, key)
+                                  : decision_for(tree_->tree, settings_.current(), key);
+    return gradcoll::is_surely_faster(tree_->tree, *settings_.current().tuning,
+                                      static_cast<std::int64_t>(shape.size_bytes()),
+                                      decision.predicted_us);
+}
+
+Route CommContext::tried_route(Route route, const CallShape& shape) {
+    if (!may_be_tried(route, shape)) return route;
+    const std::uint64_t bytes = shape.size_bytes();
+    if (trials_.is_about_to_begin(bytes) && is_surely_faster(route, shape)) trials_.settle(bytes);
+    route = foreseen_tried_route(route, shape);
+    if (route.passes() || !trials_.tries(bytes)) return route;
+    route.tries_mpi = trials_.next(bytes) == TriedWay::mpi;
+    if (route.tries_mpi) route.hosts = false;
+    return route;
+}
+
+Route CommContext::foreseen_tried_route(Route route, const CallShape& shape) const {
+    if (!may_be_tried(route, shape) || trials_.tries(shape.size_bytes())) return route;
+    if (trials_.next(shape.size_bytes()) == TriedWay::mpi)
+        route.pass_reason = PassReason::slower_when_tried;
+    return route;
+}
+
+Status CommContext::add_to_trial(const LongCall& call, TriedWay way) {
+    const auto found =
+        trials_.add(identity_.private_comm(), call.vector_bytes, way, call.elapsed_ns);
+    if (!found) return found.status();
+    if (!*found) return {};
+    const bool is_by_mpi = trials_.next(call.vector_bytes) == TriedWay::mpi;
+    observe_trial(identity_.private_comm(), {call.vector_bytes, (*found)->ours_ns * 1e-3,
+                                             (*found)->mpi_ns * 1e-3, is_by_mpi});
+    if (identity_.rank() == 0) keep_ways(tree_->tree, trials_.known());
+    log(LogLevel::info, "communicator '{}': {} bytes took {:.1f} us, by the MPI library {:.1f}: {}",
+        identity_.name(), call.vector_bytes, (*found)->ours_ns * 1e-3, (*found)->mpi_ns * 1e-3,
+        is_by_mpi ? "such calls pass" : "they do not pass");
+    return {};
+}
+
+Status CommContext::add_timed_call(const LongCall& call, TriedWay way) {
+    const bool was_settled = learning_.is_settled();
+    if (call.exact && may_go_another_way(call.vector_bytes)) GRADCOLL_TRY(add_to_trial(call, way));
+    if (way == TriedWay::ours && call.vector_bytes >= settings_.current().long_bytes())
+        GRADCOLL_TRY(add_to_learning(call));
+    if (!was_settled && learning_.is_settled()) known_ways_.forget();
+    return {};
+}
+
+Status CommContext::add_to_learning(const LongCall& call) {
+    using Advice = NetworkLearning::Advice;
+    switch (GRADCOLL_VALUE(learning_.add(identity_.private_comm(), call))) {
+        case Advice::keep:
+            return {};
+        case Advice::set_rate:
+            return take_learnt(with_links_between_hosts(tree_->tree, learning_.rate_gbytes_per_s()),
+                               fmt::format("calls went at {:.3g} GB/s between hosts",
+                                           learning_.rate_gbytes_per_s()));
+        case Advice::look_again:
+            return take_measured();
+        case Advice::go_back:
+            forget_network(learning_.measured());
+            GRADCOLL_TRY(take_tree(std::move(tree_before_)));
+            tell_learnt();
+            return {};
+    }
+    return {};
+}
+
+Status CommContext::measure_network() {
+    const bool is_measured = GRADCOLL_VALUE(learning_.measure_now(identity_.private_comm()));
+    return is_measured ? take_measured() : Status();
+}
+
+/// The sources take what was measured for what is between hosts.
+Status CommContext::take_measured() {
+    keep_network(learning_.measured(), false);
+    auto tree = GRADCOLL_VALUE(
+        find_tree(identity_, settings_.text()[OptionId::topology], settings_.current()));
+    const bool is_another = !are_alike(tree_->tree, tree->tree);
+    learning_.took(is_another);
+    if (!is_another) return {};
+    if (identity_.rank() == 0) keep_network(learning_.measured(), true);
+    tree_before_ = std::exchange(tree_, std::move(tree));
+    const NetworkLearning::Spent& spent = learning_.spent();
+    return take_learnt(tree_->tree, fmt::format("{:.0f} ms in {} slices",
+                                                static_cast<double>(spent.ns) / 1e6, spent.slices));
+}
+
+/// The origin says what was learnt last.
+Status CommContext::take_learnt(Tree tree, const std::string& what) {
+    const std::string origin = tree_->origin.substr(0, tree_->origin.find("; "));
+    GRADCOLL_TRY(take_tree(std::make_shared<const DiscoveredTree>(
+        DiscoveredTree{std::move(tree), fmt::format("{}; {}", origin, what), tree_->notes})));
+    tell_learnt();
+    return {};
+}
+
+/// A shape that is new.
+void CommContext::tell_codec_use(const CodecQuestion& question, const CodecUse& use) const {
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(question.key.count) * question.key.elem_bytes;
+    const auto say = [&](const CodecLeftOut& codec, const char* instead = "stay exact") {
+        observe_left_out(identity_.private_comm(), codec);
+        if (identity_.rank() == 0)
+            log(LogLevel::info,
+                "communicator '{}': {} bytes {}{}: {} would take {:.1f} us, without it {:.1f}",
+                identity_.name(), codec.bytes, instead,
+                codec.level < 0 ? "" : fmt::format(" at level {}", codec.level), codec.codec,
+                codec.compressed_us, codec.exact_us);
+    };
+    if (use.memory_us > 0 && use.left_out == ExactReason::does_not_pay)
+        return say({bytes, -1, std::string(name_of(use.levels.front().codec)), use.compressed_us,
+                    use.memory_us});
+    for (const CodecVerdict& level : use.levels)
+        if (!level.pays())
+            say({bytes, level.level, std::string(name_of(level.codec)), level.compressed_us,
+                 level.exact_us});
+        else if (!level.packing_pays())
+            say({bytes, level.level, std::string(name_of(level.codec)), level.packed_us,
+                 level.unpacked_us},
+                "are not packed");
+}
+
+void CommContext::tell_learnt() const {
+    const std::string tree = expression_of(tree_->tree);
+    observe_tree(identity_.private_comm(), tree, tree_->origin);
+    log(LogLevel::info, "communicator '{}' goes on with the tree {} ({})", identity_.name(), tree,
+        tree_->origin);
+}
+
+void CommContext::tell() const {
+    const std::string tree = expression_of(tree_->tree);
+    observe_tree(identity_.private_comm(), tree, tree_->origin);
+    log(LogLevel::info, "attached communicator '{}' of {} ranks: {} ({})", identity_.name(),
+        identity_.rank_count(), tree, tree_->origin);
+}
+
+Status CommContext::change_settings(const SettingsText& proposed, const Status& complaint) {
+    auto agreed = settings_.agree(proposed, complaint);
+    if (!agreed) return agreed.status();
+    return take_settings(proposed, std::move(agreed).value());
+}
+
+Status CommContext::take_settings(const SettingsText& proposed, Settings settings) {
+    if (has_tree() && proposed[OptionId::topology] != settings_.text()[OptionId::topology])
+        GRADCOLL_TRY(take(tree_, find_tree(identity_, proposed[OptionId::topology], settings)));
+    settings_.take(proposed, std::move(settings));
+    expect_codec(settings_.current());
+    tell_of_idle_agents(identity_, settings_.current());
+    suit_settings();
+    if (has_tree()) plans_.plan_for(tree_, settings_.current());
+    tree_trouble_ = {};
+    one_host_.settings_changed();
+    several_hosts_.settings_changed(tree_);
+    if (has_tree()) {
+        several_hosts_.open();
+        begin_learning();
+        GRADCOLL_TRY(begin_trials());
+    }
+    forget_choices();
+    const std::uint64_t tree =
+        settings_.checks_calls() ? 0 : settings_.current().least_tree_bytes();
+    const bool memory = one_host_.may_open() || several_hosts_.may_open();
+    serve_from({memory ? 0 : tree, tree});
+    return {};
+}
+
+/// A request has settings and steps of its own.
+bool CommContext::advances_step(const Settings& settings, const CallShape& shape,
+                                const RouteQuestion& question) const {
+    return settings.calls_per_step > 0 && &settings == &settings_.current() &&
+           first_compressible_step(settings, shape, question).has_value();
+}
+
+Route CommContext::route(const Settings& settings, const CallShape& shape, RouteQuestion question) {
+    question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    if (advances_step(settings, shape, question))
+        question.step += static_cast<std::int64_t>(calls_of_schedule_++ / settings.calls_per_step);
+    if (is_compressible(settings, shape, question)) question.call = compressible_calls_++;
+    const Route route = route_unless_left_out(
+        settings, shape, question,
+        [&](const Route& compressed) { return left_out(settings, compressed, question); });
+    note_codec_of(identity_, settings, shape, route.exact_reason);
+    return route;
+}
+
+/// A residual keeps its layout, and goes over the tree whatever pays.
+std::optional<CodecQuestion> CommContext::codec_question(const Settings& settings,
+                                                         const Route& route,
+                                                         const RouteQuestion& question) const {
+    if (question.feedback) return {};
+    CallKey key = route.key;
+    key.in_place = false;  // ranks may differ in it
+    if (route.hosts) {
+        const BetweenHosts* const between = several_hosts_.between();
+        return between != nullptr
+                   ? std::optional(CodecQuestion{between->tree->tree, between->settings, key})
+                   : std::nullopt;
+    }
+    if (!has_tree()) return {};
+    return CodecQuestion{tree_->tree, settings, key,
+                         question.one_host ? identity_.rank_count() : 0};
+}
+
+ExactReason CommContext::left_out(const Settings& settings, const Route& route,
+                                  const RouteQuestion& question) {
+    const auto asked = codec_question(settings, route, question);
+    if (!asked) return ExactReason::none;
+    // A request has settings of its own.
+    if (&settings != &settings_.current()) return codec_use(*asked).left_out;
+    return codec_use_of(*asked).left_out;
+}
+
+/// Under the settings of the communicator.
+const CodecUse& CommContext::codec_use_of(const CodecQuestion& asked) {
+    if (const CodecUse* known = codec_uses_.find(asked.key)) return *known;
+    const CodecUse& use = codec_uses_.add(asked.key, codec_use(asked));
+    tell_codec_use(asked, use);
+    return use;
+}
+
+LossParts CommContext::loss_parts_of(const Settings& settings, const Route& route) {
+    const auto asked = codec_question(settings, route, route.question);
+    if (!asked) return {};
+    return &settings == &settings_.current() ? codec_use_of(*asked).loss_parts
+                                             : codec_use(*asked).loss_parts;
+}
+
+Route CommContext::foreseen_route(const CallShape& shape, RouteQuestion question) const {
+    const Settings& settings = settings_.current();
+    question.comm_may_be_lossy = settings.compress_comms.allows(identity_.name());
+    if (advances_step(settings, shape, question))
+        question.step += static_cast<std::int64_t>(calls_of_schedule_ / settings.calls_per_step);
+    question.call = compressible_calls_;
+    return route_unless_left_out(settings, shape, question, [&](const Route& route) {
+        const auto asked = codec_question(settings, route, question);
+        return asked ? codec_use(*asked).left_out : ExactReason::none;
+    });
+}
+
+void serve_from(const ServedBytes& bytes) {
+    const bool allreduce_fell = lower(least_allreduce_bytes, bytes.allreduce);
+    const bool others_fell = lower(least_other_bytes, bytes.others);
+    if (!allreduce_fell && !others_fell) return;
+    if (void (*const tell)() = size_listener) tell();
+}
+
+ServedBytes least_served_bytes() {
+    return {least_allreduce_bytes, least_other_bytes};
+}
+
+void when_served_sizes_fall(void (*called)()) {
+    size_listener = called;
+}
+
+}  // namespace gradcoll

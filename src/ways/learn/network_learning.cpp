@@ -1,0 +1,235 @@
+#include "ways/learn/network_learning.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "collectives/predict/model.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Of the time of calls.
+constexpr double share_to_learn = 0.1;
+constexpr double share_to_watch = 0.01;
+/// A round of the probe takes about as long. Ranks come out of a call one after the other, and a
+/// slice makes them wait for each other, a fifth of a call: so there are not many.
+constexpr double slice_ns = 5e6;
+constexpr int calls_between_slices = 8;
+/// All of the probe in one or two.
+constexpr double long_slice_ns = 50e6;
+/// Where the tree that is found first stays: so much at a time, and in all.
+constexpr double at_once_slice_ns = 250e6;
+constexpr double most_at_once_ns = 3e9;
+constexpr double window_wanted_ns = 200e6;
+/// A tree stays if calls are not slower with it by more than machines vary.
+constexpr double slower_by = 1.1;
+constexpr double another_time = 1.25;
+constexpr double another_rate = 1.25;
+constexpr int proving_calls = 4;
+/// So often, as machines are disturbed now and then, and connections are new.
+constexpr int proofs = 3;
+/// Without calls of a size that was there before, a tree is believed.
+constexpr int most_calls_to_prove = 64;
+constexpr std::size_t least_hosts = 3;  ///< two have but one way
+
+/// A compressed vector is taken for half as long.
+std::uint64_t wire_bytes(const LongCall& call) {
+    return call.exact ? call.vector_bytes : call.vector_bytes / 2;
+}
+
+int lowest_rank(const Tree& tree, int vertex) {
+    const Vertex& at = tree.vertex(vertex);
+    int lowest = tree.rank_at(at.first_leaf);
+    for (int leaf = 1; leaf < at.leaf_count; ++leaf)
+        lowest = std::min(lowest, tree.rank_at(at.first_leaf + leaf));
+    return lowest;
+}
+
+/// Nothing if they cannot be told apart, or are too few for a tree.
+std::vector<ProbeHost> hosts_to_measure(const Tree& tree) {
+    std::vector<ProbeHost> hosts;
+    std::unordered_set<std::string> names;
+    for (int vertex = 0; vertex < tree.vertex_count(); ++vertex) {
+        if (!is_host(tree, vertex)) continue;
+        hosts.push_back({lowest_rank(tree, vertex), tree.vertex(vertex).name});
+        if (hosts.back().name.empty() || !names.insert(hosts.back().name).second) return {};
+    }
+    if (hosts.size() < least_hosts) return {};
+    return hosts;
+}
+
+bool knows_switches(const Tree& tree) {
+    const auto inner = tree.inner_vertices();
+    return std::any_of(inner.begin(), inner.end(), [&](int vertex) {
+        return tree.vertex(vertex).kind == VertexKind::fabric_switch;
+    });
+}
+
+bool are_close(double a, double b) {
+    return a == b || (a > 0 && b > 0 && std::max(a, b) / std::min(a, b) <= another_rate);
+}
+
+}  // namespace
+
+void NetworkLearning::begin(const Tree& tree) {
+    stop();
+    hosts_ = hosts_to_measure(tree);
+    is_measured_ = knows_links(tree) && knows_switches(tree);
+    passes_ = timing_.begin(tree);
+    usual_ = now_ = {};
+    timed_bytes_ = window_ns_ = 0;
+    spent_ = {};
+    if (passes_ > 0 && !(is_measured_ && hosts_.empty())) phase_ = Phase::timing;
+}
+
+void NetworkLearning::stop() {
+    phase_ = Phase::off;
+    slices_.reset();
+}
+
+Result<NetworkLearning::Advice> NetworkLearning::add(MPI_Comm comm, const LongCall& call) {
+    switch (phase_) {
+        case Phase::off:
+            return Advice::keep;
+        case Phase::timing:
+            return add_timed(comm, call);
+        case Phase::measuring:
+            usual_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+            break;
+        case Phase::proving:
+            return add_proof(comm, call);
+        case Phase::watching:
+            now_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+            window_ns_ += usual_time_ns(call);
+            GRADCOLL_TRY(watch(comm));
+            break;
+    }
+    credit_ns_ += usual_time_ns(call);
+    return measure(comm);
+}
+
+double NetworkLearning::usual_time_ns(const LongCall& call) const {
+    return passes_ * static_cast<double>(wire_bytes(call)) / rate_gbytes_per_s_;
+}
+
+/// What is measured already is not set again.
+Result<NetworkLearning::Advice> NetworkLearning::add_timed(MPI_Comm comm, const LongCall& call) {
+    timed_bytes_ += static_cast<double>(wire_bytes(call));
+    if (!timing_.add(wire_bytes(call), call.elapsed_ns)) return Advice::keep;
+    rate_gbytes_per_s_ = GRADCOLL_VALUE(timing_.agree(comm));
+    if (rate_gbytes_per_s_ <= 0) {
+        stop();
+        return Advice::keep;
+    }
+    credit_ns_ = passes_ * timed_bytes_ / rate_gbytes_per_s_;
+    calls_since_slice_ = LinkTiming::calls;
+    is_calm_ = is_measured_;
+    if (is_measured_) {
+        phase_ = Phase::watching;
+        return Advice::keep;
+    }
+    phase_ = hosts_.empty() ? Phase::off : Phase::measuring;
+    return Advice::set_rate;
+}
+
+Result<NetworkLearning::Advice> NetworkLearning::measure(MPI_Comm comm) {
+    const double share = phase_ == Phase::watching && is_calm_ ? share_to_watch : share_to_learn;
+    const double allowed_ns = share * credit_ns_;
+    ++calls_since_slice_;
+    const bool may_be_short = calls_since_slice_ >= calls_between_slices && share == share_to_learn;
+    if (allowed_ns < (may_be_short ? slice_ns : long_slice_ns)) return Advice::keep;
+    calls_since_slice_ = 0;
+    const std::uint64_t spent_before_ns = spent_.ns;
+    auto tree = GRADCOLL_VALUE(measure_slice(comm, allowed_ns));
+    credit_ns_ -= static_cast<double>(spent_.ns - spent_before_ns) / share;
+    if (!tree) return Advice::keep;
+    measured_ = std::move(*tree);
+    // What another tree has to stand up to: the newest times that there are.
+    CallRates& newest = phase_ == Phase::watching ? now_ : usual_;
+    GRADCOLL_TRY(newest.agree(comm));
+    if (!newest.is_empty()) usual_ = newest;
+    return Advice::look_again;
+}
+
+Result<std::optional<SwitchTree>> NetworkLearning::measure_slice(MPI_Comm comm, double allowed_ns) {
+    if (slices_ == nullptr) slices_ = GRADCOLL_VALUE(ProbeSlices::make(comm, hosts_));
+    ProbeSlices::Slice slice =
+        GRADCOLL_VALUE(slices_->measure(static_cast<std::uint64_t>(allowed_ns)));
+    ++spent_.slices;
+    spent_.ns += slice.took_ns;
+    return std::move(slice.tree);
+}
+
+/// Slices have taken the same time on all ranks, which is that of rank 0.
+Result<bool> NetworkLearning::measure_now(MPI_Comm comm) {
+    const bool is_open = phase_ == Phase::timing || phase_ == Phase::measuring;
+    if (!is_open || is_measured_ || hosts_.empty()) return false;
+    while (static_cast<double>(spent_.ns) < most_at_once_ns) {
+        auto tree = GRADCOLL_VALUE(measure_slice(comm, at_once_slice_ns));
+        if (!tree) continue;
+        measured_ = std::move(*tree);
+        return true;
+    }
+    return false;
+}
+
+void NetworkLearning::took(bool is_another) {
+    now_ = {};
+    window_ns_ = 0;
+    is_calm_ = true;
+    phase_ = is_another ? Phase::proving : Phase::watching;
+    calls_to_prove_ = proving_calls + 1;  // the first one makes connections
+    calls_left_ = most_calls_to_prove;
+    proofs_left_ = proofs;
+}
+
+Result<NetworkLearning::Advice> NetworkLearning::add_proof(MPI_Comm comm, const LongCall& call) {
+    const bool counts =
+        usual_.has(call.vector_bytes, call.exact) || calls_to_prove_ > proving_calls;
+    if (counts && calls_to_prove_-- <= proving_calls)
+        now_.add(call.vector_bytes, call.exact, call.elapsed_ns);
+    if (calls_to_prove_ > 0 && --calls_left_ > 0) return Advice::keep;
+    GRADCOLL_TRY(now_.agree(comm));
+    const double slowness = now_.slowness_to(usual_).value_or(1);
+    if (slowness > slower_by && --proofs_left_ > 0) {
+        calls_to_prove_ = proving_calls;
+        return Advice::keep;
+    }
+    if (slowness > slower_by) {
+        stop();
+        return Advice::go_back;
+    }
+    usual_ = std::exchange(now_, {});
+    rate_gbytes_per_s_ /= slowness;
+    phase_ = Phase::watching;
+    return Advice::keep;
+}
+
+Status NetworkLearning::watch(MPI_Comm comm) {
+    if (window_ns_ < window_wanted_ns) return {};
+    GRADCOLL_TRY(now_.agree(comm));
+    const double slowness = now_.slowness_to(usual_).value_or(1);
+    if (slowness > another_time || slowness < 1 / another_time) {
+        is_calm_ = false;
+        usual_ = now_;
+    }
+    usual_.add_sizes_of(now_);
+    now_ = {};
+    window_ns_ = 0;
+    return {};
+}
+
+bool are_alike(const Tree& a, const Tree& b) {
+    if (a.vertex_count() != b.vertex_count()) return false;
+    for (int vertex = 0; vertex < a.vertex_count(); ++vertex) {
+        const Vertex& of_a = a.vertex(vertex);
+        const Vertex& of_b = b.vertex(vertex);
+        if (of_a.parent != of_b.parent || of_a.rank != of_b.rank || of_a.kind != of_b.kind ||
+            !are_close(of_a.uplink.bandwidth_gbytes_per_s, of_b.uplink.bandwidth_gbytes_per_s))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,220 @@
+#include "ways/one_host/one_host.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <bit>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/units.hpp"
+#include "collectives/predict/forecast.hpp"
+#include "comm/comm_devices.hpp"
+#include "observe/observe.hpp"
+#include "runtime/binding.hpp"
+#include "topology/sources/job/written.hpp"
+#include "transport/shm/shm_channel.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// One call in the trace, with its prediction (0: there is none).
+void add_span(Trace& trace, CallKind kind, double predicted_us, std::uint64_t begin_ns,
+              const CallShape& shape) {
+    const std::uint64_t bytes = shape.size_bytes();
+    const std::string name = fmt::format(
+        "{} {} {} shared memory", name_of(kind),
+        bytes < 1024 ? fmt::format("{} B", bytes) : bytes_text(bytes), name_of(shape.type));
+    trace.add_overlapping({.name = "operation",
+                           .begin_ns = begin_ns,
+                           .end_ns = now_ns(),
+                           .bytes = bytes,
+                           .label = trace.label(name, predicted_us)});
+}
+
+}  // namespace
+
+bool allows_one_host(const SettingsText& text, const Settings& settings) {
+    const bool may_share = settings.shm_bytes > 0 && settings.transports.allows(shm_transport_name);
+    return may_share && is_discovered(text[OptionId::topology]) && !settings.chooses_plan();
+}
+
+OneHost::OneHost(const CommIdentity& comm, const CommSettings& settings, CommStatistics& statistics)
+    : comm_(comm), settings_(settings), statistics_(statistics) {}
+
+OneHost::~OneHost() = default;
+
+void OneHost::settings_changed() {
+    wait_for_turn();
+    engine_.reset();
+    may_open_ = comm_.is_one_host() && allows_one_host(settings_.text(), settings_.current());
+    most_element_bytes_ =
+        may_open_ ? one_host_element_bytes(comm_.rank_count(), settings_.current()) : 0;
+}
+
+bool OneHost::open() {
+    if (engine_ != nullptr || !may_open_) return may_open_;
+    auto engine = engine_for(comm_, one_host_choices(comm_.rank_count(), settings_.current()));
+    if (engine) {
+        engine_ = std::move(engine).value();
+        return true;
+    }
+    may_open_ = false;
+    log(comm_.rank() == 0 ? LogLevel::warn : LogLevel::debug,
+        "ranks of communicator '{}' cannot share memory and use messages instead: {}", comm_.name(),
+        engine.status().message());
+    return false;
+}
+
+template <class Run>
+Status OneHost::counted(const Told& call, Run&& run) {
+    if (!turns_.all_are_over()) wait_for_turn();
+    if (statistics_.is_observed()) return observed(call, run);
+    GRADCOLL_TRY(run());
+    statistics_.count_served(true, {.bytes = call.shape.size_bytes(),
+                                    .bytes_sent = call.bytes_sent,
+                                    .bytes_sent_exact = call.bytes_sent});
+    return {};
+}
+
+template <class Run>
+Status OneHost::observed(const Told& call, Run& run) {
+    const std::uint64_t begin_ns = now_ns();
+    GRADCOLL_TRY(run());
+    engine_->note_end();
+    CallRecord record;
+    record.total_ns = now_ns() - begin_ns;
+    record.kind = call.kind;
+    record.shared_memory = true;
+    record.bytes = call.shape.size_bytes();
+    record.bytes_sent = record.bytes_sent_exact = call.bytes_sent;
+    if (Trace* const trace = process_trace(); trace != nullptr)
+        add_span(*trace, call.kind, predicted_us(call), begin_ns, call.shape);
+    statistics_.count_served(record);
+    return {};
+}
+
+/// 0: there is no prediction.
+double OneHost::predicted_us(const Told& call) const {
+    if (call.kind != CallKind::allreduce) return 0;
+    return forecast_shared_memory(*settings_.current().tuning, comm_.rank_count(),
+                                  static_cast<std::int64_t>(call.shape.size_bytes()), call.in_place)
+        .total_us;
+}
+
+/// Until devices are known to be used, before every power of two of the calls that would matter.
+bool OneHost::asks_where(const CallShape& shape) {
+    const Settings& settings = settings_.current();
+    const std::uint64_t least = settings.device_min_bytes.value_or(CommDevices::least_auto_bytes);
+    // The tree adds in another order.
+    if (shape.by_mpi() || settings.reproducible || shape.size_bytes() < least) return false;
+    return std::has_single_bit(++calls_to_ask_of_) || devices_are_used_;
+}
+
+Result<bool> OneHost::all_on_devices(const CallShape& shape, bool mine) {
+    constexpr std::uint64_t on_device = 1, no_device_in_use = 2;
+    if (!asks_where(shape)) return false;
+    if (!turns_.all_are_over()) wait_for_turn();
+    const bool in_use = mine || device_in_use() != nullptr;
+    const std::uint64_t common = GRADCOLL_VALUE(
+        engine_->common_bits((mine ? on_device : 0) | (in_use ? 0 : no_device_in_use), shape));
+    devices_are_used_ = (common & no_device_in_use) == 0;
+    return (common & on_device) != 0;
+}
+
+Status OneHost::allreduce(const Binding& binding, const CallShape& shape, bool asked) {
+    if (!asked) GRADCOLL_TRY(all_on_devices(shape, false).status());
+    return counted(
+        {CallKind::allreduce, shape, shape.size_bytes(), binding.input == binding.output},
+        [&] { return engine_->allreduce(binding, shape); });
+}
+
+bool OneHost::answers_with_refusal(const CallShape& shape, Code reason) {
+    if (!asks_where(shape)) return false;
+    if (!turns_.all_are_over()) wait_for_turn();
+    engine_->refuse_common_bits(reason);
+    return true;
+}
+
+void OneHost::refuse(Collective collective, const CallShape& shape, Code reason, bool asked) {
+    if (collective == Collective::allreduce && !asked && answers_with_refusal(shape, reason))
+        return;
+    if (!turns_.all_are_over()) wait_for_turn();
+    engine_->refuse(collective, shape, reason);
+}
+
+void OneHost::refuse(CallKind kind, const CallShape& shape, Code reason) {
+    if (!turns_.all_are_over()) wait_for_turn();
+    if (kind == CallKind::bcast)
+        engine_->refuse_bcast(shape.size_bytes(), reason);
+    else
+        engine_->refuse_reduce(shape.size_bytes(), reason);
+}
+
+Result<Progress> OneHost::advance(const Operation& operation) {
+    return turns_.advance(*engine_, operation.turn, [&] {
+        if (operation.refusal == Code::ok)
+            engine_->start_allreduce(operation.binding, operation.shape);
+        else
+            engine_->start_allreduce_refusal(operation.shape, operation.refusal);
+    });
+}
+
+OneHost::Operation OneHost::begin_refusal(const CallShape& shape, Code reason) {
+    return {{}, shape, turns_.give(), reason};
+}
+
+/// Counted already: a communicator that is freed before its operations are over has been of use.
+OneHost::Operation OneHost::begin_allreduce(const Binding& binding, const CallShape& shape,
+                                            CallKind kind) {
+    count_begun(shape, kind);
+    return {binding, shape, turns_.give(), Code::ok};
+}
+
+void OneHost::count_begun(const CallShape& shape, CallKind kind) {
+    const std::uint64_t bytes = shape.size_bytes();
+    if (!statistics_.is_observed()) {
+        statistics_.count_served(false,
+                                 {.bytes = bytes, .bytes_sent = bytes, .bytes_sent_exact = bytes});
+        return;
+    }
+    CallRecord record;
+    record.kind = kind;
+    record.shared_memory = true;
+    record.bytes = record.bytes_sent = record.bytes_sent_exact = bytes;
+    statistics_.count_served(record);
+}
+
+/// Other ranks may have to get messages of MPI from this one before they come so far.
+void OneHost::wait_for_turn() {
+    while (!turns_.all_are_over())
+        if (!engine_->let_others_go_on()) sched_yield();
+}
+
+Status OneHost::barrier() {
+    return counted({CallKind::barrier, shape_of_bytes(0), 0}, [&] { return engine_->barrier(); });
+}
+
+Status OneHost::bcast(void* data, std::size_t size_bytes, int root) {
+    return counted(
+        {CallKind::bcast, shape_of_bytes(size_bytes), root == comm_.rank() ? size_bytes : 0},
+        [&] { return engine_->bcast(data, size_bytes, root); });
+}
+
+Status OneHost::reduce(const Binding& binding, const CallShape& shape, int root) {
+    return counted({CallKind::reduce, shape, root == comm_.rank() ? 0 : shape.size_bytes()},
+                   [&] { return engine_->reduce(binding, shape, root); });
+}
+
+Status OneHost::allgather(const Binding& binding, std::size_t block_bytes) {
+    const auto ranks = static_cast<std::size_t>(comm_.rank_count());
+    return counted({CallKind::allgather, shape_of_bytes(block_bytes * ranks), block_bytes},
+                   [&] { return engine_->allgather(binding, block_bytes); });
+}
+
+Status OneHost::reduce_scatter(CallKind kind, const Binding& binding, const CallShape& shape) {
+    return counted({kind, shape, shape.size_bytes()},
+                   [&] { return engine_->reduce_scatter(binding, shape); });
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,92 @@
+#include "ways/tree/call_decision.hpp"
+
+#include "collectives/build/planner.hpp"
+
+namespace gradcoll {
+namespace {
+
+CodecId supported(CodecId codec, ElementType type) {
+    return codec_supports(codec, type) ? codec : CodecId::exact;
+}
+
+/// Between devices that read each other there is nothing to overlap with: chunks only bound the
+/// scratch memory.
+constexpr std::int64_t device_chunk_bytes = 64 << 20;
+
+/// With nothing that the element type cannot have.
+HopCodecs codecs_of(const Settings& settings, const CallKey& key) {
+    const HopCodecs wished = settings.schedule.empty() ? settings.codecs() : HopCodecs{key.phase};
+    return wished.replaced([&](CodecId codec) { return supported(codec, key.type); });
+}
+
+PolicyOptions options_of(const Settings& settings, const CallKey& key) {
+    PolicyOptions options;
+    options.feedback = key.feedback;
+    options.compress_if = settings.compress_if;
+    options.chunks_in_flight = settings.chunks_in_flight;
+    options.tuning = settings.tuning.get();
+    options.level_exchanges = settings.exchange;
+    options.builder = settings.builder;
+    // A residual's layout must not change with the codecs, and they weigh in on automatic
+    // exchanges; those that are named stay.
+    for (ExchangeWish& wish : options.level_exchanges)
+        if (key.feedback) wish = wish.value_or(Exchange::direct);
+    if (settings.chunk_bytes)
+        options.chunk_bytes = static_cast<std::int64_t>(*settings.chunk_bytes);
+    else if (key.on_devices)
+        options.chunk_bytes = device_chunk_bytes;
+    if (!key.compress) return options;
+    options.codecs = codecs_of(settings, key);
+    if (settings.down_codec) options.down_codec = supported(*settings.down_codec, key.type);
+    return options;
+}
+
+/// The same vector with every codec exact and no residual: what the statistics compare with.
+PlanSpec exact_twin_of(PlanSpec spec) {
+    spec.choices = spec.choices.with_codec(CodecId::exact);
+    spec.down_codec = CodecId::exact;
+    spec.feedback = false;
+    return spec;
+}
+
+/// A residual goes with all codecs of a schedule, and its layout must not change with them: chunks
+/// are those of the exact call.
+std::int64_t chunk_bytes_of_residual(const Tree& tree, const PlanSpec& call,
+                                     PolicyOptions options) {
+    options.codecs = {};
+    options.down_codec.reset();
+    return decide(tree, call, options).spec.chunk_elems *
+           static_cast<std::int64_t>(call.elem_bytes);
+}
+
+}  // namespace
+
+Decision decision_for(const Tree& tree, const Settings& settings, const CallKey& key) {
+    PlanSpec call;
+    call.collective = key.collective;
+    call.count_elems = key.count;
+    call.type = key.type;
+    call.elem_bytes = key.elem_bytes;
+    call.in_place = key.in_place;
+    PolicyOptions options = options_of(settings, key);
+    if (key.feedback && !settings.schedule.empty() && !options.chunk_bytes)
+        options.chunk_bytes = chunk_bytes_of_residual(tree, call, options);
+    return decide(tree, call, options);
+}
+
+Result<SendingCost> sending_cost_of(const Tree& tree, const Plan& plan) {
+    SendingCost cost;
+    cost.bytes = bytes_sent(plan);
+    cost.exact_bytes = cost.bytes;
+    cost.lossy = is_lossy(plan.spec);
+    cost.depends_on_data = length_depends_on_data(plan.spec);
+    for (std::int64_t chunk = 0; chunk < plan.chunk_count; ++chunk)
+        cost.messages += plan.schedule_of(chunk).send_count;
+    if (!cost.lossy && !plan.spec.feedback) return cost;
+    const auto twin = make_plan(tree, exact_twin_of(plan.spec), plan.rank);
+    if (!twin) return twin.status();
+    cost.exact_bytes = bytes_sent(*twin);
+    return cost;
+}
+
+}  // namespace gradcoll
