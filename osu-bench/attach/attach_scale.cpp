@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/option_parser.hpp"
 #include "topology/sources/job/discovered_tree.hpp"
 #include "topology/sources/job/job_tree.hpp"
 #include "topology/sources/job/reports.hpp"

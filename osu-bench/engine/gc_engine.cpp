@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "command_line/option_parser.hpp"
 #include "models.hpp"
 #include "setting.hpp"
 #include "summary.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace {
 

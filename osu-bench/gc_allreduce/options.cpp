@@ -8,12 +8,12 @@
 #include <climits>
 #include <fstream>
 
+#include "command_line/option_parser.hpp"
 #include "generators.hpp"
 #include "peer_op.hpp"
 #include "peers/peer.hpp"
 #include "setting.hpp"
 #include "sizes.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {

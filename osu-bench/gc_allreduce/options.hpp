@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "element.hpp"
 #include "peers/peer.hpp"
 #include "start_line.hpp"
-#include "tools/command_line/command_line.hpp"
 
 namespace gradcoll::bench {
 

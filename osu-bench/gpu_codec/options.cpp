@@ -6,8 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "command_line/option_parser.hpp"
 #include "sizes.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {

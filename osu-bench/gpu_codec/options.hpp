@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "moved_bytes.hpp"
-#include "tools/command_line/command_line.hpp"
 
 namespace gradcoll::bench {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line/option_parser.hpp"
 #include "kernel_runs.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::bench {
 namespace {

@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
+#include "command_line/option_parser.hpp"
 #include "fastest.hpp"
 #include "generators.hpp"
 #include "packers.hpp"
 #include "packing_table.hpp"
 #include "reduce/extent.hpp"
-#include "tools/command_line/option_parser.hpp"
 #include "values.hpp"
 
 namespace gradcoll::bench {

@@ -16,13 +16,13 @@
 #include <string>
 #include <vector>
 
+#include "command_line/option_parser.hpp"
 #include "csv.hpp"
 #include "element.hpp"
 #include "generators.hpp"
 #include "sizes.hpp"
 #include "summary.hpp"
 #include "timing.hpp"
-#include "tools/command_line/option_parser.hpp"
 #include "variant.hpp"
 
 namespace gradcoll::bench {

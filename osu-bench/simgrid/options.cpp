@@ -9,9 +9,9 @@
 
 #include "agreement.hpp"
 #include "collectives/predict/model.hpp"
+#include "command_line/option_parser.hpp"
 #include "platform.hpp"
 #include "rivals.hpp"
-#include "tools/command_line/option_parser.hpp"
 #include "topology/text.hpp"
 
 namespace gradcoll::simulate {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/choose/policy.hpp"
+#include "command_line/command_line.hpp"
 #include "replay.hpp"
-#include "tools/command_line/command_line.hpp"
 #include "topology/tree.hpp"
 
 namespace gradcoll::simulate {

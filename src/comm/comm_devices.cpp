@@ -8,9 +8,9 @@
 #include "base/units.hpp"
 #include "comm/agreement.hpp"
 #include "device/devices.hpp"
+#include "device/ipc/peers_that_share.hpp"
 #include "mpi/mpi_reach.hpp"
 #include "runtime/device/device_area.hpp"
-#include "transport/device_ipc/peers_that_share.hpp"
 
 namespace gradcoll {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compress/codec_cuda.hpp"
+#include "device/cuda/cuda_device.hpp"
 #include "device/plugin.hpp"
-#include "memory/cuda/cuda_device.hpp"
 #include "reduce/reduce_cuda.hpp"
 
 namespace gradcoll {

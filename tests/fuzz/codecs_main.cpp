@@ -8,9 +8,9 @@
 #include <cstring>
 #include <memory>
 
+#include "command_line/option_parser.hpp"
 #include "compress/codec_cases.hpp"
 #include "compress/frame.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::test {
 namespace {

@@ -19,7 +19,7 @@ std::uint64_t number(Random& random);
 /// A few bytes here and there.
 void scribble(std::byte* bytes, std::size_t size, Random& random);
 
-/// A peer sends references to memory of its device (transport/device_ipc), some of them damaged,
+/// A peer sends references to memory of its device (device/ipc), some of them damaged,
 /// and gives memory back in between.
 class ReferenceInput {
   public:

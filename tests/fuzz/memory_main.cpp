@@ -14,12 +14,12 @@
 #include "attach/roll_answer.hpp"
 #include "attach/roll_sheet.hpp"
 #include "base/descriptor.hpp"
+#include "command_line/option_parser.hpp"
 #include "fuzz/memory_inputs.hpp"
 #include "fuzz/mutator.hpp"
 #include "fuzz/promises.hpp"
 #include "runtime/one_host/allreduce.hpp"
 #include "runtime/one_host/segment_group.hpp"
-#include "tools/command_line/option_parser.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/shm_channel.hpp"
 

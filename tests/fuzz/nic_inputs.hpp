@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "nicd/member.hpp"
+#include "nic/agent/member.hpp"
 
 namespace gradcoll {
 

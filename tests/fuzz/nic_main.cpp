@@ -10,13 +10,13 @@
 #include <memory>
 #include <vector>
 
+#include "command_line/option_parser.hpp"
 #include "compress/frame.hpp"
 #include "fuzz/nic_inputs.hpp"
 #include "fuzz/nic_rank_input.hpp"
 #include "fuzz/nic_sums_input.hpp"
+#include "nic/agent/link.hpp"
 #include "nic/coded_frame.hpp"
-#include "nicd/link.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll {
 namespace {

@@ -9,7 +9,7 @@
 #include "compress/codec.hpp"
 #include "fuzz/nic_inputs.hpp"
 #include "nic/directory.hpp"
-#include "transport/nic/nic_traffic.hpp"
+#include "nic/transport/nic_traffic.hpp"
 
 namespace gradcoll {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "fuzz/nic_inputs.hpp"
-#include "nicd/group_sums.hpp"
+#include "nic/agent/group_sums.hpp"
 
 namespace gradcoll {
 

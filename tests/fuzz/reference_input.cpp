@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "device/devices.hpp"
+#include "device/ipc/peer_device_memory.hpp"
+#include "device/ipc/watched_device.hpp"
 #include "fuzz/memory_inputs.hpp"
 #include "fuzz/promises.hpp"
-#include "transport/device_ipc/peer_device_memory.hpp"
-#include "transport/device_ipc/watched_device.hpp"
 
 namespace gradcoll::fuzz {
 namespace {

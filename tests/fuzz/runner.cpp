@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/option_parser.hpp"
 
 extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 

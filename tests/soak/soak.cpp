@@ -7,9 +7,9 @@
 
 #include <memory>
 
+#include "command_line/option_parser.hpp"
 #include "soak/call.hpp"
 #include "soak/messages.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::soak {
 namespace {

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <limits>
 
+#include "command_line/option_parser.hpp"
 #include "reduce/half.hpp"
 #include "reduce/widen.hpp"
 #include "soak/dice.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gradcoll::soak {
 namespace {

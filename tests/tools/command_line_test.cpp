@@ -1,5 +1,5 @@
 // What every program's command line has in common: how it ends where there is nothing to run.
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/option_parser.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/command_line/forms.hpp"
+#include "command_line/forms.hpp"
 
 namespace gradcoll {
 namespace {

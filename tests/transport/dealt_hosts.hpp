@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "nic/ask.hpp"
+#include "nic/transport/nic_meeting.hpp"
 #include "transport/mpi/mpi_channel.hpp"
-#include "transport/nic/nic_meeting.hpp"
 #include "transport/routed/routed_channel.hpp"
 
 namespace gradcoll {

@@ -36,13 +36,13 @@
 #include <vector>
 
 #include "compress/frame.hpp"
+#include "device/ipc/peer_device_memory.hpp"
 #include "memory/device.hpp"
 #include "runtime/device/device_area.hpp"
 #include "runtime/device/device_side.hpp"
 #include "runtime/operation.hpp"
 #include "runtime/program.hpp"
 #include "runtime/steps.hpp"
-#include "transport/device_ipc/peer_device_memory.hpp"
 
 namespace gradcoll {
 

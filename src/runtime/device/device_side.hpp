@@ -5,10 +5,10 @@
 #include <mutex>
 #include <vector>
 
+#include "device/ipc/peer_device_memory.hpp"
 #include "device/plugin.hpp"
 #include "memory/device.hpp"
 #include "runtime/device/device_area.hpp"
-#include "transport/device_ipc/peer_device_memory.hpp"
 
 namespace gradcoll {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "tools/command_line/forms.hpp"
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/forms.hpp"
+#include "command_line/option_parser.hpp"
 
 namespace gc_info {
 namespace {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "command_line/command_line.hpp"
 #include "gradcoll/inspect.h"
 #include "names.hpp"
-#include "tools/command_line/command_line.hpp"
 
 namespace gc_info {
 

@@ -6,8 +6,8 @@
 #include "base/options.hpp"
 #include "base/text.hpp"
 #include "collectives/build/builder.hpp"
-#include "tools/command_line/forms.hpp"
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/forms.hpp"
+#include "command_line/option_parser.hpp"
 #include "topology/fabric/host_list.hpp"
 
 namespace gc_plan {

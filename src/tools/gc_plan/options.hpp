@@ -7,7 +7,7 @@
 
 #include "collectives/choose/policy.hpp"
 #include "collectives/plan/plan.hpp"
-#include "tools/command_line/command_line.hpp"
+#include "command_line/command_line.hpp"
 #include "topology/sources/job/foreseen.hpp"
 
 namespace gc_plan {

@@ -1,6 +1,6 @@
 #include "options.hpp"
 
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/option_parser.hpp"
 
 namespace gc_top {
 

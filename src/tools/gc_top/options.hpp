@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tools/command_line/command_line.hpp"
+#include "command_line/command_line.hpp"
 
 namespace gc_top {
 

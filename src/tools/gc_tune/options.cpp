@@ -1,7 +1,7 @@
 // gc_tune/options.cpp - the command line.
 #include "options.hpp"
 
-#include "tools/command_line/option_parser.hpp"
+#include "command_line/option_parser.hpp"
 
 namespace gc_tune {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "tools/command_line/command_line.hpp"
+#include "command_line/command_line.hpp"
 
 namespace gc_tune {
 

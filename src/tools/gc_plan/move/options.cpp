@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "command_line/option_parser.hpp"
 #include "mover/program/ticks.hpp"
-#include "tools/command_line/option_parser.hpp"
 
 namespace gc_plan::move {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line/command_line.hpp"
 #include "mover/plan/planner.hpp"
-#include "tools/command_line/command_line.hpp"
 
 namespace gc_plan::move {
 

@@ -1,0 +1,68 @@
+// device/cuda/context.hpp - calls of the CUDA runtime on one device, whatever device the calling
+// thread uses itself.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+
+#include "base/status.hpp"
+#include "device/cuda/driver.hpp"
+
+namespace gradcoll {
+
+/// Ok for success, else transport with the call's name, CUDA's name for the error, and its text.
+/// Clears the error, so that it does not come back from a later call.
+Status from_cuda(cudaError_t error, const char* call);
+Status from_cuda(CUresult result, const char* call);
+
+/// Makes a context the thread's current one while it lives. The thread's own device, and that it
+/// may have none yet, are as before afterwards: cudaSetDevice would make a context on the device
+/// that it goes back to.
+class CurrentContext {
+  public:
+    explicit CurrentContext(CUcontext context);
+    CurrentContext(const CurrentContext&) = delete;
+    CurrentContext& operator=(const CurrentContext&) = delete;
+    ~CurrentContext();
+    const Status& status() const { return status_; }
+
+  private:
+    Status status_;
+};
+
+/// The primary context of a device, which the runtime uses. Made at the first use, kept until the
+/// process ends. Thread safe.
+class DeviceContext {
+  public:
+    explicit DeviceContext(int device) : device_(device) {}
+
+    /// Errors: transport.
+    Result<CUcontext> handle();
+    /// call() is one of the runtime and returns its cudaError_t; `name` is for messages.
+    template <class Call>
+    Status run(const char* name, Call call) {
+        cudaError_t error = cudaSuccess;
+        GRADCOLL_TRY(run_for_error(error, call));
+        return from_cuda(error, name);
+    }
+    /// The same for callers that tell errors apart.
+    template <class Call>
+    Status run_for_error(cudaError_t& error, Call call) {
+        const CUcontext context = GRADCOLL_VALUE(handle());
+        const CurrentContext current(context);
+        GRADCOLL_TRY(current.status());
+        error = call();
+        return {};
+    }
+
+  private:
+    void retain();
+
+    const int device_;
+    std::once_flag once_;
+    CUcontext context_ = nullptr;
+    Status status_;
+};
+
+}  // namespace gradcoll

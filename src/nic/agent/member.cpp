@@ -1,0 +1,177 @@
+#include "nic/agent/member.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "nic/corrupt.hpp"
+#include "nic/news.hpp"
+
+namespace gradcoll {
+NicMember::NicMember(std::uint32_t rank, SharedRegion region)
+    : rank_(rank),
+      region_(std::move(region)),
+      entries_(region_.layout(), NicWay::to_agent),
+      arrivals_(region_.layout(), NicWay::to_rank),
+      pairs_(region_.layout().shape().ranks) {
+    for (Pair& pair : pairs_) pair.allowed = shape().slots;
+}
+
+Result<std::optional<NicMember::Taken>> NicMember::take_entry() {
+    const std::optional<NicEntry> entry = GRADCOLL_VALUE(entries_.read());
+    if (!entry) return std::optional<Taken>();
+    const bool to_itself = entry->peer == rank_;
+    if (entry->peer >= shape().ranks || (to_itself && entry->kind != NicEntryKind::frame))
+        return corrupt("entry for rank {} of {}", entry->peer, shape().ranks);
+    switch (entry->kind) {
+        case NicEntryKind::frame:
+            GRADCOLL_TRY(post(*entry));
+            break;
+        case NicEntryKind::consumed:
+            GRADCOLL_TRY(consume(*entry));
+            break;
+        default:
+            return corrupt("entry of kind {}", static_cast<std::uint32_t>(entry->kind));
+    }
+    return std::optional<Taken>(Taken{entry->peer, entry->kind});
+}
+
+Status NicMember::post(const NicEntry& entry) {
+    Pair& pair = pairs_[entry.peer];
+    if (entry.number != pair.posted + 1 || entry.number > pair.delivered + shape().slots ||
+        entry.size_bytes > shape().slot_bytes ||
+        static_cast<unsigned>(entry.coding) >= nic_coding_count)
+        return corrupt("frame {} of {} bytes after {} of which {} are delivered", entry.number,
+                       entry.size_bytes, pair.posted, pair.delivered);
+    if (pair.waiting.empty()) pair.waiting.resize(shape().slots);
+    pair.waiting[entry.number % shape().slots] = entry;
+    ++pair.posted;
+    // Who hands in a piece has room for its sum.
+    if (entry.peer == rank_ && entry.number > shape().slots)
+        pair.consumed = entry.number - shape().slots;
+    return {};
+}
+
+Status NicMember::consume(const NicEntry& entry) {
+    Pair& pair = pairs_[entry.peer];
+    if (entry.number <= pair.consumed || entry.number > pair.received)
+        return corrupt("{} frames read after {} of {}", entry.number, pair.consumed, pair.received);
+    pair.consumed = entry.number;
+    pair.tells_consumed = true;
+    return {};
+}
+
+LinkFrame NicMember::next_frame(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    const NicEntry& entry = pair.waiting[++pair.sent % shape().slots];
+    LinkFrame frame;
+    frame.kind = FrameKind::data;
+    frame.coding = entry.coding;
+    frame.source = rank_;
+    frame.target = peer;
+    frame.number = entry.number;
+    frame.size_bytes = static_cast<std::uint32_t>(entry.size_bytes);
+    frame.note = entry.note;
+    return frame;
+}
+
+std::span<const std::byte> NicMember::bytes_of(const LinkFrame& frame) const {
+    return {region_.layout().slot(true, frame.target, frame.number), frame.size_bytes};
+}
+
+Result<std::byte*> NicMember::room_for(const LinkFrame& frame) {
+    Pair& pair = pairs_[frame.source];
+    if (frame.number != pair.received + 1 || frame.number > pair.consumed + shape().slots)
+        return corrupt("frame {} after {} of which {} are read", frame.number, pair.received,
+                       pair.consumed);
+    if (!pair.has_room) GRADCOLL_TRY(region_.allocate_slots(false, frame.source));
+    pair.has_room = true;
+    return region_.layout().slot(false, frame.source, frame.number);
+}
+
+Status NicMember::arrived(const LinkFrame& frame, std::size_t size_bytes) {
+    if (!arrivals_.has_room()) return corrupt("the ring of rank {} is full", rank_);
+    Pair& pair = pairs_[frame.source];
+    pair.received = frame.number;
+    pair.tells_delivered = true;
+    arrivals_.write({.kind = NicEntryKind::frame,
+                     .peer = frame.source,
+                     .number = frame.number,
+                     .size_bytes = size_bytes,
+                     .note = frame.note,
+                     .coding = frame.coding});
+    tell_news(region_.layout());
+    return {};
+}
+
+std::span<const std::byte> NicMember::bytes_of_piece(std::uint64_t number) const {
+    return {region_.layout().slot(true, rank_, number), piece(number).size_bytes};
+}
+
+Result<std::byte*> NicMember::room_for_sum(std::uint64_t number) {
+    LinkFrame frame;
+    frame.source = rank_;
+    frame.number = number;
+    return room_for(frame);
+}
+
+/// The rank may use the slot of what it has handed in again.
+Status NicMember::summed(std::uint64_t number, std::size_t size_bytes) {
+    LinkFrame frame;
+    frame.source = rank_;
+    frame.number = number;
+    frame.note = piece(number).note;
+    frame.coding = piece(number).coding;
+    pairs_[rank_].delivered = number;
+    region_.layout().peer(rank_).delivered.store(number, std::memory_order_release);
+    return arrived(frame, size_bytes);
+}
+
+Status NicMember::take_word(const LinkFrame& frame) {
+    Pair& pair = pairs_[frame.source];
+    if (frame.number > pair.sent)
+        return corrupt("{} frames are there, of {}", frame.number, pair.sent);
+    if (frame.kind == FrameKind::consumed) {
+        if (frame.number + shape().slots < pair.allowed)
+            return corrupt("{} frames are read, fewer than before", frame.number);
+        pair.allowed = frame.number + shape().slots;
+        return {};
+    }
+    if (frame.number < pair.delivered)
+        return corrupt("{} frames are there, after {}", frame.number, pair.delivered);
+    pair.delivered = frame.number;
+    region_.layout().peer(frame.source).delivered.store(frame.number, std::memory_order_release);
+    // A sender that waits for room, or for the end of its message, can do something with that.
+    if (frame.number == pair.posted || frame.number - pair.told >= shape().slots / 2) {
+        pair.told = frame.number;
+        tell_news(region_.layout());
+    }
+    return {};
+}
+
+LinkFrame NicMember::word_for(std::uint32_t peer, FrameKind kind) const {
+    const Pair& pair = pairs_[peer];
+    LinkFrame frame;
+    frame.kind = kind;
+    frame.source = rank_;
+    frame.target = peer;
+    frame.number = kind == FrameKind::delivered ? pair.received : pair.consumed;
+    return frame;
+}
+
+void NicMember::lose(std::uint32_t peer, NicPeerState state) {
+    NicCounter& word = region_.layout().peer(peer).state;
+    if (word.load(std::memory_order_relaxed) == static_cast<std::uint64_t>(NicPeerState::reached))
+        word.store(static_cast<std::uint64_t>(state), std::memory_order_release);
+    tell_news(region_.layout());
+}
+
+void NicMember::beats() {
+    region_.layout().agent().beats.fetch_add(1, std::memory_order_relaxed);
+}
+
+void NicMember::says_sleeps(bool sleeps) {
+    region_.layout().agent().sleeps.store(sleeps ? 1 : 0, std::memory_order_seq_cst);
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,122 @@
+// nic/agent/member.hpp - one rank of this host in a group: its memory, and how far its frames to
+// and from each rank of other hosts are.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "nic/agent/wire.hpp"
+#include "nic/ring.hpp"
+#include "nic/shared_region.hpp"
+
+namespace gradcoll {
+
+/// What the rank writes is checked as it is read. No words of the rank lead outside its memory, or
+/// keep the agent from others. Knows nothing of the network.
+class NicMember {
+  public:
+    /// Between the rank and one other. Numbers of frames, from 1.
+    struct Pair {
+        // Out: sent <= posted, delivered <= sent, allowed: as far as the other has room.
+        std::uint64_t posted = 0;
+        std::uint64_t sent = 0;
+        std::uint64_t delivered = 0;
+        std::uint64_t told = 0;  ///< of those delivered the rank was woken for
+        std::uint64_t allowed = 0;
+        std::vector<NicEntry> waiting;  ///< by number modulo slots; posted and not sent
+        // In: consumed <= received.
+        std::uint64_t received = 0;
+        std::uint64_t consumed = 0;
+        // What the other's agent has yet to hear.
+        bool tells_delivered = false;
+        bool tells_consumed = false;
+        // In which lists of the link.
+        bool in_line = false;
+        bool is_due = false;
+        bool has_room = false;    ///< memory for frames that come
+        bool is_stopped = false;  ///< a frame of the rank cannot be sent: nothing is any more
+
+        bool may_send() const { return !is_stopped && sent < posted && sent < allowed; }
+    };
+
+    NicMember(std::uint32_t rank, SharedRegion region);
+
+    std::uint32_t rank() const { return rank_; }
+    const NicShape& shape() const { return region_.layout().shape(); }
+    Pair& pair(std::uint32_t peer) { return pairs_[peer]; }
+
+    /// Of what the rank wants next.
+    struct Taken {
+        std::uint32_t peer = 0;
+        NicEntryKind kind = NicEntryKind::frame;
+    };
+    /// Takes the rank's next entry, if there is one. Errors: corrupt if it cannot be right.
+    Result<std::optional<Taken>> take_entry();
+    bool has_entries() const { return !entries_.is_empty(); }
+
+    /// The next frame to the peer. Precondition: may_send().
+    LinkFrame next_frame(std::uint32_t peer);
+    /// Its bytes, which the rank does not touch until it is delivered, if it keeps to the rules.
+    std::span<const std::byte> bytes_of(const LinkFrame& frame) const;
+
+    /// A coded frame to the peer is so long on its way.
+    void coded(std::uint32_t peer, std::size_t size_bytes) {
+        region_.layout().peer(peer).coded_bytes.fetch_add(size_bytes, std::memory_order_relaxed);
+    }
+
+    /// Where the bytes of a frame for the rank belong. Errors: corrupt if it is not the next one,
+    /// or there is no room for it; out_of_memory.
+    Result<std::byte*> room_for(const LinkFrame& frame);
+    /// They are there, so many; of a coded frame its plain form. Errors: corrupt if the rank's
+    /// counters lie.
+    Status arrived(const LinkFrame& frame, std::size_t size_bytes);
+    /// Of a frame that says how far the other is. Errors: corrupt if it cannot be.
+    Status take_word(const LinkFrame& frame);
+    /// How far this rank is with what the peer sent: a frame of that kind.
+    LinkFrame word_for(std::uint32_t peer, FrameKind kind) const;
+
+    // ---- sums: frames of the rank to itself are pieces of what it hands in, by their numbers
+
+    std::uint64_t handed_in() const { return pairs_[rank_].posted; }
+    /// Of piece `number`, one of the last handed in.
+    const NicEntry& piece(std::uint64_t number) const {
+        return pairs_[rank_].waiting[number % shape().slots];
+    }
+    std::span<const std::byte> bytes_of_piece(std::uint64_t number) const;
+    /// Where its sum belongs. Errors: those of room_for().
+    Result<std::byte*> room_for_sum(std::uint64_t number);
+    /// It is there, so many bytes. Errors: those of arrived().
+    Status summed(std::uint64_t number, std::size_t size_bytes);
+
+    /// The peer is no longer reached; the rank itself: its sums have ended.
+    void lose(std::uint32_t peer, NicPeerState state);
+    void says_sleeps(bool sleeps);
+    void beats();
+
+  private:
+    Status post(const NicEntry& entry);
+    Status consume(const NicEntry& entry);
+
+    std::uint32_t rank_;
+    SharedRegion region_;
+    NicRingReader entries_;
+    NicRingWriter arrivals_;
+    std::vector<Pair> pairs_;
+};
+
+/// The ranks of a group that are here, and who is where.
+struct LocalMembers {
+    NicRoster roster;
+    std::uint32_t host = 0;
+    std::vector<std::shared_ptr<NicMember>> by_rank;  ///< null: elsewhere, or not here yet, or gone
+    std::vector<std::uint32_t> here;                  ///< ranks with a member
+    std::vector<bool> gone;                           ///< by rank: it has left another host
+
+    NicMember* find(std::uint32_t rank) const {
+        return rank < by_rank.size() ? by_rank[rank].get() : nullptr;
+    }
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,44 @@
+// nic/agent/poller.hpp - what the agent's one thread waits for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "base/status.hpp"
+
+namespace gradcoll {
+
+/// Something with a descriptor.
+class Watched {
+  public:
+    Watched() = default;
+    virtual ~Watched() = default;
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    /// Its descriptor can be read or written, or has failed.
+    virtual void ready() = 0;
+};
+
+class Poller {
+  public:
+    static Result<Poller> make();
+    enum class For : std::uint8_t { reading, reading_and_writing };
+    Status add(int descriptor, Watched& watched, For what = For::reading);
+    void change(int descriptor, Watched& watched, For what);
+    /// Before the descriptor is closed; then nothing more is heard of it, also of what was ready in
+    /// the same turn.
+    void remove(int descriptor, const Watched& watched);
+    /// Waits once, and tells who is ready. Errors: io.
+    Status turn(std::chrono::milliseconds patience);
+
+  private:
+    explicit Poller(Descriptor epoll) : epoll_(std::move(epoll)) {}
+
+    Descriptor epoll_;
+    std::vector<const Watched*> removed_;  ///< in this turn
+};
+
+}  // namespace gradcoll

@@ -1,0 +1,51 @@
+// nic/transport/frame_detour.hpp - the other way of frames, where the agents are of no more use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nic/layout.hpp"
+
+namespace gradcoll {
+
+struct OutgoingFrame {
+    std::uint64_t number = 0;
+    std::size_t size_bytes = 0;
+    NicNote note;
+    NicCoding coding = NicCoding::none;
+};
+
+/// For its receiver; one that is coded on its way in its plain form.
+struct ArrivedFrame {
+    NicNote note;
+    const std::byte* bytes = nullptr;
+    std::size_t size_bytes = 0;
+    NicCoding coding = NicCoding::none;
+};
+
+struct DetouredFrame {
+    std::uint32_t peer = 0;
+    std::uint64_t number = 0;
+    NicNote note;
+    NicCoding coding = NicCoding::none;
+    std::vector<std::byte> bytes;
+};
+
+/// Carries frames whole and in order, as they are: what is coded has been. Used by one thread at a
+/// time.
+class FrameDetour {
+  public:
+    virtual ~FrameDetour() = default;
+    /// The bytes are copied. Errors: transport.
+    virtual Status send(std::uint32_t peer, const OutgoingFrame& frame,
+                        std::span<const std::byte> bytes) = 0;
+    /// Frames that were sent to the peer, and that it has not taken as far as is known here.
+    virtual std::uint64_t under_way(std::uint32_t peer) const = 0;
+    /// Whether the next frame of whichever peer has come. Lets sends go on. Errors: transport;
+    /// corrupt for what is no frame.
+    virtual Result<bool> receive(DetouredFrame& out) = 0;
+};
+
+}  // namespace gradcoll

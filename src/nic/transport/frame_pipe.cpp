@@ -1,0 +1,233 @@
+#include "nic/transport/frame_pipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/nic_figures.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Idle looks for one at the detour, which is a call of the MPI library, and for one at whether the
+/// agent is alive, which is a call of the system.
+constexpr unsigned idle_looks_a_detour = 16;
+constexpr unsigned idle_looks_a_check = 256;
+
+void say_that_agents_are_lost(std::uint32_t peer, bool has_left) {
+    if (has_left)
+        return log(LogLevel::debug, "rank {} has left the NIC agents: messages go directly", peer);
+    static std::atomic<bool> said{false};
+    log(said.exchange(true) ? LogLevel::debug : LogLevel::warn,
+        "NIC agents no longer reach rank {}: its messages go directly", peer);
+}
+
+}  // namespace
+
+FramePipe::FramePipe(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
+                     FrameDetour& detour)
+    : agent_(std::move(agent)),
+      layout_(agent_.layout()),
+      entries_(layout_, NicWay::to_agent),
+      arrivals_(layout_, NicWay::to_rank),
+      rank_(rank),
+      peers_(std::move(peers)),
+      pairs_(layout_.shape().ranks),
+      detour_(detour),
+      spare_(slot_bytes()) {
+    for (const std::uint32_t peer : peers_) pairs_[peer].kept.resize(slots());
+    pairs_[rank_].kept.resize(slots());
+}
+
+// ---- out
+
+bool FramePipe::has_room(std::uint32_t peer) {
+    const Pair& pair = pairs_[peer];
+    if (pair.posted - pair.delivered >= slots()) look_at(peer);
+    if (pair.lost) return detour_.under_way(peer) < slots();
+    return pair.posted - pair.delivered < slots() && entries_.has_room();
+}
+
+/// What the system has no memory for is not touched.
+std::byte* FramePipe::room(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    if (!pair.lost && !pair.has_memory) {
+        pair.has_memory = agent_.region().allocate_slots(true, peer).ok();
+        if (!pair.has_memory) lose(peer);
+    }
+    return pair.lost ? spare_.data() : layout_.slot(true, peer, pair.posted + 1);
+}
+
+void FramePipe::post(std::uint32_t peer, const NicNote& note, std::size_t size_bytes,
+                     NicCoding coding) {
+    Pair& pair = pairs_[peer];
+    const OutgoingFrame frame{++pair.posted, size_bytes, note, coding};
+    if (pair.lost) return send_round(peer, frame, spare_.data());
+    NicCounters::of_process().count_sent(size_bytes, coding != NicCoding::none);
+    pair.kept[frame.number % slots()] = frame;
+    entries_.write({.kind = NicEntryKind::frame,
+                    .peer = peer,
+                    .number = frame.number,
+                    .size_bytes = size_bytes,
+                    .note = note,
+                    .coding = coding});
+    agent_.wake();
+}
+
+void FramePipe::send_round(std::uint32_t peer, const OutgoingFrame& frame, const std::byte* bytes) {
+    Status sent = encode_and_send(peer, frame, bytes);
+    if (!sent.ok() && fault_.ok()) fault_ = std::move(sent);
+}
+
+/// What the agent would have encoded.
+Status FramePipe::encode_and_send(std::uint32_t peer, const OutgoingFrame& frame,
+                                  const std::byte* bytes) {
+    std::span<const std::byte> sent{bytes, frame.size_bytes};
+    if (frame.coding != NicCoding::none) {
+        GRADCOLL_TRY(take(sent, coder_.encode(sent, frame.coding)));
+        pairs_[peer].coded_round += sent.size();
+    }
+    NicCounters::of_process().count_detoured(sent.size());
+    return detour_.send(peer, frame, sent);
+}
+
+Status FramePipe::decode_detoured(DetouredFrame& frame) {
+    if (frame.coding == NicCoding::none) return {};
+    std::vector<std::byte> plain(slot_bytes());
+    plain.resize(GRADCOLL_VALUE(coder_.decode(frame.bytes, plain)));
+    frame.bytes = std::move(plain);
+    return {};
+}
+
+/// A count that cannot be is left alone: whoever waits for the frames loses the agents instead.
+void FramePipe::look_at(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    if (pair.lost) {
+        pair.delivered = pair.posted;  // in messages of the MPI library, or there already
+        return;
+    }
+    const NicPeerWords& words = layout_.peer(peer);
+    const std::uint64_t state = words.state.load(std::memory_order_acquire);
+    const std::uint64_t delivered = words.delivered.load(std::memory_order_acquire);
+    if (delivered > pair.delivered && delivered <= pair.posted) pair.delivered = delivered;
+    if (state != static_cast<std::uint64_t>(NicPeerState::reached))
+        lose(peer, state == static_cast<std::uint64_t>(NicPeerState::left));
+}
+
+/// What was not delivered, as far as is known here, goes again; the peer has what was.
+void FramePipe::lose(std::uint32_t peer, bool has_left) {
+    Pair& pair = pairs_[peer];
+    if (std::exchange(pair.lost, true) || peer == rank_) return;
+    any_lost_ = true;
+    if (!has_left) NicCounters::of_process().count_lost();
+    say_that_agents_are_lost(peer, has_left);
+    for (std::uint64_t number = pair.delivered + 1; number <= pair.posted; ++number)
+        send_round(peer, pair.kept[number % slots()], layout_.slot(true, peer, number));
+}
+
+/// What the agent says can be wrong, but not less than before.
+std::size_t FramePipe::take_coded_bytes(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    const std::uint64_t by_agent = layout_.peer(peer).coded_bytes.load(std::memory_order_relaxed);
+    const std::uint64_t all = std::max(by_agent + pair.coded_round, pair.coded_told);
+    return all - std::exchange(pair.coded_told, all);
+}
+
+// ---- in
+
+/// A number that both ways bring is the same frame.
+const ArrivedFrame* FramePipe::front(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    const std::uint64_t next = pair.taken + 1;
+    while (!pair.arrived.empty() && pair.arrived.front().number < next) pair.arrived.pop_front();
+    while (!pair.detoured.empty() && pair.detoured.front().number < next) pair.detoured.pop_front();
+    if (!pair.arrived.empty() && pair.arrived.front().number == next) {
+        const NicEntry& entry = pair.arrived.front();
+        pair.front = {entry.note, layout_.slot(false, peer, next), entry.size_bytes, entry.coding};
+        return &pair.front;
+    }
+    if (pair.detoured.empty() || pair.detoured.front().number != next) return nullptr;
+    const DetouredFrame& frame = pair.detoured.front();
+    pair.front = {frame.note, frame.bytes.data(), frame.bytes.size(), frame.coding};
+    return &pair.front;
+}
+
+void FramePipe::pop(std::uint32_t peer) {
+    ++pairs_[peer].taken;
+    tell_taken(peer);
+}
+
+/// Now and then: the peer's agent goes on as soon as there is room for a part of the slots.
+void FramePipe::tell_taken(std::uint32_t peer) {
+    Pair& pair = pairs_[peer];
+    if (peer == rank_) return;  // the next piece says so
+    if (pair.lost || pair.taken - pair.told < slots() / 4 || !entries_.has_room()) return;
+    NicEntry entry;
+    entry.kind = NicEntryKind::consumed;
+    entry.peer = peer;
+    entry.number = pair.taken;
+    entries_.write(entry);
+    pair.told = pair.taken;
+    agent_.wake();
+}
+
+bool FramePipe::is_known(const NicEntry& entry) const {
+    const bool is_peer =
+        entry.peer == rank_ || std::binary_search(peers_.begin(), peers_.end(), entry.peer);
+    return entry.kind == NicEntryKind::frame && is_peer &&
+           entry.number == pairs_[entry.peer].arrived_number + 1 &&
+           entry.size_bytes <= slot_bytes();
+}
+
+Status FramePipe::read_ring() {
+    for (;;) {
+        const std::optional<NicEntry> entry = GRADCOLL_VALUE(arrivals_.read());
+        if (!entry) return {};
+        if (!is_known(*entry))
+            return {Code::corrupt,
+                    fmt::format("the NIC agent brings frame {} of rank {} with {} bytes",
+                                entry->number, entry->peer, entry->size_bytes)};
+        ++pairs_[entry->peer].arrived_number;
+        pairs_[entry->peer].arrived.push_back(*entry);
+    }
+}
+
+/// Who takes the detour has lost the agents, and is lost to them.
+Status FramePipe::read_detour() {
+    for (;;) {
+        DetouredFrame frame;
+        if (const bool came = GRADCOLL_VALUE(detour_.receive(frame)); !came) return {};
+        if (!std::binary_search(peers_.begin(), peers_.end(), frame.peer) ||
+            frame.bytes.size() > slot_bytes())
+            return {Code::corrupt, fmt::format("a frame of {} bytes from rank {}",
+                                               frame.bytes.size(), frame.peer)};
+        GRADCOLL_TRY(decode_detoured(frame));
+        look_at(frame.peer);
+        lose(frame.peer);
+        pairs_[frame.peer].detoured.push_back(std::move(frame));
+    }
+}
+
+bool FramePipe::agent_works() {
+    return agent_.is_alive() && watch_.look(agent_.beats(), AgentWatch::Clock::now());
+}
+
+Status FramePipe::look(unsigned idle) {
+    const unsigned before = std::exchange(idle_looks_, idle_looks_ + idle);
+    const auto is_time = [&](unsigned looks) { return before / looks != idle_looks_ / looks; };
+    if (fault_.ok()) fault_ = read_ring();
+    if (is_time(idle_looks_a_check) && !agent_works()) {
+        lose(rank_);
+        for (const std::uint32_t peer : peers_) {
+            look_at(peer);
+            lose(peer);
+        }
+    }
+    if (fault_.ok() && (any_lost_ || is_time(idle_looks_a_detour))) fault_ = read_detour();
+    return fault_;
+}
+
+}  // namespace gradcoll

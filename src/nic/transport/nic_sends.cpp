@@ -1,0 +1,192 @@
+#include "nic/transport/nic_sends.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compress/frame.hpp"
+#include "memory/copy.hpp"
+
+namespace gradcoll {
+namespace {
+
+/// Of a message. `codec`: null if it is not encoded on its way.
+std::size_t most_bytes_in_frame(const Codec* codec, std::size_t frame_bytes) {
+    return codec == nullptr ? frame_bytes
+                            : coded_frame_elems(*codec, frame_bytes) * element_bytes(codec->type);
+}
+
+}  // namespace
+
+bool NicSends::is_busy(std::uint32_t peer) const {
+    const Peer& state = peers_[peer];
+    return !state.waiting.empty() || !state.unasked.empty() || !state.announced.empty() ||
+           !state.streaming.empty() || !state.leaving.empty() || wires_.has_words(peer);
+}
+
+void NicSends::start(const SendRequest& request) {
+    const auto peer = static_cast<std::uint32_t>(request.peer);
+    const std::uint32_t index = pool_.take();
+    pool_[index].request = request;
+    Outgoing& message = pool_[index];
+    message.frame_bytes = most_bytes_in_frame(request.codec, wires_.frames().slot_bytes());
+    message.unasked_bytes = std::min(request.size_bytes, unasked_frames * message.frame_bytes);
+    // Behind those that wait: messages of one pair and tag must not overtake one another.
+    if (of(peer).waiting.empty() && wires_.send_words(peer) && wires_.frames().has_room(peer))
+        send_first(peer, index);
+    else
+        pool_.push_back(of(peer).waiting, index);
+    while (send_more(peer, of(peer).unasked)) {
+    }
+}
+
+/// What somebody waits for goes before what nobody has asked for yet.
+void NicSends::progress(std::uint32_t peer) {
+    finish_delivered(peer);
+    if (!wires_.send_words(peer)) return;
+    Peer& state = of(peer);
+    while (send_more(peer, state.streaming) || send_more(peer, state.unasked)) {
+    }
+    while (!state.waiting.empty() && wires_.frames().has_room(peer)) {
+        send_first(peer, pool_.pop_front(state.waiting));
+        while (send_more(peer, state.unasked)) {
+        }
+    }
+}
+
+/// There must be room for a frame.
+void NicSends::send_first(std::uint32_t peer, std::uint32_t index) {
+    Outgoing& message = pool_[index];
+    const bool whole = message.request.size_bytes <= message.frame_bytes;
+    NicNote note = note_of(whole ? FrameSays::whole : FrameSays::begins, message.id);
+    note.tag = message.request.tag;
+    note.size_bytes = message.request.size_bytes;
+    if (!whole) note.other_id = message.unasked_bytes;
+    post_bytes(message, note);
+    line_up(peer, index);
+}
+
+/// Where a message belongs of which some bytes have left.
+void NicSends::line_up(std::uint32_t peer, std::uint32_t index) {
+    const Outgoing& message = pool_[index];
+    Peer& state = of(peer);
+    if (message.sent_bytes == message.request.size_bytes)
+        return pool_.push_back(state.leaving, index);
+    if (message.receiver_id != 0) return pool_.push_back(state.streaming, index);
+    pool_.push_back(message.sent_bytes < message.unasked_bytes ? state.unasked : state.announced,
+                    index);
+}
+
+/// True if a frame of the list's first message has left.
+bool NicSends::send_more(std::uint32_t peer, EntryList& from) {
+    if (from.empty() || !wires_.frames().has_room(peer)) return false;
+    Outgoing& message = pool_[from.first];
+    NicNote note = note_of(FrameSays::more, message.id, message.receiver_id);
+    note.size_bytes = message.sent_bytes;
+    post_bytes(message, note);
+    const bool goes_on = message.sent_bytes < (message.receiver_id != 0 ? message.request.size_bytes
+                                                                        : message.unasked_bytes);
+    if (!goes_on) line_up(peer, pool_.pop_front(from));
+    return true;
+}
+
+/// As many as fit behind what was sent before.
+void NicSends::post_bytes(Outgoing& message, NicNote note) {
+    FramePipe& frames = wires_.frames();
+    const auto peer = static_cast<std::uint32_t>(message.request.peer);
+    const std::size_t count =
+        std::min(message.request.size_bytes - message.sent_bytes, message.frame_bytes);
+    const Codec* const codec = message.request.codec;
+    if (codec == nullptr) {
+        if (count > 0)
+            copy_bytes(frames.room(peer), message.request.data + message.sent_bytes, count);
+        frames.post(peer, note, count);
+    } else {
+        std::byte* const room = frames.room(peer);
+        write_plain_header(*codec, count / element_bytes(codec->type), room);
+        copy_next(message, room + frame_header_bytes, count);
+        frames.post(peer, note, frame_header_bytes + count, coding_of(*codec));
+    }
+    message.sent_bytes += count;
+    message.last_frame = frames.posted(peer);
+}
+
+void NicSends::copy_next(Outgoing& message, std::byte* to, std::size_t count) const {
+    while (count > 0) {
+        const ElementRun& run = message.request.runs[message.run];
+        const std::size_t part = std::min(count, run.size_bytes - message.run_bytes);
+        copy_bytes(to, run.data + message.run_bytes, part);
+        to += part;
+        count -= part;
+        message.run_bytes += part;
+        if (message.run_bytes < run.size_bytes) continue;
+        ++message.run;
+        message.run_bytes = 0;
+    }
+}
+
+void NicSends::finish_delivered(std::uint32_t peer) {
+    EntryList& leaving = of(peer).leaving;
+    if (leaving.empty()) return;
+    const std::uint64_t delivered = wires_.frames().delivered(peer);
+    while (!leaving.empty() && pool_[leaving.first].last_frame <= delivered)
+        finish(pool_.pop_front(leaving));
+}
+
+void NicSends::finish(std::uint32_t index) {
+    const SendRequest& request = pool_[index].request;
+    const auto peer = static_cast<std::uint32_t>(request.peer);
+    const std::size_t coded_bytes =
+        request.codec != nullptr ? wires_.frames().take_coded_bytes(peer) : 0;
+    request.lane->add({request.cookie, 0, {}, coded_bytes});
+    pool_.give_back(index);
+}
+
+/// Takes the message which the peer means out of its list; null for one of which nothing is left to
+/// send, or that was given up while the answer was under way.
+EntryList* NicSends::take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index) {
+    using Known = EntryPool<Outgoing>::Known;
+    const Known known = pool_.look_up(note.id, index);
+    if (known == Known::past) return nullptr;
+    if (known == Known::never || pool_[index].request.peer != static_cast<int>(peer)) {
+        wires_.fail(peer, fmt::format("answers a message {:#x} that was never sent", note.id));
+        return nullptr;
+    }
+    for (EntryList* list : {&of(peer).unasked, &of(peer).announced, &of(peer).streaming})
+        if (pool_.remove(*list, index) == index) return list;
+    if (pool_[index].sent_bytes < pool_[index].request.size_bytes)
+        wires_.fail(peer, "answers a message that was not announced");
+    return nullptr;
+}
+
+void NicSends::on_pull(std::uint32_t peer, const NicNote& note) {
+    std::uint32_t index = no_entry;
+    const EntryList* list = take_answered(peer, note, index);
+    if (list == nullptr) return;
+    if (list == &of(peer).streaming) return wires_.fail(peer, "asks twice for a message");
+    if (note.other_id == 0) return wires_.fail(peer, "asks for a message under no name");
+    pool_[index].receiver_id = note.other_id;
+    line_up(peer, index);
+}
+
+void NicSends::on_done(std::uint32_t peer, const NicNote& note) {
+    std::uint32_t index = no_entry;
+    if (take_answered(peer, note, index) != nullptr) finish(index);
+}
+
+/// What is in frames already arrives; of longer messages the rest is taken back.
+void NicSends::abandon(const FinishedMessages& lane) {
+    const auto belongs = [&](const Outgoing& message) { return message.request.lane == &lane; };
+    for (std::uint32_t peer = 0; peer < peers_.size(); ++peer) {
+        Peer& state = peers_[peer];
+        for (EntryList* list : {&state.waiting, &state.leaving})
+            pool_.remove_all(*list, belongs, [&](std::uint32_t at) { pool_.give_back(at); });
+        for (EntryList* list : {&state.unasked, &state.announced, &state.streaming})
+            pool_.remove_all(*list, belongs, [&](std::uint32_t at) {
+                wires_.say(peer, note_of(FrameSays::retract, pool_[at].id));
+                pool_.give_back(at);
+            });
+    }
+}
+
+}  // namespace gradcoll

@@ -1,0 +1,64 @@
+// nic/transport/nic_sends.hpp - the messages that this rank sends: cut into frames.
+#pragma once
+
+#include <vector>
+
+#include "nic/transport/nic_wires.hpp"
+#include "transport/entries.hpp"
+#include "transport/finished_messages.hpp"
+
+namespace gradcoll {
+
+/// A message of a few frames leaves at once. Of a longer one the first bytes do, and the rest when
+/// the receiver asks. A message has ended when all its frames are delivered: then it
+/// arrives, whatever becomes of the agents and of this rank. Thread safe only from outside.
+class NicSends {
+  public:
+    NicSends(NicWires& wires, std::size_t ranks) : wires_(wires), peers_(ranks) {}
+
+    void reserve(std::size_t messages) { pool_.reserve(messages); }
+    void start(const SendRequest& request);
+    void progress(std::uint32_t peer);
+    /// Whether something of this rank is on its way there.
+    bool is_busy(std::uint32_t peer) const;
+    // The peer's words.
+    void on_pull(std::uint32_t peer, const NicNote& note);
+    void on_done(std::uint32_t peer, const NicNote& note);
+    void abandon(const FinishedMessages& lane);
+
+  private:
+    struct Outgoing {
+        std::uint64_t id = 0;
+        std::uint32_t next = no_entry;
+        SendRequest request;
+        std::size_t frame_bytes = 0;  ///< of the message, in a frame at most
+        std::size_t run = 0;          ///< of the request's, of which the next bytes are
+        std::size_t run_bytes = 0;    ///< of it that have been sent
+        std::size_t sent_bytes = 0;
+        std::size_t unasked_bytes = 0;  ///< that leave before the receiver asks
+        std::uint64_t receiver_id = 0;
+        std::uint64_t last_frame = 0;
+    };
+    struct Peer {
+        EntryList waiting;    ///< nothing has left
+        EntryList unasked;    ///< some frames have left, and others may without being asked for
+        EntryList announced;  ///< no more may leave, before it is asked for
+        EntryList streaming;
+        EntryList leaving;  ///< all frames are posted, in the order of their last ones
+    };
+    Peer& of(std::uint32_t peer) { return peers_[peer]; }
+    void send_first(std::uint32_t peer, std::uint32_t index);
+    bool send_more(std::uint32_t peer, EntryList& from);
+    void line_up(std::uint32_t peer, std::uint32_t index);
+    void post_bytes(Outgoing& message, NicNote note);
+    void copy_next(Outgoing& message, std::byte* to, std::size_t count) const;
+    EntryList* take_answered(std::uint32_t peer, const NicNote& note, std::uint32_t& index);
+    void finish_delivered(std::uint32_t peer);
+    void finish(std::uint32_t index);
+
+    NicWires& wires_;
+    EntryPool<Outgoing> pool_;
+    std::vector<Peer> peers_;  ///< by rank
+};
+
+}  // namespace gradcoll

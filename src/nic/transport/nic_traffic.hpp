@@ -1,0 +1,64 @@
+// nic/transport/nic_traffic.hpp - all messages of one rank by the agents, whatever their lanes.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "nic/transport/nic_receives.hpp"
+#include "nic/transport/nic_sends.hpp"
+#include "nic/transport/nic_sums.hpp"
+#include "transport/spin_lock.hpp"
+
+namespace gradcoll {
+
+/// Any lane's poll moves the messages of all. Thread safe.
+class NicTraffic {
+  public:
+    /// Where all agents do (NicChannel::Place).
+    static constexpr bool encodes = true;
+    NicTraffic(AgentConnection agent, std::uint32_t rank, std::vector<std::uint32_t> peers,
+               std::unique_ptr<FrameDetour> detour);
+
+    void lane_opened(std::size_t capacity);
+    void lane_closed(std::size_t capacity);
+    /// Errors: transport, after a peer or the agent did what cannot be, or the detour failed; then
+    /// nothing works any more.
+    Status start_send(const SendRequest& request);
+    Status start_recv(const RecvRequest& request);
+    /// Moves what can be moved; then hands out what has ended of the lane whose messages these are.
+    Result<std::size_t> poll(FinishedMessages& lane, std::span<Completion> out);
+    /// After a poll of the lane that had nothing (Lane::rest).
+    bool rest(const FinishedMessages& lane, std::chrono::microseconds longest);
+    void abandon(FinishedMessages& lane);
+    /// Hands the vector to the agent, piece by piece, and takes its sum, until it has all or gets
+    /// no more: then as far as sums() says. One at a time.
+    void sum(const SumRequest& request);
+    const NicSums& sums() const { return sums_; }
+    /// Of that sum the first pieces alone are good: what they leave of the vector in place is again
+    /// what it was. How many elements the good ones are.
+    std::size_t give_back_behind(std::uint64_t pieces);
+
+  private:
+    bool progress(std::uint32_t peer);
+    enum class Turn : std::uint8_t { over, busy, idle };
+    Turn sum_turn(unsigned idle, std::uint32_t& seen);
+    bool take_frames(std::uint32_t peer);
+    Status fault() const { return fault_.ok() ? wires_.fault() : fault_; }
+
+    SpinLock lock_;  ///< guards all below, and what lanes have finished
+    std::vector<std::uint32_t> peers_;
+    std::unique_ptr<FrameDetour> detour_;
+    FramePipe frames_;
+    NicWires wires_;
+    NicSends sends_;
+    NicReceives receives_;
+    NicSums sums_;
+    std::size_t capacity_ = 0;  ///< of all lanes
+    unsigned idle_looks_ = 0;   ///< that the last poll is worth; 0: something happened in it
+    std::uint32_t seen_ = 0;    ///< news before the last poll
+    Status fault_;
+};
+
+}  // namespace gradcoll

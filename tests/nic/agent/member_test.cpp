@@ -1,0 +1,162 @@
+// What a rank may do to its agent, and what another agent may do to it: nothing that is not right.
+#include "nic/agent/member.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace gradcoll {
+namespace {
+
+constexpr std::uint32_t ranks = 3;
+
+/// Rank 0 at both ends of its memory.
+struct Ends {
+    Ends()
+        : member([this] {
+              auto made = SharedRegion::make(NicShape::of(ranks), file);
+              EXPECT_TRUE(made.ok());
+              return NicMember(0, std::move(made).value());
+          }()),
+          region(std::move(SharedRegion::map(NicShape::of(ranks), file)).value()),
+          entries(region.layout(), NicWay::to_agent),
+          arrivals(region.layout(), NicWay::to_rank) {}
+
+    void write(NicEntryKind kind, std::uint32_t peer, std::uint64_t number,
+               std::uint64_t size_bytes = 0) {
+        NicEntry entry;
+        entry.kind = kind;
+        entry.peer = peer;
+        entry.number = number;
+        entry.size_bytes = size_bytes;
+        entries.write(entry);
+    }
+    Code take() { return member.take_entry().status().code(); }
+
+    Descriptor file;
+    NicMember member;
+    SharedRegion region;
+    NicRingWriter entries;
+    NicRingReader arrivals;
+};
+
+LinkFrame frame(FrameKind kind, std::uint64_t number, std::uint32_t size_bytes = 0) {
+    LinkFrame made;
+    made.kind = kind;
+    made.source = 1;
+    made.target = 0;
+    made.number = number;
+    made.size_bytes = size_bytes;
+    return made;
+}
+
+TEST(NicMember, SendsWhatWasPostedAsFarAsTheOtherHasRoom) {
+    Ends ends;
+    const std::uint32_t slots = ends.member.shape().slots;
+    for (std::uint64_t number = 1; number <= slots; ++number) {
+        ends.write(NicEntryKind::frame, 1, number, number);
+        ASSERT_EQ(ends.take(), Code::ok);
+        ASSERT_TRUE(ends.member.pair(1).may_send());
+        const LinkFrame next = ends.member.next_frame(1);
+        EXPECT_EQ(next.number, number);
+        EXPECT_EQ(ends.member.bytes_of(next).size(), number);
+    }
+    ASSERT_TRUE(ends.member.take_word(frame(FrameKind::delivered, slots)).ok());
+    EXPECT_EQ(ends.region.layout().peer(1).delivered, slots);
+    ends.write(NicEntryKind::frame, 1, slots + 1);
+    ASSERT_EQ(ends.take(), Code::ok);
+    EXPECT_FALSE(ends.member.pair(1).may_send()) << "nothing was read there";
+    ASSERT_TRUE(ends.member.take_word(frame(FrameKind::consumed, 1)).ok());
+    EXPECT_TRUE(ends.member.pair(1).may_send());
+}
+
+TEST(NicMember, RefusesEntriesThatCannotBe) {
+    const std::uint32_t slots = NicShape::of(ranks).slots;
+    const std::uint32_t bytes = NicShape::of(ranks).slot_bytes;
+    struct Case {
+        NicEntryKind kind;
+        std::uint32_t peer;
+        std::uint64_t number;
+        std::uint64_t size_bytes;
+    };
+    for (const Case& bad :
+         {Case{NicEntryKind::frame, ranks, 1, 0}, Case{NicEntryKind::frame, ~0U, 1, 0},
+          Case{NicEntryKind::consumed, 0, 1, 0}, Case{NicEntryKind::frame, 1, 2, 0},
+          Case{NicEntryKind::frame, 1, 0, 0}, Case{NicEntryKind::frame, 1, 1, bytes + 1ULL},
+          Case{NicEntryKind::frame, 1, 1, ~std::uint64_t{0}}, Case{NicEntryKind::consumed, 1, 1, 0},
+          Case{NicEntryKind::consumed, 1, 0, 0}, Case{static_cast<NicEntryKind>(99), 1, 1, 0}}) {
+        Ends ends;
+        ends.write(bad.kind, bad.peer, bad.number, bad.size_bytes);
+        EXPECT_EQ(ends.take(), Code::corrupt) << bad.peer << " " << bad.number;
+    }
+    Ends ends;
+    for (std::uint64_t number = 1; number <= slots; ++number) {
+        ends.write(NicEntryKind::frame, 1, number);
+        ASSERT_EQ(ends.take(), Code::ok);
+    }
+    ends.write(NicEntryKind::frame, 1, slots + 1);
+    EXPECT_EQ(ends.take(), Code::corrupt) << "more than there are slots";
+}
+
+TEST(NicMember, PutsFramesIntoTheRanksMemoryInOrder) {
+    Ends ends;
+    for (std::uint64_t number = 1; number <= 3; ++number) {
+        const LinkFrame data = frame(FrameKind::data, number, 4);
+        const auto room = ends.member.room_for(data);
+        ASSERT_TRUE(room.ok());
+        std::memcpy(*room, &number, 4);
+        ASSERT_TRUE(ends.member.arrived(data, data.size_bytes).ok());
+        const auto entry = ends.arrivals.read();
+        ASSERT_TRUE(entry.ok() && entry->has_value());
+        EXPECT_EQ((*entry)->number, number);
+        EXPECT_EQ(std::memcmp(ends.region.layout().slot(false, 1, number), &number, 4), 0);
+        EXPECT_EQ(ends.member.word_for(1, FrameKind::delivered).number, number);
+    }
+}
+
+TEST(NicMember, RefusesFramesThatCannotBe) {
+    Ends ends;
+    const std::uint32_t slots = ends.member.shape().slots;
+    for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{2}, ~std::uint64_t{0}})
+        EXPECT_EQ(ends.member.room_for(frame(FrameKind::data, number)).status().code(),
+                  Code::corrupt);
+    for (std::uint64_t number = 1; number <= slots; ++number) {
+        ASSERT_TRUE(ends.member.room_for(frame(FrameKind::data, number)).ok());
+        ASSERT_TRUE(ends.member.arrived(frame(FrameKind::data, number), 0).ok());
+    }
+    EXPECT_EQ(ends.member.room_for(frame(FrameKind::data, slots + 1)).status().code(),
+              Code::corrupt)
+        << "the rank has read none of them";
+    for (const FrameKind kind : {FrameKind::delivered, FrameKind::consumed})
+        EXPECT_EQ(ends.member.take_word(frame(kind, 1)).code(), Code::corrupt)
+            << "nothing was sent";
+}
+
+/// From a rank that writes anything: an error, or something that can be, and never more frames to
+/// send than there is room for.
+TEST(NicMember, SurvivesAnyEntries) {
+    std::mt19937_64 random(35);
+    int refused = 0;
+    for (int round = 0; round < 2000; ++round) {
+        Ends ends;
+        for (int i = 0; i < 20; ++i) {
+            ends.write(static_cast<NicEntryKind>(random() % 3), random() % 4, random() % 6,
+                       random() % 5 == 0 ? random() : random() % 1000);
+            const auto taken = ends.member.take_entry();
+            if (!taken.ok()) {
+                ++refused;
+                break;
+            }
+            NicMember::Pair& pair = ends.member.pair(1);
+            ASSERT_LE(pair.posted - pair.delivered, ends.member.shape().slots);
+            if (!pair.may_send()) continue;
+            const LinkFrame next = ends.member.next_frame(1);
+            ASSERT_LE(ends.member.bytes_of(next).size(), ends.member.shape().slot_bytes);
+        }
+    }
+    EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace gradcoll
