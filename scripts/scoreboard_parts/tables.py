@@ -1,4 +1,4 @@
-"""The generated part of docs/benchmarks.md, between two markers. Reads files, runs nothing."""
+"""The tables of stored results, and the generated part of docs/benchmarks.md, between two markers. Reads files, runs nothing."""
 import textwrap
 
 from .arithmetic import FAMILIES, NAMES, across, against_exact, figure, read_rows, read_runs, same_mpi, size_text, summary_of
@@ -41,8 +41,7 @@ def host_section(folder):
              for ours, theirs in (FAMILIES, FAMILIES[::-1]) for ranks in RANKS}
     return ["### Exact, one host, against the same MPI", "", "Time of the MPI's own allreduce / ours: above 1 ours is faster. In brackets the widest "
             "quartiles of any round. Bold: under 0.95. Ranks that do not outnumber the cores run as each MPI is installed (Open MPI: bound, "
-            "spinning); more give their cores away while they wait.", "", *series_table(same), "![ratio](figures/scoreboard-ratio.png)", "",
-            "![bus bandwidth](figures/scoreboard-busbw.png)", "",
+            "spinning); more give their cores away while they wait.", "", *series_table(same),
             "### Against the other MPI", "", "An mpirun of each MPI by turns; the allreduce of the MPI named last / ours over the one named first. In "
             "brackets the rounds' extremes.", "", *series_table(other)]
 
@@ -53,7 +52,7 @@ def codec_section(folder):
     to_mpi = {f"{codec}, {NAMES[family]}, {ranks} ranks": same_mpi(runs, family, ranks, codec) for codec, family, ranks in groups}
     to_exact = {head: against_exact(runs, family, ranks, codec) for head, (codec, family, ranks) in zip(to_mpi, groups)}
     return ["### Codecs on one host", "", "The link is memory here, where a codec has little to win. The MPI's allreduce / ours:", "",
-            *series_table(to_mpi), "Our exact / ours with the codec:", "", *series_table(to_exact), "![wire bytes](figures/scoreboard-wire.png)", ""]
+            *series_table(to_mpi), "Our exact / ours with the codec:", "", *series_table(to_exact)]
 
 
 def note(folder):
@@ -101,10 +100,23 @@ def machine_section(state):
             f"{fingerprint['rounds']} rounds of {fingerprint['repeats']} repeats, sync {fingerprint['sync']}.", ""]
 
 
-def generated(folder, state):
-    lines = [BEGIN, "", *machine_section(state), *verdict_section(folder), *host_section(folder), *codec_section(folder), *peer_section(folder),
-             *lab_section(folder), *learning_section(folder), END]
+PICTURES = ["![ratio](figures/scoreboard-ratio.png)", "![bus bandwidth](figures/scoreboard-busbw.png)",
+            "![wire bytes](figures/scoreboard-wire.png)", ""]
+
+
+def joined(lines):
     return "\n".join(part for line in lines for part in wrapped(line))
+
+
+def printed(folder, state):
+    return joined([*machine_section(state), *verdict_section(folder), *host_section(folder), *codec_section(folder), *peer_section(folder),
+                   *lab_section(folder), *learning_section(folder)])
+
+
+def generated(folder, state):
+    """What the page has of a run; its rows are in files beside the page (rows.py)."""
+    notes = [line for part in ("peers", "lab", "learning") for line in note(folder / part)]
+    return joined([BEGIN, "", *machine_section(state), *verdict_section(folder), *notes, *([""] if notes else []), *PICTURES, END])
 
 
 def wrapped(line):

@@ -3,6 +3,7 @@
 
 usage: scoreboard_test.py SCRIPTS_FOLDER [ARGUMENTS OF UNITTEST]
 """
+import csv
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ sys.dont_write_bytecode = True
 SCRIPTS = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
-from scoreboard_parts import arithmetic, runs, tables, verdict  # noqa: E402
+from scoreboard_parts import arithmetic, rows, runs, tables, verdict  # noqa: E402
 
 RECORDED = Path(__file__).resolve().parent / "recorded"
 
@@ -124,6 +125,22 @@ class Tables(unittest.TestCase):
     def test_the_page_has_the_markers(self):
         page = (SCRIPTS.parent / "docs/benchmarks.md").read_text(encoding="utf-8")
         self.assertEqual((page.count(tables.BEGIN), page.count(tables.END)), (1, 1))
+
+    def test_the_files_beside_the_page_have_the_heads_of_those_that_are_written(self):
+        for name, (head, _) in rows.FILES.items():
+            with (SCRIPTS.parent / f"docs/benchmarks/{name}.csv").open(encoding="utf-8") as file:
+                self.assertEqual(tuple(next(csv.reader(file))), head)
+
+    def test_rows_are_written_with_the_recorded_ratios(self):
+        recorded = next(row for row in arithmetic.read_rows(RECORDED / "host/openmpi-2-0.csv") if row["size_bytes"] == "65536")
+        with tempfile.TemporaryDirectory() as folder:
+            rows.write_all(RECORDED, Path(folder) / "benchmarks")
+            written = {path.stem: arithmetic.read_rows(path) for path in (Path(folder) / "benchmarks").iterdir()}
+        self.assertEqual(set(written), set(rows.FILES))
+        row = next(row for row in written["scoreboard-same-mpi"] if (row["mpi"], row["ranks"], row["bytes"]) == ("openmpi", "2", "65536"))
+        self.assertEqual((row["mpi_over_ours"], row["low"]), (f"{float(recorded['ratio']):.2f}", f"{float(recorded['ratio_q1']):.2f}"))
+        self.assertEqual({(row["lab"], row["bytes"], row["way"]) for row in written["scoreboard-lab"]}, {("pair", "16777216", "tree"), ("pair", "16777216", "compressed")})
+        self.assertEqual(written["scoreboard-peers"], [])
 
     def test_plots_are_drawn(self):
         try:
