@@ -32,7 +32,8 @@ install(PROGRAMS "${CMAKE_SOURCE_DIR}/scripts/merge-trace" DESTINATION "${CMAKE_
 # Pages link to each other, also to those beside the code.
 file(GLOB_RECURSE pages RELATIVE "${CMAKE_SOURCE_DIR}" CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/collectives/*.md" "${CMAKE_SOURCE_DIR}/compress/*.md" "${CMAKE_SOURCE_DIR}/docs/*.md"
-  "${CMAKE_SOURCE_DIR}/docs/*.png" "${CMAKE_SOURCE_DIR}/docs/*.svg" "${CMAKE_SOURCE_DIR}/osu-bench/*.md"
+  "${CMAKE_SOURCE_DIR}/docs/*.png" "${CMAKE_SOURCE_DIR}/docs/*.svg" "${CMAKE_SOURCE_DIR}/docs/benchmarks/*.csv"
+  "${CMAKE_SOURCE_DIR}/osu-bench/*.md"
   "${CMAKE_SOURCE_DIR}/src/*.md" "${CMAKE_SOURCE_DIR}/topology/*.md")
 foreach(page README.md CHANGELOG.md CONTRIBUTING.md LICENSE SECURITY.md ${pages})
   get_filename_component(folder "${page}" DIRECTORY)

@@ -121,7 +121,7 @@ Status OneHostAllreduce::combine_inline(const OneHostCall& call, PieceStores& st
 
 /// The next piece is copied in before this one is waited for, so that nobody waits for a copy. The
 /// sums stay in the caches: past them, beside reads of what another core has just written, they
-/// took three times as long (docs/benchmarks.md).
+/// took three times as long.
 Steps OneHostAllreduce::flat_in_blocks(OneHostCall call) {
     const Pieces pieces(call.count, call.reducer.element_bytes, flat_piece_bytes(call.bytes()),
                         group_.block_bytes());
