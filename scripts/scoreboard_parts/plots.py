@@ -1,6 +1,6 @@
 """PNG plots of the stored results. Needs matplotlib."""
-from figure_parts import figures
-from figure_parts.figures import plt
+from shared_parts import figures
+from shared_parts.figures import plt
 from matplotlib.ticker import NullFormatter
 
 from .arithmetic import FAMILIES, NAMES, across, by_size, figure, read_runs, same_mpi

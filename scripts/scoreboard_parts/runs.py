@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from progress_parts.progress import Progress, clear_line
+from shared_parts.progress import Progress, clear_line
 
 from . import machine
 from .arithmetic import FAMILIES, read_rows

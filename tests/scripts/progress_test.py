@@ -11,7 +11,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
-from progress_parts.progress import Progress, clear_line, time_text  # noqa: E402
+from shared_parts.progress import Progress, clear_line, time_text  # noqa: E402
 
 
 class Clock:

@@ -1,1 +1,0 @@
-"""How pictures with axes look: one style for all that scripts draw."""

@@ -1,1 +1,0 @@
-"""What scripts share that run other people's programs with the interposer preloaded."""

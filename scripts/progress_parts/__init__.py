@@ -1,1 +1,0 @@
-"""How far a script is; used by those that run for minutes."""

@@ -1,0 +1,1 @@
+"""What scripts of several groups share."""
