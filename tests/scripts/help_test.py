@@ -3,27 +3,49 @@
 usage: help_test.py SCRIPTS_FOLDER
 """
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 # What they are given is another program's.
 NOT_ASKED = {"mpirun"}
+GROUPS = ("check",)  # fronts of the executable files in GROUP_parts
 
 
-def complaint(script):
-    done = subprocess.run([script, "--help"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+def executables(folder):
+    return [path for path in sorted(folder.iterdir()) if path.is_file() and os.access(path, os.X_OK)]
+
+
+def help_of(script, *names):
+    return subprocess.run([script, *names, "--help"], cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                          check=False)
+
+
+def complaint(command):
+    done = help_of(*command)
+    said = " ".join([command[0].name, *command[1:], "--help"])
     if done.returncode != 0:
-        return f"{script.name} --help: status {done.returncode}: {done.stderr[-300:]}"
-    return "" if done.stdout.strip() else f"{script.name} --help says nothing on standard output"
+        return f"{said}: status {done.returncode}: {done.stderr[-300:]}"
+    return "" if done.stdout.strip() else f"{said} says nothing on standard output"
+
+
+def missing_in_list(front, names):
+    """A front lists each of its scripts with a sentence."""
+    listed = help_of(front).stdout
+    return [f"{front.name} --help has no sentence about {name}" for name in names
+            if not re.search(rf"^ +{re.escape(name)}  +[A-Z].*\.$", listed, re.MULTILINE)]
 
 
 def main():
-    scripts = [path for path in sorted(Path(sys.argv[1]).iterdir()) if path.is_file() and os.access(path, os.X_OK)]
-    asked = [path for path in scripts if path.name not in NOT_ASKED]
-    found = [each for each in map(complaint, asked) if each]
-    if not asked:
-        found = [f"no scripts in {sys.argv[1]}"]
+    folder = Path(sys.argv[1]).resolve()
+    asked = [[path] for path in executables(folder) if path.name not in NOT_ASKED]
+    found = [] if asked else [f"no scripts in {folder}"]
+    for group in GROUPS:
+        names = [path.name for path in executables(folder / f"{group}_parts")]
+        asked += [[folder / group, name] for name in names]
+        found += missing_in_list(folder / group, names)
+    found += filter(None, map(complaint, asked))
     print("\n".join(found) or f"{len(asked)} scripts")
     return 1 if found else 0
 

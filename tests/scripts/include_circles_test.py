@@ -1,4 +1,4 @@
-"""scripts/include-circles on small projects: what is a circle, what is none.
+"""scripts/check include-circles on small projects: what is a circle, what is none.
 
 usage: include_circles_test.py PATH-OF-include-circles
 """

@@ -1,4 +1,4 @@
-"""scripts/one-definition on small projects: which types of one name are found.
+"""scripts/check one-definition on small projects: which types of one name are found.
 
 usage: one_definition_test.py PATH-OF-one-definition
 """

@@ -1,4 +1,4 @@
-"""scripts/said-twice on small projects: which sentences are found.
+"""scripts/check said-twice on small projects: which sentences are found.
 
 usage: said_twice_test.py PATH-OF-said-twice
 """
