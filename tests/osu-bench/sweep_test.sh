@@ -30,7 +30,7 @@ sweep -- -i 2 --repeats 1 -c
 [ "$(lines_of "$csv")" -eq 13 ] || fail "expected 12 rows after resuming: $(cat "$csv")"
 [ "$(tail -n +2 "$csv" | cut -d, -f1-5,12 | sort -u | wc -l)" -eq 12 ] || fail "rows are repeated: $(cat "$csv")"
 
-"$scripts/plot" "$csv" --out "$folder/plots"
+"$scripts/draw" sweep "$csv" --out "$folder/plots"
 for name in ratio busbw wire; do
   [ "$(head -c 4 "$folder/plots/$name.png" | tail -c 3)" = PNG ] || fail "$name.png is no PNG"
 done
