@@ -9,7 +9,7 @@ folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 
 fail() { echo "scoreboard_run_test: $*" >&2; exit 1; }
-scoreboard() { "$scripts/scoreboard" --quick --only host --sizes 4,4K --build "$build" --out "$folder/results" --docs "$folder" "$@"; }
+scoreboard() { "$scripts/measure" scoreboard --quick --only host --sizes 4,4K --build "$build" --out "$folder/results" --docs "$folder" "$@"; }
 
 sed -n '/^<!-- scoreboard/p' "$scripts/../docs/benchmarks.md" >"$folder/benchmarks.md"
 echo "text after" >>"$folder/benchmarks.md"

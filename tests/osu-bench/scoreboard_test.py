@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What scripts/scoreboard makes of stored rows, without an MPI: arithmetic, verdicts, tables, what a resumed run still measures.
+"""What scripts/measure scoreboard makes of stored rows, without an MPI: arithmetic, verdicts, tables, what a resumed run still measures.
 
 usage: scoreboard_test.py SCRIPTS_FOLDER [ARGUMENTS OF UNITTEST]
 """
@@ -14,7 +14,7 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 SCRIPTS = Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "scripts"
-sys.path.insert(0, str(SCRIPTS))
+sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "measure_parts")]
 
 from scoreboard_parts import arithmetic, rows, runs, tables, verdict  # noqa: E402
 
@@ -100,7 +100,7 @@ class Verdicts(unittest.TestCase):
 
 class Tables(unittest.TestCase):
     def printed(self):
-        return subprocess.run([str(SCRIPTS / "scoreboard"), "--print", "--out", str(RECORDED)], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([str(SCRIPTS / "measure"), "scoreboard", "--print", "--out", str(RECORDED)], check=True, capture_output=True, text=True).stdout
 
     def test_recorded_rows_are_printed_without_running_anything(self):
         text = self.printed()

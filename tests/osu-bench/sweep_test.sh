@@ -11,7 +11,7 @@ csv="$folder/rows.csv"
 fail() { echo "sweep_test: $*" >&2; exit 1; }
 lines_of() { wc -l <"$1"; }
 sweep() {
-  "$scripts/sweep" --program "$program" --csv "$csv" --ranks 2,3 --sizes 64K:128K --tree discover --tree '((0 1) 2)' \
+  "$scripts/measure" sweep --program "$program" --csv "$csv" --ranks 2,3 --sizes 64K:128K --tree discover --tree '((0 1) 2)' \
     --codecs exact,2:4 "$@"
 }
 

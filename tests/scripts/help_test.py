@@ -10,7 +10,7 @@ from pathlib import Path
 
 # What they are given is another program's.
 NOT_ASKED = {"mpirun"}
-GROUPS = ("check", "draw")  # fronts of the executable files in GROUP_parts
+GROUPS = ("check", "draw", "measure")  # fronts of the executable files in GROUP_parts
 
 
 def executables(folder):

@@ -17,7 +17,7 @@ from shared_parts.progress import Progress, clear_line
 from . import machine
 from .arithmetic import FAMILIES, read_rows
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 NOT_PERMITTED_HERE = 77
 SKIPPED = "skipped.txt"
 MAX_RUN_S = 300
@@ -301,7 +301,7 @@ def measure_model(board):
     ways = {"memory": {}, "messages": {"GC_SHM_BYTES": "0"}}
     traces = [traced(build, folder / f"{way}-{ranks}", ranks, settings | {"GC_TUNING_FILE": str(tuning)})
               for way, settings in ways.items() for ranks in (2, 4)]
-    return store_once(folder / "model.txt", [str(ROOT / "scripts/model-error"), *map(str, traces)])
+    return store_once(folder / "model.txt", [str(ROOT / "scripts/measure"), "model-error", *map(str, traces)])
 
 
 def measure_warm(board):

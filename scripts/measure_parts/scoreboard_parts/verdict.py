@@ -113,7 +113,7 @@ def warm_verdict(folder):
 
 
 def model_verdict(folder):
-    """scripts/model-error says 'within 20 %: 18 of 44 (41 %)'."""
+    """scripts/measure model-error says 'within 20 %: 18 of 44 (41 %)'."""
     path = folder / "model.txt"
     said = re.search(r"within 20 %: (\d+ of \d+) \((\d+) %\)", path.read_text(encoding="utf-8")) if path.exists() else None
     return Verdict("predicted against measured time", "within 20 % for 90 % of the sweep", f"{said[2]} % ({said[1]})" if said else reason(folder),

@@ -1,0 +1,1 @@
+"""What scripts/measure scoreboard is made of: runs, arithmetic, verdicts, tables, plots."""

@@ -1,1 +1,0 @@
-"""What scripts/scoreboard is made of: runs, arithmetic, verdicts, tables, plots."""
