@@ -3,7 +3,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-PRESETS = Path(__file__).resolve().parent.parent / "labs"
+PRESETS = Path(__file__).resolve().parent / "presets"
 MAX_HOSTS = 32
 MAX_SWITCHES = 32
 MIN_RATE_BIT = 1_000_000

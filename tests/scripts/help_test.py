@@ -10,7 +10,7 @@ from pathlib import Path
 
 # What they are given is another program's.
 NOT_ASKED = {"mpirun"}
-GROUPS = ("check", "draw", "measure")  # fronts of the executable files in GROUP_parts
+GROUPS = ("check", "draw", "lab", "measure")  # fronts of the executable files in GROUP_parts
 
 
 def executables(folder):
@@ -18,8 +18,9 @@ def executables(folder):
 
 
 def help_of(script, *names):
-    return subprocess.run([script, *names, "--help"], cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
-                          check=False)
+    wide = dict(os.environ, COLUMNS="300")
+    return subprocess.run([script, *names, "--help"], cwd="/", env=wide, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=60, check=False)
 
 
 def complaint(command):

@@ -252,30 +252,20 @@ def leave_note(folder, text):
     return True
 
 
-def script_or_note(folder, name):
-    script = ROOT / "scripts" / name
-    if not script.exists():
-        leave_note(folder, f"there is no scripts/{name}")
-        return None
-    return str(script)
-
-
-def measure_in_labs(board, part, name, arguments):
-    """What a script that takes --build and --csv says of labs, in the part's own CSV file."""
-    folder = board.part(part)
-    script = script_or_note(folder, name)
+def measure_in_labs(board, part, verb, arguments):
+    """What a verb of scripts/lab that takes --build and --csv says, in the part's own CSV file."""
     builds = [word for build in board.builds.values() for word in ("--build", str(build))]
-    path = folder / f"{part}.csv"
-    return script is None or store_once(path, [script, *builds, *arguments, "--csv", str(path)])
+    path = board.part(part) / f"{part}.csv"
+    return store_once(path, [str(ROOT / "scripts/lab"), verb, *builds, *arguments, "--csv", str(path)])
 
 
 def measure_lab(board):
-    return measure_in_labs(board, "lab", "lab-bench", ["--sizes", board.extent.lab_sizes, "--repeats", str(board.extent.lab_repeats)])
+    return measure_in_labs(board, "lab", "bench", ["--sizes", board.extent.lab_sizes, "--repeats", str(board.extent.lab_repeats)])
 
 
 def measure_learning(board):
     presets, ranks = board.extent.learning
-    return measure_in_labs(board, "learning", "lab-learn", ["--presets", presets, "--ppn", ranks, "--rounds", "1"])
+    return measure_in_labs(board, "learning", "learn", ["--presets", presets, "--ppn", ranks, "--rounds", "1"])
 
 
 def traced(build, path, ranks, settings):
