@@ -1,11 +1,11 @@
-# Manual pages and bash completion, made by scripts/manual from what programs and headers say: pages of the tools (1), of
+# Manual pages and bash completion, made by scripts/cmake/manual from what programs and headers say: pages of the tools (1), of
 # every call (3), of files (5) and of the settings (7).
 find_package(Python3 COMPONENTS Interpreter)
 if(NOT Python3_Interpreter_FOUND)
   message(STATUS "gradcoll: no manual pages: Python 3 is not there")
   return()
 endif()
-set(manual "${CMAKE_SOURCE_DIR}/scripts/manual")
+set(manual "${CMAKE_SOURCE_DIR}/scripts/cmake/manual")
 set(man_dir "${CMAKE_BINARY_DIR}/man")
 file(MAKE_DIRECTORY "${man_dir}/completions")
 
@@ -40,7 +40,7 @@ foreach(page gradcoll-topology:topology/README.md gradcoll-tuning:docs/tuning.md
   list(GET page 1 source)
   add_custom_command(OUTPUT "${man_dir}/${name}.5.gz"
     COMMAND Python3::Interpreter "${manual}" file ${name} "${CMAKE_SOURCE_DIR}/${source}" "${man_dir}/${name}.5.gz" ${${name}_part}
-    DEPENDS "${CMAKE_SOURCE_DIR}/${source}" "${manual}" "${CMAKE_SOURCE_DIR}/scripts/manual_parts/markdown.py" VERBATIM)
+    DEPENDS "${CMAKE_SOURCE_DIR}/${source}" "${manual}" "${CMAKE_SOURCE_DIR}/scripts/cmake/manual_parts/markdown.py" VERBATIM)
   list(APPEND pages "${man_dir}/${name}.5.gz")
   install(FILES "${man_dir}/${name}.5.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man5" COMPONENT bin)
 endforeach()
