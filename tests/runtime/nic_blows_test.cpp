@@ -1,7 +1,7 @@
 // Allreduces over NIC agents that something happens to, at a time that nobody chose: an agent is
 // killed, stands still, or gets no more memory, a link is cut, or brings what cannot be. Every sum
-// is right, and none takes longer than was promised. GC_TEST_BLOWS: how many; scripts/nic-kills
-// runs many of them.
+// is right, and none takes longer than was promised. GC_TEST_BLOWS: how many; scripts/measure
+// nic-kills runs many of them.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
