@@ -27,32 +27,33 @@ int GC_Allreduce_init(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_D
 
 /* Starts the operation; the buffers are the library's until it completes. With a gc_schedule each
  * start is one step. Requests of one communicator are started in the same order on all ranks. Never
- * waits for other ranks. Errors: MPI_ERR_REQUEST if the pointer or the request
- * is null, or if it is started and not completed (it then goes on); MPI_ERR_NO_MEM. */
+ * waits for other ranks. Errors: MPI_ERR_REQUEST if the pointer or the request is null, or if it is
+ * started and not completed (it then goes on); MPI_ERR_NO_MEM. */
 int GC_Start(GC_Request* request);
-/* Starts all, in the order of the array; each gets its turn even if one before it fails. Errors:
- * the first of GC_Start; MPI_ERR_COUNT if `count` is negative; MPI_ERR_ARG if the array is null
- * with count > 0. */
+/* Starts all requests, in the order of the array, even if one of them fails. Errors: the first
+ * failure, one of GC_Start's; MPI_ERR_COUNT if `count` is negative; MPI_ERR_ARG if the array is
+ * null with count > 0. */
 int GC_Startall(int count, GC_Request requests[]);
 
-/* Progress and completion. A request that is not started is complete. Progress of all started
- * requests of a communicator is made by any GC_Test/GC_Wait on one of them, and nowhere else: a
- * rank that started a request and then blocks in another MPI call holds up those that wait for the
- * request, so between start and wait do not wait for a rank that is in GC_Wait itself. The request
- * stays and can be started again.
+/* Make progress and complete requests. A request that is not started is complete. GC_Test or
+ * GC_Wait on any request of a communicator makes progress on all its started requests, and nothing
+ * else does: a rank that started a request and then blocks in another MPI call holds up those that
+ * wait for the request, so between start and wait do not wait for a rank that is in GC_Wait itself.
+ * The request stays and can be started again.
  * GC_Test never waits: `*flag` becomes 1 if the operation has completed, else 0. GC_Wait returns
- * when it has. Local but for the messages of the operations. Errors: MPI_ERR_REQUEST if the pointer
- * or the request is null, MPI_ERR_ARG if `flag` is null; what went wrong in the operation
- * (MPI_ERR_OTHER: a peer's message did not check out) is returned once, by the call that finds it
+ * when it has. Both are local, except for the messages of the operations. Errors: MPI_ERR_REQUEST
+ * if the pointer or the request is null, MPI_ERR_ARG if `flag` is null. An error of the operation
+ * (MPI_ERR_OTHER: a peer's message failed its check) is returned once, by the call that finds it
  * complete: `*flag` is then 1, and the result is unspecified. */
 int GC_Test(GC_Request* request, int* flag);
 int GC_Wait(GC_Request* request);
-/* Waits for all, also if one of them fails. Errors: the first failure in the order of the array;
- * MPI_ERR_COUNT and MPI_ERR_ARG as GC_Startall. */
+/* Waits for all requests, even if one of them fails. Errors: the first failure in the order of the
+ * array; MPI_ERR_COUNT and MPI_ERR_ARG as GC_Startall. */
 int GC_Waitall(int count, GC_Request requests[]);
 
-/* The request's residual, to save, restore, scale or reset; GC_RESIDUAL_NULL if it has none.
- * Belongs to the request. Local. Errors: MPI_ERR_REQUEST, MPI_ERR_ARG if `residual` is null. */
+/* Returns the request's residual, to save, restore, scale or reset; GC_RESIDUAL_NULL if it has
+ * none. It belongs to the request. Local. Errors: MPI_ERR_REQUEST, MPI_ERR_ARG if `residual` is
+ * null. */
 int GC_Request_get_residual(GC_Request request, GC_Residual* residual);
 
 /* Sets the step of the request's schedule (the next start uses this one), for instance after a
@@ -60,8 +61,9 @@ int GC_Request_get_residual(GC_Request request, GC_Residual* residual);
  * `step` is negative. */
 int GC_Request_set_step(GC_Request request, long long step);
 
-/* Waits if started, frees, and sets *request to GC_REQUEST_NULL. Local. Errors: MPI_ERR_REQUEST if
- * the pointer or the request is null; those of GC_Wait, after which it is freed, too. */
+/* Waits if the request is started, frees it, and sets `*request` to GC_REQUEST_NULL. Local. Errors:
+ * MPI_ERR_REQUEST if the pointer or the request is null; those of GC_Wait, after which it is freed,
+ * too. */
 int GC_Request_free(GC_Request* request);
 
 #ifdef __cplusplus

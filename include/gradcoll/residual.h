@@ -9,11 +9,11 @@
 extern "C" {
 #endif
 
-/* One rank's dropped values for one tensor, at every level where this rank encodes: fp32 values
- * (fp64 for MPI_DOUBLE), at most about twice `count` of them. NaN and Inf never enter. Size and
- * layout depend on the communicator's tree, count and type, and on how long chunks are: unless
- * gc_chunk_bytes says that, they may follow the codec where links are known, but are the same for
- * all codecs of a gc_schedule. Not thread safe. */
+/* A GC_Residual holds one rank's dropped values for one tensor, at every level where this rank
+ * encodes: fp32 values (fp64 for MPI_DOUBLE), at most about twice `count` of them. NaN and Inf
+ * never enter. Size and layout depend on the communicator's tree, count and type, and on the length
+ * of chunks: unless gc_chunk_bytes sets that, it may depend on the codec where the speed of links
+ * is known, but is the same for all codecs of a gc_schedule. Not thread safe. */
 typedef struct GC_Residual_s* GC_Residual;
 #define GC_RESIDUAL_NULL ((GC_Residual)0)
 
@@ -24,18 +24,20 @@ int GC_Residual_create(MPI_Comm comm, MPI_Count count, MPI_Datatype datatype,
                        GC_Residual* residual);
 int GC_Residual_free(GC_Residual* residual);
 
-/* Multiplies by `factor` (finite): after a change of learning rate or loss scale. Local. */
+/* Multiplies the residual by `factor` (finite), as is needed after a change of learning rate or
+ * loss scale. Local. */
 int GC_Residual_scale(GC_Residual residual, double factor);
-/* Back to zeros. Local. */
+/* Sets all values back to zero. Local. */
 int GC_Residual_reset(GC_Residual residual);
 
-/* Bytes that GC_Residual_save writes. */
+/* Returns the number of bytes that GC_Residual_save writes. */
 int GC_Residual_size(GC_Residual residual, size_t* size_bytes);
-/* Writes a checkpoint of exactly GC_Residual_size bytes; errors: MPI_ERR_ARG if `size_bytes` is
- * less. Local. */
+/* Writes a checkpoint of exactly GC_Residual_size bytes. Local. Errors: MPI_ERR_ARG if `size_bytes`
+ * is less. */
 int GC_Residual_save(GC_Residual residual, void* bytes, size_t size_bytes);
-/* Restores a checkpoint. Errors: MPI_ERR_ARG naming what differs if it is not one, was cut, or was
- * made for another count, type, tree or rank; the residual is then unchanged. Local. */
+/* Restores a checkpoint. Local. Errors: MPI_ERR_ARG if the bytes are no checkpoint, were cut, or
+ * were made for another count, type, tree or rank; the message names what differs, and the residual
+ * is unchanged. */
 int GC_Residual_load(GC_Residual residual, const void* bytes, size_t size_bytes);
 
 #ifdef __cplusplus

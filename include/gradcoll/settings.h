@@ -1,6 +1,6 @@
-/* gradcoll/settings.h - what may be chosen for a communicator. The table of all settings:
- * docs/settings.md. Order of precedence: argument of the call > info of the request > these calls
- * and info keys > GC_* variables > default. */
+/* gradcoll/settings.h - sets and reads the settings of a communicator; docs/settings.md has the
+ * table of all settings. Order of precedence: argument of the call > info of the request > these
+ * calls and info keys > GC_* variables > default. */
 #ifndef GRADCOLL_SETTINGS_H
 #define GRADCOLL_SETTINGS_H
 
@@ -10,44 +10,46 @@
 extern "C" {
 #endif
 
-/* All calls here but GC_Comm_set_stream are collective over `comm` (which gets attached) and
- * compare the values across ranks: if they differ, or one is not allowed, nothing changes and every
- * rank returns MPI_ERR_ARG with a message naming the setting and the ranks. */
+/* All calls here except GC_Comm_set_stream, GC_Step and GC_Comm_get_option are collective over
+ * `comm` (which gets attached) and compare the values across ranks: if they differ, or one is not
+ * allowed, nothing changes and every rank returns MPI_ERR_ARG with a message naming the setting and
+ * the ranks. */
 
-/* Makes the communicator's state now (tree, private duplicate), so that the first collective need
+/* Makes the communicator's state (tree, private duplicate) now, so that the first collective need
  * not. */
 int GC_Comm_attach(MPI_Comm comm);
 
-/* The codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS (which
- * gc_info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer than
- * gc_min_bytes) stay exact. */
+/* Sets the codec of every hop from now on: "exact", "2:4", "int8" or another of GC_LIST_CODECS
+ * (which gc_info prints). Calls that cannot be compressed (integers, ops other than MPI_SUM, fewer
+ * than gc_min_bytes) stay exact. */
 int GC_Comm_set_codec(MPI_Comm comm, const char* codec);
 
-/* Codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the first is 0).
- */
+/* Sets the codec by training step: "0:4:4,500:2:4,5000:1:4" (step:codec, steps increasing, the
+ * first is 0). */
 int GC_Comm_set_schedule(MPI_Comm comm, const char* schedule);
 /* Sets the step (0 and more) that the communicator's schedule is at: the calls that follow use its
  * codec, until the next GC_Step, or until calls have advanced the step (gc_step_every, which counts
- * on from here). Does nothing without a schedule. Persistent requests have steps of their own.
- * Attaches the communicator if need be, which is collective; otherwise local, and then all ranks
- * must set the same step before their next collective: ranks at steps with different codecs make
- * different plans, whose messages do not fit. Errors: MPI_ERR_ARG if negative, MPI_ERR_COMM. */
+ * on from here). Does nothing without a schedule. Persistent requests have steps of their own. If
+ * the communicator is not attached, the call attaches it, which is collective. Otherwise it is
+ * local, and then all ranks must set the same step before their next collective: ranks at steps
+ * with different codecs make different plans, whose messages do not fit. Errors: MPI_ERR_ARG if
+ * negative, MPI_ERR_COMM. */
 int GC_Step(MPI_Comm comm, long long step);
 
-/* Any setting by its info key ("gc_min_bytes", "256K"). */
+/* Sets any setting by its info key ("gc_min_bytes", "256K"). */
 int GC_Comm_set_option(MPI_Comm comm, const char* key, const char* value);
-/* All gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
+/* Sets all gc_* keys of an info object; other keys are ignored, unknown gc_* keys are an error. */
 int GC_Comm_set_info(MPI_Comm comm, MPI_Info info);
-/* The stream (a cudaStream_t) that fills and reads the device memory of later GC_Allreduce calls on
- * `comm` (and its nonblocking and persistent kin): they begin after all that the stream has been
- * given by then, and have ended when they return (or are complete). NULL, as at first: the legacy
- * default stream. Local once the communicator is attached. Errors: MPI_ERR_OTHER if no device can
- * be used, saying why. The stream must live until the next call of this function, or as long as the
- * communicator. */
+/* Sets the stream (a cudaStream_t) that fills and reads the device memory of later GC_Allreduce
+ * calls on `comm`, blocking, nonblocking and persistent. They begin after all work that the stream
+ * has been given by then, and their own work has ended when they return (or are complete). NULL,
+ * the initial value, is the legacy default stream. Local once the communicator is attached. Errors:
+ * MPI_ERR_OTHER if no device can be used, saying why. The stream must live until the next call of
+ * this function, or as long as the communicator. */
 int GC_Comm_set_stream(MPI_Comm comm, void* stream);
 
-/* The value in force. Local. `value` holds `size` bytes, cut if too short; `length` (may be NULL)
- * gets the full length. */
+/* Returns the value in force. Local. `value` holds `size` bytes; a longer text is cut. `length`
+ * (may be NULL) gets the full length. */
 int GC_Comm_get_option(MPI_Comm comm, const char* key, char* value, int size, int* length);
 
 #ifdef __cplusplus
