@@ -11,7 +11,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Blocks as evenly as they go, earlier virtual stages first.
+/// Spreads the blocks as evenly as possible; earlier virtual stages get the remainder.
 Result<StageLayers> spread(const std::vector<DeviceLayer>& layers, const Parallel& parallel) {
     const auto stages = static_cast<std::size_t>(parallel.pipeline * parallel.virtual_stages);
     const auto blocks = static_cast<std::size_t>(
@@ -52,7 +52,7 @@ Status check_scale(const std::vector<DeviceLayer>& layers, const Parallel& paral
                         parallel.micro_batches, operators, tensors, most_operators, most_tensors)};
 }
 
-/// What the first operator of a pass waits for: the end of the same pass one stage before.
+/// Sets what the first operator of each pass waits for: the end of the same pass one stage before.
 void link_ranks(const std::vector<RankBuilder>& builders, const Parallel& parallel, Tick delay,
                 Program& program) {
     const auto p = static_cast<std::int32_t>(parallel.pipeline);
@@ -71,7 +71,7 @@ void link_ranks(const std::vector<RankBuilder>& builders, const Parallel& parall
         }
 }
 
-/// Sums of all that a rank ever holds fit.
+/// Checks that the sum of all tensors of a rank does not overflow.
 Status check_held(const RankProgram& rank) {
     constexpr std::int64_t most_held = std::int64_t{1} << 60;
     std::int64_t held = 0;
@@ -83,7 +83,7 @@ Status check_held(const RankProgram& rank) {
     return {};
 }
 
-/// Devices of each rank in each group of `size` devices that stand next to each other.
+/// Returns, for each group of `size` successive devices, how many devices of each rank are in it.
 std::vector<Sharing> shared_by(std::int64_t size, std::int64_t most, const Parallel& parallel) {
     const std::int64_t of_rank = parallel.tensor * parallel.data;
     const std::int64_t devices = of_rank * parallel.pipeline;
@@ -95,7 +95,7 @@ std::vector<Sharing> shared_by(std::int64_t size, std::int64_t most, const Paral
             sharing.devices.emplace_back(
                 static_cast<std::int32_t>(rank),
                 std::min(end, (rank + 1) * of_rank) - std::max(first, rank * of_rank));
-        // Groups that the same ranks share alike are one.
+        // Groups with the same devices of the same ranks are merged into one.
         if (out.empty() || out.back().devices != sharing.devices) out.push_back(std::move(sharing));
     }
     return out;

@@ -1,5 +1,5 @@
-// mover/analysis/curve.hpp - memory over time as a plan has it, for pictures. The checker has its
-// own idea of the same.
+// mover/analysis/curve.hpp - memory over time by a plan, for pictures. The checker computes it
+// independently.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 
 namespace gradcoll::mover {
 
-/// From `at` on.
+/// From tick `at` on, `bytes` are held.
 struct MemoryPoint {
     Tick at = 0;
     std::int64_t bytes = 0;
 };
 
-/// What the rank's device holds: tensors from the start of what makes them, or of their PREFETCH,
-/// to the end of what reads them last, or of their TRANSFER. One point a time, only where it
-/// changes. Complexity: n log n.
+/// Returns what the rank's device holds: a tensor counts from the start of the operator that makes
+/// it, or of its PREFETCH, to the end of the operator that reads it last, or of its TRANSFER. There
+/// is at most one point for a tick, and only where the sum changes. Complexity: n log n.
 std::vector<MemoryPoint> device_memory_over_time(const RankProgram& rank, const RankMoves& moves);
 
-/// What lies in the rank's pool in the host.
+/// Returns what the rank's pool in the host holds.
 std::vector<MemoryPoint> host_memory_over_time(const RankProgram& rank, const RankMoves& moves);
 
 }  // namespace gradcoll::mover

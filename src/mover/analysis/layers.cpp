@@ -1,4 +1,4 @@
-// mover/analysis/layers.cpp - what holds for both kinds of models; see layers.hpp.
+// mover/analysis/layers.cpp - what both kinds of models share; see layers.hpp.
 #include "mover/analysis/layers.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ Status check_sizes(const DeviceLayer& layer) {
     return {};
 }
 
-/// One layer is one part.
+/// Makes a layer with a single part.
 DeviceLayer device_layer(const ListedLayer& layer, const Parallel& parallel,
                          const Cluster& cluster) {
     const std::int64_t samples = parallel.micro_batch_size;

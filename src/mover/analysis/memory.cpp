@@ -18,7 +18,7 @@ std::int64_t sum_of(const BytesByKind& bytes) {
 }
 
 std::vector<BytesByKind> memory_of(const RankProgram& rank) {
-    // What begins at an operator and what ends before it, then sums of them.
+    // The changes at each operator are collected first, then summed up.
     std::vector<BytesByKind> memory(rank.operators.size() + 1);
     for (const DeviceTensor& tensor : rank.tensors) {
         const std::size_t kind = kind_index(tensor.kind);

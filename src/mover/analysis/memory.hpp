@@ -15,15 +15,16 @@ std::int64_t sum_of(const BytesByKind& bytes);
 
 struct MemoryPeak {
     std::int64_t bytes = 0;
-    std::int32_t at = 0;  ///< the operator
+    std::int32_t at = 0;  ///< index of the operator during which the peak is reached
     BytesByKind by_kind{};
 };
 
-/// By operator. Memory changes only where operators start and end, so this is all of it.
+/// Returns the bytes held while each operator runs. Memory changes only where operators start and
+/// end, so nothing is missed.
 std::vector<BytesByKind> memory_of(const RankProgram& rank);
 
 MemoryPeak peak_of(const std::vector<BytesByKind>& memory);
-/// The most of one kind, at any time.
+/// Returns the most that one kind takes at any time.
 std::int64_t peak_of(const std::vector<BytesByKind>& memory, MemoryKind kind);
 
 }  // namespace gradcoll::mover

@@ -6,7 +6,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// The n-th pass of one direction, over all virtual stages.
+/// Returns the n-th pass of one direction, over all virtual stages.
 Pass nth_pass(const Parallel& parallel, bool forward, std::int64_t n) {
     const std::int64_t p = parallel.pipeline, v = parallel.virtual_stages;
     if (v == 1) return {forward, 0, static_cast<std::int32_t>(n)};
@@ -15,7 +15,7 @@ Pass nth_pass(const Parallel& parallel, bool forward, std::int64_t n) {
             static_cast<std::int32_t>(n / (p * v) * p + n % p)};
 }
 
-/// How many go forward before the first goes backward.
+/// Returns how many forward passes come before the first backward pass.
 std::int64_t warm_up(const Parallel& parallel, std::int64_t rank) {
     const std::int64_t p = parallel.pipeline, v = parallel.virtual_stages;
     switch (parallel.schedule) {

@@ -1,4 +1,4 @@
-// mover/analysis/order.hpp - in which order a pipeline rank takes its micro-batches forward and
+// mover/analysis/order.hpp - the order in which a pipeline rank takes its micro-batches forward and
 // backward.
 #pragma once
 
@@ -8,16 +8,18 @@
 
 namespace gradcoll::mover {
 
-/// All layers that a rank has in one virtual stage, for one micro-batch, one way.
+/// A Pass runs all layers of one of the rank's virtual stages, for one micro-batch, in one
+/// direction.
 struct Pass {
     bool forward = true;
     std::int32_t chunk = 0;  ///< the rank's virtual stage
     std::int32_t micro_batch = 0;
 };
 
-/// GPipe: all forward, then all backward in the same order. 1F1B: min(m, p - 1 - rank) forward,
-/// then one of each in turns (Narayanan et al., PipeDream-2BW). Interleaved: the same of virtual
-/// stages, which come in groups of p micro-batches (Narayanan et al., arXiv 2104.04473).
+/// Returns the rank's passes in order. GPipe runs all forward passes, then all backward passes in
+/// the same order. 1F1B runs min(m, p - 1 - rank) forward passes, then one of each in turn
+/// (Narayanan et al., PipeDream-2BW). Interleaved does so with virtual stages, which come in groups
+/// of p micro-batches (Narayanan et al., arXiv 2104.04473).
 std::vector<Pass> passes_of(const Parallel& parallel, std::int32_t rank);
 
 }  // namespace gradcoll::mover

@@ -6,7 +6,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// The tensor of a layer's input stands beside those of its parts.
+/// The tensor of a layer's input has this number instead of that of a part.
 constexpr std::int32_t of_input = -1;
 
 }  // namespace
@@ -70,8 +70,8 @@ std::int32_t RankBuilder::add_tensor(DeviceTensor tensor) {
     return static_cast<std::int32_t>(out_.tensors.size()) - 1;
 }
 
-/// A layer with several parts, and each of its micro-batches, uses its parameters again and again;
-/// an operator counts once.
+/// Notes that the operator uses the tensor. A layer with several parts uses its parameters again
+/// and again, also for each micro-batch; an operator counts once.
 void RankBuilder::use(std::int32_t tensor, std::int32_t op) {
     if (tensor < 0) return;
     auto& uses = out_.tensors[static_cast<std::size_t>(tensor)].uses;
@@ -108,10 +108,10 @@ void RankBuilder::add_states() {
 void RankBuilder::add_buffers() {
     const Parallel& parallel = parts_.parallel;
     add_state(MemoryKind::buffers, -1, parallel.collective_buffer_bytes);
-    // One for what comes from either neighbour.
+    // Each neighbour's messages have a buffer.
     if (parallel.pipeline > 1) add_state(MemoryKind::buffers, -1, 2 * parts_.boundary_bytes);
     if (parallel.zero < 3 || parallel.data == 1) return;
-    // The layer after the one at work is gathered meanwhile.
+    // The next layer is gathered while this one is at work.
     std::int64_t largest = 0;
     for (const std::int32_t layer : own_layers_)
         largest = std::max(largest, layer_at(layer).parameters);
@@ -127,7 +127,7 @@ std::int64_t RankBuilder::gathered_bytes(const DeviceLayer& layer, bool backward
     return bytes;
 }
 
-/// While a layer is at work the next one is gathered: whichever takes longer.
+/// Returns the longer of `duration` and the time to gather the next layer meanwhile.
 Tick RankBuilder::with_gather(const DeviceLayer& layer, Tick duration) const {
     const Parallel& parallel = parts_.parallel;
     if (parallel.zero < 3 || parallel.data == 1) return duration;
@@ -160,8 +160,8 @@ void RankBuilder::add_pass(const Pass& pass) {
     last_[{pass.forward, pass.chunk, pass.micro_batch}] = last;
 }
 
-/// What a part keeps: activations, or where the layer is recomputed, what is made just before
-/// backward.
+/// Adds what a part keeps: activations, or, if the layer is recomputed, what is made again just
+/// before backward.
 void RankBuilder::make_kept(std::int32_t layer, std::int32_t micro_batch, std::int32_t part,
                             std::int32_t op) {
     const DeviceLayer& described = layer_at(layer);
@@ -179,7 +179,7 @@ void RankBuilder::make_kept(std::int32_t layer, std::int32_t micro_batch, std::i
                                        .uses = {op}}));
 }
 
-/// What a part's forward takes, also when it is done again.
+/// Adds a part's forward operator with what it uses, also when forward is done again.
 std::int32_t RankBuilder::add_forward_of_part(OperatorKind kind, std::int32_t layer,
                                               std::int32_t micro_batch, std::int32_t part) {
     const DeviceLayer& described = layer_at(layer);
@@ -251,8 +251,9 @@ void RankBuilder::backward(std::int32_t layer, std::int32_t micro_batch) {
     }
 }
 
-/// Sums of gradients, or scattered sums and gathered parameters: the same bytes. In the order in
-/// which backward ends; the latency of the row of messages is counted once.
+/// Adds the operators that sum gradients, or scatter sums and gather parameters, which takes the
+/// same bytes. They follow the order in which backward ends; the latency of their messages is
+/// counted once for all.
 void RankBuilder::add_reduces() {
     const Parallel& parallel = parts_.parallel;
     const Cluster& cluster = parts_.cluster;
@@ -280,7 +281,7 @@ void RankBuilder::add_reduces() {
     }
 }
 
-/// Each number of the state is read, and all but the gradient written.
+/// Adds the optimizer's operators: each reads and writes all numbers of a layer's state.
 void RankBuilder::add_updates() {
     for (const std::int32_t layer : own_layers_) {
         const State& state = states_[layer];

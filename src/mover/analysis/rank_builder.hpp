@@ -12,10 +12,10 @@
 
 namespace gradcoll::mover {
 
-/// Layers of each virtual stage of the whole pipeline.
+/// StageLayers lists the layers of each virtual stage of the whole pipeline.
 using StageLayers = std::vector<std::vector<std::int32_t>>;
 
-/// What all ranks are built from.
+/// StepParts holds what all ranks are built from.
 struct StepParts {
     const std::vector<DeviceLayer>& layers;
     const StageLayers& stages;
@@ -32,7 +32,7 @@ struct BuiltPass {
 
 class RankBuilder {
   public:
-    /// `tensor_names` are those of the program; it outlives this, and so do the parts.
+    /// `tensor_names` are those of the program; they and the parts must outlive this object.
     RankBuilder(const StepParts& parts, std::vector<std::string>& tensor_names, std::int32_t rank);
 
     RankProgram build();
@@ -41,7 +41,8 @@ class RankBuilder {
     std::int32_t last_of(const Pass& pass) const;
 
   private:
-    /// Tensors of the model's state for one layer; -1: it has none.
+    /// State holds the indices of the tensors of one layer's model state; -1: the layer has no such
+    /// tensor.
     struct State {
         std::int32_t parameters = -1, gradients = -1, optimizer = -1;
     };
@@ -69,7 +70,8 @@ class RankBuilder {
     void make_kept(std::int32_t layer, std::int32_t micro_batch, std::int32_t part,
                    std::int32_t op);
     void use(std::int32_t tensor, std::int32_t op);
-    /// Gathered parameters and scattered gradients of the layer, where ZeRO shares them.
+    /// Returns the bytes of the layer's gathered parameters and scattered gradients, if ZeRO shards
+    /// them.
     std::int64_t gathered_bytes(const DeviceLayer& layer, bool backward) const;
     Tick with_gather(const DeviceLayer& layer, Tick duration) const;
     std::int64_t shared(std::int64_t bytes, int from_stage) const;

@@ -1,5 +1,5 @@
-// mover/analysis/timeline.hpp - when each operator runs: ranks are followed as far as what they
-// wait for is known.
+// mover/analysis/timeline.hpp - computes when each operator runs; a rank is followed until it waits
+// for an operator that has no time yet.
 #pragma once
 
 #include "base/status.hpp"
@@ -7,14 +7,14 @@
 
 namespace gradcoll::mover {
 
-/// Runs all ranks' operators, each after the one before it and after what it needs of another
-/// rank. `start_of(rank, op, ready)` says when it starts, not before `ready`; it is called once an
-/// operator, in the order of each rank. Errors: those of start_of; invalid_argument if ranks wait
-/// for each other in a circle. Complexity: linear in operators.
+/// Runs all ranks' operators, each after the one before it and after the operator of another rank
+/// that it needs. `start_of(rank, op, ready)` says when an operator starts, not before `ready`; it
+/// is called once for each operator, in the order of its rank. Errors: those of start_of;
+/// invalid_argument if ranks wait for each other in a circle. Complexity: linear in operators.
 template <class StartOf>
 Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
     Starts starts(program.ranks.size());
-    // Who waits for the rank of this index to come further.
+    // waiting[r] lists the ranks that wait until rank r has come further.
     std::vector<std::vector<std::size_t>> waiting(program.ranks.size());
     std::vector<std::size_t> can_go;
     for (std::size_t r = program.ranks.size(); r-- > 0;) can_go.push_back(r);
@@ -44,7 +44,8 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
             starts[r].push_back(*start);
         }
         if (starts[r].size() == operators.size()) --left;
-        // They look again; those that still wait come back. Without news they would for ever.
+        // Ranks that waited for this one try again, but only if it has come further; otherwise they
+        // would try forever.
         if (starts[r].size() == before) continue;
         for (const std::size_t other : waiting[r]) can_go.push_back(other);
         waiting[r].clear();
@@ -54,10 +55,10 @@ Result<Starts> run_in_order(const Program& program, StartOf&& start_of) {
     return starts;
 }
 
-/// Of operators that never wait for memory or moves.
+/// Returns when operators start if none waits for memory or moves.
 Result<Starts> timeline_of(const Program& program);
 
-/// When the last operator of all ranks has ended.
+/// Returns when the last operator of all ranks has ended.
 Tick end_of(const Program& program, const Starts& starts);
 
 }  // namespace gradcoll::mover

@@ -17,7 +17,8 @@ class TransformerSizes {
           number_(model.number_bytes),
           cluster_(cluster),
           tensor_(parallel.tensor),
-          // What is not split by tensor parallelism is split along the sequence, or not at all.
+          // Tensors that tensor parallelism does not split are split along the sequence, or not at
+          // all.
           outside_(parallel.sequence_parallel ? parallel.tensor : 1),
           fused_(parallel.fused_activation),
           sequence_(parallel.sequence > 0 ? parallel.sequence : model.sequence),
@@ -37,7 +38,7 @@ class TransformerSizes {
         return layer;
     }
 
-    /// The last norm, the product with the vocabulary, and the loss.
+    /// Returns the last norm, the product with the vocabulary, and the loss as one layer.
     DeviceLayer head(bool own_table) const {
         DeviceLayer layer{.name = "head", .place = LayerPlace::last, .recomputable = false};
         layer.parameters =
@@ -71,7 +72,7 @@ class TransformerSizes {
     std::int64_t outside(std::int64_t bytes) const {
         return divided_up(size_product({bytes, row_}), outside_);
     }
-    /// `width` numbers a token, split by tensor parallelism.
+    /// Returns the bytes of `width` numbers for each token, split by tensor parallelism.
     std::int64_t split(std::int64_t bytes, std::int64_t width) const {
         return divided_up(size_product({bytes, tokens_, width}), tensor_);
     }
@@ -113,7 +114,7 @@ class TransformerSizes {
         return part;
     }
 
-    /// Softmax and, with dropout, its mask and what it leaves.
+    /// Adds softmax and, with dropout, its mask and its output.
     void add_core(LayerPart& part, std::int64_t rows) const {
         const auto square = [&](std::int64_t bytes) {
             return divided_up(size_product({bytes, rows, sequence_}), tensor_);
@@ -145,7 +146,8 @@ class TransformerSizes {
         return bytes;
     }
 
-    /// Given, or arithmetic beside memory, and the sums over the tensor-parallel group after it.
+    /// Sets the given times, or the roofline's, plus those of the sums over the tensor-parallel
+    /// group.
     void set_times(LayerPart& part, const GivenTimes& given, double flops, double bytes) const {
         const double sums = 2.0 * wide(number_) * wide(row_) * wide(tensor_ - 1) / wide(tensor_);
         const Tick summed =
@@ -180,7 +182,7 @@ Result<std::vector<DeviceLayer>> layers_of(const TransformerModel& model, const 
     layers.reserve(static_cast<std::size_t>(model.layers) + 2);
     if (model.vocabulary > 0) layers.push_back(sizes.embedding());
     for (std::int64_t l = 0; l < model.layers; ++l) layers.push_back(sizes.block(l));
-    // The first and the last pipeline rank each need the table, even if it is the same one.
+    // The first and the last pipeline rank each need the table, even if it is shared.
     if (model.vocabulary > 0) layers.push_back(sizes.head(!model.tied || parallel.pipeline > 1));
     return layers;
 }
