@@ -1,4 +1,4 @@
-// mover/check/collectives.cpp - rules about moves beside collectives.
+// mover/check/collectives.cpp - rules for moves beside collectives.
 #include <algorithm>
 #include <vector>
 
@@ -7,7 +7,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Collectives of one rank.
+/// Collectives checks the moves of one rank against its collectives.
 class Collectives {
   public:
     Collectives(const Program& program, std::size_t r, const RankMoves& moves)
@@ -16,8 +16,8 @@ class Collectives {
             if (rank_.operators[n].holds_lane) holders_.push_back(n);
     }
 
-    /// Operators stand in the order of their ends, so that the first that ends after the move's
-    /// begin is the only one to look at.
+    /// Checks that no collective holds the lane during `span`. holders_ are in the order of their
+    /// ends, so only the first that ends after the span's start matters.
     Status check_clear(const Move& move, Span span, const char* what) const {
         const auto met =
             std::upper_bound(holders_.begin(), holders_.end(), span.start,

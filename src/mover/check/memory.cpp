@@ -1,4 +1,4 @@
-// mover/check/memory.cpp - rules about where: device memory and pinned pools.
+// mover/check/memory.cpp - rules for places: device memory and pinned pools.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -15,7 +15,7 @@ struct BytesChange {
     std::int64_t by = 0;
 };
 
-/// What a rank's device holds over time, by the plan.
+/// DeviceUse computes what a rank's device holds over time, by the plan.
 class DeviceUse {
   public:
     DeviceUse(const RankProgram& rank, const RankMoves& moves, Tick step)
@@ -33,7 +33,7 @@ class DeviceUse {
                 add(move.transfer.end, move.prefetch.start, -bytes);
             }
         }
-        // What is freed at a tick can be taken at the same tick.
+        // Memory that is freed at a tick can be taken at the same tick.
         std::sort(changes_.begin(), changes_.end(), [](const BytesChange& a, const BytesChange& b) {
             return a.at != b.at ? a.at < b.at : a.by < b.by;
         });
@@ -43,7 +43,7 @@ class DeviceUse {
         Tick at = 0;
         std::int64_t bytes = 0;
     };
-    /// When more than `most` is held first; if never, the most that is held.
+    /// Returns when more than `most` is held for the first time; if never, the most that is held.
     Held first_above(std::int64_t most) const {
         Held now, peak;
         for (const BytesChange& change : changes_) {
@@ -75,16 +75,17 @@ class DeviceUse {
     std::vector<BytesChange> changes_;
 };
 
-/// When a move's piece of the pool is in use.
+/// Returns when a move's piece of the pool is in use.
 Span used_by(const Move& move) {
     if (move.lives_in_host()) return {0, std::numeric_limits<Tick>::max()};
     return {move.transfer.start, move.prefetch.end};
 }
 
-/// Pieces of a pool that are in use.
+/// Pool holds the pieces of a pool that are in use.
 class Pool {
   public:
-    /// In the order of used_by().start. The piece that it meets, or nothing.
+    /// Adds the move's piece; calls come in the order of used_by().start. Returns the move whose
+    /// piece it overlaps, or null.
     const Move* take(const Move& move, std::int64_t bytes) {
         while (!ends_.empty() && ends_.top().first <= used_by(move).start) {
             pieces_.erase(ends_.top().second);

@@ -1,4 +1,5 @@
-// mover/check/rules.hpp - the rules one by one, in the order in which they may rely on each other.
+// mover/check/rules.hpp - the rules one by one, in the order in which each may rely on those
+// before.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,22 +12,23 @@
 
 namespace gradcoll::mover {
 
-/// Names in it are from files.
+/// Makes the error for a broken rule; names in its text may come from files and are made printable.
 template <class... Values>
 Status broken(fmt::format_string<Values...> what, Values&&... values) {
     return {Code::invalid_argument,
             with_plain_characters(fmt::format(what, std::forward<Values>(values)...))};
 }
 
-/// Numbers are within what the other rules can add up.
+/// Checks that all numbers are small enough for the sums of the other rules.
 Status check_numbers(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_operators(const Program& program, const MovePlan& plan);
-/// Each move by itself: which uses it lies between, and how long it takes.
+/// Checks each move by itself: the uses it lies between, and its duration.
 Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_streams(const Program& program, const MovePlan& plan);
-/// Collectives have their links for themselves, and find what they need in the host.
+/// Checks that collectives have their links for themselves, and find in the host what they need
+/// there.
 Status check_collectives(const Program& program, const MovePlan& plan);
-/// Of moves and of collectives that hold lanes.
+/// Checks the rates of moves and of collectives that hold lanes.
 Status check_rates(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_memory(const Program& program, const Rooms& rooms, const MovePlan& plan);
 Status check_pools(const Program& program, const Rooms& rooms, const MovePlan& plan);

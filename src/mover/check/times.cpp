@@ -1,4 +1,4 @@
-// mover/check/times.cpp - rules about when: operators, moves, streams, rates.
+// mover/check/times.cpp - rules for times: operators, moves, streams, rates.
 #include <algorithm>
 #include <set>
 
@@ -7,7 +7,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Sums of a start and what takes at most longest_ticks fit.
+/// The sum of such a start and a duration of at most longest_ticks does not overflow.
 constexpr Tick latest = Tick{1} << 61;
 
 bool in_range(Span span) {
@@ -58,8 +58,8 @@ std::string name_of(const Program& program, std::size_t r, const Move& move) {
         label_of(program, program.ranks[r].tensors[static_cast<std::size_t>(move.tensor)]));
 }
 
-/// Whether the operators stand next to each other among those that use the tensor; before the
-/// first is the step's begin, for one that stays.
+/// Returns whether `after` and `next` are successive uses of the tensor; before the first use of
+/// one that stays comes the step's begin, -1.
 bool are_next(const DeviceTensor& tensor, std::int32_t after, std::int32_t next) {
     const auto found = std::find(tensor.uses.begin(), tensor.uses.end(), next);
     if (found == tensor.uses.end()) return false;
@@ -108,7 +108,7 @@ Status check_move(const Program& program, std::size_t r, const Lane& lane, const
     return {};
 }
 
-/// Moves of one direction, by start; `span` takes it from a move.
+/// Checks that the moves of one direction follow each other; `span` is the member of Move for it.
 Status check_stream(const Program& program, std::size_t r, const RankMoves& moves, Span Move::*span,
                     const char* direction) {
     std::vector<const Move*> order;
@@ -123,7 +123,7 @@ Status check_stream(const Program& program, std::size_t r, const RankMoves& move
     return {};
 }
 
-/// When collectives of the rank hold its lane.
+/// Returns when collectives of the rank hold its lane.
 std::vector<Span> held_spans(const RankProgram& rank, const RankMoves& moves) {
     std::vector<Span> spans;
     for (std::size_t n = 0; n < rank.operators.size(); ++n)
@@ -191,11 +191,13 @@ Status check_operators(const Program& program, const MovePlan& plan) {
 
 Status check_moves(const Program& program, const Rooms& rooms, const MovePlan& plan) {
     for (std::size_t r = 0; r < plan.ranks.size(); ++r) {
-        // Each lies between two uses, so that moves of one tensor can only meet between the same.
+        // Each move lies between two successive uses, so two moves of a tensor can overlap only
+        // between the same two.
         std::set<std::pair<std::int32_t, std::int32_t>> seen;
         for (const Move& move : plan.ranks[r].moves) {
             GRADCOLL_TRY(check_move(program, r, rooms.ranks[r].lane, plan.ranks[r], move));
-            // One that lives in the host is away as the step begins.
+            // A tensor that lives in the host is away as the step begins, so that counts as a gap,
+            // too.
             if (!seen.emplace(move.tensor, move.after).second ||
                 (move.lives_in_host() && !seen.emplace(move.tensor, -1).second))
                 return broken("{} leaves twice after operator {}", name_of(program, r, move),
