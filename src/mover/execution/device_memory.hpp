@@ -1,5 +1,5 @@
-// mover/execution/device_memory.hpp - blocks of a machine, and never more of them than its device
-// may hold.
+// mover/execution/device_memory.hpp - takes blocks of a machine's memory, never more than its
+// device may hold.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace gradcoll::mover {
 
-/// Blocks that are given back are kept for others of their size, as allocators of frameworks do,
-/// since fresh pages cost time; those kept and those in use together stay within `most`. Not
-/// thread safe.
+/// DeviceMemory keeps blocks that are given back for later requests of their size, as the
+/// allocators of frameworks do, since fresh pages cost time; blocks kept and blocks in use together
+/// stay within `most`. Not thread safe.
 class DeviceMemory {
   public:
     DeviceMemory(Machine& machine, std::int64_t most) : machine_(machine), most_(most) {}
@@ -21,13 +21,13 @@ class DeviceMemory {
     DeviceMemory(const DeviceMemory&) = delete;
     DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-    /// Null if the machine gets no more. The caller has counted that `bytes` are free.
+    /// Returns null if the machine gets no more. The caller has counted that `bytes` are free.
     std::byte* take(std::int64_t bytes);
     void give_back(std::byte* block, std::int64_t bytes);
-    /// Others take so much of the device, or so much less.
+    /// Counts `bytes` as taken by others; a negative number gives them back.
     void set_aside(std::int64_t bytes);
 
-    /// The most that was in use at once.
+    /// Returns the most that was in use at once.
     std::int64_t peak() const { return peak_; }
 
   private:

@@ -43,7 +43,7 @@ Result<std::unique_ptr<Execution>> Execution::make(RankProgram rank, RankMoves m
     return made;
 }
 
-/// The pool is written once, so that its pages are there before the first step.
+/// Allocates the pool and writes it once, so that its pages exist before the first step.
 Status Execution::take_pool() {
     const auto pool_bytes = static_cast<std::size_t>(moves_.pool_bytes);
     const auto memory = machine_->allocate_pool(moves_.pool_bytes);
@@ -70,7 +70,7 @@ Status Execution::take_memory() {
     return place_what_moves();
 }
 
-/// Of what stays, between steps in the device.
+/// Allocates the tensors that stay and move, and are in the device between steps.
 Status Execution::place_what_moves() {
     for (const Move& move : moves_.moves) {
         const std::size_t t = index_of(move.tensor);
@@ -79,7 +79,7 @@ Status Execution::place_what_moves() {
     return {};
 }
 
-/// Once for each tensor.
+/// Allocates a tensor and sets it to zero, unless that was done before.
 Status Execution::place_zeros(std::size_t tensor) {
     if (tensors_[tensor] != nullptr) return {};
     memory_.set_aside(-rank_.tensors[tensor].bytes);
@@ -260,8 +260,8 @@ Result<std::byte*> Execution::tensor(std::int32_t tensor) {
     return tensors_[index_of(tensor)];
 }
 
-/// The move that has the tensor in the host now, where the program may look at it: between steps,
-/// or because `op` works on it there.
+/// Returns the move that has the tensor in the host now, if the program may look at it: between
+/// steps, or because `op` works on it there. Otherwise null.
 const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
     if (!in_step_) return lives_in_host_[index_of(tensor)];
     if (op < 0) return nullptr;
@@ -272,7 +272,7 @@ const Move* Execution::hosted_for(std::int32_t tensor, std::int32_t op) const {
 
 // ---- memory, in the plan's order
 
-/// Up to the operator's own claim.
+/// Makes the plan's claims up to the operator's own.
 void Execution::claim_until(std::int32_t op) {
     while (next_claim_ < order_.claims.size()) {
         const Claim& claim = order_.claims[next_claim_];
@@ -282,7 +282,8 @@ void Execution::claim_until(std::int32_t op) {
     }
 }
 
-/// PREFETCHs that the plan has after the end of `op`, before the next operator's claim.
+/// Makes the claims of PREFETCHs that the plan has after the end of `op`, before the next
+/// operator's claim.
 void Execution::claim_after(std::int32_t op) {
     for (; next_claim_ < order_.claims.size(); ++next_claim_) {
         const Claim& claim = order_.claims[next_claim_];
@@ -314,13 +315,13 @@ bool Execution::can_send() const {
                        [&](std::size_t other) { return where_[other] == Where::back; });
 }
 
-/// Whether the moves that the plan has before a collective have ended.
+/// Returns whether the moves that the plan has before a collective have ended.
 bool Execution::is_clear(std::int32_t op) const {
     const MoveOrder::Ended& before = order_.ended_before[index_of(op)];
     return sent_ >= before.transfers && fetched_ >= before.prefetches;
 }
 
-/// Whoever waits is told.
+/// Records the failure and wakes all waiting threads.
 void Execution::fail(Status failure) {
     failure_ = std::move(failure);
     changed_.notify_all();

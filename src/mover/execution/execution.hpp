@@ -1,5 +1,5 @@
-// mover/execution/execution.hpp - carries a plan out for one rank: real bytes, on any machine. Two
-// threads move them, one each way, while the program computes.
+// mover/execution/execution.hpp - carries a plan out for one rank, with real bytes, on any machine.
+// Two threads move them, one for each direction, while the program computes.
 #pragma once
 
 #include <condition_variable>
@@ -14,20 +14,21 @@
 
 namespace gradcoll::mover {
 
-/// Of the last step that has ended.
+/// ExecutionFigures describes the last step that has ended.
 struct ExecutionFigures {
-    std::int64_t steps = 0;  ///< that have ended
+    std::int64_t steps = 0;  ///< steps that have ended
     std::int64_t moves = 0;
-    std::int64_t moved_bytes = 0;                              ///< both ways
-    Tick moving = 0;                                           ///< of both streams
+    std::int64_t moved_bytes = 0;  ///< both ways together
+    Tick moving = 0;               ///< time of the moves, both streams together
     std::int64_t waits_for_tensors = 0, waits_for_memory = 0;  ///< operators that had to wait
     Tick waited_for_tensors = 0, waited_for_memory = 0;
     Tick longest_wait = 0;
-    std::int32_t longest_wait_of = -1;  ///< operator
-    Tick step = 0;                      ///< from its begin to the end of its last operator
-    std::int64_t peak_bytes = 0;        ///< tensors in the device, at once; of all steps
+    std::int32_t longest_wait_of = -1;  ///< the operator that waited longest; -1: none
+    Tick step = 0;                      ///< from the step's begin to the end of its last operator
+    std::int64_t peak_bytes =
+        0;  ///< the most that tensors took in the device at once, over all steps
 
-    /// The part of the moves' time that no operator waited for.
+    /// Returns the part of the moves' time that no operator waited for, 0 to 1.
     double overlap() const {
         const Tick waited = std::min(waited_for_tensors + waited_for_memory, moving);
         return moving == 0 ? 1 : 1 - static_cast<double>(waited) / static_cast<double>(moving);
@@ -39,13 +40,13 @@ struct PoolEnd {
     void operator()(std::byte* memory) const { machine->release_pool(memory); }
 };
 
-/// The program says when operators begin and end, in the plan's order; everything else follows. It
-/// is one thread at a time.
+/// Execution carries out a plan: the program says when operators begin and end, in the plan's
+/// order, and the moves follow. Only one thread at a time may call it.
 class Execution {
   public:
-    /// `moves` was checked for `rank` and `room`. Memory of the pool and of tensors that stay and
-    /// move is taken, and zero; the others that stay only count, until they are asked for. Errors:
-    /// out_of_memory.
+    /// `moves` was checked for `rank` and `room`. The memory of the pool, and of tensors that stay
+    /// and move, is allocated and set to zero; other tensors that stay are only counted until they
+    /// are asked for. Errors: out_of_memory.
     static Result<std::unique_ptr<Execution>> make(
         RankProgram rank, RankMoves moves, const RankRoom& room,
         std::unique_ptr<Machine> machine = plain_machine());
@@ -53,35 +54,35 @@ class Execution {
     Execution(const Execution&) = delete;
     Execution& operator=(const Execution&) = delete;
 
-    /// Errors of all: invalid_argument for what is not next.
+    /// The calls for steps and operators return invalid_argument for an operator that is not next.
     Status begin_step();
-    /// Waits until its tensors are in the device and there is memory for what it makes: where
-    /// times are as planned, not longer than the plan did.
+    /// Waits until the operator's tensors are in the device and there is memory for those it makes.
+    /// If times are as planned, it waits no longer than the plan did.
     Status begin_operator(std::int32_t op);
     Status end_operator(std::int32_t op);
     /// Waits for the last moves.
     Status end_step();
 
-    /// Goes on by another plan for the same tensors, between steps; what stays keeps its bytes.
-    /// `rank` differs in the times of operators alone. Errors: invalid_argument in a step;
-    /// out_of_memory, then it can only be destroyed.
+    /// Switches to another plan for the same tensors, between steps; tensors that stay keep their
+    /// bytes. `rank` differs only in the times of operators. Errors: invalid_argument during a
+    /// step; out_of_memory, after which the execution can only be destroyed.
     Status follow(RankProgram rank, RankMoves moves, const RankRoom& room);
 
-    /// Where a tensor is: while an operator that uses it runs; between steps if it stays. One that
-    /// stays and does not move takes its memory now, if nobody has asked before.
+    /// Returns where a tensor is: while an operator that uses it runs; between steps if it stays. A
+    /// tensor that stays and does not move gets its memory at the first call.
     Result<std::byte*> tensor(std::int32_t tensor);
 
     const RankProgram& rank() const { return rank_; }
     const RankMoves& moves() const { return moves_; }
     const Lane& lane() const { return lane_; }
-    /// Whether a step by this plan has ended.
+    /// Returns whether a step by this plan has ended.
     bool has_measured() const { return has_measured_; }
     const ExecutionFigures& figures() const { return figures_; }
-    /// Since the last step began; {} of operators that have not run.
+    /// Returns when an operator ran, since the last step began; {} if it has not run.
     Span measured(std::int32_t op) const { return measured_[static_cast<std::size_t>(op)]; }
 
   private:
-    /// Of a move's tensor: before its TRANSFER, and on its way.
+    /// Where says where a move's tensor is, from before its TRANSFER to after its PREFETCH.
     enum class Where : std::uint8_t { waiting, leaving, host, coming, back };
 
     using Pool = std::unique_ptr<std::byte, PoolEnd>;
@@ -119,20 +120,20 @@ class Execution {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    // All below is guarded by mutex_ but for what only the program's thread uses.
+    // mutex_ guards all members below, except those that only the program's thread uses.
     DeviceMemory memory_;
     Pool pool_;
-    std::vector<std::byte*> tensors_;         ///< null: not in the device
-    std::vector<Where> where_;                ///< of moves
-    std::vector<char> granted_;               ///< operators
-    std::vector<const Move*> lives_in_host_;  ///< by tensor; null: it does not
+    std::vector<std::byte*> tensors_;         ///< by tensor; null: not in the device
+    std::vector<Where> where_;                ///< by move
+    std::vector<char> granted_;               ///< by operator: whether it has its memory
+    std::vector<const Move*> lives_in_host_;  ///< by tensor; null: it does not live in the host
     std::deque<Claim> asked_;
     std::deque<std::size_t> fetches_;
-    std::size_t next_claim_ = 0;     ///< of order_.claims
-    std::size_t next_transfer_ = 0;  ///< of order_.transfers
+    std::size_t next_claim_ = 0;     ///< index in order_.claims
+    std::size_t next_transfer_ = 0;  ///< index in order_.transfers
     std::size_t sent_ = 0, fetched_ = 0;
     std::int64_t free_ = 0;
-    std::int32_t ended_ = -1;  ///< operators up to this one
+    std::int32_t ended_ = -1;  ///< the last operator that has ended
     bool has_measured_ = false;
     bool in_step_ = false, in_operator_ = false, stop_ = false;
     Status failure_;

@@ -1,4 +1,4 @@
-// mover/execution/follow.cpp - an execution takes another plan between two steps.
+// mover/execution/follow.cpp - switches an execution to another plan between two steps.
 #include <utility>
 
 #include "mover/execution/execution.hpp"
@@ -9,7 +9,7 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     const std::scoped_lock lock(mutex_);
     if (in_step_) return {Code::invalid_argument, "a step is under way; end it first"};
     if (!failure_.ok()) return failure_;
-    // Where tensors lived: the moves that say so are kept until their bytes are in their new place.
+    // The moves that say where tensors lived are kept until their bytes are in their new place.
     const RankMoves old_moves = std::exchange(moves_, std::move(moves));
     std::vector<const Move*> lived(rank_.tensors.size(), nullptr);
     for (const Move& move : old_moves.moves)
@@ -26,7 +26,8 @@ Status Execution::follow(RankProgram rank, RankMoves moves, const RankRoom& room
     return failure_;
 }
 
-/// What leaves the device makes room for what comes.
+/// Moves tensors that stay between device and host. Those that leave the device go first, to make
+/// room for those that come.
 Status Execution::settle_states(const std::vector<const Move*>& lived, const std::byte* old_pool) {
     const auto bytes_of = [&](std::size_t t) { return rank_.tensors[t].bytes; };
     for (std::size_t t = 0; t < lived.size(); ++t) {

@@ -45,7 +45,7 @@ class PlainMachine final : public Machine {
     Status finish_operator() override { return {}; }
 };
 
-/// A stream and the mark behind its last work.
+/// A Line is a stream and the mark behind its last work.
 struct Line {
     std::unique_ptr<DeviceStream> stream;
     std::unique_ptr<DeviceMark> mark;
@@ -111,7 +111,7 @@ class DeviceMachine final : public Machine {
 
     explicit DeviceMachine(Device& device) : device_(device) {}
 
-    /// Devices do not give out nothing.
+    /// Returns at least 1, since devices do not allocate 0 bytes.
     static std::size_t size_of(std::int64_t bytes) {
         return static_cast<std::size_t>(std::max<std::int64_t>(bytes, 1));
     }

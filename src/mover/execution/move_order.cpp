@@ -14,7 +14,7 @@ std::int64_t bytes_of(const RankProgram& rank, const Move& move) {
     return rank.tensors[index_of(move.tensor)].bytes;
 }
 
-/// Who was in which part of the pool last.
+/// Places knows which move used each part of the pool last.
 class Places {
   public:
     std::vector<std::size_t> take(std::size_t move, std::int64_t begin, std::int64_t end) {
@@ -56,7 +56,8 @@ std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
             std::min(static_cast<std::int32_t>(ended - ends.begin()) - 1, move.needed_by - 1);
         timed.push_back({move.prefetch.start, {true, m, after, bytes_of(rank, move)}});
     }
-    // What an operator needs comes before it, also if it takes no time.
+    // The claim of a PREFETCH comes before that of the operator that needs it, even if it takes no
+    // time.
     const auto key = [&](const std::pair<Tick, Claim>& entry) {
         const Claim& claim = entry.second;
         const std::int32_t op = claim.is_move ? moves.moves[claim.index].needed_by
@@ -70,8 +71,8 @@ std::vector<Claim> claims_of(const RankProgram& rank, const RankMoves& moves,
     return claims;
 }
 
-/// What the plan has before a collective that holds the lane ends before it, the rest begins after
-/// it. PREFETCHs do by their claims.
+/// Makes all that the plan has before a collective that holds the lane end before it, and the rest
+/// begin after it. The claims of PREFETCHs already make those begin after it.
 void keep_off_collectives(const RankProgram& rank, const RankMoves& moves, MoveOrder& order) {
     for (std::size_t n = 0; n < rank.operators.size(); ++n) {
         if (!rank.operators[n].holds_lane) continue;

@@ -1,4 +1,4 @@
-// mover/execution/paced_copy.hpp - bytes over a link that is none.
+// mover/execution/paced_copy.hpp - copies bytes as slowly as a link of a given rate would.
 #pragma once
 
 #include <cstddef>
