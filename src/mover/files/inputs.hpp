@@ -1,4 +1,4 @@
-// mover/files/inputs.hpp - everything that a plan follows from, as it was written: it goes along
+// mover/files/inputs.hpp - everything that a plan follows from, as it was written. It is stored
 // with the plan, so that whoever has the plan can prove it.
 #pragma once
 
@@ -10,28 +10,29 @@
 
 namespace gradcoll::mover {
 
-/// What steps really took, in the place of what the model says.
+/// Measured holds what steps really took; it replaces what the model says.
 struct Measured {
-    std::vector<std::vector<Tick>> durations;  ///< of each rank's operators; empty: as described
-    std::vector<std::int64_t> bytes_per_second{};  ///< of each rank's lane, if that is slower
+    std::vector<std::vector<Tick>> durations;  ///< by rank and operator; empty: as described
+    std::vector<std::int64_t>
+        bytes_per_second{};  ///< by rank: the rate of its lane, if that is slower than described
 };
 
 struct Inputs {
     Document model, parallel, cluster;
     std::int64_t device_bytes = 0;  ///< 0: the cluster's
-    MovableKinds kinds{};           ///< that may move
+    MovableKinds kinds{};           ///< the kinds that may move
     Measured measured{};
 };
 
-/// Inputs read, and what they stand for.
+/// A Scene holds the inputs that were read, and the program and rooms made from them.
 struct Scene {
     Description description;
     Program program;
     Rooms rooms;
 };
 
-/// Errors: those of the readers, of program_of() and rooms_of(); invalid_argument for measured
-/// figures that are not of the program.
+/// Reads the inputs. Errors: those of the readers, of program_of() and rooms_of(); invalid_argument
+/// if measured figures do not belong to the program.
 Result<Scene> scene_of(const Inputs& inputs);
 
 }  // namespace gradcoll::mover

@@ -14,15 +14,16 @@ namespace {
 constexpr double width = 900, height = 120, left = 120, gap = 30, top = 40, bottom = 30;
 
 struct Scale {
-    double ticks = 1, bytes = 1;  ///< that a panel has room for
-    double y = 0;                 ///< of the panel's upper edge
+    double ticks = 1, bytes = 1;  ///< ticks and bytes that a panel has room for
+    double y = 0;                 ///< the panel's upper edge
     double x_of(Tick at) const { return left + width * static_cast<double>(at) / ticks; }
     double y_of(std::int64_t held) const {
         return y + height * (1 - static_cast<double>(held) / bytes);
     }
 };
 
-/// Corners closer together than a pixel say no more: of each pixel the most is kept.
+/// Returns the curve as an SVG path. Corners closer together than a pixel add nothing: each pixel
+/// keeps its maximum.
 std::string path_of(const Scale& scale, const std::vector<MemoryPoint>& points, Tick end) {
     std::string path = fmt::format("M{:.1f} {:.1f}", scale.x_of(0), scale.y_of(0));
     const auto out = std::back_inserter(path);
@@ -84,7 +85,7 @@ std::string panel(std::size_t r, const RankProgram& rank, const RankMoves& moves
     return text;
 }
 
-/// Below the last panel, in quarters.
+/// Draws the time axis below the last panel, in quarters.
 std::string time_axis(double y, Tick end) {
     std::string text;
     for (int quarter = 0; quarter <= 4; ++quarter) {

@@ -1,4 +1,4 @@
-// mover/files/pictures.hpp - a plan to look at: a trace for Perfetto, and memory over time.
+// mover/files/pictures.hpp - draws a plan: a trace for Perfetto, and memory over time.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace gradcoll::mover {
 
-/// Trace event format, as Perfetto and chrome://tracing show it. A process for each rank, with
-/// lanes compute, out (TRANSFERs), in (PREFETCHs) and network (what the rank waits for of others),
-/// and counters of device and host memory. An arrow goes from each TRANSFER to its PREFETCH and to
-/// the operator that needs it.
+/// Returns the plan in the trace event format, which Perfetto and chrome://tracing show. Each rank
+/// is a process with the lanes compute, out (TRANSFERs), in (PREFETCHs) and network (what the rank
+/// waits for from others), and with counters of device and host memory. An arrow goes from each
+/// TRANSFER to its PREFETCH and to the operator that needs it.
 std::string trace_of(const Program& program, const MovePlan& plan);
 
-/// SVG: a panel for each rank with what its device holds, what it would hold with nothing moved at
-/// the same times, what it may hold, and what lies in the host.
+/// Returns an SVG with a panel for each rank: what its device holds, what it would hold at the same
+/// times with nothing moved, what it may hold, and what lies in the host.
 std::string drawing_of(const Program& program, const Rooms& rooms, const MovePlan& plan);
 
 }  // namespace gradcoll::mover

@@ -58,7 +58,7 @@ Status read_move(const nlohmann::json& json, const std::string& origin, const st
         {"tensor", "after", "prefetch_at", "needed_by", "transfer", "prefetch", "host_offset"});
     std::string name;
     std::int64_t bytes = 0;
-    in.text("name", name);  // both are for people; the tensor's number says all
+    in.text("name", name);  // kind and name are for people; the tensor's number is enough
     in.integer("bytes", 0, most_bytes, bytes);
     read_index(in, "tensor", 0, out.tensor);
     read_index(in, "after", -1, out.after);
@@ -98,7 +98,7 @@ Status read_rank(const nlohmann::json& json, const std::string& origin, const st
 
 namespace {
 
-/// What may move, as `--move` and `--least` say it.
+/// KindName pairs a kind of tensor that may move with its name in `--move` and `--least`.
 struct KindName {
     const char* name;
     bool MovableKinds::*flag;
@@ -124,7 +124,7 @@ Json json_of(const Inputs& inputs) {
     return json;
 }
 
-/// Without it: what moves by default.
+/// Reads "move"; if it is missing, the kinds that move by default stay.
 void read_kinds(Fields& in, MovableKinds& out) {
     const auto* list = in.inner("move");
     if (list == nullptr) return;

@@ -16,7 +16,7 @@ std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// Microseconds, to the nanosecond.
+/// Returns the time in microseconds, to the nanosecond.
 std::string microseconds(Tick ticks) {
     return fmt::format("{}.{:03}", ticks / 1000, ticks % 1000);
 }
