@@ -1,6 +1,5 @@
-// mover/input/any_form.hpp - model, strategy and cluster in whichever form somebody has them. The
-// keys of a document tell its form. Errors: invalid_argument with file, place, value and what is
-// allowed.
+// mover/input/any_form.hpp - reads model, strategy and cluster in any known form; the keys of a
+// document tell its form. Errors: invalid_argument with file, place, value and what is allowed.
 #pragma once
 
 #include "mover/input/cluster.hpp"

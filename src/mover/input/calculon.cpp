@@ -18,7 +18,7 @@ bool has_all(const nlohmann::json& json, std::initializer_list<const char*> keys
     return true;
 }
 
-/// An inner object, or an empty one and a fault.
+/// Returns an inner object; if it is missing, records a fault and returns an empty one.
 const nlohmann::json& object_at(Fields& in, std::string_view key) {
     static const nlohmann::json none = nlohmann::json::object();
     const nlohmann::json* inner = in.inner(key);
@@ -29,7 +29,7 @@ const nlohmann::json& object_at(Fields& in, std::string_view key) {
     return *inner;
 }
 
-/// The first of [[size, efficiency], ...]: that of the largest operations.
+/// Returns the first efficiency of [[size, efficiency], ...], that of the largest operations.
 double efficiency_of_large(Fields& in, std::string_view key) {
     const nlohmann::json* rows = in.inner(key);
     if (rows == nullptr) return 1;
@@ -52,7 +52,7 @@ CalculonMemory memory_at(Fields& outer, std::string_view key) {
     Fields in(object_at(outer, key), outer.origin(), outer.pointer_to(key));
     in.require({"GiB", "GBps"});
     double gib = 0;
-    // Memory without limit is written as some exbibytes there.
+    // Calculon writes unlimited memory as some exbibytes.
     in.number("GiB", 1e-6, 1e15, gib);
     in.number("GBps", slowest_link, fastest_link, out.gbytes_per_s);
     out.bytes =
@@ -93,7 +93,7 @@ CalculonNetwork network_of(const nlohmann::json& json, Fields& outer, std::size_
     return out;
 }
 
-/// The first network joins devices of a host, the last one hosts.
+/// Reads the networks: the first joins devices of a host, the last one joins hosts.
 void read_networks(Fields& in, Cluster& out) {
     const nlohmann::json* list = in.inner("networks");
     if (list == nullptr || !list->is_array() || list->empty())

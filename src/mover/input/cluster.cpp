@@ -1,4 +1,4 @@
-// mover/input/cluster.cpp - docs/schemas/mover-cluster.json.
+// mover/input/cluster.cpp - reads docs/schemas/mover-cluster.json.
 #include "mover/input/cluster.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +46,7 @@ Lane lane_of(const Cluster& cluster) {
     const double ways = cluster.link_both_ways ? 1 : 2;
     double rate =
         cluster.link_gbytes_per_s / (static_cast<double>(cluster.devices_per_link) * ways);
-    // Reads and writes of all devices meet in the host's memory.
+    // Reads and writes of all devices share the host's memory.
     if (cluster.host_memory_gbytes_per_s > 0)
         rate = std::min(rate, cluster.host_memory_gbytes_per_s /
                                   (2 * static_cast<double>(cluster.devices_per_host)));

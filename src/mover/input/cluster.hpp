@@ -8,7 +8,7 @@
 
 namespace gradcoll::mover {
 
-// Gigabytes a second that are read.
+// Rates of links are read within these bounds, in gigabytes a second.
 inline constexpr double fastest_link = 1e6;
 inline constexpr double slowest_link = 1e-3;
 
@@ -16,26 +16,28 @@ struct Cluster {
     std::int64_t devices_per_host = 1;
     std::int64_t device_memory = 0;  ///< bytes
     std::int64_t host_memory = 0;    ///< bytes that may be pinned in a host
-    double device_tflops = 0;        ///< of 16-bit matrix products, at best
+    double device_tflops = 0;        ///< peak rate of 16-bit matrix products
     double device_efficiency = 0.5;  ///< the part of it that operators reach
     double device_memory_gbytes_per_s = 0;
-    /// Between device and host, each direction.
+    /// The link between device and host has this rate in each direction.
     double link_gbytes_per_s = 0;
     double link_latency_us = 10;
-    std::int64_t devices_per_link = 1;    ///< behind one PCIe root
-    bool link_both_ways = true;           ///< carries its rate in both directions at once
-    double host_memory_gbytes_per_s = 0;  ///< of all moves of a host together; 0: not a limit
-    /// Between devices of one tensor-parallel group, and between hosts, a device.
+    std::int64_t devices_per_link = 1;  ///< devices behind one PCIe root
+    bool link_both_ways = true;         ///< whether it carries its rate in both directions at once
+    double host_memory_gbytes_per_s = 0;  ///< for all moves of a host together; 0: no limit
+    /// One device has these rates to others of its tensor-parallel group, and to other hosts.
     double tensor_gbytes_per_s = 0;
     double network_gbytes_per_s = 0;
     double network_latency_us = 10;
-    bool network_over_link = false;  ///< what devices send to others passes their links
+    bool network_over_link =
+        false;  ///< whether data sent to other devices passes the device-host link
 };
 
-/// docs/schemas/mover-cluster.json. Errors: invalid_argument.
+/// Reads docs/schemas/mover-cluster.json. Errors: invalid_argument.
 Result<Cluster> own_cluster(const Document& document);
 
-/// A device's share of its link and of its host's memory, when all others use theirs as well.
+/// Returns a device's share of its link and of its host's memory, when all others use theirs as
+/// well.
 Lane lane_of(const Cluster& cluster);
 
 }  // namespace gradcoll::mover

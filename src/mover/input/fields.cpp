@@ -13,10 +13,10 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Descriptions are short; the longest plans are read elsewhere.
+/// Descriptions are short; the longest plans are not read with Fields.
 constexpr std::size_t longest_document = std::size_t{16} << 20;
 
-/// A number, true or false if it reads as one; else a text.
+/// Returns a number, true or false if the word parses as one, else a text.
 nlohmann::json value_of_word(std::string_view word) {
     auto value = nlohmann::json::parse(word, nullptr, false);
     if (value.is_discarded() || value.is_structured()) return std::string(word);
@@ -114,7 +114,7 @@ void Fields::integer(std::string_view key, std::int64_t least, std::int64_t most
                      std::int64_t& out) {
     const auto* value = value_at(key);
     if (value == nullptr) return;
-    // Unsigned ones beyond int64 are no less wrong than others.
+    // Unsigned values beyond int64 are as wrong as others.
     const bool fits = value->is_number_integer() &&
                       (!value->is_number_unsigned() || value->get<std::uint64_t>() <= INT64_MAX);
     if (!fits || value->get<std::int64_t>() < least || value->get<std::int64_t>() > most)

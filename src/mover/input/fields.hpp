@@ -14,13 +14,13 @@
 
 namespace gradcoll::mover {
 
-/// A document and where it came from: a file, or the option that it was written behind.
+/// A Document is JSON and its origin: the file's name, or the option that it was written behind.
 struct Document {
     std::string origin;
     nlohmann::json json;
 };
 
-/// Values that are words.
+/// Words lists the words that a value may be, and what each stands for.
 template <class Word>
 using Words = std::initializer_list<std::pair<std::string_view, Word>>;
 
@@ -29,10 +29,10 @@ class Fields {
     /// `pointer` is the JSON pointer of `json` in its document; both outlive this.
     Fields(const nlohmann::json& json, std::string origin, std::string pointer = {});
 
-    // Each leaves `out` as it is if the key is not there, or is null.
+    // Each of these leaves `out` as it is if the key is missing or null.
     void integer(std::string_view key, std::int64_t least, std::int64_t most, std::int64_t& out);
     void number(std::string_view key, double least, double most, double& out);
-    /// A number of bytes, or a text as "24GiB".
+    /// Reads a number of bytes, or a text such as "24GiB".
     void bytes(std::string_view key, std::int64_t least, std::int64_t most, std::int64_t& out);
     void flag(std::string_view key, bool& out);
     void text(std::string_view key, std::string& out);
@@ -50,19 +50,19 @@ class Fields {
         }
         wrong(key, "allowed are " + allowed);
     }
-    /// The value for others to read, or nullptr.
+    /// Returns the value for others to read, or nullptr.
     const nlohmann::json* inner(std::string_view key);
-    /// A fault if one of these is not there.
+    /// Records a fault if one of these keys is missing.
     void require(std::initializer_list<std::string_view> keys);
 
     bool has(std::string_view key) const;
-    /// What is wrong with the value at `key`, in the form of all messages.
+    /// Records what is wrong with the value at `key`, in the form of all messages.
     void wrong(std::string_view key, const std::string& allowed);
     void fault(Status status);
 
-    /// The first fault; if there is none, unknown keys are one.
+    /// Returns the first fault; an unknown key is one, too.
     Status done() const;
-    /// The same where keys that nobody asked for are others' matter.
+    /// Returns the first fault, where unknown keys are allowed.
     const Status& done_ignoring_others() const { return status_; }
 
     const std::string& origin() const { return origin_; }
@@ -79,14 +79,14 @@ class Fields {
     Status status_;
 };
 
-/// "model.json: /transformer/layers: found -3, allowed are ..."
+/// Makes a message such as "model.json: /transformer/layers: found -3, allowed are ...".
 Status wrong_input(const std::string& origin, const std::string& pointer, const std::string& what);
 
-/// The reason alone, with line and column, out of the parser's text.
+/// Returns the reason alone, with line and column, from the parser's text.
 std::string reason_of(const nlohmann::json::exception& error);
 
-/// A file's JSON, or what `key=value,key=value` behind an option stands for. Errors: io,
-/// invalid_argument with line and column.
+/// Reads a file's JSON, or the JSON that `key=value,key=value` behind an option stands for. Errors:
+/// io, invalid_argument with line and column.
 Result<Document> read_document(std::string_view option, const std::string& argument);
 Result<Document> document_of_text(const std::string& origin, std::string_view text);
 

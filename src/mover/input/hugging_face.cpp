@@ -1,5 +1,5 @@
-// mover/input/hugging_face.cpp - the model as a config.json of Hugging Face describes it. Keys that
-// say nothing about sizes are not looked at.
+// mover/input/hugging_face.cpp - reads the model from a config.json of Hugging Face. Keys that say
+// nothing about sizes are ignored.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// How the models of one type name their figures, and what is the same for all of the type.
+/// A Family says how the models of one type name their figures, and what all of the type share.
 struct Family {
     std::string_view type;
     std::string_view layers, hidden, heads, feedforward, positions;
@@ -30,7 +30,7 @@ constexpr Family like_llama(std::string_view type, bool tied) {
             tied};
 }
 
-// `tied`: what holds where tie_word_embeddings is not written.
+// `tied` is the default of tie_word_embeddings.
 constexpr std::array families = {
     Family{"gpt2", "n_layer", "n_embd", "n_head", "n_inner", "n_positions", false, true, true,
            true},
@@ -51,7 +51,7 @@ const Family* family_of(const std::string& type) {
     return nullptr;
 }
 
-/// Any probability of dropping above 0 keeps masks.
+/// Returns whether the model keeps masks: any probability of dropping is above 0.
 bool drops(Fields& in) {
     double most = 0;
     for (const char* key : {"resid_pdrop", "hidden_dropout", "attn_pdrop", "attention_dropout"}) {

@@ -1,4 +1,4 @@
-// mover/input/own_model.cpp - the model in our own form: docs/schemas/mover-model.json.
+// mover/input/own_model.cpp - reads docs/schemas/mover-model.json, the model in our own form.
 #include <fmt/format.h>
 
 #include "mover/input/model.hpp"

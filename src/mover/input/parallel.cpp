@@ -1,4 +1,4 @@
-// mover/input/parallel.cpp - docs/schemas/mover-parallel.json.
+// mover/input/parallel.cpp - reads docs/schemas/mover-parallel.json.
 #include "mover/input/parallel.hpp"
 
 #include <fmt/format.h>

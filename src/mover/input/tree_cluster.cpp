@@ -9,7 +9,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// The slower of two rates, of those that are known.
+/// Returns the slower of two rates, ignoring one that is not known (0 or less).
 double slower(double a, double b) {
     return a <= 0 ? b : (b <= 0 ? a : std::min(a, b));
 }
@@ -29,7 +29,7 @@ class ClusterOfTree {
         if (latency_us_ > 0) add(cluster, "network_latency_us", latency_us_);
         if (bridges_.empty()) return {};
         GRADCOLL_TRY(alike(bridges_, "PCIe bridges", per_bridge));
-        // Ranks beside bridges would have links that nothing is known of.
+        // The link of a rank that is not below a bridge would be unknown.
         if (per_bridge * static_cast<std::int64_t>(bridges_.size()) != tree_.rank_count())
             return {};
         add(cluster, "devices_per_link", per_bridge);
@@ -61,7 +61,8 @@ class ClusterOfTree {
         latency_us_ = std::max(latency_us_, 2 * up_us);
     }
 
-    /// Groups are inside of hosts as well: those of GPUs with links of their own.
+    /// Returns the highest vertex above the leaf that connects no hosts. A group may also be inside
+    /// a host: GPUs with links of their own.
     int host_of(int leaf) const {
         int host = leaf;
         for (int vertex = leaf; vertex >= 0; vertex = tree_.vertex(vertex).parent)
@@ -69,7 +70,8 @@ class ClusterOfTree {
         return host;
     }
 
-    /// Whether it is new. Ranks are read in their order, so a vertex may come again later.
+    /// Adds the vertex, and returns whether it is new. Ranks are read in their order, so a vertex
+    /// may come again later.
     static bool note(std::vector<int>& seen, int vertex) {
         const auto at = std::lower_bound(seen.begin(), seen.end(), vertex);
         if (at != seen.end() && *at == vertex) return false;

@@ -12,7 +12,8 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Data sheets of NVIDIA: 16-bit tensor cores, and what its PCIe link carries in practice.
+/// A DataSheet of NVIDIA gives the rate of 16-bit tensor cores, and what the PCIe link carries in
+/// practice.
 struct DataSheet {
     std::string_view name;
     std::int64_t gib;
@@ -30,7 +31,7 @@ const DataSheet* sheet_of(Fields& in) {
     return nullptr;
 }
 
-/// The one of three sizes that may be left out follows from num_gpus.
+/// Reads the three sizes; one may be left out and follows from num_gpus.
 void read_vtrain_ways(Fields& in, Parallel& out) {
     constexpr std::int64_t most = 1 << 16;
     const std::array ways = {std::pair{"tensor_parallel_size", &out.tensor},
@@ -131,7 +132,7 @@ Result<Cluster> cluster_of_vtrain(const Document& document) {
     out.device_memory_gbytes_per_s = sheet->memory_gbytes_per_s;
     out.link_gbytes_per_s = sheet->link_gbytes_per_s;
     out.tensor_gbytes_per_s = inner;
-    // In one node nothing goes over the network.
+    // Within one node nothing goes over the network.
     out.network_gbytes_per_s = devices <= out.devices_per_host
                                    ? inner
                                    : node_gbits / 8 / static_cast<double>(out.devices_per_host);
