@@ -12,7 +12,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// One rank, operator by operator.
+/// RankRun simulates one rank, operator by operator.
 class RankRun {
   public:
     RankRun(const RankProgram& rank, const RankRoom& room, const RankChoice& choice)
@@ -30,13 +30,14 @@ class RankRun {
         add_moves(choice);
     }
 
-    /// Called once for each operator in order; `ready` is when the one before has ended and all
-    /// from other ranks is there.
+    /// Returns when the operator starts. Called once for each operator in order; `ready` is when
+    /// the operator before it has ended and the results of other ranks have arrived.
     Result<Tick> start(std::size_t op, Tick ready) {
         const Tick ended = op == 0 ? 0 : last_start_ + rank_.operators[op - 1].duration;
         if (op > 0) held_ -= freed_[op - 1] + rank_.operators[op - 1].workspace_bytes;
         send_after(static_cast<std::int32_t>(op) - 1, ended);
-        // What this operator needs comes first, then itself, then what later ones need.
+        // Memory goes first to what this operator needs, then to the operator, then to what later
+        // ones need.
         Tick start = ready;
         const std::size_t end = fetches_of(op);
         for (; next_fetch_ < end && needed_by(next_fetch_) == op; ++next_fetch_)
@@ -47,14 +48,14 @@ class RankRun {
         for (; next_fetch_ < end; ++next_fetch_) GRADCOLL_TRY(fetch(next_fetch_, ended));
         for (const std::size_t m : needed_[op]) start = std::max(start, moves_[m].prefetch.end);
         for (const std::size_t m : gone_by_[op]) start = std::max(start, moves_[m].transfer.end);
-        // A collective waits for the moves that were let go; others begin when it has ended.
+        // A collective waits for all moves that were let go; later moves begin when it has ended.
         if (rank_.operators[op].holds_lane) start = std::max({start, out_free_, in_free_});
         last_start_ = start;
         starts_.push_back(start);
         return start;
     }
 
-    /// After the last operator: what goes home. When all has gone.
+    /// Sends tensors home after the last operator. Returns when all have gone.
     Tick finish() {
         const std::size_t count = rank_.operators.size();
         if (count > 0)
@@ -80,7 +81,8 @@ class RankRun {
         sent_.resize(rank_.operators.size() + 1);
         for (const ChosenMove& chosen : choice) {
             const Gap& gap = chosen.gap;
-            // The head of a tensor that lives in the host stands before its tail.
+            // For a tensor that lives in the host, the head comes before its tail, and both are one
+            // move.
             const std::size_t m =
                 gap.part == GapPart::tail ? heads_.at(gap.tensor) : add_move(chosen);
             if (gap.part == GapPart::head) heads_[gap.tensor] = m;
@@ -113,7 +115,7 @@ class RankRun {
     std::size_t needed_by(std::size_t fetch) const {
         return static_cast<std::size_t>(moves_[fetches_[fetch]].needed_by);
     }
-    /// End of those that may be let go with `op`.
+    /// Returns the end of the fetches that may be let go with `op`.
     std::size_t fetches_of(std::size_t op) const {
         std::size_t end = next_fetch_;
         while (end < fetches_.size() &&
@@ -131,8 +133,8 @@ class RankRun {
         }
     }
 
-    /// From when on `bytes` more are free, if nobody else takes them: they are taken. What has not
-    /// gone yet is waited for in its order.
+    /// Takes `bytes`, and returns when they are free. Waits for moves that have not gone yet, in
+    /// their order.
     Result<Tick> take_memory(std::int64_t bytes, Tick from, std::size_t op) {
         held_ += bytes;
         while (held_ > most_ && !going_.empty()) {
@@ -140,7 +142,7 @@ class RankRun {
             held_ -= going_.front().bytes;
             going_.pop_front();
         }
-        // What was freed and not needed by the one before is free no earlier.
+        // Memory that was freed but not needed by the request before is free no earlier.
         if (held_ <= most_) return std::max(from, memory_free_);
         return Status(Code::internal,
                       fmt::format("operator {} finds {} bytes held of {}", op, held_, most_));
@@ -161,7 +163,7 @@ class RankRun {
     std::int64_t held_ = 0;  ///< taken or promised, and not known to be free
     std::vector<std::int64_t> made_, freed_;
     std::vector<Move> moves_;
-    std::vector<Tick> ticks_;                     ///< of the moves, one way
+    std::vector<Tick> ticks_;                     ///< by move, one way
     std::map<std::int32_t, std::size_t> heads_;   ///< moves of tensors that live in the host
     std::vector<std::vector<std::size_t>> sent_;  ///< moves by the operator they are let go with
     std::vector<std::vector<std::size_t>>

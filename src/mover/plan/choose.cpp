@@ -13,10 +13,12 @@
 namespace gradcoll::mover {
 namespace {
 
-/// After so many sweeps gaps are taken whatever they cost; choices that shift each other end then.
+/// After this many sweeps gaps are taken whatever they cost, so that choices that keep displacing
+/// each other come to an end.
 constexpr int patient_sweeps = 40;
 
-/// Gaps times operators, about what a sweep costs where operators wait one by one: some seconds.
+/// Bounds gaps times operators, about the cost of a sweep in which operators wait one by one: some
+/// seconds.
 constexpr std::size_t most_looks = 200'000'000;
 
 class Chooser {
@@ -56,14 +58,15 @@ class Chooser {
 
   private:
     struct GapState {
-        Away alone;   ///< with the link for itself
-        Away hidden;  ///< in stream order
-        Away forced;  ///< whoever waits
+        Away alone;   ///< if its move had the link for itself
+        Away hidden;  ///< with all chosen moves in stream order
+        Away forced;  ///< at these operators it must be away, whoever waits
         bool must = false;
-        bool chosen = false;    ///< in the streams
-        bool may_hide = false;  ///< not yet found to be too late
+        bool chosen = false;    ///< part of the streams
+        bool may_hide = false;  ///< whether it has not yet been found to be too late
 
-        /// From the first that runs without it to the last; the forced part lies in the gap, too.
+        /// Returns from the first operator that runs without the tensor to the last; the forced
+        /// part also lies in the gap.
         Away all() const {
             if (!forced.is_any()) return hidden;
             if (!hidden.is_any()) return forced;
@@ -85,7 +88,7 @@ class Chooser {
                             op, bytes, most_)};
     }
 
-    /// Whether there is room enough if all gaps are used, whoever waits.
+    /// Checks that there is enough room if all gaps are used, whoever waits.
     Status check_possible() const {
         HeldMemory least = unmoved_;
         for (const Gap& gap : gaps_)
@@ -107,15 +110,15 @@ class Chooser {
                       static_cast<std::size_t>(away.back_at), bytes);
     }
 
-    /// Need and gap: what is needed last stands at the top.
+    /// A Hidable holds pairs of need and gap; the gap that is needed last is at the top.
     using Hidable = std::priority_queue<std::pair<std::int32_t, std::size_t>>;
 
     Status sweep_over(bool patient) {
         Hidable hidable;
-        std::vector<std::size_t> around;  // and some that have been needed already
+        std::vector<std::size_t> around;  // also holds some whose tensor has been needed already
         for (std::size_t n = 0; n < held_.count(); ++n) {
             const auto op = static_cast<std::int32_t>(n);
-            // Gaps that begin with this operator: it is the first after their last use.
+            // These gaps begin with this operator, the first after the tensor's last use.
             around.insert(around.end(), by_after_[n].begin(), by_after_[n].end());
             for (const std::size_t g : by_gone_from_[n]) hidable.emplace(gaps_[g].need, g);
             if (!is_short_at(op)) continue;
@@ -126,8 +129,8 @@ class Chooser {
         return {};
     }
 
-    /// All that are in `hidable` may be gone at `op`. What is looked at leaves it: it is chosen
-    /// now, or cannot be in what is left of the sweep.
+    /// Chooses gaps from `hidable`, whose tensors may all be gone at `op`. A gap that is looked at
+    /// leaves the queue: it is chosen now, or cannot be chosen in the rest of the sweep.
     void hide_some(std::int32_t op, Hidable& hidable) {
         for (; is_short_at(op) && !hidable.empty(); hidable.pop()) {
             const std::size_t g = hidable.top().second;
@@ -140,7 +143,8 @@ class Chooser {
         }
     }
 
-    /// How long others wait if the tensor is away while `op` runs, with the link for itself.
+    /// Returns how long others wait if the tensor is away while `op` runs and its move has the link
+    /// for itself.
     Tick wait_of(std::size_t g, std::int32_t op) const {
         const Gap& gap = gaps_[g];
         const Tick out = gap.transfers() ? times_.end(gap.after) + gap.ticks - times_.start(op) : 0;
@@ -152,7 +156,7 @@ class Chooser {
         double wait_per_byte;
         std::int32_t need;
         std::size_t gap;
-        /// Whether the other one is better: it stands at the top of a heap.
+        /// Returns whether the other one is better, so that the best is at the top of a heap.
         bool operator<(const Candidate& other) const {
             return std::tuple(other.wait_per_byte, need, gap) <
                    std::tuple(wait_per_byte, other.need, other.gap);
@@ -179,8 +183,9 @@ class Chooser {
         return held <= most_ ? Status() : too_little(static_cast<std::size_t>(op), held);
     }
 
-    /// In steps with very many gaps it stays away for twice as long each time it is taken, as long
-    /// as that costs no more: it is looked at a few times, not once an operator.
+    /// Makes the tensor stay away at `op`. In steps with very many gaps the span doubles each time,
+    /// as long as that costs no more, so that a gap is looked at a few times, not once for each
+    /// operator.
     void force(std::size_t g, std::int32_t op) {
         GapState& gap = state_[g];
         hold(gap.is_used() ? gap.all() : Away{}, gaps_[g].bytes);
@@ -192,8 +197,8 @@ class Chooser {
         hold(gap.all(), -gaps_[g].bytes);
     }
 
-    /// All that were chosen, in stream order. What is then too late is not chosen again; what is
-    /// forced is on the link as well, but is not dropped.
+    /// Puts all chosen gaps in stream order. A gap that is then too late is not chosen again; a
+    /// forced gap is on the link as well, but is not dropped.
     void settle() {
         std::vector<std::size_t> used;
         for (std::size_t g = 0; g < gaps_.size(); ++g)
@@ -210,7 +215,8 @@ class Chooser {
             if (state_[g].is_used()) hold(state_[g].all(), -gaps_[g].bytes);
     }
 
-    /// Sweeps choose too many: later ones may have made earlier ones needless.
+    /// Drops gaps that are not needed any more: later sweeps may have made the choices of earlier
+    /// ones needless.
     void drop_needless() {
         std::vector<std::size_t> used;
         for (std::size_t g = 0; g < gaps_.size(); ++g)
@@ -236,7 +242,7 @@ class Chooser {
                most_;
     }
 
-    /// What is forced has to be gone in time, whatever else holds the lane.
+    /// A forced gap's tensor has to be gone in time, whatever else holds the lane.
     static ChosenMove chosen_move(const Gap& gap, const Away& away) {
         const std::int32_t first = gap.after + 1;
         return {gap, away.back_at,
@@ -255,7 +261,7 @@ class Chooser {
     const std::vector<Gap>& gaps_;
     std::int64_t most_;
     std::vector<GapState> state_;
-    HeldMemory unmoved_;  ///< with nothing moved
+    HeldMemory unmoved_;  ///< held bytes with nothing moved
     HeldMemory held_;
     std::vector<std::vector<std::size_t>> by_after_;      ///< index: after + 1
     std::vector<std::vector<std::size_t>> by_gone_from_;  ///< index: alone.gone_from

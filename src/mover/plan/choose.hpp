@@ -1,5 +1,5 @@
-// mover/plan/choose.hpp - which gaps a rank uses, so that no operator needs more memory than there
-// is: such that nobody waits, if that can be, else those that cost least.
+// mover/plan/choose.hpp - chooses which gaps a rank uses, so that no operator needs more memory
+// than there is: gaps for which nobody waits, if that is possible, else those that cost least.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace gradcoll::mover {
 
-/// A gap that is used, and from which operators on its prefetch and its transfer may start.
+/// A ChosenMove is a gap that is used, with the operators from which on its prefetch and its
+/// transfer may start.
 struct ChosenMove {
     Gap gap;
     std::int32_t prefetch_at = 0;
@@ -18,10 +19,10 @@ struct ChosenMove {
 
 using RankChoice = std::vector<ChosenMove>;
 
-/// Greedy: operator by operator, where memory is short, of the gaps around it the one whose tensor
-/// is needed last, as long as it can be gone and back in time (look_back); when there is none, the
-/// one with the shortest wait. Gaps that must be used are used first. Errors: out_of_memory, naming
-/// the operator and what it needs at least.
+/// Chooses greedily, operator by operator where memory is short: among the gaps around it the one
+/// whose tensor is needed last, if it can be gone and back in time (look_back); if there is none,
+/// the one with the shortest wait. Gaps that must be used are used first. Errors: out_of_memory,
+/// naming the operator and what it needs at least.
 Result<RankChoice> choose_moves(const RankProgram& rank, const RankTimes& times,
                                 const std::vector<Gap>& gaps, std::int64_t most_bytes_held);
 

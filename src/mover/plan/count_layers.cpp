@@ -8,13 +8,13 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Where a layer, or a module of one, stands in its chunk.
+/// A Place says where a layer, or a module of one, stands in its chunk.
 struct Place {
     std::int64_t index = 0;
     std::int64_t chunk_size = 0;
 };
 
-/// What a rank has to count. A chunk is layers that follow each other.
+/// Countables numbers the layers and modules of a rank. A chunk is a run of successive layers.
 class Countables {
   public:
     explicit Countables(const RankProgram& rank) {
@@ -26,7 +26,7 @@ class Countables {
         for (auto first = parts_of_.cbegin(); first != parts_of_.cend();) first = add_chunk(first);
     }
 
-    /// Nothing is counted of what has no forward.
+    /// Returns null for a layer that has no forward, which is not counted.
     const Place* layer(std::int32_t layer) const { return find(layers_, layer); }
     Place module(std::int32_t layer, std::int32_t part) const {
         Place place = modules_.at(layer);
@@ -66,14 +66,14 @@ class Countables {
 
     Parts parts_of_;
     Places layers_;
-    Places modules_;  ///< of each layer's first module
+    Places modules_;  ///< the place of each layer's first module
 };
 
 bool is_way_back(const Operator& op) {
     return op.kind == OperatorKind::backward || op.kind == OperatorKind::recompute;
 }
 
-/// Operators of the way back by what is counted.
+/// WayBack lists the operators of the way back: backward, and what is recomputed for it.
 class WayBack {
   public:
     explicit WayBack(const RankProgram& rank) : previous_(rank.operators.size(), -1) {
@@ -90,7 +90,7 @@ class WayBack {
     std::int32_t begin_of(std::int32_t layer, std::int32_t micro_batch) const {
         return begins_.at({layer, micro_batch});
     }
-    /// -1: none.
+    /// Returns the last such operator before `op`; -1: none.
     std::int32_t before(std::int32_t op) const { return previous_[static_cast<std::size_t>(op)]; }
 
   private:
@@ -137,7 +137,8 @@ RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Ga
             if (countables.module(tensor.layer, made_by.part).index >= count) continue;
             fetched_at = way_back.before(gap.need);
         }
-        // Before its last use it has not even gone: then the rule comes too late to be ahead.
+        // The rule would fetch the tensor before its last use, when it has not even gone: it cannot
+        // be ahead here.
         choice.push_back({gap, fetched_at > gap.after ? fetched_at : gap.need, gap.after + 1});
     }
     return choice;

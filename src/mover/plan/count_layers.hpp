@@ -1,5 +1,5 @@
-// mover/plan/count_layers.hpp - how others choose what moves: they count layers and know no times.
-// Beside what the planner finds, it shows what times are worth.
+// mover/plan/count_layers.hpp - rules of other tools for choosing what moves: they count layers and
+// know no times. Compared with what the planner finds, they show what knowing the times is worth.
 #pragma once
 
 #include <string_view>
@@ -10,26 +10,26 @@ namespace gradcoll::mover {
 
 enum class Rule : std::uint8_t {
     ours,
-    /// TransformerEngine's cpu_offload, which is Megatron's --cpu-offloading-num-layers: all
-    /// activations of the first n of m layers go; those of layer i come back from the end of layer
-    /// i + m - n's backward on, so that the device holds those of m - n layers.
+    /// This is TransformerEngine's cpu_offload, which is Megatron's --cpu-offloading-num-layers:
+    /// all activations of the first n of m layers go; those of layer i come back from the end of
+    /// layer i + m - n's backward on, so that the device holds those of m - n layers.
     te,
-    /// Megatron's --fine-grained-activation-offloading: what the first n modules keep goes; it
-    /// comes back while the module whose backward is just before is at work.
+    /// This is Megatron's --fine-grained-activation-offloading: what the first n modules keep goes;
+    /// it comes back while the module whose backward is just before is at work.
     megatron
 };
 inline constexpr int rule_count = 3;
 
 std::string_view name_of(Rule rule);
 
-/// The most that may be counted, of any rank: te: layers, but one has to stay; megatron: modules
-/// (parts of layers). Of each chunk of a rank with several (virtual stages), as both do.
+/// Returns the most that any rank may count: layers, of which one has to stay, for te; modules
+/// (parts of layers) for megatron. If a rank has several chunks (virtual stages), it counts in
+/// each, as both tools do.
 std::int64_t most_counted(Rule rule, const Program& program);
 
-/// What the rule moves, of every micro-batch; neither of them moves anything but activations, and
-/// what must move anyway.
-/// Pipelines are beyond Megatron's use of te: its rule is applied to each micro-batch. `rule` is
-/// not ours. Complexity: n log n in operators and gaps.
+/// Returns what the rule moves, for every micro-batch; both rules move only activations, and what
+/// must move anyway. Megatron does not use te with pipelines: here its rule is applied to each
+/// micro-batch. `rule` is not ours. Complexity: n log n in operators and gaps.
 RankChoice count_layers(Rule rule, const RankProgram& rank, const std::vector<Gap>& gaps,
                         std::int64_t count);
 

@@ -1,4 +1,4 @@
-// mover/plan/gaps.hpp - when a tensor is not used for a while, so that it could be away.
+// mover/plan/gaps.hpp - finds when a tensor is not used for a while, so that it could be away.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace gradcoll::mover {
 
-/// Operators between two uses of a tensor that follow each other. A tensor that lives in the host
-/// has two of them where others have one around the begin of the step: the head ends with a
-/// PREFETCH before its first use, the tail begins with a TRANSFER after its last.
+/// A gap is the operators between two successive uses of a tensor. A tensor that stays has one gap
+/// around the begin of the step; if it lives in the host, that gap has two parts: the head ends
+/// with a PREFETCH before its first use, the tail begins with a TRANSFER after its last.
 enum class GapPart : std::uint8_t { whole, head, tail };
 
 struct Gap {
     std::int32_t tensor = 0;
-    std::int32_t after = -1;  ///< -1: from the begin of the step
-    std::int32_t need = 0;    ///< of a tail: how many operators there are
+    std::int32_t after = -1;  ///< -1: the begin of the step
+    std::int32_t need = 0;    ///< for a tail: the number of operators
     std::int64_t bytes = 0;
-    Tick ticks = 0;  ///< one way
+    Tick ticks = 0;  ///< time of a move one way
     GapPart part = GapPart::whole;
-    std::int32_t in_host = -1;  ///< this operator needs it in the host
+    std::int32_t in_host = -1;  ///< the operator that needs it in the host; -1: none
 
-    /// Used whatever it costs.
+    /// Returns whether the gap is used whatever it costs.
     bool must() const { return part != GapPart::whole || in_host >= 0; }
     bool transfers() const { return part != GapPart::head; }
     bool prefetches() const { return part != GapPart::tail; }
 };
 
-/// Index for what is kept by Gap::after: the begin of the step comes first.
+/// Returns the index of an operator in lists by Gap::after; the begin of the step comes first.
 inline std::size_t slot_after(std::int32_t op) {
     return static_cast<std::size_t>(std::int64_t{op} + 1);
 }
 
-/// Which kinds may move, and from which size on.
+/// MovableKinds says which kinds may move, and from which size on.
 struct MovableKinds {
     bool activations = true;
     bool parameters = false;
@@ -45,17 +45,17 @@ struct MovableKinds {
     bool allows(const DeviceTensor& tensor) const;
 };
 
-/// Tensors of a rank that live in the host, ascending.
+/// Homes lists the tensors of a rank that live in the host, in ascending order.
 using Homes = std::vector<std::int32_t>;
 
-/// Gaps with at least one operator in them, by tensor, of the kinds that may move; those that an
-/// operator needs in the host, and both of the tensors that live there, whatever their kind.
-/// Complexity: linear in uses.
+/// Returns the gaps with at least one operator in them, by tensor: those of kinds that may move,
+/// those that an operator needs in the host, and both parts for tensors that live there, whatever
+/// their kind. Complexity: linear in uses.
 std::vector<Gap> gaps_of(const RankProgram& rank, const Lane& lane, const MovableKinds& kinds,
                          const Homes& homes = {});
 
-/// Which may live in the host, the first ones first: what stays and may move, optimizer before
-/// gradients before parameters.
+/// Returns the tensors that may live in the host, in the order in which they are sent there: those
+/// that stay and may move, optimizer before gradients before parameters.
 Homes may_live_in_host(const RankProgram& rank, const MovableKinds& kinds);
 
 }  // namespace gradcoll::mover

@@ -7,7 +7,7 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Of operators that are not there; sums with bytes fit.
+/// Stands for operators that do not exist; adding bytes to it does not overflow.
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min() / 4;
 
 }  // namespace
@@ -30,7 +30,7 @@ std::int64_t HeldMemory::at(std::size_t op) const {
 
 std::int64_t HeldMemory::most(std::size_t from, std::size_t end) const {
     if (from >= end) return 0;
-    // What was added above a node is added on the way up, to the most of either side.
+    // On the way up, what was added above a node is added to the maximum of either side.
     std::size_t left = from + leaves_, right = end - 1 + leaves_;
     std::int64_t of_left = most_[left], of_right = most_[right];
     while (left / 2 != right / 2) {

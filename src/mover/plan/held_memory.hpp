@@ -1,5 +1,5 @@
-// mover/plan/held_memory.hpp - bytes that are held while each operator runs, when tensors come and
-// go over long ranges of operators.
+// mover/plan/held_memory.hpp - the bytes held while each operator runs, when tensors come and go
+// over long ranges of operators.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,16 @@
 
 namespace gradcoll::mover {
 
-/// A tree over operators: a node has what was added to all below it, and their most without that.
-/// Complexity: log n for each call, n to make it.
+/// HeldMemory is a tree over operators: a node stores what was added to all operators below it, and
+/// their maximum without that. Complexity: log n for each call, n to make it.
 class HeldMemory {
   public:
     explicit HeldMemory(const std::vector<std::int64_t>& bytes);
 
     std::size_t count() const { return count_; }
     std::int64_t at(std::size_t op) const;
-    /// The most while operators from `from` on run, before `end`; nothing if there are none.
+    /// Returns the most that is held while operators `from` to `end` - 1 run; nothing if there are
+    /// none.
     std::int64_t most(std::size_t from, std::size_t end) const;
     void add(std::size_t from, std::size_t end, std::int64_t bytes);
 

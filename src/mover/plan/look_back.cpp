@@ -43,7 +43,7 @@ std::int32_t RankTimes::last_let_go(Tick tick) const {
 
 namespace {
 
-/// When the tensor has gone, if its TRANSFER cannot start before `free`; that of a head has gone
+/// Returns when the tensor has gone, if its TRANSFER cannot start before `free`; a head has gone
 /// before the step.
 Tick gone_by(const RankTimes& times, const Gap& gap, Tick free, Away& away) {
     if (!gap.transfers()) return 0;
@@ -54,7 +54,7 @@ Tick gone_by(const RankTimes& times, const Gap& gap, Tick free, Away& away) {
     return start + gap.ticks;
 }
 
-/// The start of a PREFETCH that ends at `latest` or before.
+/// Returns the start of a PREFETCH that ends at `latest` or before.
 Tick back_by(const RankTimes& times, const Gap& gap, Tick latest, Away& away) {
     const Tick start = times.clear_before(latest, gap.ticks);
     away.back_at = std::min(gap.need, times.last_let_go(start));

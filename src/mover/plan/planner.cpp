@@ -11,12 +11,12 @@
 namespace gradcoll::mover {
 namespace {
 
-/// Steps change little after the second.
+/// Steps change little after the second round.
 constexpr int most_rounds = 4;
-/// Of each rule, spread evenly over what it may count.
+/// The most counts that are tried for each rule, spread evenly over what it may count.
 constexpr std::int64_t most_tries_of_counting = 64;
 
-/// Of each rank.
+/// AllHomes holds the homes of each rank.
 using AllHomes = std::vector<Homes>;
 
 Result<MovePlan> plan_once(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
@@ -56,7 +56,7 @@ Status lay_out(const Program& program, const Rooms& rooms, MovePlan& plan) {
     return check_hosts(rooms, plan);
 }
 
-/// Gaps of all ranks.
+/// Returns the gaps of all ranks.
 std::vector<std::vector<Gap>> all_gaps(const Program& program, const Rooms& rooms,
                                        const MovableKinds& kinds) {
     std::vector<std::vector<Gap>> gaps;
@@ -74,8 +74,8 @@ Counts counts_of(const Program& program, Rule rule, std::int64_t most_tries) {
     return {0, most, divided_up(most + 1, most_tries)};
 }
 
-/// The plan with the shortest step of those that fit; pools are not laid out. Errors: out_of_memory
-/// if none fits.
+/// Returns the plan with the shortest step among those that fit; pools are not laid out. Errors:
+/// out_of_memory if none fits.
 Result<PlannedStep> best_counted(const Program& program, const Rooms& rooms,
                                  const MovableKinds& kinds, Rule rule, Counts counts) {
     const auto gaps = all_gaps(program, rooms, kinds);
@@ -89,7 +89,7 @@ Result<PlannedStep> best_counted(const Program& program, const Rooms& rooms,
             choices.push_back(count_layers(rule, program.ranks[r], gaps[r], count));
         auto plan = carry_out(program, rooms, choices);
         if (!plan.ok()) {
-            // The rule does not look at memory: what it moves may leave too little.
+            // The rule does not look at memory, so what it moves may leave too little.
             too_small = Status(Code::out_of_memory, plan.status().message());
             continue;
         }
@@ -112,7 +112,8 @@ Result<PlannedStep> plan_counted(const Program& program, const Rooms& rooms, con
     return best;
 }
 
-/// Ours takes one gap after the other, and in a few steps of a thousand counting was better.
+/// Tries the rules that count: ours takes one gap after the other, and in a few steps of a thousand
+/// counting was better.
 void count_as_well(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
                    Result<PlannedStep>& best) {
     if (!kinds.activations) return;
@@ -126,7 +127,7 @@ void count_as_well(const Program& program, const Rooms& rooms, const MovableKind
     }
 }
 
-/// In rounds, until it gets no shorter.
+/// Plans in rounds, until the step gets no shorter.
 Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
                                   const MovableKinds& kinds, const AllHomes& homes, Starts starts) {
     PlannedStep best;
@@ -141,7 +142,7 @@ Result<PlannedStep> plan_by_times(const Program& program, const Rooms& rooms,
     return best;
 }
 
-/// `part` of `parts` of what may live in the host.
+/// Returns the first `part` of `parts` of the tensors that may live in the host.
 AllHomes homes_of(const Program& program, const MovableKinds& kinds, std::size_t part,
                   std::size_t parts) {
     AllHomes homes;
@@ -153,7 +154,7 @@ AllHomes homes_of(const Program& program, const MovableKinds& kinds, std::size_t
     return homes;
 }
 
-/// Steps where each try takes seconds.
+/// Returns whether each try takes seconds.
 bool is_long(const Program& program) {
     constexpr std::size_t many = 10'000;
     std::size_t operators = 0;
@@ -161,7 +162,8 @@ bool is_long(const Program& program) {
     return operators > many;
 }
 
-/// The shortest step of those where model states are in the device only while they are used.
+/// Tries plans in which model states are in the device only while they are used, and keeps the
+/// shortest.
 void try_homes(const Program& program, const Rooms& rooms, const MovableKinds& kinds,
                const Starts& starts, Result<PlannedStep>& best) {
     const std::size_t parts = is_long(program) ? 1 : 4;

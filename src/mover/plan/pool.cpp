@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::int64_t page = 4096;
 
-/// First fit: the lowest hole that is large enough. Sizes of holes are few, as tensors of a step
-/// have few sizes, so each size keeps its holes by offset. Complexity: log n for each of them.
+/// PoolLayout does first fit: it takes the lowest hole that is large enough. Tensors of a step have
+/// few sizes, and so have holes; therefore each size keeps its holes by offset. Complexity: log n
+/// for each size.
 class PoolLayout {
   public:
     PoolLayout() { add_hole(0, endless); }
@@ -54,7 +55,7 @@ class PoolLayout {
     std::int64_t size() const { return size_; }
 
   private:
-    /// The hole behind the last piece: it never ends.
+    /// The hole behind the last piece never ends.
     static constexpr std::int64_t endless = std::int64_t{1} << 62;
 
     void add_hole(std::int64_t offset, std::int64_t bytes) {

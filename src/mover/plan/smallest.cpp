@@ -15,13 +15,13 @@ struct Found {
     std::int64_t counted = 0;
 };
 
-/// Slowdowns by memory, each planned once.
+/// Slowdowns remembers the slowdown for each memory, so that each is planned once.
 class Slowdowns {
   public:
     Slowdowns(const Program& program, const Rooms& rooms, const Policy& policy)
         : program_(program), rooms_(rooms), policy_(policy) {}
 
-    /// Nothing if there is no plan.
+    /// Returns nothing if there is no plan.
     std::optional<Found> at(std::int64_t device_bytes) {
         const auto known = known_.find(device_bytes);
         if (known != known_.end()) return known->second;
