@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view evaluated = "autograd::engine::evaluate_function: ";
 constexpr std::string_view accumulated = "torch::autograd::AccumulateGrad";
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr std::size_t most_kept = 64;  // of a layer, as our own form has it
+constexpr std::size_t most_kept = 64;  // the limit of our own form, for each layer
 
 struct ProfiledLayer {
     TraceSpan forward;
@@ -25,29 +25,29 @@ struct ProfiledLayer {
     double forward_us = 0, backward_us = 0;
     std::int64_t parameters = 0;
     std::int64_t kept_bytes = 0;
-    std::int64_t held_bytes = 0;  ///< with what layers before it keep
+    std::int64_t held_bytes = 0;  ///< including what layers before it keep
     std::int64_t workspace = 0, backward_workspace = 0;
     std::vector<std::pair<std::string, std::int64_t>> kept{};
 };
 
-/// What autograd ran for a layer.
+/// A BackwardSpan is what autograd ran for a layer.
 struct BackwardSpan {
     double start_us = 0, end_us = 0;
     std::size_t layer = 0;
 };
 
-/// From an allocation to its end.
+/// A Piece lasts from an allocation to its end.
 struct Piece {
     double from_us = 0, to_us = never;
     std::int64_t bytes = 0;
-    std::size_t first_change = 0, last_change = 0;  ///< in the trace's memory
+    std::size_t first_change = 0, last_change = 0;  ///< indices in the trace's memory events
 };
 
 bool is_layer_name(const std::string& name) {
     return !name.starts_with("ProfilerStep#") && !name.starts_with("Optimizer.");
 }
 
-/// Those of the last step: from the last one back until a name comes again.
+/// Returns the layers of the last step: from the last one back until a name comes again.
 std::vector<ProfiledLayer> last_layers(const Trace& trace) {
     std::vector<TraceSpan> outer;
     for (const TraceSpan& span : trace.annotations) {
@@ -104,7 +104,7 @@ class StepReader {
   private:
     double forward_end() const { return layers_.back().forward.end_us; }
 
-    /// Which layer's forward runs at that time; layers_.size(): none.
+    /// Returns which layer's forward runs at that time; layers_.size(): none.
     std::size_t forward_at(double us) const {
         const auto after = std::upper_bound(
             layers_.begin(), layers_.end(), us,
@@ -115,7 +115,8 @@ class StepReader {
         return us < layers_[l].forward.end_us ? l : none;
     }
 
-    /// An operator has the number that the next node will get, so the last one makes the node.
+    /// Maps the number of each node to the layer that made it. An operator has the number that the
+    /// next node will get, so the last operator with a number made the node.
     std::unordered_map<std::int64_t, std::size_t> layers_of_nodes() const {
         std::unordered_map<std::int64_t, std::size_t> out;
         for (const TraceSpan& op : trace_.operators) {
@@ -125,7 +126,8 @@ class StepReader {
         return out;
     }
 
-    /// Sums of gradients have no number: they belong to the node before them.
+    /// Finds the backward of each layer. Sums of gradients have no number: they belong to the node
+    /// before them.
     void find_backward() {
         const auto nodes = layers_of_nodes();
         std::size_t layer = layers_.size();
@@ -164,7 +166,8 @@ class StepReader {
             layers_[span.layer].backward_us += span.end_us - span.start_us;
     }
 
-    /// A kernel runs later than the operator that launched it, whose number it has.
+    /// Adds the times of kernels to the layers. A kernel runs later than the operator that launched
+    /// it; it carries that operator's number.
     void add_times_of_kernels() {
         std::unordered_map<std::int64_t, double> launched;
         for (const TraceSpan& op : trace_.operators)
@@ -181,7 +184,7 @@ class StepReader {
         }
     }
 
-    /// The innermost operator at work that does more than allocate.
+    /// Returns the innermost operator at work that does more than allocate.
     std::string operator_at(double us) const {
         auto op = std::upper_bound(
             trace_.operators.begin(), trace_.operators.end(), us,
@@ -203,7 +206,8 @@ class StepReader {
         for (ProfiledLayer& layer : layers_) number_names(layer);
     }
 
-    /// Names of a layer's tensors differ; the smallest ones are one where there are too many.
+    /// Makes the names of a layer's tensors unique; if there are too many, the smallest are merged
+    /// into one.
     static void number_names(ProfiledLayer& layer) {
         auto& kept = layer.kept;
         std::stable_sort(kept.begin(), kept.end(),
@@ -224,9 +228,10 @@ class StepReader {
         return end;
     }
 
-    /// What was in use beyond the start of the step, layer by layer, without gradients that stay.
+    /// Adds what was in use beyond the start of the step, layer by layer, without gradients that
+    /// stay.
     void add_workspace() {
-        // Times are whole microseconds, so the order of the trace decides.
+        // Times are whole microseconds, so the order in the trace decides.
         std::vector<std::int64_t> changes(trace_.memory.size(), 0);
         const double start = layers_.front().forward.start_us, end = backward_end();
         for (const Piece& piece : pieces_) {

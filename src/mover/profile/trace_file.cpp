@@ -21,7 +21,8 @@ using TraceJson = nlohmann::json;
 constexpr std::size_t longest_trace = std::size_t{1} << 30;
 constexpr double latest_us = 1e18;  // since 1970, with room
 
-/// Takes one event after the other, so that the trace is never in memory as a whole tree.
+/// TraceReader takes one event after the other, so that the trace is never in memory as a whole
+/// tree.
 class TraceReader {
   public:
     explicit TraceReader(std::string origin) { out_.origin = std::move(origin); }
@@ -42,7 +43,7 @@ class TraceReader {
         if (!status_.ok()) return status_;
         out_.memory = std::move(on_device_.empty() ? on_host_ : on_device_);
         const auto by_start = [](const TraceSpan& a, const TraceSpan& b) {
-            // An outer one that starts with an inner one stands before it.
+            // If an outer span and an inner one start together, the outer one comes first.
             return a.start_us != b.start_us ? a.start_us < b.start_us : a.end_us > b.end_us;
         };
         std::stable_sort(out_.annotations.begin(), out_.annotations.end(), by_start);
@@ -105,7 +106,7 @@ class TraceReader {
         to.push_back(std::move(span));
     }
 
-    /// Product of the dimensions of the first input; 0 if they are not there.
+    /// Returns the product of the dimensions of the first input; 0 if they are missing.
     static std::int64_t numbers_of(const TraceJson& arguments) {
         const auto dimensions = arguments.find("Input Dims");
         if (dimensions == arguments.end() || !dimensions->is_array() || dimensions->empty() ||
@@ -126,7 +127,7 @@ class TraceReader {
         const TraceJson& json = arguments(in);
         Fields args(json, in.origin(), in.pointer_to("args"));
         args.integer("External id", 0, INT64_MAX, kernel.external);
-        args.integer("external id", 0, INT64_MAX, kernel.external);  // of older versions
+        args.integer("external id", 0, INT64_MAX, kernel.external);  // older versions write it so
         keep(in);
         keep(args);
         out_.kernels.push_back(kernel);
@@ -151,7 +152,7 @@ Status no_trace(const std::string& origin, const std::string& found) {
 
 bool is_trace_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
-    // Before the events stand a few properties.
+    // A few properties come before the events.
     std::string start(std::size_t{1} << 16, '\0');
     file.read(start.data(), static_cast<std::streamsize>(start.size()));
     start.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
@@ -163,7 +164,7 @@ Result<Trace> trace_of_text(const std::string& origin, const std::string& text) 
         return wrong_input(origin, "", deep.message());
     TraceReader reader(origin);
     bool in_events = false, was_there = false;
-    // An element of the list is at depth 2: it is taken, and not kept.
+    // An element of the list is at depth 2: it is passed on, and not kept.
     const auto event_of = [&](int depth, TraceJson::parse_event_t event, TraceJson& parsed) {
         if (depth == 1 && event == TraceJson::parse_event_t::key)
             in_events = parsed == "traceEvents";

@@ -1,5 +1,6 @@
-// mover/profile/trace_file.hpp - a trace of PyTorch's profiler: the Chrome trace that Kineto writes
-// (torch.profiler, export_chrome_trace; .json or .json.gz). Of its "traceEvents" these are read:
+// mover/profile/trace_file.hpp - reads a trace of PyTorch's profiler: the Chrome trace that Kineto
+// writes (torch.profiler, export_chrome_trace; .json or .json.gz). Of its "traceEvents" these are
+// read:
 //   ph "X", cat "cpu_op", "user_annotation": name, ts, dur, args "Sequence number", "External id",
 //     "Input Dims"
 //   ph "X", cat "kernel", "gpu_memcpy", "gpu_memset": dur, args "External id" ("external id")
@@ -14,14 +15,14 @@
 
 namespace gradcoll::mover {
 
-/// An operator, or what the program said to be at work on.
+/// A TraceSpan is an operator, or a range that the program annotated.
 struct TraceSpan {
     std::string name;
     double start_us = 0;
     double end_us = 0;
-    std::int64_t sequence = -1;  ///< the same of a node of autograd forward and backward
-    std::int64_t external = -1;  ///< what kernels name as theirs
-    std::int64_t numbers = 0;    ///< in the first input, if shapes were recorded
+    std::int64_t sequence = -1;  ///< autograd's number of the node, forward and backward
+    std::int64_t external = -1;  ///< the number by which kernels refer to their operator
+    std::int64_t numbers = 0;    ///< numbers in the first input, if shapes were recorded
 };
 
 struct TraceKernel {
@@ -32,22 +33,22 @@ struct TraceKernel {
 struct TraceMemory {
     double at_us = 0;
     std::int64_t address = 0;
-    std::int64_t bytes = 0;  ///< negative: given back
-    std::int64_t total = 0;  ///< allocated then
+    std::int64_t bytes = 0;  ///< negative: freed
+    std::int64_t total = 0;  ///< bytes allocated in all at that time
 };
 
 struct Trace {
     std::string origin;
-    std::vector<TraceSpan> annotations;  ///< all by time
+    std::vector<TraceSpan> annotations;  ///< by time, as operators
     std::vector<TraceSpan> operators;
     std::vector<TraceKernel> kernels;
-    std::vector<TraceMemory> memory;  ///< of the devices if there are any, else of the host
+    std::vector<TraceMemory> memory;  ///< by time; of the devices if any, else of the host
 };
 
-/// Whether the file is such a trace, or compressed; other forms are not.
+/// Returns whether the file looks like such a trace, or is compressed.
 bool is_trace_file(const std::string& path);
 
-/// Errors: io, and invalid_argument with file, place, value and what is allowed.
+/// Read a trace. Errors: io, and invalid_argument with file, place, value and what is allowed.
 Result<Trace> read_trace(std::string_view option, const std::string& path);
 Result<Trace> trace_of_text(const std::string& origin, const std::string& text);
 
