@@ -1,5 +1,5 @@
-// mover/program/ticks.hpp - time and sizes in whole numbers, so that what the planner says and what
-// the checker computes is the same to the last tick.
+// mover/program/ticks.hpp - time and sizes in whole numbers, so that planner and checker compute
+// the same values to the last tick.
 #pragma once
 
 #include <algorithm>
@@ -9,27 +9,27 @@
 
 namespace gradcoll::mover {
 
-/// Nanoseconds since the step began.
+/// A Tick is a nanosecond since the step began.
 using Tick = std::int64_t;
 inline constexpr Tick ticks_per_second = 1'000'000'000;
 
-/// Longer operators and transfers (18 minutes) are taken for a mistake. Fewer than 2^22 of them
-/// stand in a row, so that sums of ticks fit.
+/// Longer operators and transfers (18 minutes) are treated as a mistake. Fewer than 2^22 of them
+/// follow each other, so that sums of ticks fit.
 inline constexpr Tick longest_ticks = Tick{1} << 40;
 inline constexpr std::int64_t most_operators = std::int64_t{1} << 20;  ///< of all ranks
 inline constexpr std::int64_t most_tensors = std::int64_t{1} << 21;    ///< of all ranks
-/// Of one tensor, and of one memory.
+/// One tensor, and one memory, has at most this many bytes.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 50;
 
-/// Rounded up; what is too long becomes longest_ticks.
+/// Rounds up; a time that is too long becomes longest_ticks.
 inline Tick ticks_of_seconds(double seconds) {
     const double ticks = std::ceil(seconds * static_cast<double>(ticks_per_second));
     return ticks < static_cast<double>(longest_ticks) ? static_cast<Tick>(std::max(ticks, 0.0))
                                                       : longest_ticks;
 }
 
-/// A product of sizes that stays at 2 * most_bytes where it is more: it is too large anyway, and
-/// can be added to others. No factor is negative.
+/// Returns the product of sizes, or 2 * most_bytes if it is larger: it is then too large anyway,
+/// but can still be added to others. No factor is negative.
 inline std::int64_t size_product(std::initializer_list<std::int64_t> factors) {
     std::int64_t product = 1;
     for (const std::int64_t factor : factors)
@@ -44,12 +44,12 @@ inline std::int64_t divided_up(std::int64_t value, std::int64_t divisor) {
     return value / divisor + (value % divisor != 0 ? 1 : 0);
 }
 
-/// A way for bytes: whole bytes a second, which is what a share of a link is.
+/// A Lane carries bytes at a whole number of bytes a second, which may be a share of a link.
 struct Lane {
     std::int64_t bytes_per_second = 1;
     Tick latency = 0;
 
-    /// What `bytes` take on it; rounded up.
+    /// Returns the time that `bytes` take on it, rounded up.
     Tick ticks(std::int64_t bytes) const {
         const auto wide = static_cast<__int128>(bytes) * ticks_per_second;
         const __int128 on_the_way = (wide + bytes_per_second - 1) / bytes_per_second;
