@@ -14,11 +14,11 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 struct PublishedModel {
     const char* name;
     std::int64_t hidden, heads, layers, pipeline, virtual_stages, micro_batch_size;
-    /// Figure 1, GiB: model state; activations without and with sequence parallelism and selective
-    /// recomputation.
+    /// These figures are from Figure 1, in GiB: model state; activations without and with sequence
+    /// parallelism and selective recomputation.
     double state, plain, selective;
-    /// Figure 7, per cent of plain: sequence parallelism, selective recomputation, both, full
-    /// recomputation.
+    /// These figures are from Figure 7, in per cent of `plain`: sequence parallelism, selective
+    /// recomputation, both, full recomputation.
     std::array<double, 4> shares;
 };
 
@@ -48,7 +48,8 @@ constexpr std::array<PublishedModel, 4> models = {
       26.5625,
       {58.31, 62.04, 20.27, 9.42}}}};
 
-/// The published figures count the layers alone, so there is neither embedding nor head.
+/// Describes the model. The published figures count only the layers, so there is neither embedding
+/// nor head.
 Description description_of(const PublishedModel& published, bool sequence_parallel,
                            Recompute recompute) {
     TransformerModel model;
@@ -63,13 +64,13 @@ Description description_of(const PublishedModel& published, bool sequence_parall
     parallel.tensor = 8;
     parallel.pipeline = published.pipeline;
     parallel.virtual_stages = published.virtual_stages;
-    // As many as are in flight at most: more of them change no peak.
+    // At most this many are in flight: more of them change no peak.
     parallel.micro_batches = 2 * published.pipeline;
     parallel.micro_batch_size = published.micro_batch_size;
     parallel.sequence_parallel = sequence_parallel;
     parallel.recompute = recompute;
     if (parallel.virtual_stages > 1) parallel.schedule = ScheduleKind::interleaved;
-    Cluster cluster;  // of A100; memory does not depend on it
+    Cluster cluster;  // an A100; memory does not depend on it
     cluster.device_tflops = 312;
     cluster.device_memory_gbytes_per_s = 2039;
     cluster.link_gbytes_per_s = cluster.tensor_gbytes_per_s = cluster.network_gbytes_per_s = 25;

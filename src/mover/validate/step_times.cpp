@@ -20,13 +20,13 @@ double microseconds(const VTrainRow& row, std::size_t batch) {
     return 10.0 * static_cast<double>(row.times[batch]);
 }
 
-/// Rows without pipeline, of few and of many layers, and otherwise alike.
+/// SourceRows are two rows without pipeline, with few and with many layers, and otherwise alike.
 struct SourceRows {
     const VTrainRow* few = nullptr;
     const VTrainRow* many = nullptr;
 };
 
-/// Of the fewest data-parallel ranks that were measured.
+/// Returns the rows with the fewest data-parallel ranks that were measured.
 SourceRows sources_of(std::int64_t hidden, std::int64_t tensor) {
     SourceRows out;
     for (const VTrainRow& row : vtrain_times) {
@@ -42,7 +42,7 @@ bool is_source(const VTrainRow& row) {
     return &row == sources.few || &row == sources.many;
 }
 
-/// Microseconds of a micro-batch, forward and backward together.
+/// OperatorTimes are microseconds of a micro-batch, forward and backward together.
 struct OperatorTimes {
     double layer = 0;
     double rest = 0;  ///< embedding, head and loss
@@ -55,18 +55,18 @@ std::size_t batch_at(std::int64_t size, std::int64_t count) {
     return n;
 }
 
-/// What each additional micro-batch took.
+/// Returns the time of each additional micro-batch.
 double of_micro_batch(const VTrainRow& row, std::int64_t size) {
     return (microseconds(row, batch_at(size, 4)) - microseconds(row, batch_at(size, 2))) / 2;
 }
 
-/// What does not grow with micro-batches: sums of gradients and the update.
+/// Returns the time that does not grow with micro-batches: sums of gradients and the update.
 double of_step(const VTrainRow& row) {
     return microseconds(row, batch_at(1, 2)) - 2 * of_micro_batch(row, 1);
 }
 
-/// The largest micro-batches were measured twice in a step alone; the smaller ones tell what the
-/// step takes beside them.
+/// Returns the time of a micro-batch. The largest were only measured twice in a step, so the step's
+/// own time comes from the smaller ones.
 double micro_batch_time(const VTrainRow& row, std::int64_t size) {
     if (size < 8) return of_micro_batch(row, size);
     return (microseconds(row, batch_at(size, 2)) - of_step(row)) / 2;
@@ -79,7 +79,7 @@ OperatorTimes times_of(const SourceRows& sources, std::int64_t micro_batch_size)
     return {layer, few - layer * static_cast<double>(few_layers)};
 }
 
-/// As vTrain's own files have it.
+/// Makes a configuration as in vTrain's own files.
 Document config_of(const VTrainRow& row, const VTrainBatches& batches) {
     return {"vtrain",
             {{"num_gpus", row.tensor * row.data * row.pipeline},
@@ -96,7 +96,8 @@ Document config_of(const VTrainRow& row, const VTrainBatches& batches) {
              {"intra_node_bandwidth", 150}}};
 }
 
-/// Backward takes twice as long as forward; a layer's forward is run once more before it.
+/// Sets times such that backward takes twice as long as forward, and a layer's forward is run once
+/// more before it.
 void set_times(const OperatorTimes& times, TransformerModel& model) {
     const double forward = times.layer / 4;
     model.attention_times = {0, 0};

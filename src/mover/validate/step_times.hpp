@@ -1,5 +1,5 @@
-// mover/validate/step_times.hpp - measured times of training steps that others have published,
-// beside simulated ones.
+// mover/validate/step_times.hpp - compares measured times of training steps that others have
+// published with simulated ones.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 namespace gradcoll::mover {
 
 struct StepTimes {
-    std::int64_t pipeline = 0;  ///< ranks; 0: of all
+    std::int64_t pipeline = 0;  ///< number of pipeline ranks; 0: rows of any number
     std::int64_t rows = 0;
-    double mean_error = 0;  ///< of the sizes of the errors
+    double mean_error = 0;  ///< mean size of the errors
     double worst_error = 0;
-    double allowed = 0;  ///< of the mean
+    double allowed = 0;  ///< upper bound of the mean
     bool holds() const { return mean_error <= allowed; }
 };
 
-/// The 1,440 single-node iterations of vTrain's repository. What a layer and what embedding, head
-/// and loss take in a micro-batch comes from the rows of 12 and 24 layers without pipeline (160 of
-/// them); all others are simulated from those times, and compared. Errors: internal ones.
+/// Compares with the 1,440 single-node iterations of vTrain's repository. The times of a layer, and
+/// of embedding, head and loss, in a micro-batch come from the rows of 12 and 24 layers without
+/// pipeline (160 of them); all others are simulated with those times, and compared. Errors:
+/// internal ones.
 Result<std::vector<StepTimes>> published_step_times();
 
 }  // namespace gradcoll::mover
