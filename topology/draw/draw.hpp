@@ -1,7 +1,7 @@
-// topology/draw/draw.hpp - a tree for people: indented text (like lstopo), Graphviz DOT, which
-// Graphviz turns into pictures, and SVG, which browsers show. All deterministic; siblings that are
-// alike up to rank numbers and the numbers in names are drawn once, as "x16". Complexity: near
-// linear in vertices. Thread safe.
+// topology/draw/draw.hpp - draws a tree for people: indented text (like lstopo), Graphviz DOT, and
+// SVG, which browsers show. All output is deterministic; siblings that are alike up to rank numbers
+// and the numbers in names are drawn once, as "x16". Complexity: near linear in vertices. Thread
+// safe.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,12 @@
 
 namespace gradcoll {
 
-/// What is to be added to the line of a vertex; gets the first of those that the line stands for.
+/// A LineNote returns what to add to the line of a vertex; it gets the first of the vertices that
+/// the line stands for.
 using LineNote = std::function<std::string(int vertex)>;
 
-/// One line a vertex or a fold. Every rank is told once, in the line of its leaf or of the
-/// outermost fold that it is in.
+/// Returns one line for each vertex or fold. Every rank appears once, in the line of its leaf or of
+/// the outermost fold that it is in.
 std::string draw_text(const Tree& tree, const LineNote& note = nullptr);
 
 struct LinkLabel {
@@ -24,29 +25,30 @@ struct LinkLabel {
     bool marked = false;  ///< the link that people should look at: red
 };
 
-/// What a drawing of something that happens on the tree adds to that of the tree.
+/// DotAdditions are what a drawing of something that happens on the tree adds to that of the tree.
 struct DotAdditions {
-    std::vector<std::string> heading;  ///< lines above that of the tree
-    /// Of the link above a vertex. Without it links show their bandwidth and latency.
+    std::vector<std::string> heading;  ///< lines above the tree's own heading
+    /// Returns the label of the link above a vertex. Without it links show their bandwidth and
+    /// latency.
     std::function<LinkLabel(int vertex)> link_label;
-    std::string rows;  ///< of a table below the legend, in Graphviz's HTML-like form
+    std::string rows;  ///< rows of a table below the legend, in Graphviz's HTML-like form
 };
 
-/// Root on top; shapes and colours by kind, hosts as clusters, link widths by bandwidth; a heading
-/// and a legend. Of trees with more entries than a picture takes the lowest levels are left out,
-/// then further branches of the root, which says how many they are; draw_text() has all of them.
+/// Draws the root on top; shapes and colours by kind, hosts as clusters, link widths by bandwidth;
+/// a heading and a legend. If the tree has more entries than fit, the lowest levels are left out,
+/// then further branches of the root, which says how many; draw_text() has all of them.
 std::string draw_dot(const Tree& tree, const DotAdditions& additions = {});
 
-/// What stands at a link of an SVG drawing.
+/// An SvgLink says what is written at a link of an SVG drawing.
 struct SvgLink {
     std::vector<std::string> lines;  ///< plain text
-    double width = 0;                ///< of the line; 0: by bandwidth
+    double width = 0;                ///< of the line, in px; 0: by bandwidth
     bool marked = false;             ///< red
 };
 
-/// The same entries as in draw_dot(), as an <svg> element that stands in an HTML document or in a
-/// file of its own. `link`: of the link above a vertex (the first of those that an entry stands
-/// for); without it links show their bandwidth and latency.
+/// Draws the same entries as draw_dot(), as an <svg> element for an HTML document or a file of its
+/// own. `link` describes the link above a vertex (the first of those that an entry stands for);
+/// without it links show their bandwidth and latency.
 std::string draw_svg(const Tree& tree, const std::function<SvgLink(int vertex)>& link = nullptr);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// topology/draw/draw_dot.cpp - Graphviz: an entry of the outline is a node, hosts are clusters; the
-// heading is the graph's label, the legend that of a cluster around all nodes.
+// topology/draw/draw_dot.cpp - writes Graphviz: each entry of the outline is a node, hosts are
+// clusters; the heading is the graph's label, the legend that of a cluster around all nodes.
 #include <fmt/format.h>
 
 #include "topology/draw/draw.hpp"
@@ -17,7 +17,7 @@ constexpr std::string_view head = R"(graph topology {
   edge [fontname="Helvetica", fontsize=10];
 )";
 
-/// A label that can be read where it stands on its link.
+/// Returns a label with a white background, so that it can be read on top of its link.
 std::string on_white(const std::string& text) {
     return fmt::format(
         R"(<<table border="0" cellpadding="0" cellspacing="1" bgcolor="white"><tr><td>{}</td></tr></table>>)",
@@ -55,7 +55,8 @@ class DotDrawer {
         return label;
     }
 
-    /// Pre-order, so the nodes of a host stand together: its cluster ends where the depth does.
+    /// Writes the nodes in pre-order, so that the nodes of a host follow each other: its cluster
+    /// ends where the depth falls back to the host's.
     void nodes() {
         int cluster_depth = -1;
         for (std::size_t e = 0; e < outline_.entries.size(); ++e) {

@@ -1,5 +1,5 @@
-// topology/draw/draw_svg.cpp - a picture without Graphviz: the root on top, every entry above the
-// middle of what is below it, a column for each that has nothing below.
+// topology/draw/draw_svg.cpp - draws without Graphviz: the root on top, every entry above the
+// middle of what is below it, a column for each entry that has nothing below.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace gradcoll {
 namespace {
 
-constexpr double node_letter = 6.7;  // width of a letter of 12 px, about
+constexpr double node_letter = 6.7;  // approximate width of a letter of 12 px
 constexpr double node_line = 15;
-constexpr double link_letter = 5.6;  // of 10 px
+constexpr double link_letter = 5.6;  // the same for 10 px
 constexpr double link_line = 12;
 constexpr double padding = 8;
 constexpr double gap = 14;
-constexpr double bend = 26;  // from a box down to where the labels of the links below it begin
+constexpr double bend = 26;  // height from a box down to the labels of the links below it
 
-/// Characters, not bytes, of what may hold some UTF-8.
+/// Counts characters, not bytes, of a text in UTF-8.
 std::size_t letters_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
@@ -39,10 +39,10 @@ double width_of(const std::vector<std::string>& lines, double letter) {
 struct Box {
     std::vector<std::string> lines;
     SvgLink link;
-    double width = 0;   ///< of the box itself
-    double column = 0;  ///< of all that is below
-    double x = 0;       ///< middle
-    double y = 0;       ///< top
+    double width = 0;   ///< the box itself
+    double column = 0;  ///< all that is below
+    double x = 0;       ///< the middle
+    double y = 0;       ///< the top
     double height = 0;
 };
 
@@ -91,7 +91,8 @@ class SvgDrawer {
         box.height = static_cast<double>(box.lines.size()) * node_line + padding;
     }
 
-    /// Entries are in pre-order, so all below an entry have been seen when it is.
+    /// Widens the parent's column by that of entry `e`. Entries are in pre-order and visited from
+    /// the last, so all below `e` has been counted.
     void widen_parent(std::size_t e) {
         Box& box = boxes_[e];
         const double own = std::max(box.width, width_of(box.link.lines, link_letter)) + gap;
@@ -112,7 +113,7 @@ class SvgDrawer {
         }
     }
 
-    /// All entries of a depth stand on one line.
+    /// Sets the heights: all entries of a depth are on one line.
     void place_down() {
         std::vector<double> boxes, labels;
         for (std::size_t e = 0; e < boxes_.size(); ++e) {
@@ -131,7 +132,7 @@ class SvgDrawer {
         bottom_ = tops.back() + boxes.back() + padding;
     }
 
-    /// A host and all below it on ground of their own.
+    /// Draws a background behind a host and all below it.
     void host_behind(std::size_t e) {
         if (kind_of(e) != VertexKind::host || entry(e).children.empty()) return;
         const Box& box = boxes_[e];

@@ -1,4 +1,4 @@
-// topology/draw/draw_text.cpp - indented text, one line an entry of the outline.
+// topology/draw/draw_text.cpp - writes indented text, one line for each entry of the outline.
 #include <fmt/format.h>
 
 #include "topology/draw/draw.hpp"
@@ -9,7 +9,7 @@ namespace gradcoll {
 
 namespace {
 
-/// The ranks of plain leaves inside a fold are told by the line above.
+/// Returns whether the entry is a plain leaf inside a fold: the line above lists its rank.
 bool says_nothing_new(const Tree& tree, const Outline& outline, const OutlineEntry& entry) {
     const Vertex& vertex = tree.vertex(entry.vertex());
     return entry.inside_fold && vertex.rank >= 0 && vertex.kind == VertexKind::rank &&

@@ -1,4 +1,4 @@
-// topology/draw/outline.cpp - shapes from the leaves up, then entries from the root down.
+// topology/draw/outline.cpp - finds shapes from the leaves up, then entries from the root down.
 #include "topology/draw/outline.hpp"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string key_of(const Vertex& vertex, const std::vector<std::uint32_t>& shape
     return key + name_without_numbers(vertex.name);
 }
 
-/// Grows the entries in pre-order.
+/// Outliner adds the entries in pre-order.
 class Outliner {
   public:
     Outliner(const Tree& tree, const OutlineLimits& limits)
@@ -75,7 +75,7 @@ class Outliner {
         }
     }
 
-    /// Alike children, at the place of the first of them.
+    /// Groups alike children, each group at the place of its first member.
     std::vector<std::vector<int>> groups_of(const Vertex& vertex) const {
         std::vector<std::vector<int>> groups;
         std::unordered_map<std::uint32_t, std::size_t> group_of;

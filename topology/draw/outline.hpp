@@ -1,5 +1,5 @@
-// topology/draw/outline.hpp - what a drawing shows of a tree: siblings that are alike are one
-// entry.
+// topology/draw/outline.hpp - what a drawing shows of a tree: one entry for siblings that are
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace gradcoll {
 
-/// One entry stands for `members`: siblings whose subtrees are alike in everything but rank
-/// numbers, the numbers in names ("n1", "n2") and the order of branches.
+/// An OutlineEntry stands for `members`: siblings whose subtrees differ only in rank numbers, the
+/// numbers in names ("n1", "n2") and the order of branches.
 struct OutlineEntry {
-    int parent = -1;            ///< entry; -1 for the root
-    int depth = 0;              ///< entries above
+    int parent = -1;            ///< index of the entry above; -1 for the root
+    int depth = 0;              ///< number of entries above
     std::vector<int> members;   ///< vertex ids, in branch order; never empty
-    std::vector<int> children;  ///< entries below the first member
-    bool inside_fold = false;  ///< below an entry of several members: its figures hold in each copy
+    std::vector<int> children;  ///< indices of the entries below the first member
+    bool inside_fold = false;   ///< below an entry of several members: it stands for each copy
 
     int vertex() const { return members.front(); }
     int copies() const { return static_cast<int>(members.size()); }
@@ -24,21 +24,21 @@ struct OutlineEntry {
 
 struct OutlineLimits {
     int cut_height = 0;    ///< vertices of at most this height have no entries below them
-    int max_children = 0;  ///< entries below one; further ones are left out. 0: all
+    int max_children = 0;  ///< the most entries below one; further ones are left out. 0: no limit
 };
 
 struct Outline {
     std::vector<OutlineEntry> entries;  ///< pre-order; the root is the first
-    std::vector<int> left_out;          ///< by entry: branches of max_children's remainder
+    std::vector<int> left_out;          ///< by entry: number of branches beyond max_children
 };
 
-/// Complexity: near linear in vertices. Thread safe.
+/// Makes the outline. Complexity: near linear in vertices. Thread safe.
 Outline outline_of(const Tree& tree, const OutlineLimits& limits = {});
 
-/// A number by vertex, the same for vertices that are alike.
+/// Returns a number for each vertex, equal for vertices that are alike.
 std::vector<std::uint32_t> shapes_of(const Tree& tree);
 
-/// The ranks of an entry: of leaves in branch order, of what is below other members ascending.
+/// Returns the ranks of an entry: leaves in branch order, ranks below other members ascending.
 std::vector<int> ranks_of(const Tree& tree, const OutlineEntry& entry);
 
 }  // namespace gradcoll

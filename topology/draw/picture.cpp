@@ -11,8 +11,8 @@
 namespace gradcoll {
 namespace {
 
-/// 0 if some ranks are on hosts that the tree does not tell. A rank that is alone on its host is a
-/// leaf with the host's name.
+/// Returns 0 if some ranks are on hosts that the tree does not name. A rank that is alone on its
+/// host is a leaf with the host's name.
 int host_count(const Tree& tree) {
     int hosts = 0;
     for (int id = 0; id < tree.vertex_count(); ++id) {
@@ -29,7 +29,8 @@ int host_count(const Tree& tree) {
     return hosts;
 }
 
-/// Ranks are told at leaves, by the outermost of a fold, and where nothing is drawn below.
+/// Returns whether the entry lists its ranks: leaves do, the outermost entry of a fold, and entries
+/// with nothing drawn below.
 bool tells_ranks(const Tree& tree, const OutlineEntry& entry) {
     return names_ranks(tree, entry) || (entry.children.empty() && !entry.inside_fold);
 }

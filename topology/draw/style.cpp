@@ -30,7 +30,7 @@ std::string kind_cells(const Tree& tree, const Outline& outline) {
     return cells;
 }
 
-/// A sample for each power of ten that the links reach.
+/// Returns a sample line for each power of ten that the links reach.
 std::string link_cells(const Tree& tree) {
     double least = 0;
     double most = 0;

@@ -13,10 +13,10 @@ namespace gradcoll {
 
 namespace {
 
-constexpr std::size_t max_pieces = 16;      // of a list before it is sorted
-constexpr std::size_t max_list_chars = 20;  // of the numbers in a common name
+constexpr std::size_t max_pieces = 16;      // pieces of a list before it is sorted
+constexpr std::size_t max_list_chars = 20;  // characters of the numbers in a common name
 
-/// first, first + step, ..., `count` numbers.
+/// A Piece is the numbers first, first + step, ..., `count` of them.
 struct Piece {
     int first = 0;
     int step = 1;
@@ -24,7 +24,7 @@ struct Piece {
     int last() const { return first + (count - 1) * step; }
 };
 
-/// How many numbers go on from `at` with one step; steps other than 1 need four to be worth it.
+/// Returns the longest piece from `at` on; steps other than 1 need four numbers to be worth it.
 Piece piece_at(std::span<const int> numbers, std::size_t at) {
     constexpr int worth = 4;
     Piece piece{numbers[at], 1, 1};
@@ -56,7 +56,7 @@ std::string text_of(const std::vector<Piece>& pieces, std::string_view separator
     return text;
 }
 
-/// Begin and end of every run of digits.
+/// Returns begin and end of every run of digits.
 std::vector<std::pair<std::size_t, std::size_t>> digit_runs(std::string_view name) {
     std::vector<std::pair<std::size_t, std::size_t>> runs;
     for (std::size_t i = 0; i < name.size(); ++i) {
@@ -68,7 +68,7 @@ std::vector<std::pair<std::size_t, std::size_t>> digit_runs(std::string_view nam
     return runs;
 }
 
-/// The number that differs between the names; runs.size() if none or several do.
+/// Returns which number differs between the names; runs.size() if none or several do.
 std::size_t differing_run(const std::vector<std::string_view>& names) {
     const auto of = [](std::string_view name, std::size_t run) {
         const auto [begin, end] = digit_runs(name)[run];
@@ -90,7 +90,8 @@ std::size_t differing_run(const std::vector<std::string_view>& names) {
     return differing;
 }
 
-/// "01-03,07": of numbers of equal width with their zeros; empty if they are no such numbers.
+/// Returns "01-03,07" for numbers of equal width with their zeros; empty if they are no such
+/// numbers.
 std::string number_range(const std::vector<std::string_view>& numbers) {
     constexpr std::size_t most_digits = 9;
     std::string text;
@@ -116,12 +117,12 @@ std::string number_range(const std::vector<std::string_view>& numbers) {
     return text;
 }
 
-/// Four digits that count, and all that stand before the point: no exponent for what is large.
+/// Returns the value with four significant digits, and never with an exponent.
 std::string four_digits(double value) {
     return value >= 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
-/// Three digits that count.
+/// Returns the value with three significant digits.
 std::string three_digits(double value) {
     return value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
