@@ -1,4 +1,4 @@
-// topology/fabric/disjoint_sets.hpp - which of n things are one.
+// topology/fabric/disjoint_sets.hpp - sets of n things that can be joined (union-find).
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace gradcoll {
 
-/// A set is named by its lowest member, so that the order of joining does not matter.
+/// DisjointSets names a set by its lowest member, so that the order of joining does not matter.
 class DisjointSets {
   public:
     explicit DisjointSets(std::size_t count = 0) : parent_(count) {
         std::iota(parent_.begin(), parent_.end(), 0);
     }
 
-    /// One more, alone; answers with it.
+    /// Adds one element as a set of its own, and returns it.
     int add() {
         parent_.push_back(static_cast<int>(parent_.size()));
         return parent_.back();

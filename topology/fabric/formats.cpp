@@ -10,7 +10,7 @@ namespace gradcoll {
 #include "fabric_format_table.inc"
 #undef GRADCOLL_ROW
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Returns a table that is never destroyed, since calls may come while the process exits.
 const std::vector<FabricFormat>& fabric_formats() {
 #define GRADCOLL_ROW(name) name##_fabric_format(),
     static const auto& formats = *new std::vector<FabricFormat>{
@@ -21,7 +21,7 @@ const std::vector<FabricFormat>& fabric_formats() {
 }
 
 const FabricFormat* fabric_format_of(std::string_view text) {
-    // The second one counts, too: the first line of MPICH's coordinates may be anything.
+    // The second line matters, too: the first line of MPICH's coordinates may be anything.
     std::vector<std::string_view> first;
     for (Lines lines(text); first.size() < 2 && lines.next();) first.push_back(lines.line());
     for (const bool vague : {false, true})

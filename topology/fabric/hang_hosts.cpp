@@ -1,4 +1,4 @@
-// The hosts of a job below the switches that a source has for them.
+// topology/fabric/hang_hosts.cpp - hangs the hosts of a job below the switches of a source.
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -9,10 +9,10 @@
 namespace gradcoll {
 namespace {
 
-/// How many hosts a note names.
+/// A note names at most this many hosts.
 constexpr std::size_t most_named = 4;
 
-/// "node7.cluster.org" is "node7"; an address such as 10.0.0.7 stays.
+/// Returns "node7" for "node7.cluster.org"; an address such as 10.0.0.7 stays.
 std::string without_domain(std::string_view name) {
     const std::size_t dot = name.find('.');
     const std::string_view first = name.substr(0, dot);
@@ -20,8 +20,8 @@ std::string without_domain(std::string_view name) {
     return std::string(is_address ? name : first);
 }
 
-/// Finds hosts by name, less and less exactly. A shortened name that stands for several hosts of
-/// the source stands for none.
+/// HostIndex finds hosts by name, with less and less precision. A shortened name that stands for
+/// several hosts of the source stands for none.
 class HostIndex {
   public:
     explicit HostIndex(const SwitchTree& switches) : switches_(switches) {
@@ -59,7 +59,7 @@ class HostIndex {
     Index short_, lower_;
 };
 
-/// A vertex with its branches, each beside the lowest rank in it.
+/// RankedBranches is a vertex with its branches, each beside the lowest rank in it.
 struct RankedBranches {
     std::vector<std::pair<int, TreeSpec>> all;
 

@@ -14,7 +14,7 @@ namespace gradcoll {
 
 namespace {
 
-constexpr std::size_t max_digits = 18;  // every number of these fits 64 bits
+constexpr std::size_t max_digits = 18;  // every number of so many digits fits into 64 bits
 constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
 bool is_name_char(char c) {
@@ -25,7 +25,7 @@ std::string padded(std::uint64_t value, std::size_t width) {
     return fmt::format("{:0{}}", value, width);
 }
 
-/// What may stand at one place of a name.
+/// Choices are the texts that are possible at one place of a name.
 using Choices = std::vector<std::string>;
 
 class HostListReader {
@@ -42,7 +42,7 @@ class HostListReader {
     }
 
   private:
-    /// entry := (letters | "[" ranges "]")+
+    /// Parses the rule entry := (letters | "[" ranges "]")+.
     Status entry() {
         const std::size_t begin = at_;
         std::vector<Choices> places;
@@ -68,7 +68,7 @@ class HostListReader {
         return text_.substr(begin, at_ - begin);
     }
 
-    /// bracket := "[" range ("," range)* "]"
+    /// Parses the rule bracket := "[" range ("," range)* "]".
     Status bracket(Choices& choices, std::size_t max_choices) {
         ++at_;
         do {
@@ -77,7 +77,7 @@ class HostListReader {
         return taken(']') ? Status() : unexpected("a digit, -, , or ]");
     }
 
-    /// range := number ["-" number]
+    /// Parses the rule range := number ["-" number].
     Status range(Choices& choices, std::size_t max_choices) {
         const std::size_t begin = at_;
         std::uint64_t low = 0;
@@ -107,7 +107,7 @@ class HostListReader {
         return {};
     }
 
-    /// Every choice of every place; the last place runs fastest.
+    /// Adds every combination of the choices of all places; the last place varies fastest.
     Status expand(const std::vector<Choices>& places, std::size_t count, std::size_t begin) {
         std::size_t longest = 0;
         for (const Choices& choices : places)
@@ -161,7 +161,8 @@ class HostListReader {
     std::vector<std::string> names_;
 };
 
-/// Names that differ in one number alone: what stands before it, behind it, and the numbers.
+/// A Series is names that differ in one number alone: what is before it, behind it, and the
+/// numbers.
 struct Series {
     std::string_view before, behind;
     std::vector<std::string_view> numbers;
@@ -172,7 +173,7 @@ bool is_number(std::string_view text) {
            std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// The number in `name`, or nothing if it is not of the series.
+/// Returns the number in `name`, or an empty text if it is not part of the series.
 std::string_view digits_in(const Series& series, std::string_view name) {
     if (name.size() <= series.before.size() + series.behind.size() ||
         !name.starts_with(series.before) || !name.ends_with(series.behind))
@@ -182,7 +183,7 @@ std::string_view digits_in(const Series& series, std::string_view name) {
     return is_number(name) ? name : std::string_view();
 }
 
-/// The series that two different names begin; without numbers if they begin none.
+/// Returns the series that two different names begin; without numbers if they begin none.
 Series series_of(std::string_view a, std::string_view b) {
     const std::size_t shorter = std::min(a.size(), b.size());
     std::size_t before = 0, behind = 0;
@@ -203,7 +204,7 @@ std::uint64_t value_of(std::string_view number) {
     return value;
 }
 
-/// "4-7,9"
+/// Returns a text such as "4-7,9".
 std::string ranges_of(std::span<const std::string_view> numbers) {
     std::string out;
     for (std::size_t i = 0; i < numbers.size();) {

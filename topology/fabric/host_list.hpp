@@ -11,19 +11,19 @@
 
 namespace gradcoll {
 
-/// "tux[0-15,20],login,r[1-2]n[01-08]" to its names, in order (the last bracket runs fastest);
-/// leading zeros are kept. Names hold no spaces, control characters, commas or brackets. `list` is
-/// not trusted. Errors: invalid_argument with the column (in bytes, from 1), what was found and
-/// what is allowed; more than `max_names` names, or than 64 MiB of them. Source: the man page of
-/// scontrol (show hostnames).
+/// Expands "tux[0-15,20],login,r[1-2]n[01-08]" to its names, in order (the last bracket varies
+/// fastest); leading zeros are kept. Names hold no spaces, control characters, commas or brackets.
+/// `list` is not trusted. Errors: invalid_argument with the column (in bytes, from 1), what was
+/// found and what is allowed; more than `max_names` names, or than 64 MiB of them. Source: the man
+/// page of scontrol (show hostnames).
 Result<std::vector<std::string>> names_of_host_list(std::string_view list,
                                                     std::size_t max_names = 1 << 20);
 
-/// A short list for names, in their order: "s[4-7]". names_of_host_list() reads it back, if that
-/// takes each of the names.
+/// Returns a short list of the names, in their order, such as "s[4-7]". names_of_host_list() reads
+/// it back, if it accepts each of the names.
 std::string host_list_of(std::span<const std::string> names);
 
-/// The same for a sentence: cut where it gets long.
+/// Returns such a list for a sentence: a long one is cut.
 std::string hosts_in_words(std::span<const std::string> names);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// topology/fabric/lines.hpp - cutting a text to lines and words, and what a parser says of a line
-// that it does not understand.
+// topology/fabric/lines.hpp - cuts a text into lines and words, and makes a parser's messages about
+// a line.
 #pragma once
 
 #include <charconv>
@@ -14,13 +14,13 @@
 
 namespace gradcoll {
 
-/// The lines of a text that say something: empty ones and those that begin with # are skipped.
+/// Lines gives the significant lines of a text: empty ones and those that begin with # are skipped.
 class Lines {
   public:
     explicit Lines(std::string_view text) : rest_(text) {}
 
-    /// False at the end. Otherwise line() is the next line without blanks around it, number() its
-    /// number from 1.
+    /// Advances; returns false at the end. line() is then the next line without blanks around it,
+    /// number() its number from 1.
     bool next() {
         while (!rest_.empty()) {
             const std::size_t end = rest_.find('\n');
@@ -45,7 +45,7 @@ class Lines {
     int number_ = 0;
 };
 
-/// Words between blanks.
+/// Returns the words between blanks.
 inline std::vector<std::string_view> words_of(std::string_view text) {
     std::vector<std::string_view> words;
     for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
@@ -56,7 +56,7 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
     return words;
 }
 
-/// A whole number from 0 that fills the whole text.
+/// Returns the number, from 0, if it is whole and fills the whole text.
 inline std::optional<int> number_in(std::string_view text) {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -64,7 +64,7 @@ inline std::optional<int> number_in(std::string_view text) {
     return value;
 }
 
-/// A finite number, not negative, that fills the whole text.
+/// Returns the number if it is finite, not negative, and fills the whole text.
 inline std::optional<double> amount_in(std::string_view text) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -17,7 +17,7 @@ std::uint64_t pair_key(int a, int b) {
            static_cast<std::uint32_t>(b);
 }
 
-/// Makes a SwitchGraph step by step; the steps are in the order in which build() calls them.
+/// GraphBuilder makes a SwitchGraph step by step, in the order in which build() calls the steps.
 class GraphBuilder {
   public:
     explicit GraphBuilder(const Fabric& fabric)
@@ -41,7 +41,7 @@ class GraphBuilder {
     bool is_host(int node) const { return fabric_.nodes[at(node)].is_host; }
     const std::string& name(int node) const { return fabric_.nodes[at(node)].name; }
 
-    /// Puts the cables of hosts to the hosts, one entry a switch.
+    /// Assigns the cables of hosts to the hosts, one entry for each switch.
     Status sort_cables() {
         int between_hosts = 0;
         for (const Fabric::Cable& cable : fabric_.cables) {
@@ -69,7 +69,8 @@ class GraphBuilder {
         return {};
     }
 
-    /// The longest way down from each switch, by taking away what has nothing below it.
+    /// Finds the longest way down from each switch, by removing switches that have nothing left
+    /// below them.
     Status find_heights() {
         std::vector<std::vector<int>> above(fabric_.nodes.size());
         std::vector<int> below_left(fabric_.nodes.size(), 0);
@@ -89,7 +90,8 @@ class GraphBuilder {
         return done.size() == fabric_.nodes.size() ? Status() : cycle(below_left);
     }
 
-    /// Every switch that is left has one below it that is left, too: going down ends in a cycle.
+    /// Finds a cycle: every switch that is left has one below it that is left, too, so a walk down
+    /// ends in a cycle.
     Status cycle(const std::vector<int>& below_left) const {
         std::vector<int> below(fabric_.nodes.size(), -1);
         int node = -1;
@@ -118,8 +120,8 @@ class GraphBuilder {
         }
     }
 
-    /// Counts shared hosts between neighbours in each host's sorted list of switches: hosts with
-    /// the same rails count for the same pairs, and the work stays linear.
+    /// Joins rails. Counts shared hosts between neighbours in each host's sorted list of switches:
+    /// hosts with the same rails count for the same pairs, and the work stays linear.
     void join_rails() {
         std::unordered_map<std::uint64_t, int> shared;
         std::vector<int> hosts_on(fabric_.nodes.size(), 0);
@@ -177,17 +179,17 @@ class GraphBuilder {
 
     const Fabric& fabric_;
     std::vector<const Fabric::Cable*> switch_cables_;
-    std::vector<std::vector<SwitchGraph::Place>> places_;  ///< of each host node; by switch node
+    std::vector<std::vector<SwitchGraph::Place>> places_;  ///< by host node; ordered by switch node
     std::vector<int> height_;
     DisjointSets rails_;
-    std::vector<int> vertex_of_;  ///< of each switch node
+    std::vector<int> vertex_of_;  ///< by switch node
     SwitchGraph graph_;
 };
 
 }  // namespace
 
 void add_parallel(Uplink& sum, const Uplink& more) {
-    // Figures come from texts: even those that no link has must not add up to infinity.
+    // Figures come from texts: even absurd ones must not add up to infinity.
     sum.bandwidth_gbytes_per_s = std::min(sum.bandwidth_gbytes_per_s + more.bandwidth_gbytes_per_s,
                                           std::numeric_limits<double>::max());
     sum.latency_us = std::max(sum.latency_us, more.latency_us);

@@ -1,4 +1,4 @@
-// topology/fabric/switch_graph.hpp - a fabric with its rails joined: what switch_tree() works on.
+// topology/fabric/switch_graph.hpp - a fabric with its rails joined, which switch_tree() works on.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 
 namespace gradcoll {
 
-/// Vertices and nodes are ints, because -1 says that there is none.
+/// SwitchGraph numbers vertices and nodes with ints, since -1 stands for none.
 struct SwitchGraph {
-    /// All cables between two vertices together.
+    /// A Link is all cables between two vertices together.
     struct Link {
         int a = -1;  ///< the upper one if the fabric is rooted
         int b = -1;
@@ -32,12 +32,12 @@ struct SwitchGraph {
     };
     struct Host {
         int node;                   ///< index into Fabric::nodes
-        std::vector<Place> places;  ///< more than one if it is on switches that are not one;
+        std::vector<Place> places;  ///< more than one if it is on switches that are not joined;
                                     ///< empty: nothing connects it
     };
 
-    std::vector<std::vector<int>> members;  ///< of each vertex: indices into Fabric::nodes
-    std::vector<int> host_count;            ///< of each vertex
+    std::vector<std::vector<int>> members;  ///< by vertex: indices into Fabric::nodes
+    std::vector<int> host_count;            ///< by vertex
     std::vector<Link> links;
     std::vector<Host> hosts;
     std::vector<std::string> notes;
@@ -48,7 +48,7 @@ struct SwitchGraph {
         return {neighbours_.data() + first_[v], first_[v + 1] - first_[v]};
     }
 
-    /// Fills what neighbours() tells from links.
+    /// Computes from links what neighbours() returns.
     void index_links();
 
   private:
@@ -58,13 +58,13 @@ struct SwitchGraph {
 
 /// Joins two ways in parallel: bandwidths add up, the longer latency counts.
 void add_parallel(Uplink& sum, const Uplink& more);
-/// Sorts by vertex; ways to the same vertex become one.
+/// Sorts by vertex, and merges ways to the same vertex.
 void merge_places(std::vector<SwitchGraph::Place>& places);
 
-/// Two switches that share at least half of the hosts of each are one vertex (rails); a few hosts
-/// with cables to two places (storage, gateways) make nothing one. In a rooted fabric a host
-/// is only on the lowest of the switches that name it. Cables between hosts are left out, with a
-/// note. Errors: invalid_argument naming the switches of a cycle in a rooted fabric.
+/// Builds the graph. Two switches that share at least half of the hosts of each become one vertex
+/// (rails); a few hosts with cables to two places (storage, gateways) join nothing. In a rooted
+/// fabric a host is only on the lowest of the switches that name it. Cables between hosts are left
+/// out, with a note. Errors: invalid_argument naming the switches of a cycle in a rooted fabric.
 Result<SwitchGraph> switch_graph(const Fabric& fabric);
 
 }  // namespace gradcoll

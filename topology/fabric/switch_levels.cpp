@@ -11,17 +11,17 @@
 namespace gradcoll {
 namespace {
 
-/// Steps along links that all searches of a fabric may take together: about 0.1 s.
+/// All searches of a fabric together take at most this many steps along links: about 0.1 s.
 constexpr std::size_t most_steps = 1 << 25;
 
-/// Which switches are in the middle of a fabric whose source does not say what is on top: without
-/// searching from each vertex. A search from a host far away tells from below how far each vertex
-/// is from its farthest host; only the most promising vertices are looked at. Source of the idea:
-/// Takes and Kosters, "Computing the eccentricity distribution of large graphs", Algorithms 6
-/// (2013).
+/// CentreSearch finds the switches in the middle of a fabric whose source does not say what is on
+/// top, without searching from each vertex. A search from a host far away gives, for each vertex, a
+/// lower bound of the distance to its farthest host; only the most promising vertices are looked
+/// at. Source of the idea: Takes and Kosters, "Computing the eccentricity distribution of large
+/// graphs", Algorithms 6 (2013).
 ///
-/// Not thread safe. One search is for all parts of a graph, so that memory is taken once and the
-/// work is bounded for all of them together.
+/// Not thread safe. One object serves all parts of a graph, so that memory is allocated once and
+/// the work is bounded for all of them together.
 class CentreSearch {
   public:
     explicit CentreSearch(const SwitchGraph& graph)
@@ -30,10 +30,10 @@ class CentreSearch {
           at_least_(graph.size(), 0),
           looked_at_(graph.size(), false) {}
 
-    /// Of the connected `part`, the vertices from which the farthest host is nearest; of those the
-    /// ones with the smallest sum of distances to all hosts; of those the ones without hosts, if
-    /// there are. If the graph is so large and so even that comparing all would take long, some of
-    /// them. Needs a vertex with hosts; each part once.
+    /// Returns the vertices of the connected `part` whose farthest host is nearest; among these the
+    /// ones with the smallest sum of distances to all hosts; among these the ones without hosts, if
+    /// there are any. If the graph is so large and so even that comparing all would take long, it
+    /// returns some of them. The part must have a vertex with hosts; each part is searched once.
     std::vector<int> centres_of(const std::vector<int>& part) {
         part_ = part;
         best_distance_ = INT_MAX;
@@ -52,9 +52,9 @@ class CentreSearch {
 
   private:
     struct Farthest {
-        int vertex;  ///< has hosts
+        int vertex;  ///< a vertex with hosts
         int distance;
-        std::int64_t sum;  ///< of the distances to all hosts
+        std::int64_t sum;  ///< sum of the distances to all hosts
     };
 
     Farthest farthest_from(int start) {
@@ -77,7 +77,8 @@ class CentreSearch {
         return result;
     }
 
-    /// Nothing is nearer to its farthest host than to this one.
+    /// Raises the lower bounds by the distances from this vertex: no vertex is nearer to its
+    /// farthest host than to this one.
     void tighten(int with_hosts) {
         farthest_from(with_hosts);
         for (const int vertex : part_)
@@ -118,9 +119,9 @@ class CentreSearch {
 
     const SwitchGraph& graph_;
     std::vector<int> part_;
-    std::vector<int> distance_;  ///< from where the last search began
-    std::vector<int> reached_;   ///< by it, in the order of distance
-    std::vector<int> at_least_;  ///< no vertex is nearer to its farthest host than this
+    std::vector<int> distance_;  ///< from the start of the last search
+    std::vector<int> reached_;   ///< vertices that it reached, in the order of distance
+    std::vector<int> at_least_;  ///< lower bound of the distance to the farthest host
     std::vector<bool> looked_at_;
     std::size_t steps_ = 0;
     int best_distance_ = INT_MAX;
@@ -128,7 +129,7 @@ class CentreSearch {
     std::vector<int> best_;
 };
 
-/// The vertices of each part that has hosts.
+/// Returns the vertices of each part that has hosts.
 std::vector<std::vector<int>> parts_of(const SwitchGraph& graph) {
     std::vector<std::vector<int>> parts;
     std::vector<bool> seen(graph.size(), false);
@@ -160,7 +161,8 @@ void shortest_ways(const SwitchGraph& graph, std::vector<int> tops, std::vector<
         }
 }
 
-/// There is no cycle: switch_graph() has refused that.
+/// Sets each level to the longest way from the top. There is no cycle: switch_graph() has refused
+/// that.
 void longest_ways(const SwitchGraph& graph, const std::vector<int>& part, std::vector<int>& level) {
     std::vector<int> above_left(graph.size(), 0), done;
     for (const SwitchGraph::Link& link : graph.links) ++above_left[at(link.b)];

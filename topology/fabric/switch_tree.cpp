@@ -15,7 +15,7 @@ namespace {
 
 using Place = SwitchGraph::Place;
 
-/// A virtual switch with more text than this in its name is called by its first and last member.
+/// A virtual switch with a longer list of members is named after its first and last member.
 constexpr std::size_t longest_list = 100;
 
 std::string virtual_name(std::vector<std::string> members) {
@@ -27,8 +27,9 @@ std::string virtual_name(std::vector<std::string> members) {
            std::to_string(members.size()) + " switches)";
 }
 
-/// Vertices are those of the graph (a set of vertices that are one goes by its lowest), then one
-/// above each part, then one above all; those above that hold a single branch go in the end.
+/// TreeOfSwitches numbers the vertices of the graph first (a set of joined vertices goes by its
+/// lowest), then one above each part, then one above all. Added vertices that hold a single branch
+/// are dropped in the end.
 class TreeOfSwitches {
   public:
     TreeOfSwitches(const Fabric& fabric, SwitchGraph graph, SwitchLevels levels)
@@ -58,9 +59,9 @@ class TreeOfSwitches {
         int parent = -1;
         int depth = 0;
         Uplink uplink;
-        std::vector<Place> ways;  ///< to each upper neighbour
+        std::vector<Place> ways;  ///< one to each upper neighbour
         int below = 0;            ///< switches and hosts right below
-        int number = -1;          ///< in the result
+        int number = -1;          ///< index in the result
     };
 
     Vertex& vertex(int v) { return vertices_[at(v)]; }
@@ -118,7 +119,7 @@ class TreeOfSwitches {
         }
     }
 
-    /// Where several ways up meet, and what they carry to there together.
+    /// Returns where several ways up meet, and what they carry there together.
     Place meeting(const std::vector<Place>& ways) {
         Place result = ways.front();
         if (ways.size() == 1) return result;
@@ -136,7 +137,7 @@ class TreeOfSwitches {
         return x;
     }
 
-    /// The slowest known bandwidth and the summed latency.
+    /// Returns the slowest known bandwidth and the summed latency.
     Uplink way_up(const Place& way, int ancestor) {
         Uplink result = way.speed;
         for (int v = way.vertex; v != ancestor; v = vertex(v).parent) {
@@ -164,7 +165,7 @@ class TreeOfSwitches {
         note(alone, "hosts have no cable to a switch and hang on top");
     }
 
-    /// Added vertices with a single branch are passed over.
+    /// Returns whether the vertex was added and has a single branch, so that it is left out.
     bool is_passed_over(int v) const {
         return is_added(v) && vertices_[at(v)].below == 1 && levels_.part_count > 0;
     }
@@ -180,7 +181,7 @@ class TreeOfSwitches {
             vertex(order_[number]).number = static_cast<int>(number);
     }
 
-    /// The next one above that is kept; -1 for the root.
+    /// Returns the next kept one above; -1 for the root.
     int number_above(int v) {
         int above = vertex(v).parent;
         while (above >= 0 && vertex(above).number < 0) above = vertex(above).parent;
@@ -229,8 +230,8 @@ class TreeOfSwitches {
     VirtualSwitches switches_;
     int top_;
     std::vector<Vertex> vertices_;
-    std::vector<int> order_;     ///< what is above first
-    std::vector<Place> places_;  ///< of the hosts
+    std::vector<int> order_;     ///< vertices, upper ones first
+    std::vector<Place> places_;  ///< by host
     SwitchTree result_;
 };
 

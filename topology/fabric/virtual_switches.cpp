@@ -44,7 +44,8 @@ class Joiner {
                 visit(neighbour.vertex);
     }
 
-    /// All joins within this level have been made, by the level below.
+    /// Joins what is above these vertices. All joins within their level have been made, by the
+    /// level below.
     void join_above(std::vector<int> vertices) {
         std::erase_if(vertices, [&](int vertex) { return !result_.leads[set(vertex)]; });
         for (const int vertex : vertices)
@@ -63,7 +64,7 @@ class Joiner {
         }
     }
 
-    /// By set: the one above it, none, or several.
+    /// Returns, by set, the set above it, none, or several.
     std::vector<int> uppers() {
         std::vector<int> upper_of(graph_.size(), none);
         for (int vertex = 0; vertex < static_cast<int>(graph_.size()); ++vertex)
@@ -77,7 +78,8 @@ class Joiner {
         if (known != several && set(known) != set(other)) known = several;
     }
 
-    /// From the top down, because what is joined makes a way for what hangs on it.
+    /// Joins spines that lack cables, from the top down, because a joined one makes a way for what
+    /// hangs on it.
     void join_incomplete_spines() {
         std::vector<int> upper_of = uppers();
         for (const int vertex : not_leading_) {
@@ -91,7 +93,7 @@ class Joiner {
         }
     }
 
-    /// Nothing if a switch connects less than two others: it is no way between them.
+    /// Returns none if the switch connects less than two others: it is no way between them.
     int above_all_neighbours(int vertex, const std::vector<int>& upper_of) {
         int above = none, one_neighbour = none;
         for (const SwitchGraph::Neighbour& neighbour : graph_.neighbours(vertex)) {
@@ -109,9 +111,10 @@ class Joiner {
     const SwitchGraph& graph_;
     VirtualSwitches result_;
     std::vector<std::vector<int>> on_level_;
-    std::vector<int> first_upper_;  ///< by set: what its other upper neighbours are joined with
-    std::vector<bool> blocked_;     ///< by set: one of its upper neighbours has hosts
-    std::vector<int> not_leading_;  ///< the upper ones first
+    std::vector<int> first_upper_;  ///< by set: the vertex with which its other upper neighbours
+                                    ///< are joined
+    std::vector<bool> blocked_;     ///< by set: whether one of its upper neighbours has hosts
+    std::vector<int> not_leading_;  ///< ordered from the top
 };
 
 }  // namespace

@@ -1,8 +1,9 @@
-// topology/fabric/csv/csv.cpp - a table: host,switch[,gbytes_per_s[,latency_us]] a line.
+// topology/fabric/csv/csv.cpp - reads a table with the columns
+// host,switch[,gbytes_per_s[,latency_us]].
 //
-// A line whose first column is a switch (`switch:NAME`, or a name that stands in the second column
+// A line whose first column is a switch (`switch:NAME`, or a name that is in the second column
 // elsewhere) hangs that switch below another. A heading line (host,switch,...), `#` comments and
-// empty lines are skipped; host columns may be host lists. Rooted.
+// empty lines are skipped; host columns may be host lists. The fabric is rooted.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -16,7 +17,7 @@
 namespace gradcoll {
 namespace {
 
-/// Cuts at commas outside of brackets and of double quotes; quotes around a field go.
+/// Cuts at commas outside of brackets and of double quotes; quotes around a field are removed.
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
     int brackets = 0;
@@ -75,7 +76,8 @@ class Csv {
     }
 
   private:
-    /// What stands in a second column is a switch, also where it stands in a first one.
+    /// Notes the names in second columns, which are switches, also where they are in a first
+    /// column.
     void note_switches() {
         for (Lines lines(text_); lines.next();) {
             const std::vector<std::string_view> fields = fields_of(lines.line());

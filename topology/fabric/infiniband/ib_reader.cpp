@@ -9,7 +9,7 @@
 namespace gradcoll {
 namespace {
 
-/// GB/s of one lane.
+/// Each speed has these GB/s for one lane.
 constexpr std::pair<std::string_view, double> lane_speeds[] = {
     {"SDR", 0.25}, {"DDR", 0.5},   {"QDR", 1.0},  {"FDR10", 10.3125 / 8 * 64 / 66},
     {"FDR", 1.7},  {"EDR", 3.125}, {"HDR", 6.25}, {"NDR", 12.5},
@@ -21,7 +21,7 @@ bool is_unnamed(std::string_view word) {
     return std::find(std::begin(unnamed), std::end(unnamed), word) != std::end(unnamed);
 }
 
-/// "'MT4129 ConnectX7' (29), 'Aggregation Node' (40)": the first few with their counts.
+/// Returns the first few with their counts: "'MT4129 ConnectX7' (29), 'Aggregation Node' (40)".
 std::string counted(const std::map<std::string, int>& counts) {
     std::string text;
     int listed = 0;

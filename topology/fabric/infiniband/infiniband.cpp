@@ -1,8 +1,8 @@
-// topology/fabric/infiniband/infiniband.cpp - two texts that say the same: the output of
-// ibnetdiscover, blocks of a line a port, and netloc's ib-subnet-*.txt (ibnetdiscover -p), whose
-// lines tell a port each.
+// topology/fabric/infiniband/infiniband.cpp - reads two texts with the same content: the output of
+// ibnetdiscover, blocks with a line for each port, and netloc's ib-subnet-*.txt (ibnetdiscover -p),
+// in which each line is a port.
 //
-// A host is told by the first word of its adapters' description; adapters without one (aggregation
+// The first word of its adapters' description names a host; adapters without one (aggregation
 // nodes, vendor names alone) are no hosts. Speeds are data rates: 4xQDR is 4 GB/s, 4xNDR 50 GB/s.
 #include <array>
 #include <optional>
@@ -17,7 +17,7 @@ namespace {
 
 using Kind = IbReader::Kind;
 
-/// Reads one line from the left.
+/// Cursor reads one line from the left.
 class Cursor {
   public:
     explicit Cursor(std::string_view text) : rest_(text) {}
@@ -28,7 +28,7 @@ class Cursor {
         rest_.remove_prefix(expected.size());
         return true;
     }
-    /// What stands between `open`, which comes next, and the first `close` after it.
+    /// Returns the text between `open`, which must be next, and the first `close` after it.
     std::optional<std::string_view> between(std::string_view open, std::string_view close) {
         if (!skip(open)) return std::nullopt;
         const std::size_t end = rest_.find(close);
@@ -59,8 +59,8 @@ std::optional<Kind> kind_from(std::string_view word) {
     return std::nullopt;
 }
 
-/// A device as ibnetdiscover writes it: the kind is the first letter of "S-0008f105001084fa". Its
-/// port is still 0. Nothing if the line goes on in another way.
+/// Reads a device as ibnetdiscover writes it: the kind is the first letter of "S-0008f105001084fa".
+/// Its port is still 0. Returns nothing if the line goes on in another way.
 std::optional<IbReader::Port> identifier_at(Cursor& cursor) {
     const std::optional<std::string_view> identifier = cursor.between("\"", "\"");
     if (!identifier) return std::nullopt;
@@ -70,8 +70,8 @@ std::optional<IbReader::Port> identifier_at(Cursor& cursor) {
     return std::nullopt;
 }
 
-/// The description in a line's comment: between its first and its last quote, because it may hold
-/// quotes itself.
+/// Returns the description in a line's comment: the text between its first and its last quote,
+/// since it may hold quotes itself.
 std::string_view quoted_in(std::string_view comment) {
     const std::size_t first = comment.find('"');
     const std::size_t last = comment.rfind('"');
@@ -100,7 +100,8 @@ class NetDiscover {
         return lines_.error(text, "Switch, Ca, Rt, [port] or key=value");
     }
 
-    /// Switch	36 "S-0008f105001084fa"		# "leaf" enhanced port 0 lid 56 lmc 0
+    /// Reads a line such as
+    /// Switch 36 "S-0008f105001084fa" # "leaf" enhanced port 0 lid 56 lmc 0
     Status device(Cursor cursor) {
         const auto ports = cursor.word();
         const auto identified = identifier_at(cursor);
@@ -113,8 +114,9 @@ class NetDiscover {
         return {};
     }
 
-    /// [35]	"S-2c5eab0300c26280"[32]		# "spine" lid 236 4xNDR
-    /// [1](e09d730300232e5c) 	"S-2c5eab0300c26480"[9]		# lid 93 lmc 0 "leaf" lid 119 4xNDR
+    /// Reads a line such as
+    /// [35] "S-2c5eab0300c26280"[32] # "spine" lid 236 4xNDR
+    /// [1](e09d730300232e5c) "S-2c5eab0300c26480"[9] # lid 93 lmc 0 "leaf" lid 119 4xNDR
     Status port(std::string_view text) {
         Cursor cursor(text);
         const auto number = port_number(cursor);
@@ -136,7 +138,7 @@ class NetDiscover {
         return {};
     }
 
-    /// "[1]", "[1][ext 12]", "[1](2c5eab0300b87b40)": the number in the first brackets.
+    /// Returns the number in the first brackets of "[1]", "[1][ext 12]", "[1](2c5eab0300b87b40)".
     static std::optional<int> port_number(Cursor& cursor) {
         const auto number = cursor.between("[", "]");
         while (cursor.between("[", "]") || cursor.between("(", ")")) continue;
@@ -166,6 +168,7 @@ class Subnet {
     }
 
   private:
+    /// Reads a line such as
     /// SW 142 4 0x0008f10500108c9e 4x QDR - CA 102 1 0x14feb59097fee9ad ( 'leaf' - 'node7 HCA-1' )
     /// An empty port ends after the speed: SW 142 35 0x0008f10500108c9e 4x ??? 'leaf'
     Status line() {
@@ -191,7 +194,7 @@ class Subnet {
         return {};
     }
 
-    /// SW 142 4 0x0008f10500108c9e
+    /// Reads a port such as SW 142 4 0x0008f10500108c9e.
     static std::optional<IbReader::Port> port(Cursor& cursor) {
         std::array<std::string_view, 4> words;
         for (std::string_view& word : words) {

@@ -1,6 +1,6 @@
-// topology/fabric/mpich/mpich.cpp - MPICH's MPIR_CVAR_COORDINATES_FILE: the first line is skipped,
-// then `rank: group switch port`. Switches are numbered within their group. The fabric is rooted
-// and by_rank.
+// topology/fabric/mpich/mpich.cpp - reads MPICH's MPIR_CVAR_COORDINATES_FILE: the first line is
+// skipped, then each line is `rank: group switch port`. Switches are numbered within their group.
+// The fabric is rooted and by_rank.
 #include <array>
 #include <optional>
 #include <string>
@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// "3: 0 1 5" to rank, group, switch, port. Anything else: nothing.
+/// Returns rank, group, switch and port of "3: 0 1 5"; nothing for any other text.
 std::optional<std::array<int, 4>> coordinates_in(std::string_view line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
@@ -43,7 +43,7 @@ Result<Fabric> read_coordinates(std::string_view text) {
     builder.fabric().by_rank = true;
     const std::size_t first_end = text.find('\n');
     std::unordered_set<int> ranks, switches, groups;
-    // The first line says what it likes; what is left of it is an empty line, so numbers stay
+    // The first line may be anything; an empty line stays in its place, so that line numbers are
     // right.
     Lines lines(first_end == std::string_view::npos ? std::string_view() : text.substr(first_end));
     const int all = builder.switch_named("all groups");

@@ -1,5 +1,5 @@
-// topology/fabric/slurm/slurm_addresses.cpp - the switches above each host, as the host's own job
-// environment names them.
+// topology/fabric/slurm/slurm_addresses.cpp - reads the switches above each host from the host's
+// own job environment.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// At the dots outside of brackets.
+/// Cuts at the dots outside of brackets.
 Words dotted_words(std::string_view text) {
     Words words;
     std::size_t begin = 0;
@@ -33,16 +33,16 @@ Words dotted_words(std::string_view text) {
     return words;
 }
 
-/// `count` words that stand side by side in one text, with the dots between them.
+/// Joins `count` successive words of one text, with the dots between them.
 std::string_view joined(const Words& words, std::size_t first, std::size_t count) {
     const std::string_view last = words[first + count - 1];
     return {words[first].data(),
             static_cast<std::size_t>(last.data() + last.size() - words[first].data())};
 }
 
-/// The texts of the switches, from the top. Names may hold dots (topograph's "switch.1.2"; node
-/// names with a domain): the pattern says how many switches there are, the host's own name where
-/// the node begins, and what is left is shared out evenly. Errors: why that does not go.
+/// Returns the texts of the switches, from the top. Names may hold dots (topograph's "switch.1.2";
+/// node names with a domain): the pattern says how many switches there are, the host's own name
+/// where the node begins, and the rest is shared out evenly. Errors: why that is impossible.
 Result<Words> levels_of(const SlurmAddress& host) {
     const auto wrong = [](std::string what) { return Status(Code::invalid_argument, what); };
     const Words words = dotted_words(host.address);
@@ -72,11 +72,11 @@ Result<Words> levels_of(const SlurmAddress& host) {
     return names;
 }
 
-/// Switches that reach a host side by side are one virtual switch, and so are groups that share a
-/// member.
+/// MergedGroups joins switches that reach a host side by side to one virtual switch, and groups
+/// that share a member.
 class MergedGroups {
   public:
-    /// A member of the group that `text` names ("s[4-7]"). Errors: those of the host list.
+    /// Returns a member of the group that `text` names ("s[4-7]"). Errors: those of the host list.
     Result<int> member_of(std::string_view text) {
         const auto known = member_of_.find(std::string(text));
         if (known != member_of_.end()) return known->second;
@@ -96,10 +96,10 @@ class MergedGroups {
         return first;
     }
 
-    /// The member that stands for the group.
+    /// Returns the member that stands for the group.
     int group_of(int member) { return groups_.find(member); }
 
-    /// Of each group, by the member that stands for it.
+    /// Returns the name of each group, by the member that stands for it.
     std::vector<std::string> names_of_groups() {
         std::vector<std::vector<std::string>> members(names_.size());
         for (std::size_t i = 0; i < names_.size(); ++i)
@@ -110,7 +110,7 @@ class MergedGroups {
     }
 
   private:
-    std::unordered_map<std::string, int> member_of_;  ///< of a group as written
+    std::unordered_map<std::string, int> member_of_;  ///< by group as written
     std::unordered_map<std::string, int> id_of_;
     std::vector<std::string> names_;
     DisjointSets groups_;
@@ -118,7 +118,7 @@ class MergedGroups {
 
 struct HostPathUp {
     const SlurmAddress* host;
-    std::vector<int> members;  ///< of the groups above it, from the top
+    std::vector<int> members;  ///< of the groups above the host, from the top
 };
 
 Status wrong_address(const SlurmAddress& host, const std::string& what) {
@@ -128,7 +128,7 @@ Status wrong_address(const SlurmAddress& host, const std::string& what) {
                         printable(host.address), printable(host.host_name), what)};
 }
 
-/// Hosts whose environment names switches; of a name that comes twice, the first.
+/// Returns the hosts whose environment names switches; for a name that comes twice, the first.
 Result<std::vector<HostPathUp>> paths_up(std::span<const SlurmAddress> hosts,
                                          MergedGroups& switches) {
     std::vector<HostPathUp> paths;
@@ -150,7 +150,7 @@ Result<std::vector<HostPathUp>> paths_up(std::span<const SlurmAddress> hosts,
     return paths;
 }
 
-/// A cable for each pair of neighbours on a way down, once.
+/// Cables adds a cable for each pair of neighbours on a way down, once.
 class Cables {
   public:
     explicit Cables(FabricBuilder& fabric) : fabric_(fabric) {}

@@ -1,4 +1,4 @@
-// topology/fabric/slurm/slurm_conf.cpp - topology.conf: lines of KEY=VALUE pairs.
+// topology/fabric/slurm/slurm_conf.cpp - reads topology.conf: lines of KEY=VALUE pairs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,17 +20,18 @@ struct Pair {
     std::string_view key, value;
 };
 
-/// What is left of a line without its comment and the spaces around it.
+/// Returns the line without its comment and the spaces around it.
 std::string_view without_comment(std::string_view line) {
     return trimmed(line.substr(0, line.find('#')));
 }
 
-/// Lines that end in a backslash go on in the next one; a comment ends before the backslash counts.
+/// LogicalLines joins a line that ends in a backslash with the next one; a backslash in a comment
+/// does not count.
 class LogicalLines {
   public:
     explicit LogicalLines(std::string_view text) : text_(text) {}
 
-    /// The next one that is not empty; false at the end.
+    /// Advances to the next line that is not empty; returns false at the end.
     bool next() {
         for (line_.clear(); line_.empty() && !text_.empty();) {
             number_ = next_number_;
@@ -40,10 +41,10 @@ class LogicalLines {
         return !line_.empty();
     }
     std::string_view line() const { return line_; }
-    int number() const { return number_; }  ///< of its first line in the text, from 1
+    int number() const { return number_; }  ///< number of its first line in the text, from 1
 
   private:
-    /// Whether the logical line goes on.
+    /// Returns whether the logical line goes on.
     bool append_one() {
         if (text_.empty()) return false;
         const std::size_t end = text_.find('\n');
@@ -62,7 +63,7 @@ class LogicalLines {
     int next_number_ = 1;
 };
 
-/// key, blanks, "=", blanks, value (quoted, or up to the next blank). Errors: what was found.
+/// Reads key, blanks, "=", blanks, value (quoted, or up to the next blank). Errors: what was found.
 Result<Pair> next_pair(std::string_view& line) {
     constexpr std::string_view blanks = " \t\r";
     const auto is_key = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
@@ -119,7 +120,7 @@ class ConfReader {
 
     static bool is_sizes(std::string_view key) { return equal_ignoring_case(key, "BlockSizes"); }
 
-    /// What the line is about.
+    /// Reads the first pair, which says what the line is about.
     Status begin(const Pair& pair, SlurmSwitch& entry) {
         entry.name = pair.value;
         if (equal_ignoring_case(pair.key, "SwitchName")) return {};
@@ -137,7 +138,7 @@ class ConfReader {
                             printable(pair.key))};
     }
 
-    /// What it says of it.
+    /// Reads a further pair, which describes it.
     Status go_on(const Pair& first, const Pair& pair, SlurmSwitch& entry) {
         const bool is_switch = equal_ignoring_case(first.key, "SwitchName");
         if (equal_ignoring_case(pair.key, "Nodes") && !is_sizes(first.key))

@@ -21,7 +21,7 @@ Status wrong_in(int line, const std::string& what) {
     return {Code::invalid_argument, fmt::format("line {}: {}", line, what)};
 }
 
-/// A name that stands for itself: as a host list it is one name.
+/// Checks that the name is a host list of one name, itself.
 Status check_name(std::string_view name) {
     if (name.empty()) return {Code::invalid_argument, "the name of a switch is empty"};
     const Result<std::vector<std::string>> names = names_of_host_list(name, 1);

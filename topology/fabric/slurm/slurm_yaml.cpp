@@ -1,5 +1,5 @@
-// topology/fabric/slurm/slurm_yaml.cpp - topology.yaml of SLURM 25.05 and later: several
-// topologies, of which one is read.
+// topology/fabric/slurm/slurm_yaml.cpp - reads topology.yaml of SLURM 25.05 and later: several
+// topologies, of which one is used.
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -25,9 +25,9 @@ Status wrong_at(const YAML::Node& node, const std::string& what) {
     return {Code::invalid_argument, line > 0 ? fmt::format("line {}: {}", line, what) : what};
 }
 
-/// The YAML library recurses once a level: texts that nest deeper than any of SLURM's are refused
-/// before it sees them. Brackets nest, and so do "- - -" within a line and lines that are indented
-/// further and further. Brackets in quotes and host lists count, too, but these are closed again.
+/// Refuses texts that nest deeper than any of SLURM's, since the YAML library recurses once for
+/// each level. Brackets nest, and so do "- - -" within a line and lines that are indented further
+/// and further. Brackets in quotes and host lists count, too, but these are closed again.
 Status check_depth(std::string_view text) {
     constexpr int max_indentation = 100;
     int line = 1, brackets = 0, spaces = 0, signs = 0;
@@ -83,8 +83,8 @@ class YamlReader {
         return name && name.IsScalar() ? printable(name.Scalar()) : "without a name";
     }
 
-    /// The cluster's default; if that is flat (or there is none), the first that has switches, else
-    /// the first.
+    /// Returns the cluster's default; if that is flat (or there is none), the first that has
+    /// switches, else the first.
     YAML::Node choose(const YAML::Node& topologies) {
         std::optional<YAML::Node> chosen, with_switches;
         for (const YAML::Node& topology : topologies) {
