@@ -1,4 +1,4 @@
-// topology/probe/branches.cpp - walks and regroupings of the tree of hosts.
+// topology/probe/branches.cpp - walks through the tree of hosts, and regroups it.
 #include "topology/probe/branches.hpp"
 
 #include <algorithm>

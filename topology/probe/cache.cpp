@@ -1,4 +1,4 @@
-// topology/probe/cache.cpp - the JSON form of a switch tree, written and read.
+// topology/probe/cache.cpp - writes and reads the JSON form of a switch tree.
 #include "topology/probe/cache.hpp"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ Status wrong_cache(const std::string& place, const std::string& what) {
     return {Code::invalid_argument, fmt::format("probe cache: {}: {}", place, what)};
 }
 
-/// Null if the key is absent.
+/// Returns null if the key is absent.
 const Json* member(const Json& object, const char* key) {
     const auto found = object.find(key);
     return found == object.end() ? nullptr : &*found;
@@ -57,7 +57,7 @@ Status read_uplink(const Json& object, const std::string& place, Uplink& out) {
     return read_figure(object, "latency_us", place, out.latency_us);
 }
 
-/// The index of a switch in [0, end).
+/// Reads the index of a switch in [0, end).
 Status read_index(const Json& object, const char* key, const std::string& place, std::size_t end,
                   int& out) {
     const Json* value = member(object, key);
@@ -80,7 +80,7 @@ Status read_name(const Json* value, const std::string& place, std::string& out) 
     return {};
 }
 
-/// Parents come before their children, so that there is no cycle.
+/// Reads a switch. Parents must come before their children, so that there is no cycle.
 Status read_switch(const Json& json, std::size_t index, std::vector<int>& depths, SwitchTree& out) {
     const std::string place = fmt::format("/switches/{}", index);
     if (!json.is_object())

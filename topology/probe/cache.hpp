@@ -1,4 +1,4 @@
-// topology/probe/cache.hpp - what was measured, as a file that the next run can use.
+// topology/probe/cache.hpp - stores what was measured in a file that the next run can use.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace gradcoll {
 
-/// JSON: {"gradcoll_probe": 1, "by_rank": false, "notes": [...], "switches": [...], "hosts": {...}}
-/// as topology/probe/README.md says. Hosts are in the order of their names, so that equal trees
-/// give equal texts.
+/// Writes {"gradcoll_probe": 1, "by_rank": false, "notes": [...], "switches": [...], "hosts":
+/// {...}} as topology/probe/README.md describes. Hosts are in the order of their names, so that
+/// equal trees give equal texts.
 std::string probe_cache_text(const SwitchTree& switches);
 
-/// True if the text claims to be one (of any version), however damaged it is. Reads the first 4096
-/// bytes.
+/// Returns whether the text claims to be a probe cache (of any version), however damaged it is.
+/// Reads the first 4096 bytes.
 bool is_probe_cache(std::string_view text);
 
-/// `text` is not trusted. Errors: invalid_argument with the place, what was found and what is
-/// allowed.
+/// Reads a cache. `text` is not trusted. Errors: invalid_argument with the place, what was found
+/// and what is allowed.
 Result<SwitchTree> switches_from_probe_cache(std::string_view text);
 
 }  // namespace gradcoll

@@ -1,5 +1,5 @@
-// topology/probe/clusters.cpp - single linkage (Kruskal over Prim's spanning tree), of which only
-// those sets are kept that stand apart clearly.
+// topology/probe/clusters.cpp - single linkage (Kruskal over Prim's spanning tree), which keeps
+// only sets that stand apart clearly.
 #include "topology/probe/clusters.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Link {
     int b = 0;
 };
 
-/// The cheapest links that hold everything together, cheapest first.
+/// Returns the cheapest links that hold everything together, cheapest first.
 std::vector<Link> spanning_links(int count, const CostOf& cost) {
     constexpr double far = std::numeric_limits<double>::infinity();
     std::vector<Link> nearest(static_cast<std::size_t>(count), Link{far, 0, 0});
@@ -44,7 +44,7 @@ std::vector<Link> spanning_links(int count, const CostOf& cost) {
     return links;
 }
 
-/// Infinite if no way out is known.
+/// Returns infinity if no way out is known.
 double cheapest_way_out(const std::vector<int>& set, int count, const CostOf& cost) {
     std::vector<bool> inside(static_cast<std::size_t>(count), false);
     for (const int member : set) inside[static_cast<std::size_t>(member)] = true;

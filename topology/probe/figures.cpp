@@ -1,4 +1,4 @@
-// topology/probe/figures.cpp - rounds, repetitions, and what they gave.
+// topology/probe/figures.cpp - runs rounds and repetitions, and keeps their results.
 #include "topology/probe/figures.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +14,20 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::infinity();
 
 constexpr double settled_within = 1.1;
-constexpr double far_from = 1.5;  ///< times the best that either host of a pair has seen
+constexpr double far_from = 1.5;  ///< times the best figure of either host of a pair
 
 struct Repeats {
     int least = 0;
     int most = 0;
 };
-/// A short message costs little, so that more of them are paid for.
+/// Returns how often a pair is measured. A short message costs little, so more of them are sent.
 Repeats repeats_of(Signal signal, ProbeEffort effort) {
     if (effort == ProbeEffort::quick)
         return signal == Signal::stream ? Repeats{1, 1} : Repeats{2, 6};
     return signal == Signal::latency ? Repeats{5, 11} : Repeats{3, 15};
 }
 
-/// Every pair in the first round that has neither of its hosts yet.
+/// Moves every pair to the first round that has neither of its hosts yet.
 std::vector<std::vector<HostPair>> packed(const std::vector<std::vector<HostPair>>& rounds,
                                           int host_count) {
     std::vector<std::vector<HostPair>> all;
@@ -57,7 +57,7 @@ double median(std::vector<double> values) {
 }  // namespace
 
 Rounds tournament(std::span<const int> hosts, int most) {
-    // The circle method: one stays, the others turn; an odd one out meets nobody.
+    // The circle method keeps one host in place and turns the others; an odd one out meets nobody.
     std::vector<int> circle(hosts.begin(), hosts.end());
     if (circle.size() % 2 != 0) circle.push_back(-1);
     const std::size_t count = circle.size();
@@ -117,8 +117,8 @@ Status Figures::ask(Signal signal, std::span<const Rounds> groups) {
     return {};
 }
 
-/// Before all repeats that are due, what is far, if there is no time to lose: the others then move
-/// together.
+/// Leaves out far pairs once all regular repeats are done, or at once if there is no time to lose:
+/// the other pairs then share fewer rounds.
 void Figures::leave_out(std::vector<std::vector<HostPair>>& rounds, Signal signal,
                         bool all_due) const {
     const bool quick = effort_ == ProbeEffort::quick;
@@ -137,7 +137,8 @@ bool Figures::is_far(Signal signal, HostPair pair) const {
     return cost != nullptr && cost->low > far_from * near;
 }
 
-/// What is far is far, however far it is: pairs that share links with others differ each time.
+/// Returns whether the pair needs no further measurement. A far pair needs none, since how far it
+/// is does not matter: pairs that share links with others differ each time.
 bool Figures::settled(Signal signal, HostPair pair) const {
     const Cost* cost = find(signal, pair.from, pair.to);
     return cost != nullptr && (cost->second <= settled_within * cost->low || is_far(signal, pair));

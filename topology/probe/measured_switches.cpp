@@ -1,4 +1,4 @@
-// topology/probe/measured_switches.cpp - structure first, then what its links carry.
+// topology/probe/measured_switches.cpp - finds the structure first, then what its links carry.
 #include "topology/probe/measured_switches.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +12,8 @@ namespace gradcoll {
 namespace {
 
 constexpr int few_hosts = 8;
-constexpr int few_hosts_for_bulk = 64;  ///< everybody meets everybody
+constexpr int few_hosts_for_bulk = 64;  ///< at most so many hosts are all measured against each
+                                        ///< other
 
 Result<int> found_root(Branches& branches, Figures& figures) {
     const bool quick = figures.effort() == ProbeEffort::quick;
@@ -29,12 +30,12 @@ Result<int> found_root(Branches& branches, Figures& figures) {
     return root;
 }
 
-/// Switches are numbered level by level.
+/// Makes the tree of switches, numbered level by level.
 SwitchTree switches_from(const Branches& branches, int root, const std::vector<Uplink>& uplinks,
                          std::span<const std::string> host_names) {
     SwitchTree tree;
     tree.switches.push_back({"probed0", -1, {}});
-    std::vector<int> nodes{root};  // of each switch
+    std::vector<int> nodes{root};  // by switch
     for (std::size_t at = 0; at < nodes.size(); ++at)
         for (const int child : branches.parts(nodes[at])) {
             const Uplink uplink = uplinks[static_cast<std::size_t>(child)];

@@ -1,4 +1,4 @@
-// topology/probe/merge.cpp - stages of merges; the work of a stage is a list, not a recursion, so
+// topology/probe/merge.cpp - merges in stages; the work of a stage is a list, not a recursion, so
 // that all of it shares rounds.
 #include "topology/probe/steps.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int first_group = 8;
 constexpr std::size_t wide = 16;      ///< children beyond which a vertex may stand for all of them
-constexpr std::size_t spokesmen = 4;  ///< how many hosts then speak for it
+constexpr std::size_t spokesmen = 4;  ///< number of hosts that then speak for it
 
 class Merger {
   public:
@@ -28,13 +28,13 @@ class Merger {
     }
 
   private:
-    /// Two trees, and the node that their merger becomes.
+    /// A Task is two trees, and the node that their merger becomes.
     struct Task {
         int a = 0;
         int b = 0;
         int into = 0;
     };
-    /// What of one tree is told apart from the rest.
+    /// A Side is one tree with the parts that are compared with the other tree's.
     struct Side {
         int whole = 0;
         std::vector<int> parts;  ///< the children, or hosts that speak for the whole
@@ -108,8 +108,8 @@ class Merger {
         return side;
     }
 
-    /// Hosts side by side of which two are as near as any two hosts are: nothing new can come
-    /// between them.
+    /// Returns whether these are hosts, two of which are as near as any two hosts are: nothing new
+    /// can come between them.
     bool is_nearest(const std::vector<int>& parts) const {
         if (!std::all_of(parts.begin(), parts.end(),
                          [&](int part) { return branches_.is_host(part); }))
@@ -119,7 +119,7 @@ class Merger {
                                                    believed_gap(figures_, Signal::latency);
     }
 
-    /// Writes the children of `into`; what is merged further down becomes a task.
+    /// Sets the children of `into`; merges further down become tasks.
     void resolve(int into, const Side& a, const Side& b, double gap, std::vector<Task>& next) {
         std::vector<int> children;
         std::vector<int> loose_a = a.parts;
@@ -139,7 +139,8 @@ class Merger {
         branches_.set_children(into, std::move(children));
     }
 
-    /// The outermost sets, each as its parts of `a` and of `b`; none of them holds everything.
+    /// Returns the outermost sets, each as its parts of `a` and of `b`; none of them holds
+    /// everything.
     using Shares = std::pair<std::vector<int>, std::vector<int>>;
     std::vector<Shares> sets_of(const Side& a, const Side& b, double gap) const {
         std::vector<Shares> shares;
@@ -161,7 +162,7 @@ class Merger {
         return shares;
     }
 
-    /// An undivided side is where most of it is.
+    /// Gives all parts of an undivided side to the set that has most of them.
     static void all_or_none(const Side& side, std::vector<int>& parts) {
         if (!side.undivided) return;
         if (parts.size() * 2 > side.parts.size())
@@ -170,7 +171,7 @@ class Merger {
             parts.clear();
     }
 
-    /// The node for some parts of a side, which leave `loose`; -1 for no parts.
+    /// Returns the node for some parts of a side, which leave `loose`; -1 for no parts.
     int taken(const Side& side, const std::vector<int>& parts, std::vector<int>& loose) {
         if (parts.empty()) return -1;
         for (const int part : parts) std::erase(loose, part);

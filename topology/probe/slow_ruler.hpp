@@ -1,5 +1,5 @@
-// topology/probe/slow_ruler.hpp - a measurement with breaks: what was measured is remembered, so
-// that whoever asks can begin again and comes to where it stopped.
+// topology/probe/slow_ruler.hpp - a measurement with breaks: figures are remembered, so that the
+// caller can start again and quickly reaches the point where it stopped.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 namespace gradcoll {
 
-/// In front of another ruler. Who measures with it must ask for the same in the same order each
+/// SlowRuler wraps another ruler. The caller must ask for the same figures in the same order each
 /// time, as measured_switches() does. Not thread safe.
 class SlowRuler : public Ruler {
   public:
-    /// `ruler` must outlive it.
+    /// `ruler` must outlive this object.
     explicit SlowRuler(Ruler& ruler) : ruler_(ruler) {}
 
-    /// From the first question again. `goes_on` is asked before anything new is measured; where it
-    /// denies, measure() fails and the break begins.
+    /// Starts again from the first question. `goes_on` is asked before anything new is measured; if
+    /// it returns false, measure() fails and the break begins.
     void start(std::function<bool(Signal)> goes_on);
-    /// Whether the last failure of measure() was a break, and no error.
+    /// Returns whether the last failure of measure() was a break, and no error.
     bool has_break() const { return has_break_; }
 
     Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override;
-    /// False while it answers from memory, as it was then.
+    /// Returns false while it answers from memory, as it did then.
     bool spent() const override { return asked_ == answers_.size() && ruler_.spent(); }
 
   private:

@@ -1,4 +1,4 @@
-// topology/probe/split.cpp - measuring among the children of vertices, level by level.
+// topology/probe/split.cpp - measures among the children of vertices, level by level.
 #include "topology/probe/steps.hpp"
 
 #include <algorithm>
@@ -12,13 +12,14 @@ namespace gradcoll {
 
 namespace {
 
-constexpr std::size_t few = 8;  ///< children that are measured one pair at a time
-constexpr int most_met = 63;    ///< hosts that one host meets at most
-/// What is left of the noise after the repetitions, in multiples of what noise() says.
+constexpr std::size_t few = 8;  ///< up to so many children are measured one pair at a time
+constexpr int most_met = 63;    ///< a host meets at most so many others
+/// The repetitions leave this much noise, in multiples of noise().
 constexpr double noise_margin = 3;
 
-/// Pairs that measure at the same time look slower where they share a link, which costs less time,
-/// and shows links that are narrow for all of a branch, but not for one pair.
+/// Returns whether to measure one pair at a time. Many pairs at a time cost less time; where they
+/// share a link they look slower, which shows links that are narrow for a whole branch, but not for
+/// one pair.
 bool one_pair_at_a_time(const Figures& figures, Signal signal, const std::vector<int>& hosts) {
     return signal == Signal::bulk && hosts.size() <= few &&
            figures.effort() == ProbeEffort::thorough;
@@ -29,7 +30,7 @@ Rounds rounds_for(const Figures& figures, Signal signal, const std::vector<int>&
     return tournament(hosts, most_met);
 }
 
-/// Whether all sets that there are show at once, else the innermost do.
+/// Returns whether a look shows all sets; otherwise it shows only the innermost.
 bool shows_whole(const Figures& figures, Signal signal, const std::vector<int>& hosts) {
     if (signal == Signal::latency) return hosts.size() <= few;
     return one_pair_at_a_time(figures, signal, hosts);
@@ -37,13 +38,14 @@ bool shows_whole(const Figures& figures, Signal signal, const std::vector<int>& 
 
 using Sets = std::vector<std::vector<int>>;
 
-/// How often a set has to be found before it is believed: latencies of a busy machine can be
+/// Returns how often a set must be found before it is believed: latencies of a busy machine can be
 /// consistent for a while and still say nothing of the network.
 int looks_of(Signal signal) {
     return signal == Signal::latency ? 3 : 1;
 }
 
-/// What stands apart in each group of hosts, in every one of several looks that each measure anew.
+/// Returns the sets that stand apart in each group of hosts, in every one of several looks that
+/// each measure anew.
 Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
                                   const std::vector<std::vector<int>>& groups) {
     std::vector<Sets> kept(groups.size());
@@ -67,7 +69,7 @@ Result<std::vector<Sets>> sets_of(Figures& figures, Signal signal,
     return kept;
 }
 
-/// One level; answers with the vertices to look at once more.
+/// Splits one level, and returns the vertices to look at once more.
 Result<std::vector<int>> split_all(Branches& branches, Figures& figures, Signal signal,
                                    std::vector<int> vertices) {
     if (figures.effort() == ProbeEffort::quick)  // of two, none stands apart
@@ -96,7 +98,8 @@ double believed_gap(const Figures& figures, Signal signal) {
     return 1 + std::max(least, noise_margin * (figures.noise(signal) - 1));
 }
 
-/// One long message may find empty queues and be too fast. What is far has been seen once.
+/// Returns the second smallest bulk figure, since one long message may find empty queues and be too
+/// fast; else the smallest. A far pair has been seen only once.
 static double seen_twice(Signal signal, const Cost& cost) {
     return signal == Signal::bulk && std::isfinite(cost.second) ? cost.second : cost.low;
 }

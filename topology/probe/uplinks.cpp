@@ -1,5 +1,5 @@
-// topology/probe/uplinks.cpp - all hosts of a branch against hosts beside it, and what the pairs
-// already said.
+// topology/probe/uplinks.cpp - measures all hosts of a branch against hosts beside it, and uses
+// what pairs already showed.
 #include "topology/probe/steps.hpp"
 
 #include <algorithm>
@@ -30,10 +30,10 @@ class Uplinks {
 
   private:
     Uplink& of(int node) { return uplinks_[static_cast<std::size_t>(node)]; }
-    /// One over nanoseconds a byte; 0 (not known) of infinite.
+    /// Returns the rate for a cost in nanoseconds for each byte; 0 (not known) if that is infinite.
     static double rate(double cost) { return std::isfinite(cost) ? 1 / cost : 0; }
 
-    /// Every child of a vertex with the next one: in two rounds what is missing is there.
+    /// Measures every child of a vertex with the next one: two rounds give all that is missing.
     Status ask_for_latencies(const std::vector<std::vector<int>>& levels) {
         for (const auto& level : levels) {
             std::vector<Rounds> groups;
@@ -52,7 +52,7 @@ class Uplinks {
 
     // ---- bandwidth
 
-    /// Branch i of every vertex of a level at the same time.
+    /// Measures branch i of every vertex of a level at the same time.
     Status fill(const std::vector<int>& level) {
         std::size_t most = 0;
         for (const int vertex : level) most = std::max(most, branches_.children(vertex).size());
@@ -77,8 +77,8 @@ class Uplinks {
         return {};
     }
 
-    /// Hosts of the branch with hosts beside it; of the branches beside it one after the other, so
-    /// that no single one of their links is asked for all.
+    /// Pairs hosts of the branch with hosts beside it, of the neighbouring branches in turn, so
+    /// that no single one of their links has to carry all.
     std::vector<HostPair> senders(int vertex, std::size_t branch) const {
         const std::vector<int>& children = branches_.children(vertex);
         std::vector<std::vector<int>> beside;
@@ -98,7 +98,8 @@ class Uplinks {
 
     // ---- latency
 
-    /// From a host below `vertex` up to it: half of the shortest way between two children.
+    /// Returns the latency from a host below `vertex` up to it: half of the shortest way between
+    /// two children.
     double reach(int vertex) const {
         if (branches_.is_host(vertex)) return 0;
         const std::vector<int> hosts = branches_.host_of_each(branches_.children(vertex));
