@@ -9,13 +9,13 @@ namespace gradcoll {
 
 namespace {
 
-/// "0x" and one to eight digits.
+/// Returns whether the text is "0x" and one to eight digits.
 bool is_word(std::string_view text) {
     return text.starts_with("0x") && text.size() >= 3 && text.size() <= 10 &&
            text.find_first_not_of("0123456789abcdefABCDEF", 2) == text.npos;
 }
 
-/// Between two commas nothing at all is 0.
+/// Returns whether the text is a list of words; nothing between two commas stands for 0.
 bool are_words(std::string_view text, bool first_may_be_empty) {
     std::size_t left = max_bitmap_bits / 32;
     for (bool may_be_empty = first_may_be_empty; left > 0; --left, may_be_empty = true) {
@@ -45,7 +45,7 @@ Bitmap bitmap_from(const char* text) {
     if (!alone && !are_words(words, endless)) return nullptr;
     Bitmap set = new_bitmap();
     if (hwloc_bitmap_sscanf(set.get(), text) != 0) return nullptr;
-    // hwloc 2.9 takes all bits above for those above a whole number of 64.
+    // hwloc 2.9 sets the bits above only from a multiple of 64 on.
     if (endless && !alone) {
         const auto count = 1 + std::count(words.begin(), words.end(), ',');
         hwloc_bitmap_set_range(set.get(), static_cast<unsigned>(32 * count), -1);

@@ -15,7 +15,7 @@ namespace gradcoll {
 
 namespace {
 
-/// GPUs that can reach each other over links, as sets.
+/// LinkedSets finds the sets of GPUs that can reach each other over links.
 class LinkedSets {
   public:
     explicit LinkedSets(std::span<const LinkedGpu> gpus)
@@ -55,7 +55,8 @@ class LinkedSets {
             loose_, parts);
     }
 
-    /// `whole`: links lead to no others.
+    /// Makes an island of the members, or looks at their parts. `whole` says that links lead to no
+    /// others.
     void settle(const Members& members, bool whole) {
         if (members.size() < 2) return;
         if (is_complete(members)) {
@@ -67,7 +68,7 @@ class LinkedSets {
         for (const Members& part : parts_of(members)) settle(part, false);
     }
 
-    /// By where their ways over PCIe part; none if they do not.
+    /// Splits the members where their ways over PCIe part; none if they do not.
     std::vector<Members> parts_of(const Members& members) const {
         const auto& first = gpus_[members.front()].above;
         std::size_t common = first.size();
@@ -118,7 +119,7 @@ class LinkedSets {
         return figures;
     }
 
-    /// Links to others of the island, and to switches, together.
+    /// Returns the rate of the links to others of the island, and to switches, together.
     double figure_of(std::size_t gpu, const Members& members) const {
         double sum = 0;
         for (const GpuLink& link : gpus_[gpu].links) {

@@ -12,10 +12,10 @@ namespace {
 
 using Objects = std::vector<HostPath::Object>;
 
-/// Tells islands from hwloc's groups, which are numbered by CPUs.
+/// This bit tells islands from hwloc's groups, which are numbered by CPUs.
 constexpr std::uint32_t island_mark = std::uint32_t{1} << 31;
 
-/// Cuts `path` to what it has in common with `other`.
+/// Cuts `path` to what it shares with `other`.
 void keep_common(Objects& path, const Objects& other) {
     const auto same = [](const HostPath::Object& a, const HostPath::Object& b) {
         return a.kind == b.kind && a.index == b.index;
@@ -46,7 +46,7 @@ void form_island(const GpuIsland& island, std::vector<Objects>& places) {
     }
 }
 
-/// The GPUs of a host's ranks, by address, and who uses them.
+/// A UsedGpu is a GPU of a host's ranks, and who uses it.
 struct UsedGpu {
     RankGpu gpu;
     std::vector<std::size_t> users;
@@ -67,7 +67,7 @@ UsedGpus used_gpus(std::span<const RankGpu> gpus) {
     return used;
 }
 
-/// Below all that the bindings of its users have in common.
+/// Returns a place below all that the bindings of the GPU's users share.
 Objects unseen_place(std::uint32_t index, const UsedGpu& used, std::span<const HostPath> bindings) {
     Objects place = bindings[used.users.front()].objects;
     for (const std::size_t user : used.users) keep_common(place, bindings[user].objects);

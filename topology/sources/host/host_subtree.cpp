@@ -11,8 +11,8 @@ namespace gradcoll {
 
 namespace {
 
-/// A vertex under construction; children are found by what they are, and kept in the order in which
-/// they came.
+/// A Branch is a vertex under construction; children are found by kind and index, and kept in the
+/// order in which they came.
 struct Branch {
     TreeSpec spec;
     std::vector<Branch> children;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* every_host = "*";
 
-/// Of a host's recording; not netloc's HOST.diff.xml, which says what differs from another's.
+/// Returns whether the file records a host. netloc's HOST.diff.xml does not: it says what differs
+/// from another host.
 bool is_recording(const std::filesystem::path& file) {
     return file.extension() == ".xml" && file.stem().extension() != ".diff";
 }

@@ -23,11 +23,11 @@ struct Device {
     std::string address;
     bool is_switch = false;
 };
-/// By hwloc's number of the object.
+/// Devices are indexed by hwloc's number of the object.
 using Devices = std::unordered_map<std::string, Device>;
 
-/// PCI devices, and system devices (cuda0, nvml0) under the address of theirs. An NVSwitch says so,
-/// and is a bridge (class 06) to PCI where it says its class.
+/// DeviceCollector collects PCI devices, and system devices (cuda0, nvml0) under the address of
+/// theirs. An NVSwitch says so, and is a bridge (class 06) if it gives its PCI class.
 class DeviceCollector : public pugi::xml_tree_walker {
   public:
     Devices take() { return std::move(devices_); }
@@ -50,7 +50,7 @@ class DeviceCollector : public pugi::xml_tree_walker {
     Devices devices_;
 };
 
-/// The words of all children of that name.
+/// Returns the words of all children of that name.
 std::vector<std::string_view> words_of(const pugi::xml_node& matrix, const char* name,
                                        std::size_t most) {
     std::vector<std::string_view> words;
@@ -68,7 +68,8 @@ std::vector<std::string_view> words_of(const pugi::xml_node& matrix, const char*
     return words;
 }
 
-/// Of the objects in a matrix; null where one is no PCI device ("OSDev:332", "Package:3", "332").
+/// Returns the objects of a matrix; null for one that is no PCI device ("OSDev:332", "Package:3",
+/// "332").
 std::vector<const Device*> objects_of(const pugi::xml_node& matrix, const Devices& devices) {
     std::vector<const Device*> objects;
     for (const std::string_view word : words_of(matrix, "indexes", most_objects)) {
@@ -78,7 +79,7 @@ std::vector<const Device*> objects_of(const pugi::xml_node& matrix, const Device
     return objects;
 }
 
-/// MB/s, in each direction.
+/// Returns the values in MB/s, in each direction.
 std::optional<std::vector<double>> values_of(const pugi::xml_node& matrix, std::size_t count) {
     std::vector<double> values;
     for (const std::string_view word : words_of(matrix, "u64values", count)) {

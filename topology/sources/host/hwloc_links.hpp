@@ -1,4 +1,4 @@
-// topology/sources/host/hwloc_links.hpp - links between GPUs in hwloc's XML files.
+// topology/sources/host/hwloc_links.hpp - reads links between GPUs from hwloc's XML files.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace gradcoll {
 
-/// What the matrices NVLinkBandwidth, XGMIBandwidth and XeLinkBandwidth say, by the PCI address of
-/// each GPU as PciAddress::text() writes it; switches are named likewise. Links to CPUs are left
-/// out. hwloc itself never sees them (checked_hwloc_xml() drops them), so `xml` is not trusted: a
-/// matrix that contradicts itself, or has more than 1024 objects, counts as none.
+/// Returns what the matrices NVLinkBandwidth, XGMIBandwidth and XeLinkBandwidth say, by the PCI
+/// address of each GPU as PciAddress::text() writes it; switches are named in the same way. Links
+/// to CPUs are left out. hwloc itself never sees them (checked_hwloc_xml() drops them), so `xml` is
+/// not trusted: a matrix that contradicts itself, or has more than 1024 objects, is ignored.
 std::map<std::string, std::vector<GpuLink>> gpu_links_in_hwloc_xml(std::string_view xml);
 
 }  // namespace gradcoll

@@ -15,14 +15,14 @@ namespace {
 
 using PciAttributes = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
 
-/// Whether both would have the same CPUs if nothing were hidden: ranks that see different parts of
-/// the host agree on that.
+/// Returns whether both would have the same CPUs if nothing were hidden: ranks that see different
+/// parts of the host agree on that.
 bool are_same_cpus(hwloc_obj_t one, hwloc_obj_t other) {
     return one->complete_cpuset && other->complete_cpuset &&
            hwloc_bitmap_isequal(one->complete_cpuset, other->complete_cpuset) != 0;
 }
 
-/// The kinds that a path shows; the others (PUs, level 1 caches, misc) are passed over.
+/// Returns the kind, if a path shows the object; PUs, level 1 caches and others are passed over.
 std::optional<VertexKind> kind_of(hwloc_obj_t object) {
     switch (object->type) {
         case HWLOC_OBJ_PACKAGE:
@@ -48,8 +48,8 @@ PciAddress address_of(const PciAttributes& pci) {
     return {static_cast<std::uint32_t>(pci.domain), pci.bus, pci.dev, pci.func};
 }
 
-/// A number that ranks agree on even if cgroups show each of them other parts of the host, which
-/// shifts hwloc's logical indexes: the lowest PU that the object has when nothing is hidden.
+/// Returns a number that ranks agree on even if cgroups show each of them other parts of the host,
+/// which shifts hwloc's logical indices: the lowest PU that the object has when nothing is hidden.
 std::uint32_t index_of(hwloc_obj_t object) {
     if (object->type == HWLOC_OBJ_NUMANODE) return object->os_index;
     if (object->type == HWLOC_OBJ_PCI_DEVICE) return address_of(object->attr->pcidev).index();
@@ -61,7 +61,7 @@ std::uint32_t index_of(hwloc_obj_t object) {
     return static_cast<std::uint32_t>(hwloc_bitmap_first(object->complete_cpuset));
 }
 
-/// Sockets have numbers of their own, which people know them by.
+/// Returns the number in an object's name. Sockets have numbers of their own, which people know.
 std::uint32_t number_in_name(hwloc_obj_t object) {
     const bool own = object->type == HWLOC_OBJ_PACKAGE && object->os_index != HWLOC_UNKNOWN_INDEX;
     return own ? object->os_index : index_of(object);
@@ -73,8 +73,9 @@ HostPath::Object path_object(VertexKind kind, hwloc_obj_t object) {
     return {kind, index_of(object), fmt::format("{}#{}", type, number_in_name(object))};
 }
 
-/// Of objects with the same CPUs a path names one: the socket rather than its only NUMA node or
-/// cache, the NUMA node rather than its cache, the core rather than a cache of its own.
+/// Returns whether another object with the same CPUs stands for this one on a path: the socket
+/// rather than its only NUMA node or cache, the NUMA node rather than its cache, the core rather
+/// than its own cache.
 bool is_told_by(hwloc_obj_t object, const std::vector<hwloc_obj_t>& above, hwloc_obj_t core) {
     const bool is_cache = hwloc_obj_type_is_cache(object->type) != 0;
     if (!is_cache && object->type != HWLOC_OBJ_NUMANODE) return false;
@@ -87,8 +88,9 @@ bool is_told_by(hwloc_obj_t object, const std::vector<hwloc_obj_t>& above, hwloc
     });
 }
 
-/// The NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2, perhaps
-/// below a memory-side cache. Where an object has several (DRAM and HBM), the first stands for all.
+/// Returns the NUMA node that is exactly at `object`: memory hangs beside the CPU tree in hwloc 2,
+/// perhaps below a memory-side cache. If an object has several (DRAM and HBM), the first stands for
+/// all.
 hwloc_obj_t numa_at(hwloc_obj_t object) {
     for (hwloc_obj_t memory = object->memory_first_child; memory; memory = memory->next_sibling) {
         hwloc_obj_t node = memory;
@@ -98,9 +100,9 @@ hwloc_obj_t numa_at(hwloc_obj_t object) {
     return nullptr;
 }
 
-/// A display device or an accelerator (PCI classes 03 and 12), or another one that the system calls
-/// a GPU or a coprocessor; without the small ones that servers have for their console (Matrox,
-/// ASPEED, ATI ES1000).
+/// Returns whether the device is a GPU: a display device or an accelerator (PCI classes 03 and 12),
+/// or another one that the system calls a GPU or a coprocessor, except the small ones that servers
+/// have for their console (Matrox, ASPEED, ATI ES1000).
 bool is_gpu(hwloc_obj_t pci_device) {
     const auto& pci = pci_device->attr->pcidev;
     const bool es1000 = pci.vendor_id == 0x1002 && pci.device_id == 0x515e;
@@ -120,8 +122,8 @@ void collect_gpus(hwloc_obj_t object, std::vector<hwloc_obj_t>& out) {
     }
 }
 
-/// The GPU that hangs at `object` and the bridge above it. With several GPUs there, which of them a
-/// rank uses is not known: then only a bridge that all of them share is near.
+/// Appends the GPU that hangs at `object` and the bridge above it. If several GPUs are there, it is
+/// not known which one a rank uses: then only a bridge that all of them share is near.
 void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
     std::vector<hwloc_obj_t> gpus;
     collect_gpus(object, gpus);
@@ -139,15 +141,16 @@ void append_gpus_at(hwloc_obj_t object, std::vector<HostPath::Object>& path) {
     if (gpus.size() == 1) path.push_back(path_object(VertexKind::gpu, gpus.front()));
 }
 
-/// What hwloc says of a link's speed in GB/s, each direction. GPUs at rest let their links sleep at
-/// 2.5 GT/s, which is 4 GB/s with 16 lanes: so little is not believed.
+/// Returns hwloc's speed of a link in GB/s, in each direction. GPUs at rest let their links sleep
+/// at 2.5 GT/s, which is 4 GB/s with 16 lanes: so low a speed is not believed.
 Uplink link_of(const PciAttributes& pci) {
     constexpr double asleep_gbytes_per_s = 4.0;
     const double rounded = std::round(static_cast<double>(pci.linkspeed) * 100) / 100;
     return {rounded > asleep_gbytes_per_s && rounded < 1e6 ? rounded : 0, 0};
 }
 
-/// A bridge or a device on the way to a GPU, under its PCI address if it has one.
+/// Makes an object of a bridge or a device on the way to a GPU, with its PCI address as name if it
+/// has one.
 HostPath::Object pci_object(hwloc_obj_t object) {
     const bool bridge = object->type == HWLOC_OBJ_BRIDGE;
     HostPath::Object made = path_object(bridge ? VertexKind::bridge : VertexKind::gpu, object);
@@ -174,7 +177,7 @@ std::vector<HostPath::Object> objects_down_to(hwloc_obj_t object, NearGpus near_
         shown.push_back(next);
     };
     for (auto it = line.rbegin(); it != line.rend(); ++it) {
-        // Before the object: of a chain the last one stays, and cores are the socket's.
+        // GPUs come before the object: the last of a chain stays, and cores belong to the socket.
         if (near_gpus == NearGpus::shown) append_gpus_at(*it, path);
         if (const auto kind = kind_of(*it)) show(*kind, *it);
         if (const hwloc_obj_t numa = numa_at(*it)) show(VertexKind::numa, numa);

@@ -45,17 +45,17 @@ std::optional<std::uint64_t> number_from(std::string_view text) {
     return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
-/// Numbers that hwloc may take as they are: its readers check these no further.
+/// These are numbers, which hwloc's readers check no further.
 constexpr std::array numbers{"local_memory", "cache_size", "cache_linesize", "cache_associativity",
                              "kind",         "subkind",    "dont_merge"};
-/// Of devices: hexadecimal digits and signs between them.
+/// These belong to devices: hexadecimal digits with signs between them.
 constexpr std::array addresses{"bridge_pci", "pci_busid", "pci_type", "pci_link_speed"};
 
-/// What an object holds, and what its children must stay within.
+/// ObjectSets is what an object holds, and what its children must stay within.
 struct ObjectSets {
-    Bitmap cpus = new_bitmap(), all_cpus = cpus;     ///< usable, and with those that are hidden or
-                                                     ///< offline
-    Bitmap nodes = new_bitmap(), all_nodes = nodes;  ///< of memory
+    Bitmap cpus = new_bitmap(), all_cpus = cpus;     ///< usable ones, and all with those that are
+                                                     ///< hidden or offline
+    Bitmap nodes = new_bitmap(), all_nodes = nodes;  ///< NUMA nodes
 };
 
 bool is_within(const Bitmap& set, const Bitmap& other) {
@@ -116,7 +116,7 @@ class Checker {
         return {};
     }
 
-    /// What may be used of the whole machine.
+    /// Writes the sets of what may be used of the whole machine.
     Status write_allowed(const pugi::xml_node& object, const ObjectSets& sets,
                          pugi::xml_node& out) {
         for (const auto& [name, within] :
@@ -172,15 +172,15 @@ class Checker {
         return {};
     }
 
-    /// Memory without CPUs: in version 1 a NUMANode of its own, in version 2 in a group. Below it
-    /// nothing can have CPUs.
+    /// Returns whether the object is memory without CPUs: in version 1 a NUMANode of its own, in
+    /// version 2 in a group. Nothing below it can have CPUs.
     static bool is_only_of_memory(std::string_view type, const ObjectSets& sets) {
         return (type == "Group" || type == "NUMANode") &&
                hwloc_bitmap_iszero(sets.all_cpus.get()) &&
                !hwloc_bitmap_iszero(sets.all_nodes.get());
     }
 
-    /// The sets are within those of the object above, and siblings share no CPU.
+    /// Checks that the sets are within those of the object above, and that siblings share no CPU.
     Status check_sets(const pugi::xml_node& object, Family own, const ObjectSets& sets,
                       const ObjectSets& within, const Bitmap& taken) {
         if (!is_within(sets.all_cpus, within.all_cpus) || !is_within(sets.cpus, within.cpus))
@@ -195,8 +195,8 @@ class Checker {
         return {};
     }
 
-    /// `within`: of the object above, which stand for the NUMA nodes of one that names none, as
-    /// groups do in version 1.
+    /// Reads an object's sets. `within` are the sets of the object above; its NUMA nodes are used
+    /// if the object names none, as groups do in version 1.
     Result<ObjectSets> sets_of(const pugi::xml_node& object, std::string_view type,
                                const ObjectSets& within) {
         ObjectSets sets;
@@ -223,7 +223,8 @@ class Checker {
         return sets;
     }
 
-    /// Without `other` it must be there; with it, it is that one if it is not, and holds it.
+    /// Reads a set. Without `other` it must exist; otherwise it must contain `other`, which is its
+    /// default.
     Status read_set(const pugi::xml_node& object, const char* name, const Bitmap* other,
                     Bitmap& set) {
         const pugi::xml_attribute attribute = object.attribute(name);
@@ -287,7 +288,8 @@ class Checker {
         return {};
     }
 
-    /// hwloc believes depth and kind even where the type says otherwise.
+    /// Writes depth and kind from the type, since hwloc believes them even if the type says
+    /// otherwise.
     Status write_cache(const pugi::xml_node& object, std::string_view type, pugi::xml_node& out) {
         const bool names_level = type[0] == 'L';  // "L1iCache"
         if (names_level)
@@ -321,7 +323,7 @@ class Checker {
 
     std::string_view xml_;
     bool version1_ = false;
-    bool has_nodes_ = true;  ///< version 1 may be without
+    bool has_nodes_ = true;  ///< false for version 1 files without NUMA nodes
     bool has_pu_ = false;
     int objects_ = 0;
     std::unordered_set<std::uint64_t> memory_seen_;

@@ -20,8 +20,8 @@ namespace gradcoll {
 
 namespace {
 
-/// The largest number of objects in a level that a synthetic description asks for; attributes in ()
-/// do not count.
+/// Returns the largest number of objects in a level that a synthetic description asks for;
+/// attributes in () do not count.
 double widest_level(const std::string& description) {
     double product = 1;
     int parentheses = 0;
@@ -37,7 +37,8 @@ double widest_level(const std::string& description) {
     return product;
 }
 
-/// The part of the machine that the calling process is bound to; all of it if it has no binding.
+/// Returns the part of the machine that the calling process is bound to; all of it if it has no
+/// binding.
 Bitmap bound_part(hwloc_topology_t topology) {
     Bitmap bound = new_bitmap();
     const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
@@ -47,8 +48,8 @@ Bitmap bound_part(hwloc_topology_t topology) {
     return bound;
 }
 
-/// Objects that hold some of the machine's CPUs and not all: neither memory without CPUs nor the
-/// only package counts.
+/// Counts objects that hold some of the machine's CPUs and not all: neither memory without CPUs nor
+/// the only package counts.
 int count_parts(hwloc_topology_t topology, hwloc_obj_type_t type) {
     const hwloc_const_cpuset_t all = hwloc_get_root_obj(topology)->cpuset;
     int count = 0;
@@ -58,7 +59,7 @@ int count_parts(hwloc_topology_t topology, hwloc_obj_type_t type) {
     return count;
 }
 
-/// The largest parts that the machine has several of, in words; empty if cores are all it has.
+/// Returns the largest parts that the machine has several of, in words; empty if it has only cores.
 std::string parts_of(hwloc_topology_t topology) {
     static constexpr std::pair<hwloc_obj_type_t, const char*> kinds[] = {
         {HWLOC_OBJ_PACKAGE, "packages"},
@@ -70,7 +71,8 @@ std::string parts_of(hwloc_topology_t topology) {
     return {};
 }
 
-/// Real machines tell of a package or a cache, be it the only one.
+/// Returns whether no package or cache is known. Real machines report at least one, be it the only
+/// one.
 bool has_no_shape(hwloc_topology_t topology) {
     for (const hwloc_obj_type_t type :
          {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE})
@@ -96,8 +98,8 @@ Result<Machine::Handle> Machine::prepared(Devices devices) {
     hwloc_topology_set_io_types_filter(raw, devices == Devices::shown
                                                 ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT
                                                 : HWLOC_TYPE_FILTER_KEEP_NONE);
-    // These would start GPU drivers or connect to a display only to look at devices that PCI
-    // already shows.
+    // These components would start GPU drivers or connect to a display only to find devices that
+    // PCI already shows.
     for (const char* component : {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl"})
         hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, component);
     return topology;
@@ -146,7 +148,7 @@ Result<Machine> Machine::xml_text(std::string_view xml, const std::string& what)
         return Status(Code::invalid_argument, fmt::format("{}: hwloc does not see it: {}", what,
                                                           checked.status().message()));
     Handle topology = GRADCOLL_VALUE(prepared(Devices::shown));
-    // What the process that recorded it was not allowed to use is there for others.
+    // CPUs that the recording process was not allowed to use are there for others.
     hwloc_topology_set_flags(topology.get(), HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
     errno = 0;
     // The size counts the final 0.
@@ -187,7 +189,7 @@ std::string Machine::hidden_note() const {
     const hwloc_obj_t root = hwloc_get_root_obj(topology_.get());
     const int shown = hwloc_bitmap_weight(root->cpuset);
     const int all = hwloc_bitmap_weight(root->complete_cpuset);
-    // Half of them is what machines have that were started without their second threads.
+    // Half of the CPUs are shown on machines that were started without their second threads.
     if (shown <= 0 || 2 * shown >= all) return {};
     return fmt::format(
         "it shows {} of {} CPUs: the others are offline, or the job that recorded it may not use "

@@ -1,5 +1,5 @@
-// topology/sources/host/machine.hpp - one machine as hwloc sees it. hwloc itself is known to
-// machine.cpp, hwloc_objects.*, hwloc_xml.cpp and bitmap.* alone.
+// topology/sources/host/machine.hpp - one machine as hwloc sees it. Only machine.cpp,
+// hwloc_objects.*, hwloc_xml.cpp and bitmap.* know hwloc.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,46 @@ struct hwloc_topology;
 
 namespace gradcoll {
 
-/// Owns a loaded hwloc topology. Not thread safe while loading, read only (so thread safe)
-/// afterwards.
+/// A Machine owns a loaded hwloc topology. Not thread safe while loading; read only afterwards, and
+/// then thread safe.
 class Machine {
   public:
-    /// Looking for PCI devices takes hwloc most of its time on some machines.
+    /// Devices says whether to look for PCI devices, which takes hwloc most of its time on some
+    /// machines.
     enum class Devices : std::uint8_t { ignored, shown };
 
-    /// This machine, or the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show. Errors: io with hwloc's
-    /// reason.
+    /// Loads this machine, or the one that HWLOC_XMLFILE / HWLOC_SYNTHETIC show. Errors: io with
+    /// hwloc's reason.
     static Result<Machine> local(Devices devices = Devices::ignored);
-    /// Errors: invalid_argument quoting the string; more than 2^20 objects in a level are refused.
+    /// Builds a machine from a synthetic string. Errors: invalid_argument quoting the string; more
+    /// than 2^20 objects in a level are refused.
     static Result<Machine> synthetic(const std::string& description);
-    /// Errors: io if the file cannot be read, invalid_argument if hwloc does not take it.
+    /// Loads an XML file. Errors: io if the file cannot be read, invalid_argument if hwloc refuses
+    /// it.
     static Result<Machine> xml(const std::string& path);
-    /// The text of such a file, not trusted: hwloc sees it only if checked_hwloc_xml() finds
-    /// nothing wrong with it. `what` it is, for messages.
+    /// Loads the text of such a file. It is not trusted: hwloc sees it only if checked_hwloc_xml()
+    /// finds no fault. `what` names it in messages.
     static Result<Machine> xml_text(std::string_view xml, const std::string& what);
 
     std::string host_name() const;
-    /// That most CPUs of a recorded machine are hidden, and what shows them; empty if they are not.
+    /// Returns a note if most CPUs of a recorded machine are hidden, and what would show them; else
+    /// an empty text.
     std::string hidden_note() const;
-    /// Down to the smallest object that holds the binding of the calling process (the whole machine
-    /// if it has none).
+    /// Returns the path down to the smallest object that holds the binding of the calling process
+    /// (the whole machine if it has none).
     HostPath path_of_this_process() const;
-    /// As far as the whole machine is one object: the path of a process without a binding.
+    /// Returns the path of a process without a binding: as far as the whole machine is one object.
     HostPath path_of_all() const;
-    /// Down to each core in order, or to each PU where no core is described.
+    /// Returns the path down to each core in order, or to each PU if no core is described.
     std::vector<HostPath> paths_of_cores() const;
-    /// By PCI address; none if devices are ignored. Links are those that an XML file tells of.
+    /// Returns the GPUs by PCI address; none if devices are ignored. Links are those of an XML
+    /// file.
     std::vector<RankGpu> gpus() const;
-    /// The device with that address, whatever hwloc takes it for; nothing if it shows none.
+    /// Returns the device with that address, of whatever kind; nothing if there is none.
     std::optional<RankGpu> gpu(const PciAddress& address) const;
-    /// Whether that GPU and another one are NVIDIA's: only then NVLink may join them.
+    /// Returns whether that GPU and another one are NVIDIA's: only then NVLink may join them.
     bool has_several_of_nvidia(const PciAddress& address) const;
-    /// Nothing if this is another machine than the one that the process runs on.
+    /// Returns nothing if this is not the machine that the process runs on.
     MachineFacts facts() const;
 
   private:

@@ -16,7 +16,7 @@ namespace {
 
 using Places = std::vector<NcclPlace>;
 
-/// In the order of their numbers, if all have one.
+/// Returns the places of a kind, in the order of their numbers if all have one.
 std::vector<int> of_kind(const Places& places, VertexKind kind) {
     std::vector<int> out;
     for (std::size_t i = 0; i < places.size(); ++i)
@@ -28,7 +28,7 @@ std::vector<int> of_kind(const Places& places, VertexKind kind) {
     return out;
 }
 
-/// The lowest place that holds all of them.
+/// Returns the lowest place that holds all of them.
 int place_above(const Places& places, const std::vector<int>& members) {
     std::unordered_map<int, std::size_t> seen;
     for (const int member : members)
@@ -38,7 +38,7 @@ int place_above(const Places& places, const std::vector<int>& members) {
     return i;
 }
 
-/// From the host down.
+/// Returns what is above the GPU, from the host down.
 std::vector<std::uint64_t> above(const Places& places, int gpu) {
     std::vector<std::uint64_t> ids;
     for (int i = places[at(gpu)].parent; i >= 0; i = places[at(i)].parent)
@@ -69,7 +69,7 @@ void form_islands(Places& places, std::span<const int> gpus, std::vector<std::st
     if (!found.note.empty()) notes.push_back(found.note);
 }
 
-/// Places as nested vertices; those without ranks are left out.
+/// SpecMaker turns places into nested vertices; those without ranks are left out.
 class SpecMaker {
   public:
     SpecMaker(Places& places, const std::unordered_map<int, std::vector<int>>& ranks)
@@ -78,7 +78,7 @@ class SpecMaker {
             below_[at(places[i].parent)].push_back(static_cast<int>(i));
     }
 
-    /// At most as deep as the file, plus an island.
+    /// Makes a vertex; the recursion is at most as deep as the file, plus an island.
     TreeSpec spec_of(int i) const {
         const NcclPlace& place = places_[at(i)];
         TreeSpec spec{place.kind, place.name, -1, place.uplink, {}};

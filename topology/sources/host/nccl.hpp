@@ -1,4 +1,4 @@
-// topology/sources/host/nccl.hpp - one host as NCCL's topology file describes it (NCCL_TOPO_FILE,
+// topology/sources/host/nccl.hpp - reads one host from NCCL's topology file (NCCL_TOPO_FILE,
 // NCCL_TOPO_DUMP_FILE). Calls no MPI, needs no GPU.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace gradcoll {
 
-/// host > NUMA node > PCIe bridges > GPU > ranks, without what has no ranks below it. The ranks are
-/// dealt one each to the GPUs, in the order of their device numbers if all have one, else of the
-/// text; round robin when there are more. But where `gpus` say which one each rank uses (PCI
-/// address, see dealt_to_gpus()) the ranks are there. A file that names no GPU: in even
-/// shares to its NUMA nodes, with a note.
+/// Returns host > NUMA node > PCIe bridges > GPU > ranks, without what has no ranks below it. Ranks
+/// are dealt one each to the GPUs, in the order of their device numbers if all have one, else of
+/// the text; round robin when there are more. If `gpus` say which one each rank uses (PCI address,
+/// see dealt_to_gpus()), the ranks are there instead. If the file names no GPU, ranks are spread
+/// evenly over its NUMA nodes, with a note.
 /// GPUs that NVLink or XGMI joins each with each (or all with one NVSwitch) are a `group` at the
-/// lowest place that holds them all. Links: PCIe rate x width without its encoding, each direction;
-/// what the file leaves open, or states but no GPU has (one lane, 2.5 GT/s), is not known, the
-/// latter with a note. The host has no name. `xml` is not trusted. Errors: invalid_argument with
-/// line and what was expected. Complexity: near linear. Source: recorded files of AWS, Azure and
-/// AMD (tests/golden/topologies/nccl).
+/// lowest place that holds them all. Links have PCIe's rate x width without its encoding, in each
+/// direction. A link is unknown if the file leaves it open, or if it states what no GPU has (one
+/// lane, 2.5 GT/s), the latter with a note. The host has no name. `xml` is not trusted. Errors:
+/// invalid_argument with line and what was expected. Complexity: near linear. Source: recorded
+/// files of AWS, Azure and AMD (tests/golden/topologies/nccl).
 Result<TreeSpec> host_from_nccl(std::string_view xml, std::span<const int> ranks,
                                 std::vector<std::string>& notes,
                                 std::span<const std::string> gpus = {});

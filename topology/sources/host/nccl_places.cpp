@@ -26,14 +26,14 @@ std::string attribute(const pugi::xml_node& node, const char* name) {
     return std::string(std::string_view(node.attribute(name).value()).substr(0, longest));
 }
 
-/// "16.0 GT/s PCIe" -> 16; 0 if it does not start with a number.
+/// Returns 16 for "16.0 GT/s PCIe"; 0 if the text does not start with a number.
 double leading_number(std::string_view text) {
     double number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
     return number;
 }
 
-/// The class code of a PCI device or of a link's target; 0 if it is not there.
+/// Returns the class code of a PCI device or of a link's target; 0 if it is missing.
 unsigned class_of(const std::string& text) {
     unsigned value = 0;
     std::string_view digits = text;
@@ -42,7 +42,7 @@ unsigned class_of(const std::string& text) {
     return value;
 }
 
-/// Display controllers and processing accelerators.
+/// Returns whether the device is a display controller or a processing accelerator.
 bool is_gpu(const pugi::xml_node& pci) {
     const unsigned base = class_of(attribute(pci, "class")) >> 16;
     return base == 0x03 || base == 0x12 || pci.child("gpu");
@@ -96,7 +96,7 @@ class NcclReader {
         return static_cast<int>(places_.size()) - 1;
     }
 
-    /// A GPU, or whatever holds further devices; others (NICs) are passed over.
+    /// Reads a GPU, or a device that holds further ones; others (NICs) are passed over.
     Status read_pci(const pugi::xml_node& pci, int parent, int depth) {
         if (depth > max_pci_depth)
             return wrong(xml_, pci.offset_debug(),

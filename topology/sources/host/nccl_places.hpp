@@ -12,18 +12,19 @@
 
 namespace gradcoll {
 
-/// Something in the host: the host itself (the first), NUMA nodes, PCIe bridges, GPUs.
+/// An NcclPlace is something in the host: the host itself (the first), a NUMA node, a PCIe bridge,
+/// a GPU.
 struct NcclPlace {
-    int parent = -1;  ///< stands before its children
+    int parent = -1;  ///< index of the parent, which comes before its children
     VertexKind kind = VertexKind::host;
     std::string name;
     Uplink uplink;
-    int device = -1;             ///< of a GPU: CUDA's or HIP's number; -1: not known
-    std::vector<GpuLink> links;  ///< of a GPU: how fast they are the file does not say
+    int device = -1;             ///< for a GPU: CUDA's or HIP's number; -1: not known
+    std::vector<GpuLink> links;  ///< for a GPU; the file does not say how fast they are
 };
 
-/// In the order of the text; devices that are neither a GPU nor hold other ones are left out.
-/// Errors: as host_from_nccl().
+/// Returns the places in the order of the text; devices that neither are a GPU nor hold other ones
+/// are left out. Errors: as host_from_nccl().
 Result<std::vector<NcclPlace>> places_from_nccl(std::string_view xml,
                                                 std::vector<std::string>& notes);
 

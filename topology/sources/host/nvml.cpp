@@ -26,7 +26,7 @@ struct Calls {
     nvml::Shutdown* shutdown = nullptr;
     nvml::GetHandle* handle = nullptr;
     nvml::ErrorText* error_text = nullptr;
-    // Those that a library may lack: what they tell is not known then.
+    // A library may lack these; what they would tell is then not known.
     nvml::GetLinkNumber* link_state = nullptr;
     nvml::GetLinkNumber* remote_type = nullptr;
     nvml::GetRemotePci* remote_pci = nullptr;
@@ -59,7 +59,7 @@ Status no_answer(const std::string& what, const std::string& reason) {
     return {Code::unsupported, fmt::format("{}: {}", what, reason)};
 }
 
-/// The started library; it ends with this.
+/// A Session is the started library, which it shuts down.
 class Session {
   public:
     explicit Session(const Calls& calls) : calls_(calls), code_(calls.init()) {}
@@ -79,7 +79,7 @@ class Session {
 
   private:
     double pcie_of(nvml::Device device) const {
-        // GT/s a lane of PCIe 1, 2, ...
+        // PCIe 1, 2, ... have these GT/s for each lane.
         constexpr double speeds[] = {2.5, 5, 8, 16, 32, 64, 128};
         unsigned generation = 0, lanes = 0;
         if (!calls_.pcie_generation || !calls_.pcie_lanes ||
@@ -105,7 +105,7 @@ class Session {
         return links;
     }
 
-    /// All of a GPU's links are alike.
+    /// Returns the speed of one link: all of a GPU's links are alike.
     double speed_of_link(nvml::Device device) const {
         nvml::FieldValue field{};
         field.field = nvml::field_link_mbytes_per_s;
@@ -121,7 +121,8 @@ class Session {
                type == nvml::type_switch;
     }
 
-    /// Virtual machines give switches names that are no addresses.
+    /// Returns the name of the other end. Virtual machines give switches names that are no
+    /// addresses.
     static std::string name_of(const nvml::PciInfo& remote) {
         const std::string_view text(remote.bus_id, std::size(remote.bus_id));
         const std::string_view name = text.substr(0, std::min(text.find('\0'), text.size()));

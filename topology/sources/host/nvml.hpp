@@ -1,5 +1,5 @@
-// topology/sources/host/nvml.hpp - what NVIDIA's management library says of a GPU. It is loaded
-// when it is asked and closed afterwards; its header is not needed.
+// topology/sources/host/nvml.hpp - asks NVIDIA's management library about a GPU. The library is
+// loaded for the question and closed afterwards; its header is not needed.
 #pragma once
 
 #include <string>
@@ -11,15 +11,16 @@
 namespace gradcoll {
 
 struct NvmlGpu {
-    std::vector<GpuLink> links;    ///< NVLinks that are up, one entry a target; targets are named
-                                   ///< by PCI address
-    double pcie_gbytes_per_s = 0;  ///< that GPU and slot can do at most, each direction; 0: not
+    std::vector<GpuLink> links;    ///< NVLinks that are up, one entry for each target; targets are
+                                   ///< named by PCI address
+    double pcie_gbytes_per_s = 0;  ///< the most that GPU and slot can do, in each direction; 0: not
                                    ///< known. The link may be slower at the moment, to save power.
 };
 
-/// `bus_id` as PciAddress::text() writes it. `library`: file name or path. Takes up to a second.
-/// Thread safe. Errors: unsupported if there is no such library, no driver or no such GPU, with the
-/// reason. Source: NVML API reference (device queries, NvLink methods, field values).
+/// Returns what the library says. `bus_id` is as PciAddress::text() writes it; `library` is a file
+/// name or path. Takes up to a second. Thread safe. Errors: unsupported if there is no such
+/// library, no driver or no such GPU, with the reason. Source: NVML API reference (device queries,
+/// NvLink methods, field values).
 Result<NvmlGpu> ask_nvml(const std::string& bus_id,
                          const std::string& library = "libnvidia-ml.so.1");
 

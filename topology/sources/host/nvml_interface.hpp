@@ -1,6 +1,6 @@
-// topology/sources/host/nvml_interface.hpp - as much of NVML's binary interface as nvml.cpp calls;
-// the tests' stand-in for the library implements it. Layouts and numbers are those of the NVML API
-// reference; they have not changed since driver 418.
+// topology/sources/host/nvml_interface.hpp - the part of NVML's binary interface that nvml.cpp
+// calls; the tests' stand-in for the library implements it. Layouts and numbers are those of the
+// NVML API reference; they have not changed since driver 418.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@ namespace gradcoll::nvml {
 
 using Device = void*;
 
-// What calls return.
+// Calls return these codes.
 inline constexpr int success = 0;
 inline constexpr int invalid_argument = 2;
 inline constexpr int not_supported = 3;
 inline constexpr int not_found = 6;
 
-inline constexpr unsigned most_links = 64;  ///< no GPU has as many
+inline constexpr unsigned most_links = 64;  ///< more than any GPU has
 inline constexpr unsigned type_gpu = 0;     ///< nvmlIntNvLinkDeviceType_t
 inline constexpr unsigned type_switch = 2;
 inline constexpr unsigned field_link_mbytes_per_s = 90;  ///< NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON:
                                                          ///< of one link, each direction
 inline constexpr unsigned type_unsigned_int = 1;         ///< nvmlValueType_t
 
-/// nvmlPciInfo_t
+/// PciInfo has the layout of nvmlPciInfo_t.
 struct PciInfo {
     char short_bus_id[16];
     unsigned domain;
@@ -33,7 +33,7 @@ struct PciInfo {
     char bus_id[32];  ///< "00000000:3B:00.0"
 };
 
-/// nvmlFieldValue_t
+/// FieldValue has the layout of nvmlFieldValue_t.
 struct FieldValue {
     unsigned field;
     unsigned scope;

@@ -16,7 +16,8 @@ namespace gradcoll {
 
 namespace {
 
-/// Loading takes tens of milliseconds and the machine stays the same; a binding is read anew.
+/// Returns this machine, which is loaded once: that takes tens of milliseconds, and the machine
+/// stays the same. A binding is read each time.
 const Result<Machine>& this_machine() {
     static const Result<Machine> machine = Machine::local();
     return machine;
@@ -27,7 +28,7 @@ const Result<Machine>& this_machine_with_devices() {
     return machine;
 }
 
-/// The driver takes long to answer, and its answer stays the same.
+/// Asks the driver once for each GPU, since it takes long to answer, and its answer stays the same.
 NvmlGpu known_to_nvml(const std::string& bus_id) {
     static std::mutex mutex;
     static std::map<std::string, NvmlGpu> known;
