@@ -65,7 +65,7 @@ std::vector<ProbeHost> probe_hosts(std::span<const JobHost> hosts) {
     return all;
 }
 
-/// What rank 0 needs of all.
+/// Work is what rank 0 needs of all ranks.
 struct Work {
     Reports reports = Reports::none;
     bool measure = false;
@@ -91,8 +91,8 @@ class Discovery {
     }
 
   private:
-    // The functions below are for rank 0 alone if they are not collective. Their errors are those
-    // of MPI; what is to be told to all is `trouble`.
+    // Unless they are collective, only rank 0 calls the functions below. They return errors of MPI;
+    // what is to be reported to all ranks is `trouble`.
 
     Status read_sources(const std::string& written) {
         WrittenSource source = GRADCOLL_VALUE(written_source(written));
@@ -102,7 +102,7 @@ class Discovery {
         return {};
     }
 
-    /// Collective.
+    /// Gathers the ranks' reports and makes hosts of them. Collective.
     Status learn_hosts(Reports what, Status& trouble) {
         const RankReport mine = GRADCOLL_VALUE(own_report(comm_, rank_, what, wish_.gpu_bus_id));
         std::vector<std::string> reports;
@@ -116,7 +116,7 @@ class Discovery {
         return {};
     }
 
-    /// Collective. One host alone is not measured.
+    /// Measures between hosts; one host alone is not measured. Collective.
     Status measure() {
         std::string bytes;
         if (rank_ == 0)
@@ -137,7 +137,7 @@ class Discovery {
         return sources_->tree_of(job_, std::move(notes_));
     }
 
-    /// For sources that name ranks of MPI_COMM_WORLD; reports tell these otherwise.
+    /// Finds the ranks in MPI_COMM_WORLD for sources that name those; otherwise reports tell them.
     Status find_world() {
         GRADCOLL_TRY(from_mpi(PMPI_Comm_size(MPI_COMM_WORLD, &job_.world_size), "MPI_Comm_size"));
         std::vector<int> own(static_cast<std::size_t>(size_));

@@ -10,8 +10,8 @@
 
 namespace gradcoll {
 
-/// Where a tree came from, for people ("GC_TOPOLOGY expression", "discovered: hwloc + shared-memory
-/// split", ...).
+/// A DiscoveredTree is a tree with its origin, for people ("GC_TOPOLOGY expression", "discovered:
+/// hwloc + shared-memory split", ...).
 struct DiscoveredTree {
     Tree tree;
     std::string origin;
@@ -19,11 +19,11 @@ struct DiscoveredTree {
                                           ///< ranks
 };
 
-/// Origin and notes in one line.
+/// Returns origin and notes in one line.
 std::string told_origin(const DiscoveredTree& tree);
 
-/// A tree as bytes for all ranks, or the error: code, text, tree, notes; and back. Errors: the one
-/// that was written; corrupt.
+/// Turn a tree into bytes for all ranks, or the error (code, text, tree, notes), and back. Errors:
+/// the one that was written; corrupt.
 std::string discovery_bytes(const Result<DiscoveredTree>& result);
 Result<DiscoveredTree> discovery_from(std::string_view bytes);
 

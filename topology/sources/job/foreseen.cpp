@@ -1,5 +1,5 @@
-// topology/sources/job/foreseen.cpp - jobs on one host that are not there: writes down what its
-// ranks would find, and makes the tree of it.
+// topology/sources/job/foreseen.cpp - jobs on one host that do not exist: writes down what their
+// ranks would find, and makes the tree.
 #include "topology/sources/job/foreseen.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ Status check_rank_count(int rank_count) {
             fmt::format("ranks is {}; allowed are 0 to {}", rank_count, max_tree_ranks)};
 }
 
-/// Rank `rank` of those that would be on this host.
+/// Returns the path of one of the ranks that would be on this host.
 HostPath placed(const std::vector<HostPath>& cores, const HostPath& whole, int rank,
                 int rank_count) {
     const bool fits = static_cast<std::size_t>(rank_count) <= cores.size();
@@ -35,7 +35,7 @@ std::string assumption(std::size_t core_count, int rank_count) {
                        core_count, fits ? "bound one to a core in order" : "not bound");
 }
 
-/// All of one host, rank i with paths[i].
+/// Makes the tree of one host, with rank i at paths[i].
 Result<DiscoveredTree> from_paths(JobSources& sources, const std::vector<HostPath>& paths) {
     Job job;
     JobHost& host = job.hosts.emplace_back();

@@ -1,5 +1,5 @@
-// topology/sources/job/foreseen_cluster.cpp - jobs on clusters that are not there: who would be
-// where, and the tree of it.
+// topology/sources/job/foreseen_cluster.cpp - jobs on clusters that need not exist: where each rank
+// would be, and the tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace gradcoll {
 
 namespace {
 
-/// Sources may differ about domain and case of a host's name.
+/// Returns a host's name without domain, in lower case, since sources may differ in both.
 std::string bare_name(const std::string& host) {
     std::string bare = host.substr(0, host.find('.'));
     for (char& c : bare) c = lower(c);
     return bare;
 }
 
-/// All that are described or connected, in natural order.
+/// Returns all hosts that are described or connected, in natural order.
 std::vector<std::string> known_hosts(std::vector<std::string> described,
                                      const std::optional<SwitchTree>& switches) {
     std::vector<std::string> names = std::move(described);
@@ -37,8 +37,9 @@ std::vector<std::string> known_hosts(std::vector<std::string> described,
     return names;
 }
 
-/// The same numbers on every machine, which the standard's distributions do not promise.
-/// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
+/// SplitMix gives the same numbers on every machine, which the standard's distributions do not
+/// promise. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA
+/// 2014.
 class SplitMix {
   public:
     explicit SplitMix(std::uint64_t seed) : state_(seed) {}
@@ -97,7 +98,7 @@ class ForeseenCluster {
         return {};
     }
 
-    /// How many ranks `host` takes.
+    /// Returns how many ranks `host` takes.
     Result<std::size_t> rank_count_on(const JobHost& host) {
         if (cluster_.ranks_per_host > 0) return static_cast<std::size_t>(cluster_.ranks_per_host);
         const Result<std::size_t> places = inside_.places_on(host.name);
@@ -126,7 +127,8 @@ class ForeseenCluster {
         return {};
     }
 
-    /// Where switches know hosts by their lowest rank, that is the host's name here.
+    /// Renames the switches' hosts: if they are named by their lowest rank, they get the host's
+    /// name.
     void name_switches_hosts() {
         if (!draft_.switches.tree || !draft_.switches.tree->by_rank) return;
         const auto known = std::exchange(draft_.switches.tree->hosts, {});
@@ -163,7 +165,7 @@ Status check(const ClusterSpec& cluster) {
                                                 cluster.ranks_per_host, max_tree_ranks)};
 }
 
-/// A whole tree has its own ranks; without any it has one on each host.
+/// Makes the job for a whole tree, which has its own ranks; if it names none, each host has one.
 Job whole_job(const ClusterSpec& cluster) {
     Job job;
     const std::size_t count =

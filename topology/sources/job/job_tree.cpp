@@ -42,8 +42,8 @@ void take_unknown_for(SwitchTree& switches, double host_gbytes_per_s) {
             host.uplink.bandwidth_gbytes_per_s = host_gbytes_per_s;
 }
 
-/// Each host of the job is found by any of its ranks of MPI_COMM_WORLD, and named by its lowest
-/// rank in the job afterwards.
+/// Renames the hosts of a tree by rank: each is found by any of its ranks of MPI_COMM_WORLD, and
+/// then named by its lowest rank in the job.
 void name_by_own_ranks(SwitchTree& tree, std::span<const JobHost> hosts) {
     std::unordered_map<std::string, SwitchTree::Host> named;
     for (const JobHost& host : hosts)
@@ -56,7 +56,7 @@ void name_by_own_ranks(SwitchTree& tree, std::span<const JobHost> hosts) {
     tree.hosts = std::move(named);
 }
 
-/// The same about several hosts is said once; a source that notes without end is cut short.
+/// Removes repeated notes, and cuts the list of a source that adds notes without end.
 void tidy(std::vector<std::string>& notes) {
     constexpr std::size_t most_notes = 32;
     std::unordered_set<std::string> seen;

@@ -1,4 +1,4 @@
-// topology/sources/job/job_tree.hpp - how sources combine to the tree of a job. Calls no MPI.
+// topology/sources/job/job_tree.hpp - combines sources to the tree of a job. Calls no MPI.
 #pragma once
 
 #include <memory>
@@ -13,22 +13,23 @@
 
 namespace gradcoll {
 
-/// The sources that are written for a job. Not thread safe.
+/// JobSources are the sources that are written for a job. Not thread safe.
 class JobSources {
   public:
-    /// `written` is resolved.
+    /// `written` is the result of resolved().
     explicit JobSources(const WrittenSource& written);
 
     const std::string& origin() const { return origin_; }
-    /// Of all sources together.
+    /// Returns the needs of all sources together.
     Needs needs() const;
-    /// Null: none tells that part.
+    /// Returns null if no source describes that part.
     TreeSource* source(Part part) const;
 
-    /// `notes` so far, on the job's hosts. Errors: those of the sources, with the origin in front.
+    /// Makes the tree; `notes` so far are about the job's hosts. Errors: those of the sources, with
+    /// the origin in front.
     Result<DiscoveredTree> tree_of(const Job& job, std::vector<std::string> notes);
 
-    /// `status` with the origin in front, if something was written.
+    /// Returns `status` with the origin in front, if something was written.
     Status about(const Status& status) const;
 
   private:
@@ -40,12 +41,12 @@ class JobSources {
     std::string origin_;
 };
 
-/// What is drafted in parts: the hosts' subtrees below their switches, without any below one
-/// vertex. The draft's notes get those of the switches.
+/// Makes the tree of a draft in parts: the hosts' subtrees below their switches, or below one
+/// vertex if there are no switches. The notes of the switches are added to the draft's.
 Result<Tree> combined_tree(TreeDraft& draft);
 
-/// What the hosts' facts mean for the tree, in sentences for people: only what may have made it
-/// other than the machine is.
+/// Adds notes for people on what the hosts' facts mean for the tree: only on what may make it
+/// differ from the machine.
 void note_oddities(std::span<const JobHost> hosts, std::vector<std::string>& notes);
 
 }  // namespace gradcoll

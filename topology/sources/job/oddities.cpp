@@ -1,5 +1,5 @@
-// topology/sources/job/oddities.cpp - sentences about hosts that may be other than the tree shows
-// them. Silent on ordinary machines: a sentence only where another tree were possible.
+// topology/sources/job/oddities.cpp - notes on hosts that may differ from what the tree shows.
+// Ordinary machines get none: a note is added only if another tree is possible.
 #include <fmt/format.h>
 
 #include <map>
@@ -36,7 +36,7 @@ void note_unbound(std::span<const JobHost> hosts, std::vector<std::string>& note
                         hosts_in_words(names), parts));
 }
 
-/// With two cores or two ranks there is one tree only.
+/// Notes hosts without shape. With two cores or two ranks only one tree is possible.
 void note_shapeless(std::span<const JobHost> hosts, std::vector<std::string>& notes) {
     const Names names = names_where(
         hosts, [](const JobHost& host) { return host.facts.shapeless && host.ranks.size() > 2; });
@@ -58,7 +58,7 @@ void note_hidden(std::span<const JobHost> hosts, std::vector<std::string>& notes
             hosts_in_words(names)));
 }
 
-/// Where all hosts are crowded, or none is, they are alike.
+/// Notes hosts with more ranks than cores, unless all hosts are alike in that.
 void note_crowded(std::span<const JobHost> hosts, std::vector<std::string>& notes) {
     const auto known = [](const JobHost& host) { return host.facts.cores > 0; };
     const auto crowded = [&](const JobHost& host) {

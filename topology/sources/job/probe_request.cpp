@@ -1,5 +1,5 @@
-// topology/sources/job/probe_request.cpp - on the wire: cache file, job, u32 hosts, each u32 lowest
-// rank and name.
+// topology/sources/job/probe_request.cpp - the wire format: cache file, job, u32 hosts, each u32
+// lowest rank and name.
 #include "topology/sources/job/probe_request.hpp"
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace gradcoll {
 
 namespace {
 
-/// Hosts that do not follow each other by rank, or a first one without rank 0, would be refused by
-/// the probe with an error that blames the caller.
+/// Reads the hosts. Refuses hosts that are not in the order of their ranks, or do not begin with
+/// rank 0: the probe would return an error that blames the caller.
 bool read_hosts(ByteReader& reader, int rank_count, std::vector<ProbeHost>& hosts) {
     std::uint32_t count = 0;
     if (!reader.number(count)) return false;

@@ -1,6 +1,6 @@
-// topology/sources/job/reports.cpp - what ranks tell, on the wire, and the hosts that follow from
-// it. A host path is its name, u32 objects, each u8 kind, u32 index, name, f64 bandwidth and f64
-// latency of its uplink.
+// topology/sources/job/reports.cpp - the wire format of reports, and the hosts made of them. A host
+// path is its name, u32 objects, each u8 kind, u32 index, name, f64 bandwidth and f64 latency of
+// its uplink.
 #include "topology/sources/job/reports.hpp"
 
 #include <fmt/format.h>
@@ -16,17 +16,17 @@ namespace gradcoll {
 
 namespace {
 
-// Far more than hwloc nests, far less than a tree may.
+// This is far more than hwloc nests, and far less than a tree may.
 constexpr std::uint32_t max_objects = 128;
 
-/// Switches may be host lists, so addresses are longer than names.
+/// Addresses are longer than names, since switches may be host lists.
 constexpr std::size_t max_address_bytes = std::size_t{1} << 16;
 
 std::string_view cut(std::string_view text) {
     return text.substr(0, max_name_bytes);
 }
 
-/// A part of an address would name other switches.
+/// Returns nothing if the address is too long: a part of it would name other switches.
 std::string_view whole_or_nothing(std::string_view text) {
     return text.size() <= max_address_bytes ? text : std::string_view();
 }
@@ -47,7 +47,7 @@ bool read_facts(ByteReader& reader, MachineFacts& facts) {
     return true;
 }
 
-/// More than any GPU has, and longer than any PCI address.
+/// No GPU has so many links, and no PCI address is so long.
 constexpr std::size_t max_gpu_links = 256;
 constexpr std::size_t max_target_bytes = 128;
 
@@ -91,14 +91,14 @@ bool read_gpu(ByteReader& reader, RankGpu& gpu) {
     return read_links(reader, gpu.links);
 }
 
-/// Texts of other ranks are for people.
+/// Replaces unprintable characters, since texts of other ranks are shown to people.
 std::string without_unprintable(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
     return text;
 }
 
-/// What goes wrong on many ranks is told of the first of them.
+/// Troubles counts failures on many ranks, and keeps the first one for the note.
 struct Troubles {
     std::string first;
     std::size_t count = 0;
@@ -118,7 +118,7 @@ struct Troubles {
 
 struct ReportedHost {
     JobHost host;
-    std::vector<RankGpu> gpus;  ///< of its ranks, in their order
+    std::vector<RankGpu> gpus;  ///< by rank of the host, in their order
 };
 
 void place_on_gpus(ReportedHost& reported, std::vector<std::string>& notes) {
@@ -129,7 +129,7 @@ void place_on_gpus(ReportedHost& reported, std::vector<std::string>& notes) {
         reported.host.ranks[i].path = std::move(paths[i]);
 }
 
-/// The lowest rank of a host speaks for it.
+/// Adds a rank to its host; the host's other facts are those of its lowest rank.
 void join(ReportedHost& reported, int rank, RankReport report) {
     JobHost& host = reported.host;
     host.addresses_differ |= !host.ranks.empty() && host.slurm_address != report.slurm_address;

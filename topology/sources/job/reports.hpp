@@ -1,5 +1,5 @@
-// topology/sources/job/reports.hpp - what ranks tell rank 0 about themselves, and the hosts that
-// follow from it. Calls no MPI.
+// topology/sources/job/reports.hpp - what ranks report to rank 0 about themselves, and the hosts
+// that rank 0 makes of it. Calls no MPI.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,30 @@
 namespace gradcoll {
 
 struct RankReport {
-    std::uint32_t first_on_host = 0;  ///< the lowest rank that shares memory with it: stands for
-                                      ///< the host, whose name may be that of another host, too
+    std::uint32_t first_on_host = 0;  ///< the lowest rank that shares memory with it; it stands for
+                                      ///< the host, since another host may have the same name
     HostPath path;
     std::string trouble = {};        ///< why `path` has no objects, if hwloc failed there
     int world_rank = -1;             ///< -1: not in MPI_COMM_WORLD
-    std::string slurm_address = {};  ///< of its environment, see SlurmAddress; at most 64 KiB
+    std::string slurm_address = {};  ///< from its environment, see SlurmAddress; at most 64 KiB
     std::string slurm_pattern = {};
     MachineFacts facts = {};
-    RankGpu gpu = {};  ///< that it uses, if any
+    RankGpu gpu = {};  ///< the GPU that it uses, if any
 };
 
-/// Names longer than max_name_bytes are cut; longer addresses count as none.
+/// Writes a report. Names longer than max_name_bytes are cut; longer addresses are left out.
 std::string report_bytes(const RankReport& report);
-/// The bytes are not trusted; `rank_count` ranks may report. Errors: corrupt.
+/// Reads a report. The bytes are not trusted; `rank_count` ranks may report. Errors: corrupt.
 Result<RankReport> report_from(std::string_view bytes, std::size_t rank_count);
 
-/// `reports[r]` are the bytes of rank r; they are not trusted. Hosts are in the order of their
-/// lowest rank. Paths of ranks that use a GPU end there (see place_on_gpus()). `notes` gets whose
-/// hwloc failed: such a rank is a leaf right below its host; and of links between GPUs.
+/// Returns the hosts, in the order of their lowest rank. `reports[r]` are the bytes of rank r; they
+/// are not trusted. Paths of ranks that use a GPU end there (see place_on_gpus()). `notes` get the
+/// ranks whose hwloc failed, each a leaf right below its host, and notes on links between GPUs.
 /// Errors: corrupt naming the rank.
 Result<std::vector<JobHost>> hosts_of_reports(std::span<const std::string> reports,
                                               std::vector<std::string>& notes);
 
-/// A path as bytes for another rank, and back; the bytes are not trusted. Errors: corrupt.
+/// Turn a path into bytes for another rank, and back; the bytes are not trusted. Errors: corrupt.
 std::string host_path_bytes(const HostPath& path);
 Result<HostPath> host_path_from(std::string_view bytes);
 

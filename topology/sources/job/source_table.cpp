@@ -23,7 +23,7 @@ std::vector<std::string_view> texts_of(Part part, Text SourceRow::*text) {
     return texts;
 }
 
-/// "a, b or c"
+/// Returns a list such as "a, b or c".
 std::string listed(const std::vector<std::string_view>& texts, std::string_view before_last) {
     std::string list;
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -41,7 +41,7 @@ bool alphabetical(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-/// Never destroyed: calls may still come while the process leaves.
+/// Returns a table that is never destroyed, since calls may come while the process exits.
 const std::vector<SourceRow>& source_table() {
 #define GRADCOLL_ROW(name) name##_source_row(),
     static const auto& rows = *new std::vector<SourceRow>{

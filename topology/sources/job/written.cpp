@@ -1,5 +1,5 @@
-// topology/sources/job/written.cpp - which sources the text names, and what the paths behind
-// `file:` are for.
+// topology/sources/job/written.cpp - finds the sources that the text names, and those that read the
+// paths behind `file:`.
 #include "topology/sources/job/written.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@ namespace gradcoll {
 
 namespace {
 
-/// "word" or "word:value", as far as the words go.
+/// WordAndValue splits "word" or "word:value".
 struct WordAndValue {
     std::string_view word;
     bool has_value = false;
@@ -29,7 +29,7 @@ struct WordAndValue {
     }
 };
 
-/// The row whose word it begins with; null: there is none.
+/// Returns the row whose word the text begins with; null if there is none.
 const SourceRow* find_row(Part part, const WordAndValue& text) {
     const auto& table = source_table();
     const auto row = std::find_if(table.begin(), table.end(), [&](const SourceRow& r) {
@@ -54,7 +54,7 @@ Status check_value(std::string_view written, const WordAndValue& text, Takes tak
     return {};
 }
 
-/// The first + that a BETWEEN word follows.
+/// Returns the first + that a BETWEEN word follows.
 std::size_t find_split(std::string_view written) {
     for (std::size_t plus = written.find('+'); plus != written.npos;
          plus = written.find('+', plus + 1))
@@ -79,7 +79,8 @@ WrittenSource whole_source(std::string_view word, std::string_view value, std::s
             fmt::format("GC_TOPOLOGY {}", shown)};
 }
 
-/// flat, json:FILE, file:PATH; nothing if it begins with no word of a whole tree.
+/// Parses flat, json:FILE, file:PATH; returns nothing if the text begins with no word of a whole
+/// tree.
 std::optional<Result<WrittenSource>> whole_by_word(std::string_view written) {
     const WordAndValue text(written);
     const SourceRow* row = find_row(Part::whole, text);
@@ -88,7 +89,8 @@ std::optional<Result<WrittenSource>> whole_by_word(std::string_view written) {
     return whole_source(row->word, text.value, written);
 }
 
-/// INSIDE, BETWEEN or INSIDE+BETWEEN; nothing if it begins with no word of either.
+/// Parses INSIDE, BETWEEN or INSIDE+BETWEEN; returns nothing if the text begins with no word of
+/// either.
 std::optional<Result<WrittenSource>> parts_of_machine(std::string_view written) {
     const std::size_t split = find_split(written);
     WrittenPart inside{&source_row(Part::inside, "hwloc"), {}};
@@ -112,7 +114,8 @@ bool looks_like_expression(std::string_view text) {
     return text.find('(') != text.npos || is_digit(text.front()) || text.front() == ')';
 }
 
-/// Beside another source a path is for its own part; alone it may be for any.
+/// Returns what a path may hold: beside another source only what its own part allows, alone
+/// anything.
 std::string allowed_at(Part part) {
     if (part != Part::whole) return allowed_contents(part);
     return fmt::format("{}, {}, or {}", allowed_contents(Part::whole),
@@ -132,7 +135,7 @@ Status resolve_file(WrittenPart& written) {
     return {};
 }
 
-/// A part of a machine that was written alone has the other one by its side.
+/// Adds the default for the other part, if only one part of a machine was written.
 void complete(std::vector<WrittenPart>& parts) {
     const Part only = parts.front().row->part;
     if (parts.size() > 1 || only == Part::whole) return;

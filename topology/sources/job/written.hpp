@@ -1,4 +1,4 @@
-// topology/sources/job/written.hpp - which sources a GC_TOPOLOGY value names. No MPI.
+// topology/sources/job/written.hpp - finds the sources that a GC_TOPOLOGY value names. No MPI.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gradcoll {
 
-/// One source as it is named.
+/// A WrittenPart is one source as it is named.
 struct WrittenPart {
     const SourceRow* row = nullptr;
     std::string value;  ///< what follows the word and its colon
@@ -21,21 +21,23 @@ struct WrittenSource {
                                      ///< between them
     std::string origin;  ///< for people: "GC_TOPOLOGY json:FILE"; empty: nothing was written
 
-    /// Null: that part is not there.
+    /// Returns null if that part is not named.
     const WrittenPart* part(Part wanted) const;
 };
 
-/// From the text alone: no file is touched. The text splits at the first + that a BETWEEN word
-/// follows, so paths may hold one. Errors: invalid_argument quoting the text and listing the forms.
+/// Parses the text; no file is touched. The text splits at the first + that a BETWEEN word follows,
+/// so paths may hold one. Errors: invalid_argument quoting the text and listing the forms.
 Result<WrittenSource> written_source(const std::string& text);
 
-/// Whether the text leaves the tree to the machine: nothing, or one word of a `discovered` row.
+/// Returns whether the text leaves the tree to the machine: it is empty, or one word of a
+/// `discovered` row.
 bool is_discovered(std::string_view text);
 
-/// Whether written_source() takes the text, and each source its part of it. No file is touched.
+/// Checks that written_source() accepts the text, and each source its part of it. No file is
+/// touched.
 Status check_written(const std::string& text);
 
-/// Looks into `file:` paths and names the sources that they are for. Errors: io; invalid_argument
+/// Looks into `file:` paths and names the sources that read them. Errors: io; invalid_argument
 /// naming the file, what it holds and what is allowed there.
 Result<WrittenSource> resolved(WrittenSource source);
 
