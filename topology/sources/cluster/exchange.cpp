@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t most_mpi_bytes = std::numeric_limits<int>::max();  // MPI counts in int
 
-/// Rank 0 says whether `bytes` (of rank 0) can be counted, so that all agree.
+/// Lets all ranks know whether rank 0's `bytes` can be counted by MPI.
 Status agree_on_size(MPI_Comm comm, std::int64_t& bytes) {
     GRADCOLL_TRY(from_mpi(PMPI_Bcast(&bytes, 1, MPI_INT64_T, 0, comm), "MPI_Bcast"));
     if (bytes >= 0 && bytes <= most_mpi_bytes) return {};

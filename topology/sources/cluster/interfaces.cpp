@@ -22,7 +22,7 @@ std::vector<Path> entries_of(const Path& folder) {
     return entries;
 }
 
-/// The number that a file begins with; 0: none, or below.
+/// Returns the number that a file begins with; 0 if there is none, or it is negative.
 double number_in(const Path& path) {
     double number = 0;
     std::ifstream file(path);

@@ -13,7 +13,7 @@
 namespace gradcoll {
 namespace {
 
-/// Empty: there is none.
+/// Returns an empty path if there is no folder.
 std::filesystem::path cache_folder() {
     const std::filesystem::path xdg = foreign_variable("XDG_CACHE_HOME");
     if (xdg.is_absolute()) return xdg / "gradcoll";

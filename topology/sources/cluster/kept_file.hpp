@@ -1,5 +1,5 @@
-// topology/sources/cluster/kept_file.hpp - files with what a job measured, for later ones of this
-// user: in $XDG_CACHE_HOME/gradcoll (else ~/.cache/gradcoll).
+// topology/sources/cluster/kept_file.hpp - files in which a job keeps what it measured for later
+// jobs of this user: in $XDG_CACHE_HOME/gradcoll (else ~/.cache/gradcoll).
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace gradcoll {
 
-/// One of what the jobs that `key` tells apart measured, with this MPI library. As good as none if
-/// there is no folder for it.
+/// A KeptFile belongs to the jobs with one `key` and to this MPI library. If there is no folder for
+/// it, it is always empty.
 class KeptFile {
   public:
     KeptFile(std::string_view what, std::uint64_t key);
 
     const std::string& path() const { return path_; }
-    /// Nothing if it cannot be read.
+    /// Returns nothing if the file cannot be read.
     std::optional<std::string> text() const;
-    /// At once or not at all. Nobody is told if it fails: the next job measures again.
+    /// Replaces the file at once or not at all. A failure is silent: the next job measures again.
     void write(const std::string& text) const;
     void remove() const;
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t most_kept = 16;
 
-/// Alive while the process leaves. The latest is the first.
+/// Kept is never destroyed while the process exits. The latest tree is the first.
 struct Kept {
     std::mutex mutex;
     std::vector<SwitchTree> trees;
@@ -42,7 +42,7 @@ bool covers(const SwitchTree& tree, const HostNames& names) {
     });
 }
 
-/// Of exactly these hosts.
+/// Returns the file for exactly these hosts.
 KeptFile file_of(const HostNames& names) {
     Hash hash;
     for (const std::string& name : names) hash.text(name);

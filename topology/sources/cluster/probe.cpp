@@ -1,6 +1,6 @@
 // topology/sources/cluster/probe.cpp - the collective part: who measures, who waits, and the same
-// answer for all; and the file that one run's measurements are kept in for the next, which is read
-// with distrust and written at once or not at all.
+// answer for all; and the cache file, which is read with distrust and written at once or not at
+// all.
 #include "topology/sources/cluster/probe.hpp"
 
 #include <fmt/format.h>
@@ -32,10 +32,11 @@ bool all_different(std::span<const ProbeHost> hosts) {
     return true;
 }
 
-/// Where one run's measurements meet the next. Whatever is wrong with the file becomes a note.
+/// ProbeCacheFile keeps the measurements of one run for the next. Any fault of the file becomes a
+/// note.
 class ProbeCacheFile {
   public:
-    /// An empty path: nothing is kept. Names that two hosts share cannot be kept, either.
+    /// An empty path keeps nothing. Names that two hosts share cannot be kept, either.
     ProbeCacheFile(std::string path, std::span<const ProbeHost> hosts,
                    std::vector<std::string>& notes)
         : path_(std::move(path)), hosts_(hosts), notes_(notes) {
@@ -45,7 +46,7 @@ class ProbeCacheFile {
         path_.clear();
     }
 
-    /// The tree of these hosts, by_rank, if the file covers all of them.
+    /// Returns the tree of these hosts, by_rank, if the file covers all of them.
     std::optional<SwitchTree> load() {
         std::error_code ignored;
         if (path_.empty() || !std::filesystem::exists(path_, ignored)) return {};
@@ -62,7 +63,8 @@ class ProbeCacheFile {
         return by_rank(std::move(*cached));
     }
 
-    /// `tree` is by_rank. The file is replaced at once or not at all; one that is not ours stays.
+    /// Writes `tree`, which is by_rank. The file is replaced at once or not at all; a file that is
+    /// not ours stays.
     void store(SwitchTree tree) {
         if (path_.empty()) return;
         std::unordered_map<std::string, SwitchTree::Host> by_name;
@@ -129,7 +131,7 @@ class Probe {
             text = text_of(on_rank_0());
         else if (measures(rank))
             GRADCOLL_TRY(obey_probe(comm_, options_.effort));
-        // The others must not take the core from those that measure.
+        // Other ranks must not take the core from those that measure.
         MPI_Request all_done = MPI_REQUEST_NULL;
         GRADCOLL_TRY(from_mpi(PMPI_Ibarrier(comm_, &all_done), "MPI_Ibarrier"));
         GRADCOLL_TRY(wait_gently(all_done));
@@ -169,7 +171,7 @@ class Probe {
         if (hosts_.size() < 2) return tree;
         tree->notes.push_back(fmt::format("probe: measuring took {:.1f} s",
                                           static_cast<double>(now_ns() - start_ns) / 1e9));
-        // What was cut short should be measured again next time.
+        // An incomplete measurement should be repeated next time.
         if (!ruler.spent()) cache.store(*tree);
         return tree;
     }
@@ -194,7 +196,7 @@ Result<SwitchTree> probe_switches(MPI_Comm comm, std::span<const ProbeHost> host
     GRADCOLL_TRY(from_mpi(PMPI_Comm_rank(comm, &rank), "MPI_Comm_rank"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_size(comm, &size), "MPI_Comm_size"));
     GRADCOLL_TRY(check_hosts(hosts, size, options.job));
-    // On a communicator of our own no user's message can be taken for ours, and errors return.
+    // A private communicator keeps users' messages apart from ours, and returns errors.
     OwnedComm own;
     GRADCOLL_TRY(from_mpi(PMPI_Comm_dup(comm, &own.handle), "MPI_Comm_dup"));
     GRADCOLL_TRY(from_mpi(PMPI_Comm_set_errhandler(own.handle, MPI_ERRORS_RETURN),

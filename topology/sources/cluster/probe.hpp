@@ -1,4 +1,4 @@
-// topology/sources/cluster/probe.hpp - the tree between hosts, measured.
+// topology/sources/cluster/probe.hpp - measures the tree between hosts.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace gradcoll {
 
-/// One host as all ranks know it.
+/// A ProbeHost is one host as all ranks know it.
 struct ProbeHost {
     int lowest_rank = 0;  ///< in the communicator: this rank measures for the host
     std::string name;
@@ -22,14 +22,14 @@ struct ProbeOptions {
     std::string cache_file;  ///< read on rank 0 if it covers all hosts by name, else written there;
                              ///< empty: none
     ProbeEffort effort = ProbeEffort::thorough;
-    std::string job;  ///< for messages: what asked ("GC_TOPOLOGY probe")
+    std::string job;  ///< what asked, for messages ("GC_TOPOLOGY probe")
 };
 
-/// Collective over `comm`; `hosts` the same on all ranks, at least one. Measures between hosts in
-/// rounds of disjoint pairs (their number grows with log n for bounded degrees and depth), clusters
-/// to a tree, then measures what each branch's uplink carries when all of its hosts send. The
-/// answer is the same on all ranks, by_rank, and bounded in time. A cache file that is there but
-/// malformed is a note, not an error. Errors: those of MPI.
+/// Measures between hosts in rounds of disjoint pairs (their number grows with log n for bounded
+/// degrees and depth), clusters them to a tree, then measures what each branch's uplink carries
+/// when all of its hosts send. Collective over `comm`; `hosts` is the same on all ranks, with at
+/// least one host. The answer is the same on all ranks, by_rank, and the time is bounded. A cache
+/// file that is malformed gives a note, not an error. Errors: those of MPI.
 Result<SwitchTree> probe_switches(MPI_Comm comm, std::span<const ProbeHost> hosts,
                                   const ProbeOptions& options);
 

@@ -1,4 +1,4 @@
-// topology/sources/cluster/probe_meter.cpp - the messages of one pair.
+// topology/sources/cluster/probe_meter.cpp - exchanges the messages of one pair.
 #include "topology/sources/cluster/probe_meter.hpp"
 
 #include <algorithm>
@@ -15,10 +15,11 @@ namespace {
 
 constexpr int tag = 1;
 constexpr int most_pings = 64;
-constexpr int first_pings = 2;  ///< these may open a connection
+constexpr int first_pings = 2;  ///< the first ones may open a connection
 constexpr std::size_t least_bytes = 16 << 10;
 constexpr std::size_t most_bytes = 1 << 20;
-constexpr std::uint64_t fast_answer_ns = 60'000;  ///< to a message that is too short for the link
+constexpr std::uint64_t fast_answer_ns = 60'000;  ///< a faster answer is to a message that is too
+                                                  ///< short for the link
 
 Status send(MPI_Comm comm, const void* data, int bytes, int peer) {
     return from_mpi(PMPI_Send(data, bytes, MPI_BYTE, peer, tag, comm), "MPI_Send");
@@ -28,7 +29,7 @@ Status receive(MPI_Comm comm, void* data, int bytes, int peer) {
                     "MPI_Recv");
 }
 
-/// The sender's end of a flow. It ends with an empty message.
+/// Flow is the sender's end of a flow. The flow ends with an empty message.
 class Flow {
   public:
     Flow(MPI_Comm comm, int peer, std::vector<char>& buffer)
@@ -43,7 +44,7 @@ class Flow {
                                    comm_, &message.request),
                         "MPI_Isend");
     }
-    /// Of the oldest one that is under way: its bytes.
+    /// Receives the answer to the oldest message under way, and returns that message's bytes.
     Result<std::size_t> take_answer() {
         Message& message = sent_[answered_++ % most_under_way];
         char answer = 0;

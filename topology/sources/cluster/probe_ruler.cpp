@@ -1,4 +1,4 @@
-// topology/sources/cluster/probe_ruler.cpp - orders and their answers. Of a pair, `from` sends,
+// topology/sources/cluster/probe_ruler.cpp - orders and their answers. In a pair, `from` sends,
 // takes the time, and reports to rank 0.
 #include "topology/sources/cluster/probe_ruler.hpp"
 
@@ -42,7 +42,7 @@ Result<double> taken_figure(ProbeMeter& meter, Order order) {
                                          : meter.send_stream(order.peer);
 }
 
-/// `figure` is set where the duty gives one.
+/// Does what the order says; sets `figure` if the duty gives one.
 Status do_duty(ProbeMeter& meter, Order order, double& figure) {
     if (order.duty == Duty::answer_pings) return meter.answer_pings(order.peer);
     if (!has_figure(order.duty)) return meter.receive_flow(order.peer);

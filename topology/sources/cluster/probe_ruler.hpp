@@ -1,4 +1,4 @@
-// topology/sources/cluster/probe_ruler.hpp - rank 0 tells pairs of ranks to measure; these obey.
+// topology/sources/cluster/probe_ruler.hpp - lets rank 0 order pairs of ranks to measure.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace gradcoll {
 
-/// Lives on rank 0 of `comm`, which returns errors. `ranks[i]` measures for host i; one of them is
-/// rank 0 itself. All others of them are in obey_probe() meanwhile. After `limit_ns` it says that
-/// its time is spent.
+/// An MpiRuler lives on rank 0 of `comm`, which returns errors. `ranks[i]` measures for host i; one
+/// of them is rank 0 itself. The others are in obey_probe() meanwhile. After `limit_ns` it reports
+/// that its time is spent.
 class MpiRuler : public Ruler {
   public:
     MpiRuler(MPI_Comm comm, std::vector<int> ranks, ProbeEffort effort, std::uint64_t limit_ns);
 
     Result<std::vector<double>> measure(Signal signal, std::span<const HostPair> pairs) override;
     bool spent() const override;
-    /// Lets the others go. To be called once, whatever happened before.
+    /// Ends obey_probe() on the others. Must be called once, whatever happened before.
     Status dismiss() const;
 
   private:
@@ -34,8 +34,8 @@ class MpiRuler : public Ruler {
     ProbeMeter meter_;
 };
 
-/// On the other ranks that measure: does what rank 0 says until it lets them go. Waits gently in
-/// between. `effort`: the ruler's. Errors: those of MPI.
+/// Executes rank 0's orders on the other ranks that measure, until rank 0 dismisses them. Waits
+/// gently in between. `effort` is the ruler's. Errors: those of MPI.
 Status obey_probe(MPI_Comm comm, ProbeEffort effort);
 
 }  // namespace gradcoll

@@ -14,10 +14,11 @@ namespace gradcoll {
 namespace {
 
 constexpr ProbeEffort effort = ProbeEffort::quick;
-/// Whoever gives slices limits the time.
+/// The caller of the slices limits the time.
 constexpr std::uint64_t no_limit_ns = std::numeric_limits<std::uint64_t>::max() / 2;
 
-/// Tells when a slice has lasted long enough: the next round takes as long as the last.
+/// SliceTime says when a slice has lasted long enough: it assumes that the next round takes as long
+/// as the last.
 class SliceTime {
   public:
     explicit SliceTime(std::uint64_t allowed_ns)
@@ -35,7 +36,7 @@ class SliceTime {
     bool is_first_ = true;
 };
 
-/// What all ranks learn of a slice.
+/// News is what all ranks learn of a slice.
 enum class News : std::uint64_t { a_break, tree, trouble };
 
 }  // namespace
@@ -90,7 +91,7 @@ Result<ProbeSlices::Slice> ProbeSlices::measure(std::uint64_t allowed_ns) {
     } else if (measures_) {
         GRADCOLL_TRY(obey_probe(comm_.handle, effort));
     }
-    // Who does not measure must not take the core from those that do.
+    // Ranks that do not measure must not take the core from those that do.
     MPI_Request request = MPI_REQUEST_NULL;
     GRADCOLL_TRY(from_mpi(PMPI_Ibcast(told.data(), static_cast<int>(told.size()), MPI_UINT64_T, 0,
                                       comm_.handle, &request),

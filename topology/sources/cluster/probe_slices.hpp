@@ -1,4 +1,4 @@
-// topology/sources/cluster/probe_slices.hpp - the tree between hosts, measured a little at a time
+// topology/sources/cluster/probe_slices.hpp - measures the tree between hosts a little at a time,
 // between other things that the ranks do.
 #pragma once
 
@@ -17,20 +17,21 @@
 
 namespace gradcoll {
 
-/// All ranks of a communicator make one, and measure in the same order.
+/// ProbeSlices measures the tree in slices. All ranks of a communicator make one, and measure in
+/// the same order.
 class ProbeSlices {
   public:
-    /// Collective. `hosts` as for probe_switches(), the same on all ranks, with different names;
-    /// one of them has rank 0. Errors: those of MPI.
+    /// Makes the object. Collective. `hosts` as for probe_switches(), the same on all ranks, with
+    /// different names; one of them has rank 0. Errors: those of MPI.
     static Result<std::unique_ptr<ProbeSlices>> make(MPI_Comm comm, std::vector<ProbeHost> hosts);
 
-    /// The same on all ranks.
+    /// A Slice is the same on all ranks.
     struct Slice {
-        std::uint64_t took_ns = 0;         ///< of rank 0's time
-        std::optional<SwitchTree> tree{};  ///< if this was the last one; hosts by name
+        std::uint64_t took_ns = 0;         ///< rank 0's time
+        std::optional<SwitchTree> tree{};  ///< set if this was the last slice; hosts by name
     };
-    /// Collective. Measures for about so long, at least one round: a few milliseconds. After the
-    /// last slice it begins anew. Errors: those of MPI, and of what rank 0 made of the figures.
+    /// Measures for about this long, at least one round: a few milliseconds. After the last slice
+    /// it starts again. Collective. Errors: those of MPI, and of what rank 0 made of the figures.
     Result<Slice> measure(std::uint64_t allowed_ns);
 
   private:
@@ -42,7 +43,7 @@ class ProbeSlices {
     int rank_;
     std::vector<ProbeHost> hosts_;
     bool measures_ = false;
-    // On rank 0:
+    // Only rank 0 has these:
     std::vector<std::string> names_;
     std::unique_ptr<MpiRuler> ruler_;
     std::unique_ptr<SlowRuler> slow_;

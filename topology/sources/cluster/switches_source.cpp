@@ -17,8 +17,8 @@ Status about(const std::string& what, const Status& status) {
     return {status.code(), fmt::format("{}: {}", what, status.message())};
 }
 
-/// The text of a file; of a folder that of all its subnets, whose devices have numbers that are
-/// unique in the world, so that one host's adapters in several of them meet.
+/// Returns the text of a file, or of all subnets in a folder. Their devices have globally unique
+/// numbers, so one host's adapters in several subnets are recognised.
 Result<std::string> fabric_text_at(const std::string& path) {
     const PathContent content = GRADCOLL_VALUE(content_at(path));
     if (!content.is_folder) return read_file(path);

@@ -1,4 +1,4 @@
-// topology/sources/cluster/switches_source.hpp - what sources of switches have in common.
+// topology/sources/cluster/switches_source.hpp - what sources of switches share.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace gradcoll {
 
-/// A source that a function is.
+/// A SwitchesSource calls a function to find the switches.
 class SwitchesSource : public TreeSource {
   public:
     using Find = std::function<Result<Switches>(const Job& job, SourceNotes& notes)>;
@@ -23,12 +23,13 @@ class SwitchesSource : public TreeSource {
     Needs needs_;
 };
 
-/// `where` the fabric is from, for errors; `origin`, for people.
+/// Turns a fabric into switches. `where` is the place of the fabric, for errors; `origin` is for
+/// people.
 Result<Switches> switches_of(const Result<Fabric>& fabric, const std::string& where,
                              const std::string& origin);
 
-/// A file in any format of a fabric, or a folder of netloc's ib-subnet-*.txt, together one fabric.
-/// Errors: io; invalid_argument naming the file.
+/// Reads a file in any format of a fabric, or a folder of netloc's ib-subnet-*.txt, which together
+/// are one fabric. Errors: io; invalid_argument naming the file.
 Result<Switches> switches_from_file(const std::string& path);
 
 }  // namespace gradcoll
