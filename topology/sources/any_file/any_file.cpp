@@ -1,4 +1,4 @@
-// topology/sources/any_file/any_file.cpp - file:PATH: whatever the path holds (see source_for()).
+// topology/sources/any_file/any_file.cpp - file:PATH, whatever the path holds (see source_for()).
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace gradcoll {
 
 namespace {
 
-/// "SLURM, InfiniBand, CSV or MPICH"
+/// Returns a list such as "SLURM, InfiniBand, CSV or MPICH".
 std::string families() {
     std::vector<std::string_view> names;
     for (const FabricFormat& format : fabric_formats())

@@ -16,7 +16,7 @@ bool holds_hwloc_xml(const PathContent& content) {
     return content.xml_element() == "topology";
 }
 
-/// A hosts file or folder says which host is described by what.
+/// HostsSource reads a hosts file or folder, which says what describes which host.
 class HostsSource : public DescribedSource {
   public:
     HostsSource(std::string path, ReadPlaces* read, const char* place_name)
@@ -36,13 +36,14 @@ class HostsSource : public DescribedSource {
     std::optional<std::string> description_of(const std::string& host_name) const override {
         return hosts_->description_of(host_name);
     }
-    /// Nobody wrote the files of a folder: one of many hosts may have been recorded badly.
+    /// Returns true for a folder, since nobody chose its files: one of many hosts may have been
+    /// recorded badly.
     bool does_without_damaged() const override { return hosts_->is_of_folder(); }
 
     std::optional<HostsFile> hosts_;
 };
 
-/// What is at the path decides.
+/// GpusSource looks at the path to see what it is.
 class GpusSource : public TreeSource {
   public:
     explicit GpusSource(std::string path) : path_(std::move(path)) {}

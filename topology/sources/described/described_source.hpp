@@ -11,10 +11,11 @@
 
 namespace gradcoll {
 
-/// One description for all hosts; subclasses may have one for each. Each is read once.
+/// A DescribedSource has one description for all hosts; subclasses may have one for each. Each is
+/// read once.
 class DescribedSource : public TreeSource {
   public:
-    /// The cores or GPUs of a description, and notes on them.
+    /// Reads the cores or GPUs of a description, with notes on them.
     using ReadPlaces = Result<std::vector<HostPath>>(std::string_view description,
                                                      SourceNotes& notes);
 
@@ -30,18 +31,18 @@ class DescribedSource : public TreeSource {
     const std::string& value() const { return value_; }
 
   private:
-    /// What ranks are dealt to on hosts of one description.
+    /// Places are what ranks are dealt to on hosts of one description.
     struct Places {
-        std::vector<HostPath> paths;  ///< none: it cannot be read, as the notes say
+        std::vector<HostPath> paths;  ///< empty: the description cannot be read, as the notes say
         SourceNotes notes;
     };
 
-    /// Called before the next two.
+    /// Prepares; called before the next two.
     virtual Status open() { return {}; }
     virtual std::optional<std::string> description_of(const std::string&) const { return value_; }
-    /// Whether a description that cannot be read is no error, but for a note.
+    /// Returns whether a description that cannot be read gives a note instead of an error.
     virtual bool does_without_damaged() const { return false; }
-    /// Null: nothing describes that host. Errors name it.
+    /// Returns null if nothing describes that host. Errors name the host.
     Result<const Places*> places_of(const std::string& host_name);
 
     std::string value_;

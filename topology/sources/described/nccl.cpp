@@ -1,5 +1,5 @@
-// topology/sources/described/nccl.cpp - hosts that all look like one NCCL topology file; ranks are
-// dealt to its GPUs.
+// topology/sources/described/nccl.cpp - hosts that are all described by one NCCL topology file;
+// ranks are dealt to its GPUs.
 #include <fmt/format.h>
 
 #include <numeric>
@@ -16,7 +16,7 @@ namespace gradcoll {
 
 namespace {
 
-/// Vertices that ranks are dealt to.
+/// Counts the vertices that ranks are dealt to.
 std::size_t count_places(const TreeSpec& spec) {
     std::size_t count = spec.rank >= 0 && spec.kind == VertexKind::gpu ? 1 : 0;
     bool has_leaves = false;

@@ -1,5 +1,5 @@
-// topology/sources/fabric_file/fabric_file.cpp - switches and cables from a file, in any format of
-// topology/fabric. Its word is not written: file:PATH leads here.
+// topology/sources/fabric_file/fabric_file.cpp - reads switches and cables from a file, in any
+// format of topology/fabric. It has no word of its own: file:PATH leads here.
 #include <fmt/format.h>
 
 #include <utility>
@@ -23,7 +23,7 @@ bool holds_fabric(const PathContent& content) {
            fabric_format_of(content.text) != nullptr;
 }
 
-/// A probe's cache is found by its own row, but belongs to what may be wished for.
+/// Lists all formats. A probe's cache is found by its own row, but the list names it, too.
 std::string all_formats() {
     std::string list;
     for (const FabricFormat& format : fabric_formats())

@@ -1,4 +1,4 @@
-// topology/sources/flat/flat.cpp - all ranks below one vertex.
+// topology/sources/flat/flat.cpp - puts all ranks below one vertex.
 #include <algorithm>
 
 #include "topology/sources/job/source_table.hpp"

@@ -1,5 +1,5 @@
-// topology/sources/hwloc/hwloc.cpp - each rank asks hwloc where it is bound. Hosts whose ranks did
-// not are flat.
+// topology/sources/hwloc/hwloc.cpp - each rank asks hwloc where it is bound. A host is flat if its
+// ranks did not ask.
 #include "topology/sources/host/host_subtree.hpp"
 #include "topology/sources/job/source_table.hpp"
 

@@ -1,4 +1,4 @@
-// topology/sources/none/none.cpp - all hosts below one vertex.
+// topology/sources/none/none.cpp - puts all hosts below one vertex.
 #include "topology/sources/cluster/switches_source.hpp"
 #include "topology/sources/job/source_table.hpp"
 

@@ -1,4 +1,4 @@
-// topology/sources/probed/probed.cpp - switches as they were measured for this job, or kept.
+// topology/sources/probed/probed.cpp - switches that were measured for this job, or kept.
 #include <fmt/format.h>
 
 #include <utility>
@@ -22,7 +22,7 @@ Result<Switches> switches_from_cache(const std::string& path) {
     return Switches{std::move(*tree), fmt::format("measurements in {}", path)};
 }
 
-/// Measured for this job, or kept for one that is not there.
+/// Returns what was measured for this job, or, if the job does not exist, what was kept.
 Result<Switches> measured_or_kept(const Job& job, const std::string& cache_file) {
     if (job.can_be_measured)
         return job.measured ? Switches{job.measured, "measurements", false} : Switches{};
@@ -32,8 +32,8 @@ Result<Switches> measured_or_kept(const Job& job, const std::string& cache_file)
                   "probe:CACHE-FILE, slurm or none between hosts");
 }
 
-/// The path of a cache file, which stands for the measurement of a job that is not there, or
-/// nothing. One host alone is not measured.
+/// Makes the source. `cache_file` is the path of a cache file, which replaces the measurement if
+/// the job does not exist, or empty. One host alone is not measured.
 std::unique_ptr<TreeSource> make_probe(std::string cache_file) {
     return std::make_unique<SwitchesSource>(
         [cache_file](const Job& job, SourceNotes&) { return measured_or_kept(job, cache_file); },

@@ -20,14 +20,14 @@ namespace gradcoll {
 
 namespace {
 
-/// Without a topology plugin the address is the node alone.
+/// Returns whether the address names switches. Without a topology plugin it is the node alone.
 bool names_switches(const JobHost& host) {
     if (!host.slurm_pattern.empty()) return host.slurm_pattern != "node";
     return host.slurm_address != host.name && host.slurm_address.find('.') != std::string::npos;
 }
 
-/// Every host of SLURM has an address of its own. One that all have is that of the host where the
-/// launcher ran, which Hydra hands on with the rest of its environment.
+/// Returns whether all hosts have one address, though every host of SLURM has its own: it is then
+/// that of the host of the launcher, which Hydra passes on with the rest of its environment.
 bool is_handed_on(std::span<const SlurmAddress> addresses) {
     return addresses.size() > 1 &&
            std::all_of(addresses.begin(), addresses.end(), [&](const SlurmAddress& address) {
@@ -52,7 +52,7 @@ std::vector<SlurmAddress> addresses_of(const std::vector<JobHost>& hosts, Source
     return addresses;
 }
 
-/// The folders where SLURM keeps its files, the first that is known first.
+/// Returns the folders where SLURM keeps its files, most likely first.
 std::vector<std::filesystem::path> slurm_folders() {
     std::vector<std::filesystem::path> folders;
     if (const std::string conf = foreign_variable("SLURM_CONF"); !conf.empty())
@@ -61,17 +61,17 @@ std::vector<std::filesystem::path> slurm_folders() {
     return folders;
 }
 
-/// Its errors say themselves where they are from.
+/// Reads addresses; the errors say themselves where they come from.
 Result<Switches> from_addresses(std::span<const SlurmAddress> addresses) {
     const Fabric fabric = GRADCOLL_VALUE(fabric_from_slurm_addresses(addresses));
     return switches_of(fabric, "SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR");
 }
 
-/// Where the switches may be, the first that counts first.
+/// Returns the files that may describe the switches, in the order in which they count.
 std::vector<std::string> slurm_files() {
     std::vector<std::string> files;
     for (const std::filesystem::path& folder : slurm_folders())
-        for (const char* name : {"topology.yaml", "topology.conf"})  // as SLURM prefers them
+        for (const char* name : {"topology.yaml", "topology.conf"})  // in SLURM's order
             files.push_back((folder / name).string());
     return files;
 }
@@ -98,8 +98,9 @@ bool says_that_there_are_no_switches(const JobHost& host) {
     return !host.slurm_address.empty() && !names_switches(host);
 }
 
-/// For ranks in a job of SLURM that have no addresses of their own, because a launcher of another
-/// make started them. Nothing where SLURM has no such file, or one that does not know all hosts.
+/// Reads SLURM's files for ranks in a job of SLURM that have no addresses of their own, because
+/// another launcher started them. Returns nothing if SLURM has no such file, or one that does not
+/// know all hosts.
 std::optional<Switches> from_files_of_job(const Job& job, SourceNotes& notes) {
     const std::vector<std::string> files = slurm_files();
     if (foreign_variable("SLURM_JOB_ID").empty() ||
@@ -117,8 +118,8 @@ std::optional<Switches> from_files_of_job(const Job& job, SourceNotes& notes) {
     return std::move(*found);
 }
 
-/// What Ethernet mostly has. Messages that are cut for it lose little elsewhere; long ones that are
-/// not take 1.3 times as long on a slow link.
+/// Most Ethernet has this rate. Messages that are cut for it lose little elsewhere; long ones that
+/// are not take 1.3 times as long on a slow link.
 constexpr double usual_gbytes_per_s = 1.25;
 
 double likely_host_gbytes_per_s() {
@@ -132,7 +133,8 @@ bool lacks_rates(const SwitchTree& switches) {
     });
 }
 
-/// SLURM tells the shape of a network and, but for some files, no rates.
+/// Adds a likely rate, since SLURM describes the shape of a network and, except in some files, no
+/// rates.
 Switches with_likely_rates(const Job& job, Switches found) {
     if (job.can_be_measured && found.tree && lacks_rates(*found.tree))
         found.host_gbytes_per_s = likely_host_gbytes_per_s();
@@ -173,7 +175,7 @@ std::unique_ptr<TreeSource> make_switches(std::string) {
 
 }  // namespace
 
-/// Nobody asked for the addresses, so what is wrong with them is a note.
+/// Makes the row for "auto". Nobody asked for the addresses, so a fault in them is only a note.
 SourceRow automatic_source_row() {
     return {.part = Part::between,
             .word = "auto",

@@ -1,6 +1,5 @@
-// topology/sources/written_tree/written_tree.cpp - whole trees that somebody wrote down: an
-// expression, or a JSON file. Their ranks are those of MPI_COMM_WORLD; the tree is pruned to the
-// job.
+// topology/sources/written_tree/written_tree.cpp - whole trees that somebody wrote: an expression,
+// or a JSON file. Their ranks are those of MPI_COMM_WORLD; the tree is pruned to the job.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace {
 
 constexpr int any_rank_count = -1;
 
-/// Names ranks of MPI_COMM_WORLD.
+/// A WrittenTree names ranks of MPI_COMM_WORLD.
 class WrittenTree : public TreeSource {
   public:
     explicit WrittenTree(std::string value) : value_(std::move(value)) {}
