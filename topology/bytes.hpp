@@ -1,5 +1,5 @@
-// topology/bytes.hpp - little-endian writing and bounds-checked reading of the byte strings that
-// ranks exchange.
+// topology/bytes.hpp - writes and reads the byte strings that ranks exchange: little-endian, reads
+// are bounds-checked.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,7 @@ class ByteWriter {
                 bytes_.push_back(static_cast<char>((bits >> (8 * i)) & 0xff));
         }
     }
-    /// 32-bit length, then the bytes.
+    /// Writes a 32-bit length, then the bytes.
     void text(std::string_view text) {
         number(static_cast<std::uint32_t>(text.size()));
         bytes_.append(text);
@@ -35,8 +35,8 @@ class ByteWriter {
     std::string bytes_;
 };
 
-/// Every read says whether the bytes were there; nothing is read past the end. Does not own the
-/// bytes.
+/// ByteReader never reads past the end: every read says whether the bytes were there. Does not own
+/// the bytes.
 class ByteReader {
   public:
     explicit ByteReader(std::string_view bytes) : left_(bytes) {}
@@ -58,7 +58,7 @@ class ByteReader {
         }
         return true;
     }
-    /// False also if the text is longer than `max_bytes`.
+    /// Returns false also if the text is longer than `max_bytes`.
     [[nodiscard]] bool text(std::string& out, std::size_t max_bytes) {
         std::uint32_t size = 0;
         if (!number(size) || size > max_bytes || size > left_.size()) return false;

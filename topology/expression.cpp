@@ -1,5 +1,4 @@
-// topology/expression.cpp - the nested expression: reader (with positions in its errors) and
-// writer.
+// topology/expression.cpp - reads (with positions in its errors) and writes the nested expression.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +24,8 @@ bool is_paren(char c) {
     return c == '(' || c == ')';
 }
 
-/// Recursive descent, one function a grammar rule (topology/README.md); depth is limited by
-/// max_tree_depth.
+/// ExpressionReader is a recursive-descent parser with one function for each grammar rule
+/// (topology/README.md); depth is limited by max_tree_depth.
 class ExpressionReader {
   public:
     ExpressionReader(std::string_view text, int rank_count) : text_(text), ranks_(rank_count) {}
@@ -54,7 +53,7 @@ class ExpressionReader {
         return status.ok() ? claim(leaf.rank, begin) : status;
     }
 
-    /// vertex := [kind [":" name] | "rank:" (rank | "*")] "(" item+ ")"
+    /// Parses the rule vertex := [kind [":" name] | "rank:" (rank | "*")] "(" item+ ")".
     Status vertex(TreeSpec& spec, int depth) {
         const std::size_t begin = at_;
         if (is_letter(text_[at_])) GRADCOLL_TRY(label(spec));
@@ -78,7 +77,7 @@ class ExpressionReader {
         return {};
     }
 
-    /// item := [count "x"] single [link]
+    /// Parses the rule item := [count "x"] single [link].
     Status item(TreeSpec& parent, int depth) {
         const std::size_t begin = at_;
         const std::size_t first = parent.children.size();
@@ -122,7 +121,7 @@ class ExpressionReader {
         return at_end() ? unexpected("what is repeated: *, ( or a kind") : Status{};
     }
 
-    /// single := rank | rank "-" rank | "*" | vertex
+    /// Parses the rule single := rank | rank "-" rank | "*" | vertex.
     Status single(TreeSpec& parent, int depth) {
         ++tally_.vertices;
         if (text_[at_] == '*') {
@@ -157,7 +156,7 @@ class ExpressionReader {
         return unexpected("a space, ( or )");
     }
 
-    /// link := "@" GB/s ["/" us]
+    /// Parses the rule link := "@" GB/s ["/" us].
     Status link(Uplink& uplink) {
         if (at_end() || text_[at_] != '@') return {};
         ++at_;
@@ -177,7 +176,7 @@ class ExpressionReader {
         return {};
     }
 
-    /// Every * becomes the lowest rank that is written nowhere and not yet given.
+    /// Gives every * the lowest rank that is written nowhere and not yet given.
     Status number_stars(TreeSpec& spec) {
         if (spec.rank == unnumbered) {
             while (ranks_.contains(next_star_)) ++next_star_;
@@ -208,7 +207,7 @@ class ExpressionReader {
         return {};
     }
 
-    /// Of a rank that others hang on, behind its kind.
+    /// Reads the number of a rank that others hang on, behind its kind.
     Status own_rank(TreeSpec& spec, std::size_t begin) {
         if (at_end() || text_[at_] != ':')
             return wrong(begin,
@@ -250,7 +249,7 @@ class ExpressionReader {
     }
     bool at_end() const { return at_ == text_.size(); }
 
-    /// What stands at the reading position, shortened.
+    /// Returns the text at the reading position, shortened.
     std::string token() const {
         std::size_t end = at_ + 1;
         if (!is_paren(text_[at_]))
@@ -274,7 +273,7 @@ class ExpressionReader {
                 fmt::format("topology expression: {}: {}", position(offset), what)};
     }
 
-    /// What has been read: for deciding whether it may be repeated.
+    /// A Tally counts what has been read, to decide whether it may be repeated.
     struct Tally {
         std::int64_t vertices = 0;
         std::int64_t named = 0;  ///< names and numbered ranks
@@ -289,7 +288,7 @@ class ExpressionReader {
     int next_star_ = 0;
 };
 
-/// The leaves `children[first...]` whose ranks follow each other; at least one.
+/// Returns how many of the leaves `children[first...]` have successive ranks; at least one.
 std::size_t run_length(const Tree& tree, std::span<const int> children, std::size_t first) {
     const int rank = tree.vertex(children[first]).rank;
     std::size_t length = 1;

@@ -15,7 +15,7 @@ namespace gradcoll {
 
 namespace {
 
-/// The first element of an XML text, without comments and declarations.
+/// Returns the first element of an XML text, after comments and declarations.
 std::string_view first_element(std::string_view text) {
     for (;;) {
         const std::size_t open = text.find('<');

@@ -1,4 +1,4 @@
-// topology/files.hpp - the files that describe machines, hosts and switches, looked at to see what
+// topology/files.hpp - looks at the files that describe machines, hosts and switches, to see what
 // they are.
 #pragma once
 
@@ -10,21 +10,21 @@
 
 namespace gradcoll {
 
-/// What is at a path, as far as it can be told without knowing any format.
+/// PathContent is what is at a path, as far as can be told without knowing any format.
 struct PathContent {
     bool is_folder = false;
-    std::vector<std::string> names;  ///< of what is in a folder, in order
-    std::string text;                ///< of a file, without a byte order mark
+    std::vector<std::string> names;  ///< names in a folder, in order
+    std::string text;                ///< text of a file, without a byte order mark
 
-    /// The text begins with this, blanks aside.
+    /// Returns whether the text begins with this character, after blanks.
     bool begins_with(char c) const;
-    /// Of a folder: what netloc records of each InfiniBand subnet.
+    /// Returns, for a folder, the names of the files in which netloc records InfiniBand subnets.
     std::vector<std::string> subnet_names() const;
-    /// The name of the outermost element if the text is XML; else empty.
+    /// Returns the name of the outermost element if the text is XML, else an empty text.
     std::string_view xml_element() const;
 };
 
-/// Errors: as read_file(); io for a folder that cannot be read.
+/// Reads what is at the path. Errors: those of read_file(); io for a folder that cannot be read.
 Result<PathContent> content_at(const std::string& path);
 
 }  // namespace gradcoll

@@ -23,12 +23,13 @@ Status wrong(std::string_view pointer, const std::string& what) {
             fmt::format("topology JSON: {}: {}", pointer.empty() ? "/" : pointer, what)};
 }
 
-/// What both forms say about a single vertex.
+/// FieldReader reads what both forms say about a single vertex.
 class FieldReader {
   public:
     explicit FieldReader(int rank_count) : ranks_(rank_count) {}
 
-    /// `links` are the keys that the form uses beside those of every vertex.
+    /// Reads the fields of a vertex. `links` are the keys that the form uses beside those of every
+    /// vertex.
     Status read(const Json& json, const std::string& pointer,
                 std::span<const std::string_view> links, TreeSpec& out) {
         if (!json.is_object())
@@ -133,8 +134,8 @@ class NestedReader {
     std::string pointer_;
 };
 
-/// {"vertices": [{"id", "parent", ...}]}: any order; the order of siblings is the order in the
-/// list.
+/// FlatReader reads {"vertices": [{"id", "parent", ...}]} in any order; the order of siblings is
+/// the order in the list.
 class FlatReader {
   public:
     explicit FlatReader(FieldReader& fields) : fields_(fields) {}
@@ -176,7 +177,7 @@ class FlatReader {
         return {};
     }
 
-    /// The dump keeps 1 and "1" apart.
+    /// Reads an id as its JSON text, in which 1 and "1" differ.
     static Status read_id(const Json& json, const std::string& pointer, std::string& out) {
         if (!json.is_string() && !json.is_number_integer())
             return wrong(pointer,
@@ -207,7 +208,8 @@ class FlatReader {
         return {};
     }
 
-    /// Walks up from every vertex, never twice over the same edge.
+    /// Checks that there is no cycle, by walking up from every vertex, never twice over the same
+    /// edge.
     Status check_no_cycle() const {
         std::vector<std::size_t> seen_from(entries_.size(), none);
         for (std::size_t start = 0; start < entries_.size(); ++start) {
@@ -259,8 +261,9 @@ Status read_document(const Json& json, int rank_count, TreeSpec& out) {
     return fields.complete();
 }
 
-/// Keys and values stand in messages as they were written: whatever is no plain letter becomes a
-/// question mark, and what is too long to be read loses its middle.
+/// Returns the status with a message fit for people, since keys and values are in it as they were
+/// written: whatever is no plain letter becomes a question mark, and a message that is too long
+/// loses its middle.
 Status for_people(const Status& status) {
     constexpr std::size_t longest = 1000, kept = 480;
     std::string message = status.message();
@@ -271,7 +274,7 @@ Status for_people(const Status& status) {
     return {status.code(), std::move(message)};
 }
 
-/// Two levels for each of a tree, and some for what is refused by name.
+/// A tree takes two levels of JSON for each of its own, and some more for what is refused by name.
 constexpr int deepest_json = 2 * max_tree_depth + 16;
 
 Result<Tree> read_tree(std::string_view text, int rank_count) {

@@ -7,7 +7,8 @@
 namespace gradcoll {
 namespace {
 
-/// What stands in quotes is skipped. Of a text that is no JSON the figure is as good as any.
+/// Returns the depth of brackets and braces outside of quotes. For a text that is no JSON any
+/// figure will do.
 int depth_of(std::string_view text) {
     int depth = 0, deepest = 0;
     bool in_string = false;

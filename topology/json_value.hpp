@@ -1,4 +1,4 @@
-// topology/json_value.hpp - JSON texts from outside, and their values for messages.
+// topology/json_value.hpp - reads JSON texts from outside, and shows their values in messages.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,17 +10,17 @@
 
 namespace gradcoll {
 
-/// Of texts that are no trees.
+/// Texts that are not trees nest at most this deep.
 inline constexpr int most_json_depth = 64;
 
-/// Whether brackets and braces stand at most so deep within each other: values are copied, printed
-/// and read by recursion, so that a deeper text could use the stack up. Errors: invalid_argument.
+/// Checks that brackets and braces nest at most this deep: values are copied, printed and read by
+/// recursion, so a deeper text could exhaust the stack. Errors: invalid_argument.
 Status check_json_depth(std::string_view text, int most);
 
-/// Errors: invalid_argument if it is no JSON, or deeper than most_json_depth.
+/// Parses a text. Errors: invalid_argument if it is not JSON, or deeper than most_json_depth.
 Result<nlohmann::json> json_in(std::string_view text);
 
-/// As it stands in the text, shortened, fit for a message.
+/// Returns the value as it is in the text, shortened, for a message.
 inline std::string shown(const nlohmann::json& value) {
     if (value.is_structured()) return value.is_array() ? "an array" : "an object";
     std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

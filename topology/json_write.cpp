@@ -10,7 +10,7 @@ namespace gradcoll {
 
 namespace {
 
-/// A JSON string; bytes that are not UTF-8 become U+FFFD.
+/// Returns a JSON string; bytes that are not UTF-8 become U+FFFD.
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -8,10 +8,10 @@
 namespace gradcoll {
 namespace {
 
-/// How many ranks each host has below a vertex, by leader.
+/// RanksByHost holds how many ranks each host has below a vertex, by leader.
 using RanksByHost = std::map<int, int>;
 
-/// By vertex. Children have higher numbers than their parents.
+/// Returns the ranks below each vertex. Children have higher numbers than their parents.
 std::vector<RanksByHost> ranks_below(const Tree& tree, std::span<const int> leader_of) {
     std::vector<RanksByHost> below(static_cast<std::size_t>(tree.vertex_count()));
     for (int id = tree.vertex_count() - 1; id >= 0; --id) {

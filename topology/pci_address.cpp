@@ -9,7 +9,7 @@ namespace gradcoll {
 
 namespace {
 
-/// All of `text` as a number of at most `most_digits` digits, below `end`.
+/// Reads all of `text` as a number of at most `most_digits` digits, below `end`.
 bool hexadecimal(std::string_view text, std::size_t most_digits, std::uint64_t end,
                  std::uint32_t& out) {
     if (text.empty() || text.size() > most_digits) return false;

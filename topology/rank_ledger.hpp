@@ -1,5 +1,4 @@
-// topology/rank_ledger.hpp - keeps book of the ranks that a tree names: each exactly once, none
-// unknown, none missing.
+// topology/rank_ledger.hpp - checks that a tree names every rank exactly once, and no unknown one.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +10,20 @@ namespace gradcoll {
 
 class RankLedger {
   public:
-    /// `rank_count` < 0: as many as are named, without a gap.
+    /// A `rank_count` < 0 stands for as many ranks as are named, without a gap.
     explicit RankLedger(int rank_count) : rank_count_(rank_count) {}
 
-    /// `place` is the caller's own note of where the rank is written. Errors: invalid_argument
-    /// saying what is wrong with the rank (unknown, twice); the caller adds the position.
+    /// Notes a rank. `place` is the caller's own note of where the rank is written. Errors:
+    /// invalid_argument saying what is wrong with the rank (unknown, twice); the caller adds the
+    /// position.
     Status add(int rank, std::size_t place = 0);
 
     bool contains(int rank) const;
-    /// Where add() saw `rank`; only if contains(rank).
+    /// Returns the place that add() got for `rank`; requires contains(rank).
     std::size_t place_of(int rank) const { return places_[static_cast<std::size_t>(rank)]; }
 
-    /// Ok when every expected rank is there. Errors: invalid_argument naming the first that is
-    /// missing.
+    /// Returns ok if every expected rank was added. Errors: invalid_argument naming the first that
+    /// is missing.
     Status complete() const;
 
   private:

@@ -9,21 +9,21 @@
 namespace gradcoll {
 namespace {
 
-/// The way from one branch to the fast ones, beside the links of those, is no way at all.
+/// A slow branch's way to the fast ones, beside their own links, takes almost no time.
 constexpr double no_latency_us = 0.001;
 
 double rate_of(const TreeSpec& branch) {
     return branch.uplink.bandwidth_gbytes_per_s;
 }
 
-/// How often a vector goes through each branch's link where `degree` branches exchange, and what
-/// they have made of it goes `above` times through the link above them.
+/// Returns how often a vector passes each branch's link if `degree` branches exchange, and their
+/// result passes `above` times through the link above them.
 double passes(std::size_t degree, double above) {
     const auto d = static_cast<double>(degree);
     return (2 * (d - 1) + above) / d;
 }
 
-/// How many of the branches, by falling rates, are to be together. None: it does not pay.
+/// Returns how many of the branches, by falling rates, to put together; nothing if it does not pay.
 std::optional<std::size_t> fast_branches(const std::vector<double>& rates, double above) {
     const std::size_t degree = rates.size();
     double least = passes(degree, above) / rates.back() / slow_branches_least_gain;
@@ -45,7 +45,7 @@ bool may_be_cut(const TreeSpec& vertex) {
                        [](const TreeSpec& child) { return rate_of(child) > 0; });
 }
 
-/// True if it was cut.
+/// Returns true if the vertex was split.
 bool cut(TreeSpec& vertex, double above) {
     if (!may_be_cut(vertex)) return false;
     std::vector<double> rates;
@@ -58,7 +58,7 @@ bool cut(TreeSpec& vertex, double above) {
     fast.uplink.latency_us = no_latency_us;
     std::vector<TreeSpec> slow;
     for (TreeSpec& child : vertex.children) {
-        // Of equally fast ones all but those that would be too many.
+        // Branches as fast as the slowest chosen one may be too many; the rest of them stay slow.
         const bool is_fast = rate_of(child) >= rates[*count - 1] && fast.children.size() < *count;
         if (is_fast) fast.uplink.bandwidth_gbytes_per_s += rate_of(child);
         (is_fast ? fast.children : slow).push_back(std::move(child));
@@ -68,7 +68,7 @@ bool cut(TreeSpec& vertex, double above) {
     return true;
 }
 
-/// `above`: how often a vector goes through the vertex's own link.
+/// Splits below the vertex. `above` is how often a vector passes the vertex's own link.
 void set_slow_branches_apart(TreeSpec& vertex, double above) {
     while (cut(vertex, above)) {
     }

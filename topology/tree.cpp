@@ -1,5 +1,4 @@
-// topology/tree.cpp - makes trees: checks what was described, collapses chains, numbers the
-// vertices.
+// topology/tree.cpp - makes trees: checks the description, collapses chains, numbers the vertices.
 #include "topology/tree.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +14,8 @@ namespace gradcoll {
 
 namespace {
 
-/// Turns a TreeSpec into vertices in pre-order (parent, kind, name, rank and uplink only), checking
-/// each on the way.
+/// Flattener turns a TreeSpec into vertices in pre-order (parent, kind, name, rank and uplink
+/// only), and checks each.
 class Flattener {
   public:
     Status add(const TreeSpec& spec, int parent) {
@@ -41,14 +40,14 @@ class Flattener {
     std::vector<Vertex> take() { return std::move(vertices_); }
 
   private:
-    /// `rank` is what other kinds are below: as a vertex with branches it is no more than a group.
+    /// Returns the kind of a vertex. One of kind rank with branches is only a group.
     static VertexKind kind_of(const TreeSpec& spec) {
         const bool unsaid = spec.kind == VertexKind::group || spec.kind == VertexKind::rank;
         if (!unsaid) return spec.kind;
         return spec.children.empty() ? VertexKind::rank : VertexKind::group;
     }
 
-    /// Of a rank with children. Nothing is known of a link to itself.
+    /// Adds the leaf of a rank with children. Its link to itself is not known.
     void add_own_leaf(int rank, int parent) {
         Vertex& leaf = vertices_.emplace_back();
         leaf.kind = VertexKind::rank;
@@ -106,8 +105,8 @@ class Flattener {
 
 /// Drops vertices without ranks below and collapses chains. `raw` is in pre-order, and so is the
 /// result. A host in a chain gives it kind and name: people look for hosts, and ranks below one
-/// share its memory, whichever of its parts they all sit in. The only rank of one host among
-/// several stays a leaf, under the host's name if it has none of its own or only a GPU's.
+/// share its memory, whichever of its parts they are in. The only rank of one host among several
+/// stays a leaf, with the host's name if it has none of its own or only a GPU's.
 std::vector<Vertex> condensed(std::vector<Vertex> raw) {
     struct Place {
         int id = -1;     // the nearest kept vertex at or above

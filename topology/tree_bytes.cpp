@@ -17,8 +17,8 @@ Status corrupt(const std::string& what) {
     return {Code::corrupt, "topology bytes: " + what};
 }
 
-/// Reads vertices in pre-order, with a stack of the inner vertices whose children are still to
-/// come.
+/// TreeReader reads vertices in pre-order, with a stack of the inner vertices whose children are
+/// still to come.
 class TreeReader {
   public:
     explicit TreeReader(std::string_view bytes) : reader_(bytes) {}
@@ -78,7 +78,8 @@ class TreeReader {
         return {};
     }
 
-    /// Also refuses what make() would have written otherwise, so that equal trees have equal bytes.
+    /// Checks a vertex. Also refuses what make() would have written differently, so that equal
+    /// trees have equal bytes.
     Status check(const Vertex& v, std::size_t id, std::uint32_t children) {
         const bool leaf = children == 0;
         const bool shape_ok =

@@ -1,5 +1,5 @@
-// topology/vertex.cpp - the names of the kinds, as they are written in expressions, JSON and
-// drawings; and what may be said about links.
+// topology/vertex.cpp - the names of the kinds, as expressions, JSON and drawings write them; and
+// the figures that links may have.
 #include "topology/vertex.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ namespace gradcoll {
 
 namespace {
 
-// In the order of the enum.
+// The names are in the order of the enum.
 constexpr std::array<std::string_view, 10> kind_names{
     "rank", "core", "cache", "numa", "package", "bridge", "gpu", "host", "switch", "group"};
 static_assert(kind_names.size() == static_cast<std::size_t>(VertexKind::group) + 1);
